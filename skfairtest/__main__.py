@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-_REPORT_EXTRA = frozenset({"click", "jinja2", "matplotlib", "pyarrow", "rich", "typer"})
+_REPORT_EXTRA = frozenset({"click", "filelock", "jinja2", "matplotlib", "pyarrow", "rich", "typer"})
 _INSTALL_LINE = 'python -m pip install "skfairtest[report]"'
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import glob
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from uuid import uuid4
@@ -32,3 +34,22 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[str]:
     finally:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
+
+
+def sweep(folder: str | os.PathLike[str], name: str | None = None, *, older_than: float = 600.0) -> None:
+    """Remove what killed processes have left of files that they were writing.
+
+    Parameters
+    ----------
+    folder : str or path
+        Where the files are.
+    name : str, optional
+        Of one file; by default of all.
+    older_than : float
+        Seconds since somebody has written to it: what is younger may still be written by another process.
+    """
+    names = "*" if name is None else glob.escape(name)
+    for path in glob.glob(os.path.join(glob.escape(os.fspath(folder)), f".{names}.{'[0-9a-f]' * 32}")):
+        with suppress(OSError):  # another process has removed it
+            if time.time() - os.stat(path).st_mtime >= older_than:
+                os.unlink(path)

@@ -11,20 +11,16 @@ import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from skfairtest._version import __version__
-from skfairtest.cli import options
-from skfairtest.cli.compare import COMPARE_HELP, compare
+from skfairtest.cli import compare, impact, monitor, options, scan
 from skfairtest.cli.errors import BadInput, check_level, in_terms_of_options, one_line
-from skfairtest.cli.header import UTF_8, check_encoding
 from skfairtest.cli.help import Command, Commands
-from skfairtest.cli.impact import IMPACT_HELP, impact
-from skfairtest.cli.monitor import MONITOR_HELP, monitor
-from skfairtest.cli.output import check_outputs, deliver, tell, watched, write_out
-from skfairtest.cli.scan import scan
+from skfairtest.cli.options import Asked
+from skfairtest.cli.output import check_outputs, tell, watched, write_asked, write_out
 from skfairtest.cli.status import Status
 
 if TYPE_CHECKING:
@@ -116,7 +112,10 @@ def _show_traceback(debug: bool) -> None:
 
 
 @app.callback(invoke_without_command=True, help=options.PROGRAM_HELP)
-def main(context: typer.Context, version: options.Version = False) -> None:
+def main(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
     """Show the version or the help where no command is given."""
     if version:
         write_out(f"{PROGRAM} {__version__}\n")
@@ -124,151 +123,62 @@ def main(context: typer.Context, version: options.Version = False) -> None:
         write_out(context.get_help() + "\n")
 
 
-@app.command(cls=Command, help=options.DEMO_HELP, epilog=options.DEMO_EPILOG)
-def demo(
-    html: options.DemoHtml = None,
-    no_html: options.NoHtml = False,
-    details: options.Details = False,
-    no_color: options.NoColor = False,
-) -> Status:
+def demo(asked: Asked) -> Status:
     """Audit the COMPAS data."""
-    if html is not None and no_html:
+    if asked.html is not None and asked.no_html:
         raise BadInput("--html and --no-html contradict each other: leave one out")
-    check_outputs({"--html": html})
+    check_outputs(asked.reports)
     from skfairtest.cli.demo import demonstrate
 
-    demonstrate(html, no_html=no_html, details=details, no_color=no_color)
+    demonstrate(asked)
     return Status.DONE
 
 
-@app.command(cls=Command, help=options.AUDIT_HELP, epilog=options.AUDIT_EPILOG)
-def audit(
-    context: typer.Context,
-    files: options.Files,
-    *,
-    y_true: options.Truth = None,
-    y_pred: options.Prediction = None,
-    y_score: options.Score = None,
-    sensitive: options.Sensitive = None,
-    control: options.Control = None,
-    scan: options.Scan = None,
-    baseline: options.Production = None,
-    weight: options.Weight = None,
-    cluster: options.Cluster = None,
-    missing: options.Missing = "raise",
-    encoding: options.Encoding = UTF_8,
-    threshold: options.Threshold = None,
-    score_bins: options.ScoreBins = None,
-    engine: options.EngineName = None,
-    cache: options.Cache = None,
-    impact_table: options.Impact = False,
-    metric: options.Metric = None,
-    pos_label: options.PosLabel = None,
-    positive_means: options.PositiveMeans = None,
-    favorable: options.Favorable = None,
-    compare: options.Compare = "between_groups",
-    disparity: options.Disparity = "difference",
-    margin: options.Margin = None,
-    alpha: options.Alpha = 0.05,
-    adjust: options.Adjust = "auto",
-    intersections: options.Intersection = True,
-    compare_intersections: options.CompareIntersections = "to_rest",
-    n_resamples: options.Resamples = "9999",
-    seed: options.Seed = 0,
-    jobs: options.Jobs = None,
-    format_: options.Format = "table",
-    output: options.Output = None,
-    details: options.Details = False,
-    html: options.Html = None,
-    json: options.Json = None,
-    markdown: options.Markdown = None,
-    csv: options.Csv = None,
-    signed_by: options.SignedBy = None,
-    no_color: options.NoColor = False,
-) -> Status:
+def audit(asked: Asked) -> Status:
     """Audit a file."""
-    check_level(alpha)
-    reports = {"--html": html, "--json": json, "--markdown": markdown, "--csv": csv}
-    from skfairtest.cli.auditing import (
-        audited,
-        audited_files,
-        check_metrics,
-        described,
-        resamples,
-        signed,
-        write_files,
-        written,
-    )
-    from skfairtest.cli.files import Columns
+    check_level(asked.alpha)
+    from skfairtest.cli.auditing import audited, audited_files, check_metrics, described, resamples, signed, written
     from skfairtest.cli.source import Source
 
-    columns = Columns(
-        y_true,
-        y_pred,
-        tuple(sensitive or ()),
-        tuple(control or ()),
-        y_score,
-        weight,
-        cluster,
-        check_encoding(encoding),
-        unknown=missing != "raise",
-        others=() if baseline is None else (("--baseline", baseline),),
-    )
-    source = Source(tuple(files), columns, engine, cache, score_bins, threshold)
-    source.check()
-    check_outputs({"--output": output, **reports}, source.files)
+    baseline = () if asked.baseline is None else (("--baseline", asked.baseline),)
+    source = Source.asked(asked, unknown=asked.missing != "raise", others=baseline)
     params = {
-        "metrics": check_metrics(metric or ()),
-        "compare": compare,
-        "disparity": disparity,
-        "margin": margin,
-        "missing": missing,
-        "confidence_level": 1 - alpha,
-        "adjust": None if adjust == "none" else adjust,
-        "intersections": intersections,
-        "impact": impact_table,
-        "compare_intersections": compare_intersections,
-        "n_resamples": resamples(n_resamples),
-        "positive_means": positive_means,
-        "favorable": favorable,
-        "random_state": seed,
-        "n_jobs": jobs,
+        "metrics": check_metrics(asked.metric or ()),
+        "compare": asked.compare,
+        "disparity": asked.disparity,
+        "margin": asked.margin,
+        "missing": asked.missing,
+        "confidence_level": 1 - asked.alpha,
+        "adjust": None if asked.adjust == "none" else asked.adjust,
+        "intersections": asked.intersections,
+        "impact": asked.impact,
+        "compare_intersections": asked.compare_intersections,
+        "n_resamples": resamples(asked.n_resamples),
+        "positive_means": asked.positive_means,
+        "favorable": asked.favorable,
+        "random_state": asked.seed,
+        "n_jobs": asked.jobs,
     }
-    with watched(no_color):
+    with watched(asked.no_color):
         (result, counted), said = audited(
-            lambda: audited_files(source, pos_label=pos_label, params=params, scan=scan or ())
+            lambda: audited_files(source, pos_label=asked.pos_label, params=params, scan=asked.scan or ())
         )
-    record = signed(described(result.record_, source, said, counted, command=context.obj), signed_by)
-    written(record, result, format_, output, details=details, no_color=no_color)
-    write_files(record, result, reports, details=details)
+    record = signed(described(result.record_, source, said, counted, command=asked.command), asked.signed_by)
+    written(record, result, asked)
     if counted is not None and counted.failed:
         return _some_failed(counted.failed)
     return _status_of(record)
 
 
-@app.command(cls=Command, help=options.REPORT_HELP, epilog=options.REPORT_EPILOG)
-def report(
-    file: options.Record,
-    *,
-    format_: options.Format = "table",
-    output: options.Output = None,
-    details: options.Details = False,
-    html: options.Html = None,
-    markdown: options.Markdown = None,
-    csv: options.Csv = None,
-    signed_by: options.SignedBy = None,
-    no_color: options.NoColor = False,
-) -> Status:
+def report(asked: Asked) -> Status:
     """Write the reports of a saved audit."""
-    reports = {"--html": html, "--markdown": markdown, "--csv": csv}
-    check_outputs({"--output": output, **reports}, [file])
-    from skfairtest.cli.auditing import signed, write_files, written
+    check_outputs(asked.outputs, [asked.file])
+    from skfairtest.cli.auditing import signed, written
     from skfairtest.cli.saved import read_audit
 
-    result = read_audit(file)
-    record = signed(result.record_, signed_by)
-    written(record, result, format_, output, details=details, no_color=no_color)
-    write_files(record, result, reports, details=details)
+    result = read_audit(asked.file)
+    record = signed(result.record_, asked.signed_by)
+    written(record, result, asked)
     return _status_of(record)
 
 
@@ -278,47 +188,17 @@ def _status_of(record: AuditRecord) -> Status:
     return Status.NOT_TESTED if record.individual_verdict == "no_trace" else Status.DONE
 
 
-@app.command(cls=Command, help=options.COUNT_HELP, epilog=options.COUNT_EPILOG)
-def count(
-    files: options.Files,
-    *,
-    output: options.Table,
-    y_true: options.Truth = None,
-    y_pred: options.Prediction = None,
-    y_score: options.Score = None,
-    sensitive: options.Sensitive = None,
-    control: options.Control = None,
-    weight: options.Weight = None,
-    encoding: options.Encoding = UTF_8,
-    threshold: options.Threshold = None,
-    score_bins: options.ScoreBins = None,
-    engine: options.EngineName = None,
-    cache: options.Cache = None,
-    minimum_cell: options.MinimumCell = None,
-    no_color: options.NoColor = False,
-) -> Status:
+def count(asked: Asked) -> Status:
     """Count people, and write the table."""
-    if not output.endswith((".json", ".parquet")):
-        raise BadInput(f"--output {output}: name a file that ends in .json or .parquet")
+    if not asked.output.endswith((".json", ".parquet")):
+        raise BadInput(f"--output {asked.output}: name a file that ends in .json or .parquet")
     from skfairtest.cli.auditing import audited
-    from skfairtest.cli.files import Columns
     from skfairtest.cli.source import Source, save
 
-    columns = Columns(
-        y_true,
-        y_pred,
-        tuple(sensitive or ()),
-        tuple(control or ()),
-        y_score,
-        weight,
-        encoding=check_encoding(encoding),
-    )
-    source = Source(tuple(files), columns, engine, cache, score_bins, threshold)
-    source.check()
-    check_outputs({"--output": output}, source.files)
-    with watched(no_color):
+    source = Source.asked(asked)
+    with watched(asked.no_color):
         counted, _ = audited(source.counted)
-    write_out(save(counted, output, minimum_cell))
+    write_out(save(counted, asked.output, asked.minimum_cell))
     return _some_failed(counted.failed) if counted.failed else Status.DONE
 
 
@@ -328,47 +208,52 @@ def _some_failed(failed: Mapping[str, str]) -> Status:
     return Status.BAD_INPUT
 
 
-app.command(name="scan", cls=Command, help=options.SCAN_HELP, epilog=options.SCAN_EPILOG)(scan)
-app.command(name="impact", cls=Command, help=IMPACT_HELP)(impact)
-app.command(name="compare", cls=Command, help=COMPARE_HELP)(compare)
-app.command(name="monitor", cls=Command, help=MONITOR_HELP)(monitor)
-
-
-@app.command(cls=Command, help=options.POWER_HELP, epilog=options.POWER_EPILOG)
-def power(
-    metric: options.PowerMetric = "selection_rate",
-    rate: options.Rate = None,
-    n: options.People = None,
-    baseline: options.Baseline = None,
-    target: options.Power = None,
-    share: options.Share = None,
-    base_rate: options.BaseRate = None,
-    compare: options.PowerCompare = "between_groups",
-    disparity: options.Disparity = "difference",
-    margin: options.Margin = None,
-    alternative: options.Alternative = "two-sided",
-    direction: options.Direction = "auto",
-    alpha: options.PowerAlpha = 0.05,
-    format_: options.PowerFormat = "table",
-    output: options.Output = None,
-    no_color: options.NoColor = False,
-) -> Status:
+def power(asked: Asked) -> Status:
     """Compute power, or what gives it."""
-    check_level(alpha)
-    check_outputs({"--output": output})
-    from skfairtest.cli.power import Asked, answered
+    check_level(asked.alpha)
+    check_outputs(asked.outputs)
+    from skfairtest.cli.power import answered
 
-    test = {
-        "alpha": alpha,
-        "compare": compare,
-        "disparity": disparity,
-        "margin": margin,
-        "alternative": alternative,
-    }
-    asked = Asked(metric, rate or (), n or (), baseline, target, share or (), base_rate or (), test, direction)
     answer = answered(asked)
-    if format_ == "json":
-        write_out(answer.to_json(), output)
-    else:
-        deliver(lambda _: answer.document(), output, no_color=no_color)
+    write_asked(asked, lambda _: answer.document(), {"json": answer.to_json})
     return Status.DONE
+
+
+_SOURCE = "y_true y_pred y_score sensitive control"
+_READING = "encoding threshold score_bins engine cache"
+_FILES = "format output details html"
+for work, names, text, epilog in (
+    (demo, "html.demo no_html details no_color", options.DEMO_HELP, options.DEMO_EPILOG),
+    (
+        audit,
+        f"files {_SOURCE} scan baseline weight cluster missing {_READING} impact metric pos_label positive_means "
+        "favorable compare disparity margin alpha adjust intersections compare_intersections n_resamples seed jobs "
+        f"{_FILES} json markdown csv signed_by no_color",
+        options.AUDIT_HELP,
+        options.AUDIT_EPILOG,
+    ),
+    (
+        report,
+        f"file.record {_FILES} markdown csv signed_by no_color",
+        options.REPORT_HELP,
+        options.REPORT_EPILOG,
+    ),
+    (
+        count,
+        f"files output.count {_SOURCE} weight {_READING} minimum_cell no_color",
+        options.COUNT_HELP,
+        options.COUNT_EPILOG,
+    ),
+    (scan.scan, scan.ASKED, options.SCAN_HELP, options.SCAN_EPILOG),
+    (impact.impact, impact.ASKED, impact.IMPACT_HELP, None),
+    (compare.compare, compare.ASKED, compare.COMPARE_HELP, None),
+    (monitor.monitor, monitor.ASKED, monitor.MONITOR_HELP, None),
+    (
+        power,
+        "metric.power rate n baseline.power power share base_rate compare.power disparity margin alternative direction "
+        "alpha.power format.power output no_color",
+        options.POWER_HELP,
+        options.POWER_EPILOG,
+    ),
+):
+    app.command(name=work.__name__, cls=Command, help=text, epilog=epilog)(options.command_of(work, names))

@@ -14,11 +14,13 @@ from skfairtest.audit import FairnessAudit
 from skfairtest.cli.errors import BadInput, in_terms_of_options, one_line
 from skfairtest.cli.files import People, cast_pos_label, cut_where_many, read_people
 from skfairtest.cli.many import Counted
-from skfairtest.cli.output import deliver, tell, write_out
+from skfairtest.cli.options import Asked
+from skfairtest.cli.output import tell, write_asked
 from skfairtest.cli.source import Source
 from skfairtest.report.audit import audit_document
 from skfairtest.report.document import Block, Heading, Paragraph, shortened, unfolded
 from skfairtest.report.export import to_csv
+from skfairtest.report.html import page
 from skfairtest.report.markdown import markdown
 from skfairtest.report.mixin import positive_label
 from skfairtest.report.record import AuditRecord
@@ -32,7 +34,6 @@ __all__ = [
     "described",
     "resamples",
     "signed",
-    "write_files",
     "written",
 ]
 
@@ -163,61 +164,37 @@ def _about(record: AuditRecord, source: Source, counted: Counted | None) -> str:
     return " ".join([f"{record.verdict.n_samples:,} people; {read}.", *positive_label(record.verdict.pos_label)])
 
 
-def written(
-    record: AuditRecord, result: FairnessAudit, format_: str, output: str | None, *, details: bool, no_color: bool
-) -> None:
-    """Write an audit to standard output, or to a file instead."""
+def written(record: AuditRecord, result: FairnessAudit, asked: Asked) -> None:
+    """Write an audit to standard output, or to a file instead, and each report to the file that was named."""
 
     def document(screen: bool) -> list[Block]:
         blocks = audit_document(record)
-        if details:
+        if asked.details:
             blocks = unfolded(blocks)
         if not screen:
             return blocks
         first = next(i for i, block in enumerate(blocks) if isinstance(block, Paragraph) and block.tone != "plain")
         # On a screen the end is what is seen first.
-        return [*(blocks if details else shortened(blocks, _MORE)), Heading("In short"), *blocks[first : first + 2]]
+        return [
+            *(blocks if asked.details else shortened(blocks, _MORE)),
+            Heading("In short"),
+            *blocks[first : first + 2],
+        ]
 
-    if format_ == "table":
-        deliver(document, output, no_color=no_color)
-    else:
-        write_out(_MAKERS[f"--{format_}"](record, result, details), output)
+    def csv() -> str:
+        left_out = sum(len(part.excluded) for part in record.parts) + len(record.not_compared)
+        if left_out:
+            things = pluralize(left_out, "entry", "entries")
+            tell(f"warning: CSV does not show what was left out ({things}): --format table and json list it")
+        return to_csv(result.to_frame())
 
-
-def write_files(
-    record: AuditRecord,
-    result: FairnessAudit,
-    files: Mapping[str, str | None],
-    *,
-    kind: str | None = None,
-    details: bool = False,
-) -> None:
-    """Write files, each as the option says that names it; `kind` is the option where they have other names."""
-    for option, path in files.items():
-        if path is not None:
-            write_out(_MAKERS[kind or option](record, result, details), path, option=option)
-
-
-def _csv(record: AuditRecord, result: FairnessAudit, _: bool) -> str:
-    left_out = sum(len(part.excluded) for part in record.parts) + len(record.not_compared)
-    if left_out:
-        things = pluralize(left_out, "entry", "entries")
-        tell(f"warning: CSV does not show what was left out ({things}): --format table and json list it")
-    return to_csv(result.to_frame())
-
-
-def _html(record: AuditRecord, _: FairnessAudit, details: bool) -> str:
-    from skfairtest.report.html import page
-
-    return page(audit_document(record), details=details)
-
-
-_MAKERS: dict[str, Callable[[AuditRecord, FairnessAudit, bool], str]] = {
-    "--csv": _csv,
-    "--html": _html,
-    "--json": lambda record, *_: record.to_json(),
-    "--markdown": lambda record, _, details: markdown(audit_document(record), details=details),
-}
+    makers: dict[str, Callable[[], str]] = {
+        "csv": csv,
+        "html": lambda: page(audit_document(record), details=bool(asked.details)),
+        "json": record.to_json,
+        "markdown": lambda: markdown(audit_document(record), details=bool(asked.details)),
+    }
+    write_asked(asked, document, makers)
 
 
 def check_metrics(metrics: Sequence[str]) -> str | list[str]:

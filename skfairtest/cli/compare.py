@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from skfairtest.cli import options
 from skfairtest.cli.errors import BadInput, check_level
-from skfairtest.cli.header import UTF_8, check_encoding
-from skfairtest.cli.options import OUTPUT, TEST, column, exit_status, option
-from skfairtest.cli.output import check_outputs, deliver, watched, write_out
+from skfairtest.cli.options import Asked, exit_status
+from skfairtest.cli.output import check_outputs, watched, write_asked
 from skfairtest.cli.status import Status
 
 if TYPE_CHECKING:
     from skfairtest.group.model_comparison import ModelComparison
 
-__all__ = ["COMPARE_HELP", "compare"]
+__all__ = ["ASKED", "COMPARE_HELP", "compare"]
 
+ASKED = (
+    "file y_true y_pred.compare y_score.compare sensitive.compare control cluster encoding metric.scan pos_label "
+    "compare.compare margin.compare alpha.compare adjust n_resamples.compare seed jobs format output html json.found "
+    "markdown no_color"
+)
 COMPARE_HELP = f"""Compare the disparities of two or more models on the same people.
 
 FILE has one row per person, and a column of predictions for each model. The first --y-pred is the baseline, such as the
@@ -43,92 +43,29 @@ Examples:
 {exit_status("no disparity differs significantly (with --margin: all are certified)",
              "a disparity differs significantly (with --margin: one is not certified)")}"""  # fmt: skip
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="A CSV (.csv, .csv.gz, .tsv) or Parquet file.")]
-Predictions = Annotated[
-    list[str] | None,
-    column("--y-pred", "The predictions of a model: once for the baseline, then once for each candidate."),
-]
-Scores = Annotated[list[str] | None, column("--y-score", "In place of --y-pred, their scores, for metrics of scores.")]
-Groups = Annotated[list[str] | None, column("--sensitive", "The groups. Repeat it to cross several columns.")]
-Against = Annotated[
-    Literal["between_groups", "to_overall", "to_rest"],
-    option("--compare", panel=TEST, help="What a group is compared with."),
-]
-Margin = Annotated[
-    float | None,
-    option(
-        "--margin",
-        panel=TEST,
-        metavar="SIZE",
-        help="Certify that a candidate's disparity is not larger in size by this or more: 0.02 is 2 points; 0: it is "
-        "smaller.",
-    ),
-]
-Alpha = Annotated[
-    float, option("--alpha", panel=TEST, metavar="LEVEL", help="The significance level for all candidates.")
-]
-Resamples = Annotated[
-    int, option("--n-resamples", panel=TEST, metavar="NUMBER", help="Resamples where a p-value is sampled.")
-]
-Json = Annotated[str | None, option("--json", panel=OUTPUT, metavar="FILE", help="Also write what was found as JSON.")]
 
-
-def compare(
-    file: File,
-    *,
-    y_true: options.Truth = None,
-    y_pred: Predictions = None,
-    y_score: Scores = None,
-    sensitive: Groups = None,
-    control: options.Control = None,
-    cluster: options.Cluster = None,
-    encoding: options.Encoding = UTF_8,
-    metric: options.ScanMetric = None,
-    pos_label: options.PosLabel = None,
-    compare: Against = "between_groups",
-    margin: Margin = None,
-    alpha: Alpha = 0.05,
-    adjust: options.Adjust = "auto",
-    n_resamples: Resamples = 9999,
-    seed: options.Seed = 0,
-    jobs: options.Jobs = None,
-    format_: options.Format = "table",
-    output: options.Output = None,
-    html: options.Html = None,
-    json: Json = None,
-    markdown: options.Markdown = None,
-    no_color: options.NoColor = False,
-) -> Status:
+def compare(asked: Asked) -> Status:
     """Compare models."""
-    check_level(alpha)
-    reports = {"--html": html, "--json": json, "--markdown": markdown}
-    kind, models = _models(y_pred, y_score)
-    if not sensitive:
+    check_level(asked.alpha)
+    kind, models = _models(asked.y_pred, asked.y_score)
+    if not asked.sensitive:
         raise BadInput("--sensitive is missing: name the column of groups")
-    check_outputs({"--output": output, **reports}, [file])
+    check_outputs(asked.outputs, [asked.file])
     from skfairtest.cli.auditing import audited
-    from skfairtest.cli.files import Columns, cast_pos_label, read_people
+    from skfairtest.cli.files import cast_pos_label, read_people
     from skfairtest.comparisons.frames import written_labels
     from skfairtest.group.model_comparison import compare_models
     from skfairtest.report.export import to_csv
 
     others = tuple((f"--{kind}", name) for name in models[1:])
-    columns = Columns(
-        y_true,
-        models[0] if kind == "y-pred" else None,
-        tuple(sensitive),
-        tuple(control or ()),
-        models[0] if kind == "y-score" else None,
-        None,
-        cluster,
-        check_encoding(encoding),
-        others=others if kind == "y-pred" else (),
-        other_scores=others if kind == "y-score" else (),
-    )
-    question: dict[str, Any] = {} if margin is None else {"alternative": "fairer", "margin": margin}
+    if kind == "y-pred":
+        columns = asked.columns(y_pred=models[0], others=others)
+    else:
+        columns = asked.columns(y_pred=None, y_score=models[0], other_scores=others)
+    question: dict[str, Any] = {} if asked.margin is None else {"alternative": "fairer", "margin": asked.margin}
 
     def work() -> ModelComparison:
-        people = read_people(file, columns)
+        people = read_people(asked.file, columns)
         first = people.y_pred if kind == "y-pred" else people.y_score
         return compare_models(
             {models[0]: first, **people.others, **people.other_scores},
@@ -136,32 +73,22 @@ def compare(
             sensitive_features=people.sensitive,
             control_features=people.control or None,
             clusters=people.cluster,
-            confidence_level=1 - alpha,
-            metric=list(metric) if metric else "equalized_odds",
-            compare=compare,
-            adjust=None if adjust == "none" else adjust,
-            pos_label=None if pos_label is None else cast_pos_label(pos_label, people.labels),
-            n_resamples=n_resamples,
-            random_state=seed,
-            n_jobs=jobs,
+            confidence_level=1 - asked.alpha,
+            metric=list(asked.metric) if asked.metric else "equalized_odds",
+            compare=asked.compare,
+            adjust=None if asked.adjust == "none" else asked.adjust,
+            pos_label=None if asked.pos_label is None else cast_pos_label(asked.pos_label, people.labels),
+            n_resamples=asked.n_resamples,
+            random_state=asked.seed,
+            n_jobs=asked.jobs,
             **question,
         )
 
-    with watched(no_color):
+    with watched(asked.no_color):
         found, _ = audited(work)
-    makers: dict[str, Callable[[], str | None]] = {
-        "--html": found.to_html,
-        "--json": found.to_json,
-        "--markdown": found.to_markdown,
-        "--csv": lambda: to_csv(written_labels(found.results.reset_index())),
-    }
-    if format_ == "table":
-        deliver(lambda _: found._document(), output, no_color=no_color)
-    else:
-        write_out(makers[f"--{format_}"]() or "", output)
-    for name, path in reports.items():
-        if path is not None:
-            write_out(makers[name]() or "", path, option=name)
+    makers = {"html": found.to_html, "json": found.to_json, "markdown": found.to_markdown}
+    csv = lambda: to_csv(written_labels(found.results.reset_index()))  # noqa: E731
+    write_asked(asked, lambda _: found._document(), {**makers, "csv": csv})
     return Status.SIGNIFICANT if found.concern_ else Status.DONE
 
 

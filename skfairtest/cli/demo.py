@@ -6,11 +6,14 @@ import os
 from dataclasses import replace
 
 from skfairtest.audit import FairnessAudit
-from skfairtest.cli.auditing import audited, write_files, written
+from skfairtest.cli.auditing import audited, written
 from skfairtest.cli.errors import BadInput, one_line
+from skfairtest.cli.options import Asked
 from skfairtest.cli.output import check_outputs, tell, watched, write_out
 from skfairtest.datasets import load_compas
 from skfairtest.metrics import RATES
+from skfairtest.report.audit import audit_document
+from skfairtest.report.html import page
 from skfairtest.report.record import AuditRecord
 
 __all__ = ["demonstrate"]
@@ -18,19 +21,10 @@ __all__ = ["demonstrate"]
 _PAGE = "skfairtest-demo.html"
 
 
-def demonstrate(html: str | None, *, no_html: bool, details: bool, no_color: bool) -> None:
+def demonstrate(asked: Asked) -> None:
     """Audit the COMPAS data, and write the report to standard output and as a page.
 
-    Parameters
-    ----------
-    html : str or None
-        Where the page is written; by default into the current folder, if that is possible.
-    no_html : bool
-        Whether no page is written.
-    details : bool
-        Whether every comparison is shown, also on a screen.
-    no_color : bool
-        Whether a screen gets no colours.
+    The page is written where it was asked for; by default into the current folder, if that is possible.
     """
     rated, again = "were rated a medium or high risk", "people who were charged again within two years"
     charged = again.removeprefix("people who ")
@@ -39,7 +33,7 @@ def demonstrate(html: str | None, *, no_html: bool, details: bool, no_color: boo
         replace(RATES["true_positive_rate"], happens=rated, among=again),
         replace(RATES["precision"], happens=charged, among=f"people who {rated}"),
     ]
-    with watched(no_color):
+    with watched(asked.no_color):
         table = load_compas(as_table=True).regroup(["race", "sex"])
         result, _ = audited(lambda: FairnessAudit.from_table(table, metrics=metrics, favorable=False, random_state=0))
     record = replace(
@@ -53,9 +47,9 @@ def demonstrate(html: str | None, *, no_html: bool, details: bool, no_color: boo
         ),
         sources=_sources(),
     )
-    written(record, result, "table", None, details=details, no_color=no_color)
-    if not no_html:
-        _write_page(record, result, html)
+    written(record, result, Asked(asked.command, format="table", details=asked.details, no_color=asked.no_color))
+    if not asked.no_html:
+        _write_page(record, asked.html)
 
 
 def _sources() -> tuple[str, ...]:
@@ -63,12 +57,12 @@ def _sources() -> tuple[str, ...]:
     return tuple(text for text in paragraphs if text.startswith(("Source:", "Caution:", "Reference:")))
 
 
-def _write_page(record: AuditRecord, result: FairnessAudit, html: str | None) -> None:
+def _write_page(record: AuditRecord, html: str | None) -> None:
     """Write the demo's page: where it was asked for, or else here if that is possible."""
     option, path = ("--html", html) if html is not None else ("the page", _PAGE)
     try:
         check_outputs({option: path})
-        write_files(record, result, {option: path}, kind="--html")
+        write_out(page(audit_document(record)), path, option=option)
     except BadInput as error:
         if html is not None:
             raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ import pandas as pd
 from skfairtest.cli.errors import BadInput
 from skfairtest.cli.files import Columns, check_columns, people_of, split_header
 from skfairtest.cli.header import UTF_8, first_record, opened
+from skfairtest.readers.engines import Frame
 
 __all__ = ["ENGINE_ERRORS", "Engine", "engine_reason", "started"]
 
@@ -84,7 +85,7 @@ def _frame_in_memory(path: str, columns: Columns, binary: bool) -> tuple[pd.Data
 
 
 _Parquet = Callable[[str], Any]
-_Text = Callable[[str, str, Sequence[str], str], Any]
+_Text = Callable[[str, str, int, str], Any]
 
 
 def _frame(path: str, columns: Columns, parquet: _Parquet, text: _Text, binary: bool) -> tuple[Any, bool]:
@@ -97,23 +98,21 @@ def _frame(path: str, columns: Columns, parquet: _Parquet, text: _Text, binary: 
                 check_columns(path, pyarrow.parquet.ParquetFile(source).schema_arrow.names, columns)
             except pyarrow.ArrowException as error:
                 raise BadInput(f"{path}: not a readable Parquet file: {error}") from error
-            asked = {name: nw.col(name) for name in columns.options}
-            numbers = {columns.number(name): nw.col(name) for name in columns.numbers}
-            return _selected(parquet(where), {**asked, **numbers}), False
+            people = Frame.opened(parquet(where))
+            asked = {name: people.col(name) for name in columns.options}
+            numbers = {columns.number(name): people.col(name) for name in columns.numbers}
+            return people.frame.select(**{**asked, **numbers}).to_native(), False
         head = first_record(source, path)
     separator, header, hint = split_header(head, columns, separator)
     check_columns(path, header, columns, hint)
-    # Engines that do not know of upper and lower case, or of two columns with one name, shall not choose another one.
-    names = [name if name in columns.options else f"column {place}" for place, name in enumerate(header)]
-    asked = {name: nw.when(nw.col(name) != "").then(nw.col(name)) for name in columns.options}
+    people = Frame.opened(text(where, separator, len(header), columns.encoding))
+    places = list(people.names.values())
+    found = {name: nw.col(places[header.index(name)]) for name in columns.options}
+    asked = {name: nw.when(values != "").then(values) for name, values in found.items()}
     if binary and columns.y_true is not None:
-        asked[columns.y_true] = _truth(nw.col(columns.y_true))
-    numbers = {columns.number(name): _number(nw.col(name)) for name in columns.numbers}
-    return _selected(text(where, separator, names, columns.encoding), {**asked, **numbers}), True
-
-
-def _selected(frame: Any, columns: dict[str, nw.Expr]) -> Any:
-    return nw.from_native(frame).lazy().select(**columns).to_native()
+        asked[columns.y_true] = _truth(found[columns.y_true])
+    numbers = {columns.number(name): _number(found[name]) for name in columns.numbers}
+    return people.frame.select(**{**asked, **numbers}).to_native(), True
 
 
 def _number(text: nw.Expr) -> nw.Expr:
@@ -144,7 +143,7 @@ def _encoding(engine: str, encoding: str, known: Mapping[str, str]) -> str:
 def _polars() -> Iterator[tuple[_Parquet, _Text]]:
     import polars
 
-    def text(path: str, separator: str, _: Sequence[str], encoding: str) -> Any:
+    def text(path: str, separator: str, _: int, encoding: str) -> Any:
         if encoding != UTF_8:  # polars itself scans no other one
             with opened(path, encoding) as (source, _kind):
                 whole = source.read().removeprefix("\ufeff").encode()
@@ -178,9 +177,9 @@ def _duckdb() -> Iterator[tuple[_Parquet, _Text]]:
     def literal(path: str) -> str:
         return quoted(re.sub(r"([*?\[])", r"[\1]", path))
 
-    def text(path: str, separator: str, names: Sequence[str], encoding: str) -> Any:
+    def text(path: str, separator: str, width: int, encoding: str) -> Any:
         known = _encoding("duckdb", encoding, {UTF_8: "utf-8", "iso8859-1": "latin-1", "utf-16": "utf-16"})
-        kinds = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in names)
+        kinds = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(width))
         with open(path, "rb") as file:
             zipped = file.read(2) == b"\x1f\x8b"
         return connection.sql(
@@ -219,11 +218,11 @@ def _spark() -> Iterator[tuple[_Parquet, _Text]]:
     def literal(path: str) -> str:
         return "file://" + re.sub(r"([\[\]{}*?\\])", r"\\\1", path)
 
-    def text(path: str, separator: str, names: Sequence[str], encoding: str) -> Any:
+    def text(path: str, separator: str, width: int, encoding: str) -> Any:
         names_of_java = {UTF_8: "UTF-8", "ascii": "US-ASCII", "iso8859-1": "ISO-8859-1", "utf-16": "UTF-16"}
         return session.read.csv(
             literal(path),
-            schema=StructType([StructField(name, StringType()) for name in names]),
+            schema=StructType([StructField(f"c{place}", StringType()) for place in range(width)]),
             header=True,
             sep=separator,
             encoding=_encoding("spark", encoding, names_of_java),

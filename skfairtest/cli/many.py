@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import io
 import json
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skfairtest._utils.files import replaced, sweep
 from skfairtest._utils.progress import progress
 from skfairtest._utils.text import pluralize
 from skfairtest._version import __version__
@@ -27,7 +30,7 @@ from skfairtest.readers.levels import listed
 from skfairtest.tables import CountTable
 from skfairtest.tables.storage import VERSION, is_stored
 
-__all__ = ["Counted", "Question", "added", "are_tables", "count_files", "files_of", "score_bins"]
+__all__ = ["Counted", "Entry", "Question", "added", "are_tables", "count_files", "files_of", "score_bins", "state_of"]
 
 #: Tables that are held before they are added up.
 _TOGETHER = 64
@@ -113,8 +116,16 @@ def files_of(patterns: Sequence[str]) -> list[str]:
     found: dict[str, str] = {}
     for pattern in patterns:
         named = [pattern]
-        if glob.has_magic(pattern) and not os.path.lexists(pattern):
-            named = [path for path in glob.glob(pattern, recursive=True) if not os.path.isdir(path)]
+        if glob.has_magic(pattern):
+            matching = [path for path in glob.glob(pattern, recursive=True) if not os.path.isdir(path)]
+            # A file may be called like a pattern that it matches itself, such as "*.csv": it is one of them.
+            if not os.path.lexists(pattern) or pattern in matching:
+                named = matching
+            elif matching:
+                raise BadInput(
+                    f"{pattern}: is the name of a file, and a pattern that matches others, such as {matching[0]!r}: "
+                    "rename the file"
+                )
             if not named:
                 raise BadInput(f"{pattern}: no file matches this pattern (** matches folders within folders)")
         for path in named:
@@ -227,11 +238,14 @@ class _Counting:
     def __init__(self, engine: Engine, cache: str | None) -> None:
         self.failed: dict[str, str] = {}
         self._engine, self._cache = engine, None if cache is None else Path(cache)
+        if cache == "":
+            raise BadInput("--cache is empty: name a folder, such as --cache counted")
         if self._cache is not None:
             try:
                 self._cache.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise BadInput(f"--cache {cache}: {error.strerror}") from error
+            except (OSError, ValueError) as error:
+                raise BadInput(f"--cache {cache}: {getattr(error, 'strerror', None) or error}") from error
+            sweep(self._cache)
 
     def tables(self, files: Sequence[str], question: Question, what: str) -> Iterator[tuple[CountTable, bool]]:
         """Yield the table of each file that can be read, and whether its labels are text without types."""
@@ -246,10 +260,9 @@ class _Counting:
                 advance()
 
     def _table(self, path: str, question: Question) -> tuple[CountTable, bool]:
-        before = _state(path)
-        kept = None if self._cache is None else self._cache / _key(path, before, question, self._engine.name)
-        found = None if kept is None else _kept(kept)
-        if found is not None:
+        before = state_of(path)
+        kept = None if self._cache is None else Entry(self._cache, path, before, question, self._engine.name)
+        if kept is not None and (found := kept.read()) is not None:
             return found
         if is_stored(path):
             raise BadInput("is a table of counts, among files of people: audit or count the tables by themselves")
@@ -257,13 +270,10 @@ class _Counting:
         table = question.count(frame)
         if is_text and self._engine.replaces:
             _check_text(table, path, question.columns.encoding)
-        if _state(path) != before:
+        if state_of(path) != before:
             raise BadInput("changed while it was read: run the command again")
         if kept is not None:
-            try:
-                table.save(kept.with_name(kept.name + _SUFFIXES[is_text]))
-            except OSError as error:
-                raise _CacheFull(f"--cache {self._cache}: {error.strerror or error}") from error
+            kept.write(table, is_text)
         return table, is_text
 
 
@@ -276,29 +286,49 @@ def _check_text(table: CountTable, path: str, encoding: str) -> None:
             raise BadInput(reason)
 
 
-#: Tables in the cache, of files whose labels have types, and of text.
-_SUFFIXES = (".typed.parquet", ".text.parquet")
-
-
-def _state(path: str) -> tuple[int, int]:
+def state_of(path: str) -> tuple[int, int, int]:
+    """What changes when a file does: its size and times, of which nobody can set the last one."""
     found = os.stat(path)
-    return found.st_size, found.st_mtime_ns
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-def _key(path: str, state: tuple[int, int], question: Question, engine: str) -> str:
-    key = [VERSION, __version__, engine, os.path.realpath(path), *state, question.key]
-    return hashlib.sha256(json.dumps(key).encode()).hexdigest()
+class Entry:
+    """The table of a file in the cache: a checksum of it and of the question, whether labels are text, and Parquet."""
 
+    def __init__(self, cache: Path, path: str, state: tuple[int, ...], question: Question, engine: str) -> None:
+        key = [VERSION, __version__, engine, os.path.realpath(path), *state, question.key]
+        self._key = hashlib.sha256(json.dumps(key).encode())
+        self._path = cache / f"{self._key.hexdigest()}.counts"
 
-def _kept(path: Path) -> tuple[CountTable, bool] | None:
-    for is_text, suffix in enumerate(_SUFFIXES):
+    def read(self) -> tuple[CountTable, bool] | None:
+        """The table, and whether its labels are text; None where it is not there or not as it was written."""
         try:
-            return CountTable.load(path.with_name(path.name + suffix)), bool(is_text)
-        except FileNotFoundError:
-            continue
-        except (OSError, ValueError):  # damaged: it is counted again
+            content = self._path.read_bytes()
+        except OSError:
             return None
-    return None
+        size = self._key.digest_size
+        if content[:size] != self._checksum(content[size:]):
+            return None
+        return CountTable.load(io.BytesIO(content[size + 1 :])), bool(content[size])
+
+    def write(self, table: CountTable, is_text: bool) -> None:
+        """Keep a table, all at once."""
+        if self._path.is_dir():
+            warnings.warn(f"--cache: {self._path} is a folder: remove it, for the table to be kept", stacklevel=2)
+            return
+        try:
+            parquet = io.BytesIO()
+            table.save(parquet)
+            body = bytes([is_text]) + parquet.getvalue()
+            with replaced(self._path) as temporary:
+                Path(temporary).write_bytes(self._checksum(body) + body)
+        except OSError as error:
+            raise _CacheFull(f"--cache {self._path.parent}: {error.strerror or error}") from error
+
+    def _checksum(self, body: bytes) -> bytes:
+        whole = self._key.copy()
+        whole.update(body)
+        return whole.digest()
 
 
 def _reason(path: str, error: Exception, encoding: str = UTF_8) -> str:

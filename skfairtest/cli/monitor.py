@@ -6,25 +6,25 @@ import hashlib
 import os
 import time as clock
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from skfairtest.cli import options
 from skfairtest.cli.errors import BadInput, check_level
-from skfairtest.cli.header import UTF_8, check_encoding
-from skfairtest.cli.options import exit_status, option
-from skfairtest.cli.output import check_outputs, watched, write_out
+from skfairtest.cli.options import Asked, exit_status
+from skfairtest.cli.output import check_outputs, watched, write_asked, write_out
 from skfairtest.cli.status import Status
 
 if TYPE_CHECKING:
     from skfairtest.cli.files import People
     from skfairtest.sequential.fairness import SequentialFairnessTest
 
-__all__ = ["MONITOR_HELP", "monitor"]
+__all__ = ["ASKED", "MONITOR_HELP", "monitor"]
 
+ASKED = (
+    "state batch name time y_true y_pred y_score sensitive encoding metric.monitor group pos_label alpha.monitor "
+    "margin.monitor blocks html markdown"
+)
 MONITOR_HELP = f"""Test a stream, batch by batch, valid however often one looks.
 
 STATE is a JSON file with all that is known of earlier batches; the first run makes it. The test is valid however often
@@ -32,8 +32,8 @@ it is looked at, if who is in a batch does not follow the outcomes in it (with -
 order in which they came, and nobody's coming followed their own outcome): a fair stream is ever called unfair with a
 probability of at most --alpha. What is tested is decided by the first run; later ones may repeat these options and not
 change them. A batch that was taken in already changes nothing. STATE is replaced as a whole: after a failure it is as
-it was. One line is written. While a run works on STATE, there is a file STATE.lock beside it, and another run on the
-same STATE is an error.
+it was. One line is written. While a run works on STATE, it holds the file STATE.lock beside it, and another run on the
+same STATE is an error. Batches of other columns are another stream, and refused.
 
 \b
 Examples:
@@ -46,157 +46,73 @@ Examples:
 {exit_status("no significant disparity so far",
              "there was one at some look, or the change detector raised an alarm")}"""  # fmt: skip
 
-State = Annotated[str, typer.Argument(metavar="STATE", help="The JSON file of the stream.")]
-Batch = Annotated[
-    str,
-    typer.Option(
-        "--batch", metavar="FILE", help="The batch: a CSV (.csv, .csv.gz, .tsv) or Parquet file, one row per sample."
-    ),
-]
-Name = Annotated[
-    str | None,
-    typer.Option(
-        "--name",
-        metavar="NAME",
-        help="What the batch is called, by which it is recognised.  [default: a hash of the file]",
-    ),
-]
-Time = Annotated[
-    str | None,
-    typer.Option("--time", metavar="TEXT", help="When the batch is of, for displays.  [default: the file's name]"),
-]
-_TEST = "The test (decided by the first run)"
-Metrics = Annotated[
-    list[str] | None,
-    option(
-        "--metric",
-        panel=_TEST,
-        metavar="NAME",
-        help="A rate, a criterion or a bounded mean. May be repeated.  [default: selection_rate]",
-    ),
-]
-Groups = Annotated[
-    list[str] | None,
-    option(
-        "--group",
-        panel=_TEST,
-        metavar="NAME",
-        help="A group that can come, of one sensitive column; repeat it for all.  [default: those of the first batch]",
-    ),
-]
-Alpha = Annotated[
-    float | None,
-    option(
-        "--alpha",
-        panel=_TEST,
-        metavar="LEVEL",
-        help="The probability of ever finding a disparity where there is none.  [default: 0.05]",
-    ),
-]
-Blocks = Annotated[
-    str | None,
-    option(
-        "--blocks",
-        panel=_TEST,
-        metavar="WHAT",
-        help="What is compared: samples of both groups in a batch (batches), or the next ones of each group's own "
-        "queue (queues).  [default: queues if the first batch is a single sample, batches otherwise]",
-    ),
-]
-Margin = Annotated[
-    float | None,
-    option("--margin", panel=_TEST, metavar="SIZE", help="The difference that is tolerated.  [default: 0]"),
-]
 
-
-def monitor(
-    state: State,
-    *,
-    batch: Batch,
-    name: Name = None,
-    time: Time = None,
-    y_true: options.Truth = None,
-    y_pred: options.Prediction = None,
-    y_score: options.Score = None,
-    sensitive: options.Sensitive = None,
-    encoding: options.Encoding = UTF_8,
-    metric: Metrics = None,
-    group: Groups = None,
-    pos_label: options.PosLabel = None,
-    alpha: Alpha = None,
-    margin: Margin = None,
-    blocks: Blocks = None,
-    html: options.Html = None,
-    markdown: options.Markdown = None,
-) -> Status:
+def monitor(asked: Asked) -> Status:
     """Take in a batch."""
-    if not sensitive:
+    if not asked.sensitive:
         raise BadInput("--sensitive is missing: name the column of groups")
-    if (y_pred is None) == (y_score is None):
+    if (asked.y_pred is None) == (asked.y_score is None):
         raise BadInput("name one column of predictions, --y-pred or --y-score")
-    if alpha is not None:
-        check_level(alpha)
-    check_outputs({"STATE": state, "--html": html, "--markdown": markdown}, [batch])
-    from skfairtest.cli.auditing import audited
-    from skfairtest.cli.files import Columns, read_people
+    if asked.alpha is not None:
+        check_level(asked.alpha)
+    state = asked.state
+    check_outputs({"STATE": state, **asked.reports}, [asked.batch])
+    import pandas as pd
 
-    columns = Columns(y_true, y_pred, tuple(sensitive), (), y_score, encoding=check_encoding(encoding))
-    test_parameters = (metric, group, pos_label, alpha, margin, blocks)
-    given = dict(zip(("metric", "groups", "pos_label", "alpha", "margin", "blocks"), test_parameters, strict=True))
-    asked = {key: value for key, value in given.items() if value is not None}
+    from skfairtest._utils.files import sweep
+    from skfairtest.cli.auditing import audited
+    from skfairtest.cli.files import read_people
+
+    columns = asked.columns()
+    given = {name: getattr(asked, name) for name in ("metric", "pos_label", "alpha", "margin", "blocks")}
+    given["groups"] = asked.group
+    params = {name: value for name, value in given.items() if value is not None}
+    # Whose columns they are: the state knows them by these names, and refuses others.
+    option, name = ("--y-pred", asked.y_pred) if asked.y_score is None else ("--y-score", asked.y_score)
 
     def work() -> SequentialFairnessTest:
-        people = read_people(batch, columns)
-        test = _continued(state, asked) if os.path.exists(state) else _begun(asked, people)
+        people = read_people(asked.batch, columns)
+        test = _continued(state, params) if os.path.exists(state) else _begun(params, people)
+        predictions = people.y_pred if asked.y_score is None else people.y_score
         return test.partial_fit(
-            people.y_pred if y_score is None else people.y_score,
-            people.y_true,
+            pd.Series(predictions, name=f"{option} {name}"),
+            None if people.y_true is None else pd.Series(people.y_true, name=f"--y-true {asked.y_true}"),
             sensitive_features=people.sensitive,
-            time=Path(batch).name if time is None else time,
-            batch=_hash(batch) if name is None else name,
+            time=Path(asked.batch).name if asked.time is None else asked.time,
+            batch=_name(asked.batch, test) if asked.name is None else asked.name,
         )
 
     with _locked(state), watched():
+        sweep(Path(state).absolute().parent, Path(state).name, older_than=0)
         test, _ = audited(work)
         try:
             test.to_json(state)
         except OSError as error:
             raise BadInput(f"STATE {state}: {error.strerror or error}") from error
-    write_out(f"{clock.strftime('%Y-%m-%d')} {Path(state).name}: {test.summary()}\n")
-    for typed, path, written in (("--html", html, test.to_html), ("--markdown", markdown, test.to_markdown)):
-        if path is not None:
-            write_out(written(), path, option=typed)
+    try:
+        write_out(f"{clock.strftime('%Y-%m-%d')} {Path(state).name}: {test.summary()}\n")
+        write_asked(asked, lambda _: [], {"html": test.to_html, "markdown": test.to_markdown})
+    except BadInput as error:
+        raise BadInput(f"{error} (the batch was taken in: STATE {state} has advanced)") from error
     return Status.SIGNIFICANT if test.concern_ or test.changed_ else Status.DONE
 
 
 @contextmanager
 def _locked(state: str) -> Iterator[None]:
     """Keep other runs away from a state: what one of two at once has learnt would be lost."""
-    lock = f"{state}.lock"
+    import filelock
+
+    lock = filelock.FileLock(f"{state}.lock", timeout=0)  # the system frees it, however its process ends
     try:
-        # Only one process can make a file that is not there yet, on every system.
-        file = os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
-    except FileExistsError:
-        raise BadInput(
-            f"STATE {state}: another run is working on it ({_holder(lock)}). Run this again when it has ended; if it "
-            f"was killed, delete {lock} first"
-        ) from None
+        lock.acquire()
+    except filelock.Timeout:
+        raise BadInput(f"STATE {state}: another run is working on it. Run this again when it has ended") from None
     except OSError as error:
-        raise BadInput(f"STATE {state}: {lock} cannot be written: {error.strerror or error}") from error
+        raise BadInput(f"STATE {state}: {state}.lock cannot be written: {error.strerror or error}") from error
     try:
-        with os.fdopen(file, "w", encoding="ascii") as written:
-            written.write(f"process {os.getpid()}, since {clock.strftime('%Y-%m-%d %H:%M:%S')}")
         yield
     finally:
-        with suppress(OSError):  # somebody may have deleted it
-            os.remove(lock)
-
-
-def _holder(lock: str) -> str:
-    try:
-        return Path(lock).read_text(encoding="ascii") or "it has just begun"
-    except (OSError, UnicodeDecodeError):
-        return "it has just ended"
+        lock.release()
 
 
 def _begun(asked: dict[str, Any], people: People) -> SequentialFairnessTest:
@@ -236,9 +152,12 @@ def _continued(state: str, asked: dict[str, Any]) -> SequentialFairnessTest:
     return test
 
 
-def _hash(path: str) -> str:
+def _name(path: str, test: SequentialFairnessTest) -> str:
+    """What a batch is called by its file: a hash of it, however many line ends stand behind the last line."""
     try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+        content = Path(path).read_bytes()
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror or error}") from error
+    # Earlier versions took a file as it is.
+    names = [hashlib.sha256(each).hexdigest()[:16] for each in (content, content.rstrip(b"\r\n") + b"\n")]
+    return names[0] if names[0] in getattr(test, "batches_", ()) else names[1]

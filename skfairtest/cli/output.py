@@ -10,10 +10,11 @@ from pathlib import Path
 
 from skfairtest._utils.progress import Bar, shown_by
 from skfairtest.cli.errors import BadInput
+from skfairtest.cli.options import Asked
 from skfairtest.report.document import Block
 from skfairtest.report.text import plain
 
-__all__ = ["check_outputs", "deliver", "is_screen", "tell", "watched", "write_out"]
+__all__ = ["check_outputs", "deliver", "is_screen", "tell", "watched", "write_asked", "write_out"]
 
 
 def is_screen() -> bool:
@@ -81,6 +82,29 @@ def deliver(document: Callable[[bool], Sequence[Block]], output: str | None, *, 
         write_out(on_screen(document(True), console))
     else:
         write_out(plain(document(False)), output)
+
+
+def write_asked(
+    asked: Asked, document: Callable[[bool], Sequence[Block]], makers: Mapping[str, Callable[[], str | None]]
+) -> None:
+    """Write a result as --format says, and each report to the file that was named.
+
+    Parameters
+    ----------
+    asked : Asked
+        What was typed.
+    document : callable
+        As in `deliver`.
+    makers : mapping of str to callable
+        The text of each other form, by its name.
+    """
+    if asked.format == "table":
+        deliver(document, asked.output, no_color=asked.no_color)
+    elif asked.format is not None:
+        write_out(makers[asked.format]() or "", asked.output)
+    for option, path in asked.reports.items():
+        if path is not None:
+            write_out(makers[option[2:]]() or "", path, option=option)
 
 
 def write_out(text: str, output: str | None = None, *, option: str = "--output") -> None:

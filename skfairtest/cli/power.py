@@ -9,48 +9,16 @@ from typing import Any
 
 from skfairtest._utils.text import enumerated, label
 from skfairtest.cli.errors import BadInput
+from skfairtest.cli.options import Asked
 from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
 from skfairtest.metrics import Rate, resolve_metrics
 from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
 from skfairtest.report.sentences import DETECTION_POWER, number, percent, points, ratio
 
-__all__ = ["Answer", "Asked", "answered"]
+__all__ = ["Answer", "answered"]
 
 _EVERYBODY = "all people"
 Value = float | tuple[float, float]
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What was typed.
-
-    Parameters
-    ----------
-    metric : str
-        A rate, a criterion, a mean or "roc_auc".
-    rates, baseline : sequence of str, str or None
-        Values as they were typed: "0.3", "MEAN:SD", or "RATE=0.3" of a criterion.
-    n : sequence of int
-        People per group, or one number for all of them.
-    target : float or None
-        Power wanted.
-    shares, base_rates : sequence of float
-        Proportions of the groups; shares of those who meet the condition.
-    test : dict
-        Parameters of the test.
-    direction : str
-        Where the smallest disparity is looked for.
-    """
-
-    metric: str
-    rates: Sequence[str]
-    n: Sequence[int]
-    baseline: str | None
-    target: float | None
-    shares: Sequence[float]
-    base_rates: Sequence[float]
-    test: dict[str, Any]
-    direction: str = "auto"
 
 
 @dataclass(frozen=True)
@@ -80,7 +48,7 @@ class Answer:
             "n_per_group": self.n,
             "base_rates": self.base_rates,
             **found,
-            **self.asked.test,
+            **_test(self.asked),
         }
         return json.dumps(document, indent=2, allow_nan=False) + "\n"
 
@@ -121,12 +89,12 @@ def answered(asked: Asked) -> Answer:
         If the package has no answer.
     """
     _check(asked)
-    target = DETECTION_POWER if asked.target is None else asked.target
+    target = DETECTION_POWER if asked.power is None else asked.power
     rates = _rates(asked) if asked.baseline is None else _baselines(asked.metric, asked.baseline, len(asked.n))
     first, *others = rates.values()
-    people = _per_group(asked.n, len(first), "--n")
-    met = _per_group(asked.base_rates or (1.0,), len(first), "--base-rate")
-    common = {"metric": asked.metric, "base_rates": met, **asked.test}
+    people = _per_group(asked.n or (), len(first), "--n")
+    met = _per_group(asked.base_rate or (1.0,), len(first), "--base-rate")
+    common = {"metric": asked.metric, "base_rates": met, **_test(asked)}
     if asked.baseline is not None:
         size = minimum_detectable_disparity(
             baseline=first[0], n_per_group=people, power=target, direction=asked.direction, **common
@@ -136,24 +104,29 @@ def answered(asked: Asked) -> Answer:
     if asked.n:
         found = power(rates=given, n_per_group=people, **common)
         return Answer("power", found, rates, people, met, None, asked)
-    shares = _per_group(asked.shares, len(first), "--share") or None
+    shares = _per_group(asked.share or (), len(first), "--share") or None
     people = required_sample_size(rates=given, power=target, shares=shares, **common)
     return Answer("required_sample_size", target, rates, people, met, None, asked)
 
 
+def _test(asked: Asked) -> dict[str, Any]:
+    """The parameters of the test."""
+    return {name: getattr(asked, name) for name in ("alpha", "compare", "disparity", "margin", "alternative")}
+
+
 def _check(asked: Asked) -> None:
-    if asked.rates and asked.baseline is not None:
+    if asked.rate and asked.baseline is not None:
         raise BadInput("--rate and --baseline are two questions: give the rates of all groups, or a baseline and --n")
-    if not asked.rates and asked.baseline is None:
+    if not asked.rate and asked.baseline is None:
         raise BadInput(
             "nothing to compute from: give --rate once per group (and --n, for the power), or --baseline and --n for "
             "the smallest disparity that can be detected"
         )
     if asked.baseline is not None and not asked.n:
         raise BadInput("--n is missing: --baseline asks what so many people can detect; give --n once per group")
-    if asked.rates and asked.n and asked.target is not None:
+    if asked.rate and asked.n and asked.power is not None:
         raise BadInput("--power is what --rate and --n give: leave out --power, or leave out --n for the people needed")
-    if asked.shares and asked.n:
+    if asked.share and asked.n:
         raise BadInput("--share is for the numbers of people that are computed: leave it out where --n is given")
     if asked.direction != "auto" and asked.baseline is None:
         raise BadInput("--direction is where --baseline looks for a disparity: leave it out with --rate")
@@ -176,7 +149,7 @@ def _per_group(values: Sequence[Any], groups: int, option: str) -> tuple[Any, ..
 
 def _rates(asked: Asked) -> dict[str, tuple[Value, ...]]:
     rates: dict[str, list[Value]] = {}
-    for text in asked.rates:
+    for text in asked.rate:
         name, value = _value(text, "--rate")
         rates.setdefault(asked.metric if name is None else name, []).append(value)
     if len({len(values) for values in rates.values()}) > 1:
@@ -187,7 +160,7 @@ def _rates(asked: Asked) -> dict[str, tuple[Value, ...]]:
         example = " ".join(f"--rate {name}=0.7 --rate {name}=0.6" for name in parts)
         raise BadInput(f"--metric {asked.metric} is several rates: give each, once per group, such as {example}")
     if len(parts) < 2 and set(rates) != {asked.metric}:
-        raise BadInput(f"--rate must be numbers alone with --metric {asked.metric}; found {', '.join(asked.rates)}")
+        raise BadInput(f"--rate must be numbers alone with --metric {asked.metric}; found {', '.join(asked.rate)}")
     first = next(iter(rates.values()))
     if len(first) < 2:
         raise BadInput("--rate is given for one group: give it once per group, at least twice; or give --baseline")
@@ -211,7 +184,7 @@ def _value(text: str, option: str) -> tuple[str | None, Value]:
 def _rates_of(asked: Asked) -> list[Rate]:
     """The rates that the metric consists of; none of a metric that is no rate."""
     try:
-        found = resolve_metrics(asked.metric, asked.test["disparity"])
+        found = resolve_metrics(asked.metric, _test(asked)["disparity"])
     except ValueError:  # which the computation of power explains
         return []
     return [rate for rate in found if isinstance(rate, Rate)]
@@ -269,7 +242,7 @@ def _truth(answer: Answer) -> str:
 
 def sentences(answer: Answer) -> list[str]:
     """Say what was found, then what it means."""
-    test = answer.asked.test
+    test = _test(answer.asked)
     level, likely = f"at level {100 * test['alpha']:g} %", _probability(answer.power)
     beyond = "" if test["margin"] is None else f" {_margin(answer.asked)}"
     certifies = test["alternative"] == "equivalence"
@@ -291,15 +264,15 @@ def sentences(answer: Answer) -> list[str]:
 
 
 def _margin(asked: Asked) -> str:
-    margin, certifies = asked.test["margin"], asked.test["alternative"] == "equivalence"
-    band = f"a ratio of {ratio(margin)} to {ratio(1 / margin)}" if asked.test["disparity"] == "ratio" else ""
+    margin, certifies = _test(asked)["margin"], _test(asked)["alternative"] == "equivalence"
+    band = f"a ratio of {ratio(margin)} to {ratio(1 / margin)}" if _test(asked)["disparity"] == "ratio" else ""
     band = band or (f"{points(margin)} points" if _is_share(asked) else f"a difference of {number(margin)}")
     return f"within {band}" if certifies else f"beyond {band}"
 
 
 def _of_detectable(answer: Answer, level: str, likely: str) -> list[str]:
     assert answer.disparity is not None
-    test, size, share = answer.asked.test, answer.disparity, _is_share(answer.asked)
+    test, size, share = _test(answer.asked), answer.disparity, _is_share(answer.asked)
     baseline = answer.rates[answer.asked.metric][0]
     base = baseline[0] if isinstance(baseline, tuple) else baseline
     if test["disparity"] == "ratio":
@@ -339,7 +312,7 @@ def _groups(answer: Answer) -> Table:
 
 
 def _settings(answer: Answer) -> list[str]:
-    test, rates = answer.asked.test, _rates_of(answer.asked)
+    test, rates = _test(answer.asked), _rates_of(answer.asked)
     lines = [
         f"The test: {label(answer.asked.metric)}, {test['disparity']}, {test['alternative']}, compare "
         f"{test['compare']}, level {100 * test['alpha']:g} % for all comparisons together.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from skfairtest._utils.text import label, pluralize
 from skfairtest.cli.engines import started
@@ -12,6 +13,8 @@ from skfairtest.cli.errors import BadInput
 from skfairtest.cli.files import Columns
 from skfairtest.cli.header import UTF_8
 from skfairtest.cli.many import Counted, Question, added, are_tables, count_files, files_of, score_bins
+from skfairtest.cli.options import Asked
+from skfairtest.cli.output import check_outputs
 
 __all__ = ["Source", "save"]
 
@@ -38,6 +41,22 @@ class Source:
     cache: str | None = None
     bins: str | None = None
     threshold: float | None = None
+
+    @classmethod
+    def asked(cls, asked: Asked, **columns: Any) -> Source:
+        """What was typed, where it goes together and its output can be written.
+
+        Raises
+        ------
+        BadInput
+            If not.
+        """
+        found = cls(
+            tuple(asked.files), asked.columns(**columns), asked.engine, asked.cache, asked.score_bins, asked.threshold
+        )
+        found.check()
+        check_outputs(asked.outputs, found.files)
+        return found
 
     @cached_property
     def files(self) -> list[str]:

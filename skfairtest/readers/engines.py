@@ -22,7 +22,7 @@ from skfairtest.readers.labels import check_labels
 from skfairtest.readers.levels import listed
 from skfairtest.readers.score_bins import ALL_BITS, FIRST_BITS, MOST_EDGES, LikeScores, ScoreBins, rounded
 
-__all__ = ["Aggregated", "Question", "count_frame"]
+__all__ = ["Aggregated", "Frame", "Question", "count_frame"]
 
 #: People who are looked at before anybody is counted.
 LOOKED_AT = 10_000
@@ -132,14 +132,13 @@ def count_frame(frame: Any, question: Question) -> Aggregated:
         If a column does not exist, has missing values or too many distinct ones, or must hold numbers and does not.
     """
     with _quiet():
-        people = _opened(frame)
-        schema = people.collect_schema()
-        _check_schema(schema, question)
-        _look_at(people, schema, question)
-        scores = None if question.score is None else _Scores(question.score)
+        people = Frame.opened(frame)
+        _check_schema(people.schema, question)
+        _look_at(people, question)
+        scores = None if question.score is None else _Scores(people.names[question.score])
         if scores is not None and question.keeps_scores:
-            scores = _scores_of(people, scores, question.bins)
-        found = _collected(_grouped(people, schema, question, scores))
+            scores = _scores_of(people.frame, scores, question)
+        found = _collected(_grouped(people, question, scores))
         return _read(found, question, scores)
 
 
@@ -152,25 +151,72 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-def _opened(frame: Any) -> "nw.LazyFrame[Any]":
-    module = type(frame).__module__
-    if module.startswith("pyarrow."):
-        frame = _by_polars(frame)
-    if (is_pandas_dataframe(frame) or is_dask_dataframe(frame)) and not frame.columns.is_unique:
-        several = frame.columns[frame.columns.duplicated()].unique()
-        raise ParameterError(f"frame has several columns called {listed(several)}: rename or drop all but one.")
-    known = nw.from_native(frame, pass_through=True)
-    if not isinstance(known, nw.DataFrame | nw.LazyFrame):
-        raise ParameterError(
-            f"frame must be a data frame of pandas, polars, pyarrow, DuckDB, PySpark, Dask or ibis; found type "
-            f"{module}.{type(frame).__name__}"
-        )
-    return known.lazy()
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A lazy frame in which every column can be named, whatever it is called.
+
+    Parameters
+    ----------
+    frame : narwhals.LazyFrame
+        The frame.
+    names : mapping of str to str
+        What each column is called in it, by the name that the user knows.
+    schema : mapping of str to DType
+        The type of each column.
+    """
+
+    frame: "nw.LazyFrame[Any]"
+    names: Mapping[str, str]
+    schema: Mapping[str, Any]
+
+    @classmethod
+    def opened(cls, frame: Any) -> "Frame":
+        """Open a frame of any engine; those that read a name such as "*", "^a$" or "a.b" as something else get places.
+
+        Raises
+        ------
+        ValueError
+            If it is no frame, or has several columns with one name.
+        """
+        module = type(frame).__module__
+        if module.startswith("pyarrow."):
+            frame = _by_polars(frame)
+        if (is_pandas_dataframe(frame) or is_dask_dataframe(frame)) and not frame.columns.is_unique:
+            several = frame.columns[frame.columns.duplicated()].unique()
+            raise ParameterError(f"frame has several columns called {listed(several)}: rename or drop all but one.")
+        known = nw.from_native(frame, pass_through=True)
+        if not isinstance(known, nw.DataFrame | nw.LazyFrame):
+            raise ParameterError(
+                f"frame must be a data frame of pandas, polars, pyarrow, DuckDB, PySpark, Dask or ibis; found type "
+                f"{module}.{type(frame).__name__}"
+            )
+        names, engine = known.collect_schema().names(), known.implementation.name
+        places = [f"column {place}" for place in range(len(names))]
+        if engine == "POLARS":
+            known = known.rename(dict(zip(names, places, strict=True)))
+        elif engine.startswith("PYSPARK"):
+            known = nw.from_native(known.to_native().toDF(*places))
+        elif engine == "DUCKDB":
+            quoted = (name.replace('"', '""') for name in names)
+            known = nw.from_native(
+                known.to_native().project(", ".join(f'"{a}" AS "{b}"' for a, b in zip(quoted, places, strict=True)))
+            )
+        else:
+            places = names
+        schema = known.collect_schema()
+        types = {name: schema[place] for name, place in zip(names, places, strict=True)}
+        return cls(known.lazy(), dict(zip(names, places, strict=True)), types)
+
+    def col(self, name: str) -> "nw.Expr":
+        """A column by the name that the user knows."""
+        return nw.col(self.names[name])
 
 
 def _by_polars(frame: Any) -> Any:
     """Return pyarrow's data for polars: pyarrow groups floats a hundred times as slowly, and cannot group datasets."""
     dataset = hasattr(frame, "scanner")
+    if dataset and "" in frame.schema.names:
+        raise ParameterError("frame has a column whose name is empty: rename it, or pass frame.to_table().")
     try:
         import polars
     except ModuleNotFoundError:
@@ -190,9 +236,9 @@ def _check_schema(schema: Mapping[str, Any], question: Question) -> None:
             raise ParameterError(f"{parameter}={name!r} must hold numbers; the column is of type {schema[name]}.")
 
 
-def _look_at(people: "nw.LazyFrame[Any]", schema: Mapping[str, Any], question: Question) -> None:
+def _look_at(people: Frame, question: Question) -> None:
     """Refuse columns with too many values to be counted, after a look at the first people alone."""
-    first = _collected(people.head(LOOKED_AT).select(**_keys(people, schema, question)))
+    first = _collected(people.frame.head(LOOKED_AT).select(**_keys(people, question)))
     if not len(first):
         raise ParameterError("frame has no rows.")
     for place, (parameter, name) in enumerate(question.keys):
@@ -206,13 +252,13 @@ def _look_at(people: "nw.LazyFrame[Any]", schema: Mapping[str, Any], question: Q
             check_level_count(column, parameter, MAX_GROUPS, None)
 
 
-def _keys(people: "nw.LazyFrame[Any]", schema: Mapping[str, Any], question: Question) -> "dict[str, nw.Expr]":
+def _keys(people: Frame, question: Question) -> "dict[str, nw.Expr]":
     """Return columns ready for grouping: without signed zeros, and with one kind of missing value."""
     # The categories of polars are text, which older versions do not compare batch by batch.
-    text = people.implementation.is_polars()
+    text = people.frame.implementation.is_polars()
     keys = {}
     for place, (_, name) in enumerate(question.keys):
-        values, kind = nw.col(name), schema[name]
+        values, kind = people.col(name), people.schema[name]
         if kind.is_float():
             values = _present(values)
         elif text and kind == nw.Categorical:
@@ -267,20 +313,21 @@ class _Scores:
         return nw.when(self.score <= 0.5).then(near_zero).otherwise(1.0 - rounded(1.0 - self.score, bits))
 
 
-def _scores_of(people: "nw.LazyFrame[Any]", plain: _Scores, bins: int | Floats | ScoreBins | None) -> _Scores:
+def _scores_of(people: "nw.LazyFrame[Any]", plain: _Scores, question: Question) -> _Scores:
     """Find out how scores are to be grouped."""
-    column = plain.column
+    column, bins = plain.column, question.bins
     ends = _collected(people.select(plain.score.min().alias("low"), plain.score.max().alias("high")))
     low, high = _numbers(ends, "low")[0], _numbers(ends, "high")[0]
     if max(abs(low), abs(high)) > LARGEST_SCORE:
-        raise ParameterError(f"y_score={column!r} must hold finite numbers; found {low:g} to {high:g}.")
+        raise ParameterError(f"y_score={question.score!r} must hold finite numbers; found {low:g} to {high:g}.")
     if bins is None or np.isnan(low):  # where all are missing, this is said later
         return plain
     unit = bool(low >= 0 and high <= 1)
     if isinstance(bins, ScoreBins):
         if bins.unit and not unit:
             raise ParameterError(
-                f"score_bins are bins of probabilities, between 0 and 1; y_score={column!r} has {low:g} to {high:g}."
+                f"score_bins are bins of probabilities, between 0 and 1; y_score={question.score!r} has {low:g} to "
+                f"{high:g}."
             )
         one_by_one = bins.bits == ALL_BITS and len(bins.edges) <= MOST_EDGES
         return _Scores(column, None, edges=bins.edges) if one_by_one else _Scores(column, bins.bits, bins.unit)
@@ -312,11 +359,9 @@ def _fine_enough(people: "nw.LazyFrame[Any]", column: str, n_bins: int, unit: bo
 # Counting -----------------------------------------------------------------------------------
 
 
-def _grouped(
-    people: "nw.LazyFrame[Any]", schema: Mapping[str, Any], question: Question, scores: _Scores | None
-) -> "nw.LazyFrame[Any]":
+def _grouped(people: Frame, question: Question, scores: _Scores | None) -> "nw.LazyFrame[Any]":
     """Query the counts, and everything else that is needed about each group."""
-    keys = _keys(people, schema, question)
+    keys = _keys(people, question)
     read: dict[str, nw.Expr] = {}
     known: dict[str, nw.Expr] = {"count": nw.len()}
     if scores is not None and question.threshold is not None:
@@ -327,7 +372,7 @@ def _grouped(
         read["score"] = scores.score
         known |= {"low": nw.col("score").min(), "high": nw.col("score").max()}
     if question.weight is not None:
-        weight = _present(nw.col(question.weight).cast(nw.Float64))
+        weight = _present(people.col(question.weight).cast(nw.Float64))
         read |= {
             "weight": weight,
             "square": weight * weight,
@@ -335,8 +380,8 @@ def _grouped(
         }
         known |= {name: nw.col(name).sum() for name in ("weight", "square", "missing")}
         known["least"] = nw.col("weight").min()
-    counted = people.select(**keys, **read).group_by(*keys).agg(*(each.alias(name) for name, each in known.items()))
-    return counted.head(MOST_ROWS + 1)
+    counted = people.frame.select(**keys, **read).group_by(*keys)
+    return counted.agg(*(each.alias(name) for name, each in known.items())).head(MOST_ROWS + 1)
 
 
 def _collected(asked: "nw.LazyFrame[Any]") -> "nw.DataFrame[Any]":
@@ -377,7 +422,7 @@ def _read(found: "nw.DataFrame[Any]", question: Question, scores: _Scores | None
     if scores is None:
         return Aggregated(columns, counts, weights, None)
     low, high = _numbers(found, "low"), _numbers(found, "high")
-    _check_present("y_score", scores.column, counts, counts[np.isnan(low)], high)
+    _check_present("y_score", str(question.score), counts, counts[np.isnan(low)], high)
     if question.threshold is not None:
         _check_zero_one([column for column in columns if column.name == "y_true"])
         columns.append(read_column(_numbers(found, "decided").astype(np.int64), "y_pred"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
+from skfairtest._utils.text import escape
+
 __all__ = ["escape_formula", "to_csv"]
 
 
@@ -27,9 +29,14 @@ def to_csv(frame: pd.DataFrame) -> str:
     '=1+1,-0.25
     f,0.5
     """
-    columns = {name: [escape_formula(value) for value in frame[name]] for name in frame.columns}
+    columns = {name: [_plain(escape_formula(value)) for value in frame[name]] for name in frame.columns}
     text: str = pd.DataFrame(columns, dtype=object).to_csv(index=False, lineterminator="\n")
     return text
+
+
+def _plain(value: object) -> object:
+    """Text without characters that control a terminal; everything else as it is."""
+    return escape(value) if isinstance(value, str) else value
 
 
 def escape_formula(value: object) -> object:

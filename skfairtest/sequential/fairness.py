@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -22,6 +23,7 @@ from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.metrics import Metric, Rate, ScoreMetric, resolve_metrics
 from skfairtest.readers import one_column
+from skfairtest.readers.containers import series_name
 from skfairtest.report.document import Block, Heading
 from skfairtest.report.mixin import ReportPages, write_text
 from skfairtest.report.record import plain_value
@@ -30,10 +32,13 @@ from skfairtest.sequential.batches import bounds_of, check_bounded, plain_time, 
 from skfairtest.sequential.e_process import METHODS
 from skfairtest.sequential.frames import as_e, groups_frame, looks_frame, pairs_frame
 from skfairtest.sequential.report import StreamSetup, sequential_document, verdict
+from skfairtest.sequential.state import check_agreement, checksum
 from skfairtest.sequential.stream import BLOCKS, VERSION, Plan, Stream
 from skfairtest.tables import Sample, tagged, untagged
 
 FORMAT = "skfairtest.SequentialFairnessTest"
+#: What a state says to readers, and its evidence has to say as well.
+_SHOWN = ("rejected", "rejected_at", "concern", "changed", "changed_at", "n_batches", "n_samples")
 
 
 class SequentialFairnessTest(ReportPages):
@@ -115,6 +120,8 @@ class SequentialFairnessTest(ReportPages):
         Batches that wait for their labels: ``batch``, ``time``, ``n``.
     by_group_ : DataFrame
         ``n`` and ``value`` of each group over all batches.
+    batches_ : list of str
+        The names of the batches taken in, as far as they have one.
     groups_, pos_label_, blocks_, method_, adjust_ : object
         What was read and what is run.
     n_batches_, n_samples_ : int
@@ -217,7 +224,7 @@ class SequentialFairnessTest(ReportPages):
         self
             The test after one look.
         """
-        own = ("_stream", "_names", "_waiting", "_given", "_positive_seen")
+        own = ("_stream", "_names", "_waiting", "_given", "_positive_seen", "_columns")
         for name in [name for name in vars(self) if name.endswith("_") or name in own]:
             delattr(self, name)
         return self.partial_fit(y_pred, y_true, sensitive_features=sensitive_features, time=time, batch=batch)
@@ -255,7 +262,8 @@ class SequentialFairnessTest(ReportPages):
         Raises
         ------
         ValueError
-            If a parameter or an input is not usable, or parameters were changed after the first batch.
+            If a parameter or an input is not usable, parameters were changed after the first batch, or columns have
+            other names than in earlier batches.
 
         Warns
         -----
@@ -273,6 +281,7 @@ class SequentialFairnessTest(ReportPages):
             warnings.warn(f"batch {name!r} was taken in already{still}: nothing was changed", UserWarning, stacklevel=2)
             return self
         sample, ready = self._read(metrics, y_pred, y_true, sensitive_features, name, waiting)
+        columns = self._same_columns(sample, y_pred, y_true)
         seen = getattr(self, "_positive_seen", False)
         positive = positive_of(sample, ready, self.pos_label, seen) if ready else getattr(self, "pos_label_", None)
         design = Design(sample, settings, (), (), positive, self.pos_label, ())
@@ -286,7 +295,7 @@ class SequentialFairnessTest(ReportPages):
             self._waiting[name] = {"time": plain_time(time), "left": left, "n": sizes}
         if name is not None:
             self._names[name] = None
-        self._positive_seen = seen or positive in sample.labels
+        self._positive_seen, self._columns = seen or positive in sample.labels, columns
         self.n_samples_ = getattr(self, "n_samples_", 0) + (0 if returned else sample.n_samples)
         self.pos_label_ = positive
         self._refresh()
@@ -340,11 +349,12 @@ class SequentialFairnessTest(ReportPages):
             )
         if self._given != other._given:
             raise ParameterError(f"other has other parameters: {other._given} and not {self._given}")
+        columns = _joined(self._columns, other._columns, "other")
         new = type(self)(**self.get_params())
         new._given, new._stream = dict(self._given), self._stream.merged(other._stream)
         new._names, new._waiting = {**self._names, **other._names}, {**self._waiting, **other._waiting}
         new.n_samples_, new.pos_label_ = self.n_samples_ + other.n_samples_, self.pos_label_
-        new._positive_seen = self._positive_seen or other._positive_seen
+        new._positive_seen, new._columns = self._positive_seen or other._positive_seen, columns
         new._refresh()
         return new
 
@@ -393,10 +403,12 @@ class SequentialFairnessTest(ReportPages):
             "n_samples": self.n_samples_,
             "pos_label": tagged(self.pos_label_),
             "positive_seen": self._positive_seen,
+            "columns": self._columns,
         }
         # wealth_ is the stream's records, written once.
         found = {name: value for name, value in self.to_dict().items() if name != "wealth"}
-        text = json.dumps({**found, "state": state}, allow_nan=False) + "\n"
+        document = {**found, "state": state}
+        text = json.dumps({**document, "checksum": checksum(document)}, allow_nan=False) + "\n"
         if path is None:
             return text
         with replaced(path) as temporary:
@@ -431,37 +443,50 @@ class SequentialFairnessTest(ReportPages):
         >>> again.e_value_ == test.e_value_
         True
         """
-        is_text = isinstance(source, str) and source.lstrip().startswith("{")
-        text = str(source) if is_text else Path(source).read_text(encoding="utf-8")
+        is_text = isinstance(source, str) and (not source.strip() or source.lstrip().startswith("{"))
         try:
-            state = json.loads(text)["state"]
-            if state["format"] != FORMAT:
-                raise ValueError("it was not written by SequentialFairnessTest.to_json")
-            if (written := state["stream"]["version"]) != VERSION:
-                why = (
-                    "it put samples of several batches together, and such evidence is not valid: "
-                    "begin another state" if written < VERSION else "read it with the version that wrote it"
-                )  # fmt: skip
-                raise ValueError(f"its form is {written}, and this version of skfairtest continues {VERSION}; {why}")
-            parameters = dict(state["parameters"])
-            parameters["pos_label"] = untagged(parameters["pos_label"])
-            if parameters["groups"] is not None:
-                groups = [untagged(group) for group in parameters["groups"]]
-                parameters["groups"] = (
-                    groups if state["sizes"] is None else dict(zip(groups, state["sizes"], strict=True))
-                )
-            test = cls(**parameters)
-            _, metrics = test._check()
-            test._begin(metrics, 0, state["stream"]["blocks"])
-            test._stream = Stream.from_plain(test._stream.plan, state["stream"])
-            test._names, test._waiting = dict.fromkeys(state["names"]), state["waiting"]
-            test.n_samples_, test.pos_label_ = state["n_samples"], untagged(state["pos_label"])
-            test._positive_seen = state["positive_seen"]
-            test._refresh()
-        except (KeyError, TypeError, ValueError) as error:
+            return cls._restored(json.loads(str(source) if is_text else Path(source).read_text(encoding="utf-8")))
+        except OSError:
+            raise
+        except Exception as error:  # whatever somebody has written there
             raise ParameterError(
                 f"source holds no state of a SequentialFairnessTest that goes on: {type(error).__name__}: {error}"
             ) from error
+
+    @classmethod
+    def _restored(cls, document: dict[str, Any]) -> Self:
+        """The test that a document describes, if nothing in it was changed."""
+        state = document["state"]
+        if state["format"] != FORMAT:
+            raise ValueError("it was not written by SequentialFairnessTest.to_json")
+        if (written := state["stream"]["version"]) != VERSION:
+            why = (
+                "it put samples of several batches together, and such evidence is not valid: "
+                "begin another state" if written < VERSION else "read it with the version that wrote it"
+            )  # fmt: skip
+            raise ValueError(f"its form is {written}, and this version of skfairtest continues {VERSION}; {why}")
+        given = document.pop("checksum", None)
+        # Earlier versions wrote neither columns nor a checksum.
+        if (given is not None or "columns" in state) and given != checksum(document):
+            raise ValueError("its checksum is another one: it was damaged or edited; go on from a copy")
+        parameters = dict(state["parameters"])
+        parameters["pos_label"] = untagged(parameters["pos_label"])
+        if parameters["groups"] is not None:
+            groups = [untagged(group) for group in parameters["groups"]]
+            parameters["groups"] = groups if state["sizes"] is None else dict(zip(groups, state["sizes"], strict=True))
+        test = cls(**parameters)
+        _, metrics = test._check()
+        test._begin(metrics, 0, state["stream"]["blocks"])
+        test._stream = Stream.from_plain(test._stream.plan, state["stream"])
+        test._names, test._waiting = dict.fromkeys(state["names"]), state["waiting"]
+        test.n_samples_, test.pos_label_ = state["n_samples"], untagged(state["pos_label"])
+        test._positive_seen, test._columns = state["positive_seen"], state.get("columns", {})
+        check_agreement(test._stream, test._names)
+        test._refresh()
+        shown = test.to_dict()
+        differing = [name for name in _SHOWN if document.get(name) != shown[name]]
+        if differing:
+            raise ValueError(f"its {differing[0]} is not the one that its evidence shows")
         return test
 
     def __sklearn_clone__(self) -> Self:
@@ -523,6 +548,13 @@ class SequentialFairnessTest(ReportPages):
             )
         return sample, ready
 
+    def _same_columns(self, sample: Sample, y_pred: Any, y_true: Any) -> dict[str, Any]:
+        """The names of the columns of all batches; a batch of other columns is another stream's."""
+        features = [column.name for column in sample.sensitive]
+        names = {"y_pred": series_name(y_pred), "y_true": series_name(y_true)}
+        names |= {f"sensitive_features[{i}]": name for i, name in enumerate(features)}
+        return _joined(getattr(self, "_columns", {}), names, "the batch")
+
     def _sizes(self) -> dict[Any, int]:
         """The numbers of samples of each group in a block of queues."""
         groups = self.groups
@@ -555,7 +587,7 @@ class SequentialFairnessTest(ReportPages):
         rejected, changed = (at[~np.isnan(at)] for at in (stream.rejected_at, stream.changed_at))
         self.concern_, self.rejected_at_ = bool(len(rejected)), int(rejected.min()) if len(rejected) else None
         self.changed_, self.changed_at_ = bool(len(changed)), int(changed.min()) if len(changed) else None
-        self.groups_, self.n_batches_ = list(stream.arrivals), stream.looks
+        self.groups_, self.n_batches_, self.batches_ = list(stream.arrivals), stream.looks, list(self._names)
         self.blocks_, self.method_, self.adjust_ = stream.plan.blocks, stream.plan.method, stream.plan.adjust
 
     # A frame is made when somebody looks at it: a stream of single samples would make thousands.
@@ -660,3 +692,23 @@ class SequentialFairnessTest(ReportPages):
 def _sizes(sample: Sample) -> dict[Any, int]:
     """The number of samples of each group."""
     return dict(zip(sample.group_labels, np.bincount(sample.group_codes).tolist(), strict=True))
+
+
+def _joined(before: dict[str, str | None], now: dict[str, str | None], what: str) -> dict[str, str | None]:
+    """The names of columns that are known from either; unnamed ones go with any.
+
+    Raises
+    ------
+    ValueError
+        If a column has another name.
+    """
+    names = {role: name for role, name in now.items() if name and not re.fullmatch(r"sensitive_feature_\d+", name)}
+    if before and len(before) != len(now):
+        raise ParameterError(f"sensitive_features of {what}: {len(now) - 2} columns, and {len(before) - 2} before")
+    for role, name in names.items():
+        if before.get(role) not in (None, name):
+            raise ParameterError(
+                f"{role} of {what} is {name!r}, and of earlier batches it was {before[role]!r}: other columns are "
+                "another stream; begin another test"
+            )
+    return {**dict.fromkeys(now), **before, **names}

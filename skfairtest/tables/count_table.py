@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from os import PathLike
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 from skfairtest.readers.columns import (
     MAX_GROUPS,
@@ -290,13 +290,14 @@ class CountTable(Counts):
 
     # Storing --------------------------------------------------------------------------------
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str] | BinaryIO) -> None:
         """Write the table to a file. Writing is atomic: there is never half a file.
 
         Parameters
         ----------
-        path : str or path
-            ``.json``, which needs nothing else, or ``.parquet``, which needs pyarrow.
+        path : str, path or file
+            ``.json``, which needs nothing else, or ``.parquet``, which needs pyarrow. Parquet where it is a file that
+            is open for writing bytes.
 
         Raises
         ------
@@ -307,12 +308,12 @@ class CountTable(Counts):
         write_stored(Stored(self.to_rows(), *names, self.score_bins, self.suppressed), path)
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
+    def load(cls, path: str | PathLike[str] | BinaryIO) -> Self:
         """Read a table that `save` wrote.
 
         Parameters
         ----------
-        path : str or path
+        path : str, path or file
             The file.
 
         Returns

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -56,8 +56,8 @@ class Stored:
     suppressed: tuple[Suppressed, ...] = field(default=())
 
 
-def write_stored(stored: Stored, path: str | os.PathLike[str]) -> None:
-    """Write a file, all at once.
+def write_stored(stored: Stored, path: str | os.PathLike[str] | BinaryIO) -> None:
+    """Write a file, all at once; Parquet where it is open already.
 
     Raises
     ------
@@ -74,6 +74,9 @@ def write_stored(stored: Stored, path: str | os.PathLike[str]) -> None:
         "score_bins": None if stored.score_bins is None else _bins_to_json(stored.score_bins),
         "suppressed": [[tagged(group), tagged(stratum), least] for group, stratum, least in stored.suppressed],
     }
+    if not isinstance(path, str | os.PathLike):
+        _write_parquet(header, stored.rows, path)
+        return
     writer = {".json": _write_json, ".parquet": _write_parquet}.get(Path(path).suffix)
     if writer is None:
         raise ParameterError(f"path must end in .json or .parquet; found {os.fspath(path)!r}.")
@@ -94,17 +97,21 @@ def is_stored(path: str | os.PathLike[str]) -> bool:
     return re.match(rb'\s*\{\s*"format"\s*:\s*"skfairtest\.CountTable"', start) is not None
 
 
-def read_stored(path: str | os.PathLike[str]) -> Stored:
-    """Read a file.
+def read_stored(path: str | os.PathLike[str] | BinaryIO) -> Stored:
+    """Read a file; Parquet where it is open already.
 
     Raises
     ------
     ValueError
         If the file is not such a table, is of a later version, or is damaged.
     """
-    reader = {".json": _read_json, ".parquet": _read_parquet}.get(Path(path).suffix)
+    if isinstance(path, str | os.PathLike):
+        name, kind = os.fspath(path), Path(path).suffix
+    else:
+        name, kind = "an open file", ".parquet"
+    reader = {".json": _read_json, ".parquet": _read_parquet}.get(kind)
     if reader is None:
-        raise ParameterError(f"path must end in .json or .parquet; found {os.fspath(path)!r}.")
+        raise ParameterError(f"path must end in .json or .parquet; found {name!r}.")
     try:
         header, codes, counts, weights = reader(path)
         if not isinstance(header, Mapping) or header.get("format") != FORMAT:
@@ -128,9 +135,7 @@ def read_stored(path: str | os.PathLike[str]) -> Stored:
     except OSError:
         raise
     except Exception as error:
-        raise ParameterError(
-            f"path={os.fspath(path)!r} holds no table of counts: {type(error).__name__}: {error}."
-        ) from error
+        raise ParameterError(f"path={name!r} holds no table of counts: {type(error).__name__}: {error}.") from error
 
 
 def _columns(names: Sequence[str], levels: Sequence[tuple[Any, ...]], codes: Sequence[Any]) -> tuple[Column, ...]:
@@ -196,7 +201,7 @@ def _write_json(header: Mapping[str, Any], rows: Rows, path: str) -> None:
         json.dump({**header, **body}, file, ensure_ascii=False)
 
 
-def _read_json(path: str | os.PathLike[str]) -> _Read:
+def _read_json(path: Any) -> _Read:
     with open(path, encoding="utf-8") as file:
         found = json.load(file)
     if not isinstance(found, Mapping) or "counts" not in found:
@@ -205,7 +210,7 @@ def _read_json(path: str | os.PathLike[str]) -> _Read:
     return found, found["codes"], np.array(found["counts"], dtype=np.int64), weights
 
 
-def _write_parquet(header: Mapping[str, Any], rows: Rows, path: str) -> None:
+def _write_parquet(header: Mapping[str, Any], rows: Rows, path: str | BinaryIO) -> None:
     pyarrow, parquet = _arrow()
     arrays: list[tuple[str, Any]] = []
     for column in rows.columns:
@@ -229,7 +234,7 @@ def _write_parquet(header: Mapping[str, Any], rows: Rows, path: str) -> None:
     parquet.write_table(table, path)
 
 
-def _read_parquet(path: str | os.PathLike[str]) -> _Read:
+def _read_parquet(path: Any) -> _Read:
     _, parquet = _arrow()
     table = parquet.ParquetFile(path).read()
     written = (table.schema.metadata or {}).get(b"skfairtest")

@@ -20,7 +20,7 @@ from skfairtest import CountTable, FairnessTest
 from skfairtest.cli.app import run
 from skfairtest.cli.errors import BadInput
 from skfairtest.cli.files import Columns, read_people
-from skfairtest.cli.many import files_of
+from skfairtest.cli.many import Entry, Question, files_of, state_of
 from skfairtest.readers import ScoreBins
 
 ROOT = Path(__file__).parents[2]
@@ -101,11 +101,15 @@ def said(capsys):
     return capsys.readouterr().err.splitlines()
 
 
-def garbled(path):
-    """Put nonsense into a file that looks untouched: the same size, the same time."""
+def edited(path):
+    """Put nonsense into a file that looks untouched: the same size, the same time of its last change."""
     state = path.stat()
     path.write_bytes(b"\0" * state.st_size)
     os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+
+
+def stopped(*_):
+    raise AssertionError("a file is read that is in the cache")
 
 
 # What is counted ------------------------------------------------------------------------------
@@ -187,6 +191,17 @@ def test_a_file_that_is_named_twice_counts_once(folder, tmp_path, capsys):
     assert len(files_of(paths)) == 1
     with pytest.raises(BadInput, match="no file matches"):
         files_of([str(tmp_path / "*.orc")])
+
+
+def test_a_file_called_like_a_pattern_does_not_hide_what_the_pattern_matches(tmp_path):
+    for name in ("a.csv", "*.csv", "[a] x.csv", "[b].csv"):
+        (tmp_path / name).touch()
+    files = [str(tmp_path / name) for name in ("*.csv", "[a] x.csv", "[b].csv", "a.csv")]
+    assert files_of([str(tmp_path / "*.csv")]) == files
+    assert files_of(files[1:3]) == files[1:3]
+    (tmp_path / "b.csv").touch()
+    with pytest.raises(BadInput, match=r"is the name of a file, and a pattern that matches others, such as .*b\.csv"):
+        files_of([files[2]])
 
 
 @pytest.mark.parametrize(
@@ -365,23 +380,53 @@ def test_bins_may_be_those_of_another_table(folder, tmp_path, capsys):
 # The cache ---------------------------------------------------------------------------------------
 
 
-def test_a_file_that_is_counted_is_not_read_again(folder, everybody, engine, tmp_path, capsys):
+def test_a_file_that_is_counted_is_not_read_again(folder, everybody, engine, tmp_path, capsys, monkeypatch):
     if engine == ["--engine", "spark"]:
         pytest.skip("the cache does not depend on the engine, and Spark starts slowly")
     cache, output = ["--cache", str(tmp_path / "new" / "cache")], tmp_path / "table.json"
     pattern = folder / "**" / "*.*"
     assert count(pattern, *ASKED, *engine, *cache, output=output) == 0
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    for path in files:
-        garbled(path)
-    assert count(pattern, *ASKED, *engine, *cache, output=output) == 0
+    with monkeypatch.context() as patched:
+        patched.setattr(skfairtest.cli.many.Question, "count", stopped)
+        assert count(pattern, *ASKED, *engine, *cache, output=output) == 0
     assert CountTable.load(output) == expected(everybody)
-    # Another question, and files that have changed, are read.
-    assert count(pattern, *LABELS, "--sensitive", "age", *engine, *cache, output=output) == 2
-    for path in files:
-        path.touch()
+    for path in folder.rglob("*.*"):
+        edited(path)
     assert count(pattern, *ASKED, *engine, *cache, output=output) == 2
     capsys.readouterr()
+
+
+def test_an_entry_of_another_question_or_that_is_a_folder_is_counted_again(folder, everybody, tmp_path, capsys):
+    cache, output = tmp_path / "cache", tmp_path / "table.json"
+    options = [*LABELS, "--cache", str(cache)]
+    assert count(folder / "*.gz", *options, "--sensitive", "age", output=output) == 0
+    (age,) = cache.iterdir()
+    assert count(folder / "*.gz", *options, "--sensitive", "sex", output=output) == 0
+    (sex,) = {*cache.iterdir()} - {age}
+    sex.write_bytes(age.read_bytes())
+    assert count(folder / "*.gz", *options, "--sensitive", "sex", output=output) == 0
+    one = expected(people(seed=1, names=NAMES))
+    assert CountTable.load(output) == one
+    sex.unlink()
+    sex.mkdir()
+    capsys.readouterr()
+    assert count(folder / "**" / "*.*", *options, "--sensitive", "sex", output=output) == 0
+    assert CountTable.load(output) == expected(everybody)
+    assert f"{sex} is a folder" in "".join(said(capsys))
+
+
+def test_what_killed_runs_have_left_in_the_cache_is_swept(folder, tmp_path, capsys):
+    cache, output = tmp_path / "cache", tmp_path / "table.json"
+    cache.mkdir()
+    left, written = (cache / f".x.counts.{digit * 32}" for digit in "0f")
+    for path in (left, written):
+        path.touch()
+    os.utime(left, (0, 0))
+    assert count(folder / "*.gz", *ASKED, "--cache", str(cache), output=output) == 0
+    # Another process may be writing the younger one.
+    assert (left.exists(), written.exists()) == (False, True)
+    assert count(folder / "*.gz", *ASKED, "--cache", "", output=output) == 2
+    assert "--cache is empty: name a folder" in said(capsys)[-1]
 
 
 def test_a_run_with_a_broken_file_is_continued_when_it_is_repaired(folder, everybody, tmp_path, capsys):
@@ -411,6 +456,22 @@ def test_damaged_tables_in_the_cache_are_counted_again(folder, everybody, tmp_pa
     (tmp_path / "file").touch()
     assert count(folder / "*.csv", *ASKED, "--cache", str(tmp_path / "file" / "x"), output=output) == 2
     assert "--cache" in said(capsys)[-1]
+
+
+def test_no_flipped_bit_of_an_entry_changes_a_count(folder, tmp_path, capsys):
+    cache, output = tmp_path / "cache", tmp_path / "table.json"
+    path = str(folder / "b.csv.gz")
+    assert count(path, *ASKED, "--cache", str(cache), output=output) == 0
+    (kept,) = cache.iterdir()
+    content = kept.read_bytes()
+    question = Question(Columns("truth", "pred", ("sex",)))
+    entry = Entry(cache, path, state_of(path), question, "")
+    table, is_text = entry.read()
+    assert (table.counts.tolist(), is_text) == (CountTable.load(output).counts.tolist(), True)
+    for place in range(len(content)):
+        kept.write_bytes(content[:place] + bytes([content[place] ^ 1 << place % 8]) + content[place + 1 :])
+        assert entry.read() is None
+    capsys.readouterr()
 
 
 def test_a_file_that_changes_while_it_is_read_is_not_counted(folder, tmp_path, capsys, monkeypatch):
@@ -453,17 +514,16 @@ def test_a_run_that_is_killed_goes_on_where_it_stopped(tmp_path):
     undisturbed, continued = tmp_path / "undisturbed.json", tmp_path / "continued.json"
     subprocess.run([*command, "-o", str(undisturbed)], check=True, **where)
     process = subprocess.Popen([*command, "-o", str(continued), "--cache", str(cache)], **where)
-    while process.poll() is None and len(list(cache.glob("*.parquet"))) < 260:  # 200 of the bins come first
+    while process.poll() is None and len(list(cache.glob("*.counts"))) < 260:  # 200 of the bins come first
         time.sleep(0.005)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
-    finished = len(list(cache.glob("*.parquet"))) - 200  # in the order of their names
-    assert 60 <= finished < 200
+    finished = {path: path.stat().st_mtime_ns for path in cache.glob("*.counts")}
+    assert 260 <= len(finished) < 400
     assert not continued.exists()
-    for path in sorted(data.iterdir())[:finished]:
-        garbled(path)
     subprocess.run([*command, "-o", str(continued), "--cache", str(cache)], check=True, **where)
     assert continued.read_bytes() == undisturbed.read_bytes()
+    assert {path: path.stat().st_mtime_ns for path in finished} == finished
 
 
 # Tables --------------------------------------------------------------------------------------------

@@ -210,8 +210,7 @@ PLANS = {
 def test_the_plan_groups_in_the_engine_and_reads_only_what_is_asked(engine, people, tmp_path):
     described, pattern = PLANS[engine]
     asked = engines.Question((("sensitive_features", "year"),), {"y_pred": "approved"})
-    opened = engines._opened(frame_of(engine, people, tmp_path))
-    query = engines._grouped(opened, opened.collect_schema(), asked, None)
+    query = engines._grouped(engines.Frame.opened(frame_of(engine, people, tmp_path)), asked, None)
     plan = described(query.to_native())
     assert re.search(pattern, plan), plan
     if engine in ("duckdb", "pyspark"):  # which show what is scanned
@@ -550,3 +549,23 @@ def test_adult_on_every_engine(engine, tmp_path):
     table = CountTable.from_frame(frame_of(engine, adult, tmp_path), y_true=income, sensitive_features=features)
     assert table == CountTable.from_predictions(adult[income], sensitive_features=adult[features])
     assert table.n_samples == len(adult)
+
+
+#: Names that some engine takes for a pattern, a quotation, a field of a struct or an expression.
+HOSTILE = [
+    "^a$", "^.*$", "*", "a.b", "`x`", "a`b", 'q"q', "a'b", "key0", "rounded", "column 0", "x y", "a,b", " ", "a=b(c)",
+    "{x}", "[a]", "\\", "$", "%", "select", "none\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+def test_a_column_is_counted_whatever_it_is_called(engine, tmp_path):
+    """All names in one frame, each another column: one that is taken for another gives other counts."""
+    rng = np.random.default_rng(0)
+    names = [*HOSTILE, "a", "x"]
+    people = pd.DataFrame({name: rng.choice(["f", "m", "x"], 40) for name in names}).assign(p=rng.integers(0, 2, 40))
+    frame = frame_of(engine, people, tmp_path)
+    for name in HOSTILE if engine != "pyspark" else HOSTILE[:8]:
+        table = CountTable.from_frame(frame, y_pred="p", sensitive_features=name)
+        expected = CountTable.from_predictions(y_pred=people["p"], sensitive_features={name: people[name]})
+        assert table == expected, name
