@@ -123,9 +123,7 @@ class TwoSides:
                 alike = shown.covariance / np.sqrt(shown.first_variance * shown.second_variance)
             correlation = np.clip(np.nan_to_num(alike), -0.999, 0.999)
             none, share = np.zeros(len(n1)), weights / weights.sum()
-            return EffectiveRates(
-                shown.first, shown.second, n1, n2, share, none, correlation, disparity, skewed=True
-            )
+            return EffectiveRates(shown.first, shown.second, n1, n2, share, none, correlation, disparity, skewed=True)
         if self.evaluation.has_effective_people:
             n1 = effective_people(own.first, own.first_variance)
             n2 = effective_people(own.second, own.second_variance)

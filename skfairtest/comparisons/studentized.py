@@ -155,7 +155,11 @@ def _undercuts(comparison: Comparison, alpha: float) -> bool:
     """Whether permutations make a comparison significant that is not so by its distribution in large samples."""
     evidence, null = comparison.evidence, comparison.null
     assert isinstance(null, FormNull)
-    return evidence.log_p <= float(np.log(alpha)) < reference_log_p(evidence.statistic, null.side, null.freedom)
+    return (
+        evidence.log_p
+        <= float(np.log(alpha))
+        < reference_log_p(evidence.statistic, null.side, null.freedom, null.skewness)
+    )
 
 
 def _why_undefined(made: Evaluation) -> str:
@@ -208,10 +212,12 @@ def _values(
         if functional.error != "none":
             error[place] = float(np.sqrt(np.maximum(variance[0], 0.0)))
         n_effective[place] = float(functional.effective(masses)[0])
+        if functional.counts_misplaced and shown.variance == "auto":
+            worths[place] = worth_of(functional, masses)[0]
         if made.is_scored:
             wrong = float(functional.misplaced(masses, masses)[0][0])
-            worths[place], few = float(worth_of(functional, masses)[0]), wrong < MISPLACED
-            why = f"rests on {wrong:.1f} people who are ranked wrongly, too few to say how uncertain it is"
+            few = wrong < MISPLACED
+            why = f"rests on few people who are misranked ({wrong:.1f}), too few to say how uncertain it is"
         else:
             few, why = made.variance is not None and float(functional.informative(masses)[0]) < SMALL, FEW
         if few and not (sample.control_names or np.isnan(found[0])):
@@ -296,10 +302,15 @@ def _compared(
             design.strata(strata), no_ratio,
         )  # fmt: skip
         form, studentized = sides.form(question.disparity), made.variance is not None
+        # Welch's test, asked for by its name or at a margin, is left as it is.
+        skewed = (
+            np.isfinite(sides.freedom) and question.method in ("auto", "permutation") and not question.margin_bounds
+        )
+        skewness = sides.skewness() if skewed and not design.settings.published else 0.0
         known = float(form.at(0.0)[1]) if question.disparity == "difference" and not spread > 0 else spread
         null = FormNull(
             question, form, known, sides, studentized=studentized, adaptive=design.settings.adaptive,
-            freedom=sides.freedom,
+            freedom=sides.freedom, skewness=skewness,
         )  # fmt: skip
         yield Compared(estimate, null, spread if studentized else np.nan)
 
@@ -412,8 +423,9 @@ def _permuted(
                 column, observed = draws[:, place], test.observed[place]
                 freedom = null.freedom if null.studentized else None
                 evidence = evidence_of_draws(
-                    column, observed, alternative, settings, method, error, freedom, proven=test.proven[place]
-                )
+                    column, observed, alternative, settings, method, error, freedom, null.skewness,
+                    proven=test.proven[place],
+                )  # fmt: skip
                 if hypothesis is not None:
                     known[hypothesis] = one.estimate.sign, evidence
             found.append((null, evidence))
@@ -492,7 +504,7 @@ def _asymptotic(made: Evaluation, one: Compared, method: str = "asymptotic") -> 
     results = [
         (0.0, 0.0)
         if (sides.has_no_spread and not made.is_scored) or not 0 < error < np.inf
-        else (reference_log_p(distance / error, side, null.freedom), distance / error)
+        else (reference_log_p(distance / error, side, null.freedom, null.skewness), distance / error)
         for distance, error, side in tests
     ]
     choose = max if question.alternative == "equivalence" else min

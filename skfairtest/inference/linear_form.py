@@ -54,19 +54,24 @@ def linear_form(moments: Moments, disparity: str, edge: float | Floats) -> tuple
 Covered = Callable[[Floats], Booleans]
 
 
-def limits_of_ratio(first: float, second: float, above: Covered, below: Covered) -> tuple[float, float]:
+def limits_of_ratio(
+    first: float, second: float, above: Covered, below: Covered, *, at_once: bool = False
+) -> tuple[float, float]:
     """Return the smallest and the largest ratio that are not rejected.
 
     `above` says of ratios below that of the data whether the data do not lie significantly above them; `below` the
-    opposite. On the scale atan(first / second) a ratio of infinity is an ordinary end.
+    opposite. On the scale atan(first / second) a ratio of infinity is an ordinary end. Where they take arrays of any
+    shape, several ratios are asked about `at_once`.
     """
 
     def on_angles(covered: Covered) -> Covered:
         return lambda angle: np.asarray(covered(np.tan(np.clip(angle, NEAREST, np.pi / 2 - NEAREST))))
 
     angle = np.atleast_1d(np.arctan2(first, second))
-    low = farthest_covered(angle, np.zeros(1), on_angles(above))
-    high = farthest_covered(angle, np.full(1, np.pi / 2), on_angles(below))
+    low, high = (
+        farthest_covered(angle, end, on_angles(within), (angle, end) if at_once else None)
+        for end, within in ((np.zeros(1), above), (np.full(1, np.pi / 2), below))
+    )
     return (
         0.0 if low[0] <= NEAREST else float(np.tan(low[0])),
         np.inf if high[0] >= np.pi / 2 - NEAREST else float(np.tan(high[0])),
@@ -233,11 +238,14 @@ def _limits_at(
     above, below = covered(1, critical[0]), covered(-1, critical[1])
     first, second = values
     if disparity == "ratio":
-        low, high = limits_of_ratio(first, second, above, below)
+        low, high = limits_of_ratio(first, second, above, below, at_once=True)
     else:
         estimate = np.atleast_1d(first - second)
-        low = float(farthest_covered(estimate, np.full(1, ends[0]), above)[0])
-        high = float(farthest_covered(estimate, np.full(1, ends[1]), below)[0])
+        # Several halvings at once: both ends are all that is known about the limit.
+        low, high = (
+            float(farthest_covered(estimate, end, within, (estimate, end))[0])
+            for end, within in ((np.full(1, ends[0]), above), (np.full(1, ends[1]), below))
+        )
     low, high = max(ends[0], low), min(ends[1], high)
     return (ends[0] if np.isinf(critical[0]) else low), (ends[1] if np.isinf(critical[1]) else high)
 
@@ -276,7 +284,10 @@ def worth(value: Floats, variance: Floats, misplaced: Floats, least: Floats) -> 
 
     Examples
     --------
-    >>> [round(float(worth(0.9, v, k, 50.0)), 1) for v, k in ((0.001, 20.0), (0.001, 1.0), (0.0, 0.0))]
+    >>> [
+    ...     round(float(worth(0.9, v, k, 50.0)), 1)
+    ...     for v, k in ((0.001, 20.0), (0.001, 1.0), (0.0, 0.0))
+    ... ]
     [86.7, 64.3, 50.0]
     """
     value, variance = np.asarray(value, dtype=float), np.asarray(variance, dtype=float)

@@ -389,7 +389,8 @@ class Auc(Functional):
             each = share * wrong[..., None] + np.where(area < HALF, 1.0, -1.0)[..., None] * parts[..., cells]
             each = np.where(each > ALIKE * share, each, 0.0)
             squares = [(one * per_person(one, people)).sum(axis=-1) for one in (each, share)]
-            many.append([np.where(squares[0] > 0, ratio_of(each.sum(axis=-1) ** 2, squares[0]), 0.0), 1 / squares[1]])
+            people_wrong = np.where(squares[0] > 0, ratio_of(each.sum(axis=-1) ** 2, squares[0]), 0.0)
+            many.append((people_wrong, ratio_of(np.ones_like(area), squares[1])))
         return np.minimum(many[0][0], many[1][0]), np.minimum(many[0][1], many[1][1])
 
 
