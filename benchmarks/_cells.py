@@ -2,8 +2,8 @@
 
 A population is a tuple with one description per group. Tables: the probabilities of (true negative, false positive,
 false negative, true positive). Areas: (base rate, mean of the positives' scores, their standard deviation, shift of all
-scores), negatives being standard normal before the shift, or (base rate, area, name of a shape in `SHAPES`). Losses: the name of a law in `LAWS` and a factor. Rows: what
-`_rows` draws.
+scores), negatives being standard normal before the shift, or (base rate, area, name of a shape in `SHAPES`). Losses:
+the name of a law in `LAWS` and a factor. Rows: what `_rows` draws.
 """
 
 from collections.abc import Callable
@@ -53,7 +53,7 @@ class Cell:
     def default(self):
         """What is run by default: areas of single people are tested as rates, without resamples."""
         scored = self.metric == "roc_auc" and self.kind in ("area", "row") and self.section != "clusters"
-        return "score" if scored else DEFAULTS.get(self.kind, "permutation")
+        return "areas" if scored else DEFAULTS.get(self.kind, "permutation")
 
     @property
     def section(self):
@@ -653,7 +653,7 @@ BOUNDS = {
 def all_cells():
     """Every design, in the order in which they are shown."""
     makers = (
-        rate_cells, grid_cells, family_cells, table_cells, class_cells, area_cells, shape_cells, number_cells, loss_cells, row_cells,
-        share_cells, highest_cells,
+        rate_cells, grid_cells, family_cells, table_cells, class_cells, area_cells, shape_cells, number_cells,
+        loss_cells, row_cells, share_cells, highest_cells,
     )  # fmt: skip
     return tuple(cell for maker in makers for cell in maker())

@@ -26,8 +26,8 @@ from skfairtest.inference.rate_draws import (
 )
 from skfairtest.inference.rates import Pair, Scale, limits_of_all
 from skfairtest.inference.resampling import monte_carlo_p, reference_log_p
-from skfairtest.inference.two_sides import Statistic, Stratum, draw_permutations
 from skfairtest.inference.score import studentize
+from skfairtest.inference.two_sides import Statistic, Stratum, draw_permutations
 from skfairtest.inference.unconditional import unconditional_log_p
 from skfairtest.metrics import Context, resolve_metrics
 from skfairtest.metrics.auc import RankedScores
@@ -320,7 +320,7 @@ def judge_areas(cell, population, size, rng):
             out.add("raw", raw)
             continue
         functional = Auc(truth, score)
-        out.add("score", *scored(functional, counts, difference))
+        out.add("areas", *scored(functional, counts, difference))
         stratum = Stratum(functional, counts, truth.astype(int), rows=True)
         default, _ = studentized(stratum, cell.resamples, rng)
         out.add("permutation", *default)
