@@ -86,7 +86,7 @@ def coverage_text(figures, key):
 
 
 def is_older(cell, records):
-    """Whether the cell was computed when the default's p-value was that of the permutations alone."""
+    """Whether the cell was computed before the default's p-value was the larger of several."""
     return records[cell.name].get("p_value") != p_value_of(cell)
 
 

@@ -267,9 +267,10 @@ SECTIONS = [
 ]
 
 OLDER = (
-    "The figures of {older} of these {designs} designs, marked °, are older than the second p-value of the studentized "
-    "permutation: they are those of the p-value of its permutations alone. With the larger of both, the default's "
-    "sizes and powers at .05 are at most those shown, and its coverages at least."
+    "The figures of {older} of these {designs} designs, marked °, are older than a part of the p-value of the "
+    "studentized permutation: at least that of t or of the normal distribution, for means also after Hall's "
+    "transformation. With the larger of all, the default's sizes and powers at .05 are at most those shown, and its "
+    "coverages at least."
 )
 
 PAPER = (
