@@ -41,8 +41,8 @@ DRAWN = {
         "in 5 % of the data sets, and a diamond in the grey area marks a method that is wrong more often than that. "
         "The default for rates (exact) is wrong too often in {exact} designs and Welch's test in {welch}; the default "
         "for other metrics (studentized permutation) is an approximation, and wrong too often in {permutation} "
-        "designs: those with very skewed losses, or average precision of 60 people. Areas are tested as rates: wrong "
-        "too often in {areas}.",
+        "designs: those with very skewed losses, or average precision of 60 people. Areas are "
+        "tested as rates, without resamples.",
     },
     "power": {
         "title": "How often an unfair model is noticed, compared with the default",
