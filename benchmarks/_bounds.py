@@ -6,7 +6,6 @@ import numpy as np
 
 from benchmarks._cells import ALPHA, BOUNDS
 from benchmarks._rows import SHARES
-from benchmarks._run import default_of
 
 #: Smallest coverage of intervals said to be 95 % ones.
 COVERED = 0.93
@@ -57,7 +56,7 @@ def promises(cells, records, *, slack=0.0):
         if cell.kind in SHARES:
             _look_at_shares(cell, record["methods"], (ratios, held, agreed), slack)
             continue
-        figures = record["methods"][default_of(cell.kind)]
+        figures = record["methods"][cell.default]
         error = np.sqrt(ALPHA * (1 - ALPHA) / cell.data_sets)
         size = figures["size"]
         where = f"{cell.name}: {size:.4f}"

@@ -2,8 +2,8 @@
 
 A population is a tuple with one description per group. Tables: the probabilities of (true negative, false positive,
 false negative, true positive). Areas: (base rate, mean of the positives' scores, their standard deviation, shift of all
-scores); negatives are standard normal before the shift. Losses: the name of a law in `LAWS` and a factor. Rows: what
-`_rows` draws.
+scores), negatives being standard normal before the shift, or (base rate, area, name of a shape in `SHAPES`). Losses:
+the name of a law in `LAWS` and a factor. Rows: what `_rows` draws.
 """
 
 from collections.abc import Callable
@@ -25,6 +25,8 @@ from sklearn.metrics import (
 )
 
 ALPHA = 0.05
+#: What is run by default for each kind of cell.
+DEFAULTS = {"rate": "exact", "grid": "exact", "family": "shaffer", "highest": "to_highest", "margin": "asymptotic"}
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,12 @@ class Cell:
     competitors: bool = True
     denominators: int | None = None
     quick: bool = False
+
+    @property
+    def default(self):
+        """What is run by default: areas of single people are tested as rates, without resamples."""
+        scored = self.metric == "roc_auc" and self.kind in ("area", "row") and self.section != "clusters"
+        return "areas" if scored else DEFAULTS.get(self.kind, "permutation")
 
     @property
     def section(self):
@@ -242,6 +250,51 @@ def class_cells():
 
 def scores(base, area, spread=1.0, shift=0.0):
     return (base, float(norm.ppf(area) * np.hypot(1.0, spread)), spread, shift)
+
+
+#: Of the scores of two classes whose area is not .5: (draws of the positives' and of the negatives', their parameter).
+#: Bimodal: positives are far above the negatives or, with a probability, as far below. Lehmann: positives' scores have
+#: the distribution of the largest of k negatives', k need not be whole.
+FAR = 4.0
+_ABOVE = float(norm.cdf(FAR / np.sqrt(2)))
+SHAPES = {
+    "bimodal": (
+        lambda rng, n, area: (
+            np.where(rng.random(n) < (_ABOVE - area) / (2 * _ABOVE - 1), -FAR, FAR) + rng.normal(size=n)
+        ),
+        lambda rng, n: rng.normal(size=n),
+    ),
+    "Lehmann": (lambda rng, n, area: rng.random(n) ** ((1 - area) / area), lambda rng, n: rng.random(n)),
+}
+#: By how much areas differ where power is looked at.
+LOWER = {0.7: 0.15, 0.9: 0.1, 0.98: 0.07}
+#: Share of positives, people of the smaller group, people of the larger one.
+CLASSES = [(0.5, 100, 1000), (1 / 11, 165, 1100), (0.5, 100, 100)]
+
+
+def of_shape(base, area, shape):
+    if shape in SHAPES:
+        return (base, float(area), shape)
+    return scores(base, area, {"alike": 1.0, "spread 3": 3.0, "spread 1/3": 1 / 3}[shape])
+
+
+def shape_cells():
+    """Areas near 1 and others where the smaller group's scores have another shape; either group is the worse one."""
+    for shape in ("alike", "spread 3", "spread 1/3", *SHAPES):
+        other = shape if shape == "Lehmann" else "alike"
+        for area, lower in LOWER.items():
+            for base, *people in CLASSES:
+                null = of_shape(base, area, shape), of_shape(base, area, other)
+                for worse in ("smaller", "larger"):
+                    effect = (
+                        (of_shape(base, area - lower, shape), null[1])
+                        if worse == "smaller"
+                        else (null[0], of_shape(base, area - lower, other))
+                    )
+                    yield Cell(
+                        f"auc/{shape}, the {worse} group worse/{area:g}/{_sizes(people)}", "area", "roc_auc",
+                        tuple(people), null, effect, 400, 199, competitors=False,
+                    )  # fmt: skip
 
 
 AREA_DESIGNS = {"normal": (1.0, 0.0), "sd ratio 3": (3.0, 0.0), "shifted by 3": (1.0, 3.0)}
@@ -600,7 +653,7 @@ BOUNDS = {
 def all_cells():
     """Every design, in the order in which they are shown."""
     makers = (
-        rate_cells, grid_cells, family_cells, table_cells, class_cells, area_cells, number_cells, loss_cells, row_cells,
-        share_cells, highest_cells,
+        rate_cells, grid_cells, family_cells, table_cells, class_cells, area_cells, shape_cells, number_cells,
+        loss_cells, row_cells, share_cells, highest_cells,
     )  # fmt: skip
     return tuple(cell for maker in makers for cell in maker())

@@ -11,6 +11,7 @@ from scipy.stats import norm, t
 from benchmarks._cells import ALPHA
 from skfairtest.inference.draws import draw_first_rows
 from skfairtest.inference.memberships import memberships
+from skfairtest.inference.score import studentize
 
 NONE = float("nan")
 
@@ -126,7 +127,7 @@ def welch(mean1, variance1, n1, mean2, variance2, n2):
 def z_test(difference, error):
     """Normal test and interval from a standard error, DeLong's for example."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        p = 2 * norm.sf(np.abs(np.where(difference == 0, 0.0, difference / error)))
+        p = 2 * norm.sf(np.abs(studentize(difference, error)))
     reach = norm.isf(ALPHA / 2) * error
     return float(p), float(difference - reach), float(difference + reach)
 

@@ -22,9 +22,13 @@ PANELS = (
          "basic_bootstrap", "lift"),
     ),
     (
-        "AUC, losses and other metrics",
-        ("auc", "balanced_accuracy", "mcc", "classes", "average_precision", "r2", "mean_squared_error", "log_loss"),
-        "permutation", ("bootstrap_t", "welch", "delong", "kdd", "raw", "basic_bootstrap", "lift"),
+        "Losses and other metrics",
+        ("balanced_accuracy", "mcc", "classes", "average_precision", "r2", "mean_squared_error", "log_loss"),
+        "permutation", ("bootstrap_t", "welch", "kdd", "raw", "basic_bootstrap", "lift"),
+    ),
+    (
+        "AUC", ("auc",), "areas",
+        ("permutation", "delong", "bootstrap_t", "kdd", "raw", "basic_bootstrap", "lift"),
     ),
     (
         "Several groups or rates: any false positive", ("families",), "shaffer",

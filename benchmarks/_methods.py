@@ -10,10 +10,12 @@ import numpy as np
 from scipy.stats import norm
 
 from benchmarks import _competitors as competitors
-from benchmarks._cells import ALPHA, LAWS, average_precision_of
+from benchmarks._cells import ALPHA, LAWS, SHAPES, average_precision_of
+from skfairtest.comparisons.sides import worth_of
 from skfairtest.inference import two_sides
 from skfairtest.inference._discrete import binomial_log_pmf, hypergeometric_log_pmf
 from skfairtest.inference.conditional import conditional_log_p
+from skfairtest.inference.linear_form import EffectiveRates
 from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.rate_draws import (
     Contrast,
@@ -24,6 +26,7 @@ from skfairtest.inference.rate_draws import (
 )
 from skfairtest.inference.rates import Pair, Scale, limits_of_all
 from skfairtest.inference.resampling import monte_carlo_p, reference_log_p
+from skfairtest.inference.score import studentize
 from skfairtest.inference.two_sides import Statistic, Stratum, draw_permutations
 from skfairtest.inference.unconditional import unconditional_log_p
 from skfairtest.metrics import Context, resolve_metrics
@@ -240,12 +243,15 @@ def studentized(stratum, size, rng, published=False):
     variances = np.concatenate([observed.first_variance, observed.second_variance])
     is_mean = stratum.functional.is_mean
     freedom = two_sides.welch_freedom(variances, np.array(stratum.people)) if is_mean else np.inf
-    critical = two_sides.critical_values(statistics, "two-sided", ALPHA, freedom=freedom)
+    skewness = 0.0
+    if is_mean and not published and variances.sum() > 0:
+        skewness = float(np.subtract(*stratum.functional.third_moment(stratum.counts)) / variances.sum() ** 1.5)
+    critical = two_sides.critical_values(statistics, "two-sided", ALPHA, freedom=freedom, skewness=skewness)
     ends = (bounds[0] - bounds[1], bounds[1] - bounds[0])
     interval = two_sides.limits(estimate, error, ends, critical)
     p = monte_carlo_p(statistics, s, "two-sided")[0]
     if not published:
-        p = max(p, float(np.exp(reference_log_p(s, "two-sided", freedom))))
+        p = max(p, float(np.exp(reference_log_p(s, "two-sided", freedom, skewness))))
     return (p, *interval), monte_carlo_p(raw(drawn), estimate, "two-sided")[0]
 
 
@@ -282,9 +288,16 @@ def judge_tables(cell, population, size, rng):
 def draw_scores(people, population, rng):
     """Group membership, truth and scores, sorted by truth and score as the package sorts them."""
     truth, score = [], []
-    for n, (base, mean, spread, shift) in zip(people, population, strict=True):
+    for n, (base, *law) in zip(people, population, strict=True):
         y = rng.random(n) < base
         truth.append(y)
+        if law[-1] in SHAPES:
+            (area, shape), of_class = law, np.empty(n)
+            positives, negatives = SHAPES[shape]
+            of_class[y], of_class[~y] = positives(rng, y.sum(), area), negatives(rng, (~y).sum())
+            score.append(of_class)
+            continue
+        mean, spread, shift = law
         score.append(np.where(y, mean + spread * rng.normal(size=n), rng.normal(size=n)) + shift)
     group = np.repeat(np.arange(len(people)), people)
     truth, score = np.concatenate(truth), np.concatenate(score)
@@ -294,7 +307,7 @@ def draw_scores(people, population, rng):
 
 def judge_areas(cell, population, size, rng):
     """AUC of two groups, labels permuted within the true label; average precision, labels permuted everywhere."""
-    out = Outcomes()
+    out, difference = Outcomes(), float(np.subtract(*true_values(cell, population)))
     for _ in range(size):
         group, truth, score = draw_scores(cell.people, population, rng)
         if any(len(np.unique(truth[group == g])) < 2 for g in (0, 1)):
@@ -307,12 +320,15 @@ def judge_areas(cell, population, size, rng):
             out.add("raw", raw)
             continue
         functional = Auc(truth, score)
+        out.add("areas", *scored(functional, counts, difference))
         stratum = Stratum(functional, counts, truth.astype(int), rows=True)
         default, _ = studentized(stratum, cell.resamples, rng)
         out.add("permutation", *default)
         statistic = Statistic("difference", np.ones(1))
         moments = two_sides.columns([stratum.observed()])
         out.add("delong", *competitors.z_test(*(float(v) for v in statistic.distance(moments))))
+        if cell.effect is not None and not cell.competitors:  # many designs, for the default and what it replaced
+            continue
         everywhere = Stratum(functional, counts, np.zeros(len(truth), dtype=int), rows=True)
         plain, raw = studentized(everywhere, cell.resamples, rng, published=True)
         out.add("kdd", plain[0])
@@ -320,6 +336,21 @@ def judge_areas(cell, population, size, rng):
         if cell.competitors:
             _add_schemes(out, area_of_counts(truth, score), group, cell, rng)
     return out.arrays()
+
+
+def scored(functional, counts, truth):
+    """Default p-value of two areas, as the rates of the people that they are worth, and limits.
+
+    All that is asked of limits is whether the true difference is between them, which is whether the statistic rejects
+    it: both are that difference, or infinite.
+    """
+    value, people = functional.moments(counts.astype(float))[0], worth_of(functional, counts)
+    one, none = np.ones(1), np.zeros(1)
+    form = EffectiveRates(value[:1], value[1:], people[:1], people[1:], one, none, none, "difference", skewed=True)
+    distance, error = form.at(np.array([0.0, truth]))
+    z = studentize(distance, error)
+    end = truth if abs(z[1]) <= Z else np.inf
+    return float(np.exp(reference_log_p(float(z[0]), "two-sided"))), end, end
 
 
 def area_of_counts(truth, score):
@@ -407,7 +438,9 @@ def true_values(cell, population):
     if cell.metric == "average_precision":
         return [average_precision_of(base, mean) for base, mean, _, _ in population]
     if cell.kind == "area":
-        return [float(norm.cdf(mean / np.hypot(1.0, spread))) for _, mean, spread, _ in population]
+        return [
+            law[0] if law[-1] in SHAPES else float(norm.cdf(law[0] / np.hypot(1, law[1]))) for _, *law in population
+        ]
     if cell.kind == "follow":
         return [rate for _, _, rate, _ in population]
     return [LAWS[law][1] * factor for law, factor in population]

@@ -8,7 +8,7 @@ from benchmarks._bounds import promises
 from benchmarks._cells import ALPHA
 from benchmarks._drawings import KINDS, counts, file_name, panels
 from benchmarks._render_scans import calibration, scans
-from benchmarks._run import default_of, p_value_of
+from benchmarks._run import p_value_of
 from benchmarks._tables import folded, number, share_text, table
 from benchmarks._two_models import two_models
 from benchmarks._words import (
@@ -86,7 +86,7 @@ def coverage_text(figures, key):
 
 
 def is_older(cell, records):
-    """Whether the cell was computed when the default's p-value was that of the permutations alone."""
+    """Whether the cell was computed before the default's p-value was the larger of several."""
     return records[cell.name].get("p_value") != p_value_of(cell)
 
 
@@ -586,7 +586,7 @@ def render(cells, records, folder):
 def _how(there, cells, records):
     versions = sorted({", ".join(f"{k} {v}" for k, v in records[c.name]["versions"].items()) for c in there})
     minutes = sum(records[c.name]["seconds"] for c in there) / 60
-    defaults = sorted({default_of(cell.kind) for cell in there})
+    defaults = sorted({cell.default for cell in there})
     assert set(defaults) <= set(METHODS)
     return (
         f"{len(there)} of {len(cells)} designs, {minutes:.0f} minutes of one processor; {'; '.join(versions)}. Seeds, "

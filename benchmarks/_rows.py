@@ -231,7 +231,7 @@ def judge_rows(cell, _population, size, rng):
         if cell.metric == "roc_auc":
             common |= {"y_pred": None, "y_score": columns["y_pred"]}
         for method, extra in (
-            ("permutation", known),
+            (cell.default, known),
             ("raw", {**known, "variance": None}),
             ("ignored", {}),
         ):

@@ -14,22 +14,19 @@ from skfairtest.inference.regions import equality_region
 from skfairtest.inference.unconditional import unconditional_log_p
 
 SEED = 20201120
-#: What is run by default for each kind of cell.
-DEFAULTS = {"rate": "exact", "grid": "exact", "family": "shaffer", "highest": "to_highest", "margin": "asymptotic"}
-
-
 #: The p-value of a studentized permutation: records without it have that of the permutations alone.
 P_VALUE = "the larger of that of the permutations and that of t or the normal distribution"
-
-
-def default_of(kind):
-    return DEFAULTS.get(kind, "permutation")
+#: That of a difference of means.
+OF_MEANS = "the largest of that of the permutations, that of t and that of t after Hall's transformation"
+MEANS = ("mean_squared_error", "log_loss")
 
 
 def p_value_of(cell):
     """Return what the default's p-value is where it comes from permutations, None elsewhere."""
-    permuted = default_of(cell.kind) == "permutation"
-    return P_VALUE if permuted or (cell.kind == "family" and has_permuted_pairs(cell)) else None
+    permuted = cell.default == "permutation" or (cell.kind == "family" and has_permuted_pairs(cell))
+    if not permuted or (cell.kind == "family" and cell.metric == "roc_auc"):
+        return None
+    return OF_MEANS if cell.metric in MEANS else P_VALUE
 
 
 def seeds_of(cell):

@@ -16,6 +16,7 @@ METHODS = {
     "raw_holm": "un-studentized, Holm",
     "welch": "Welch",
     "delong": "DeLong",
+    "areas": "**areas as rates**",
     "kdd": "KDD'20 plug-in",
     "raw": "un-studentized",
     "basic_bootstrap": "basic bootstrap",
@@ -40,7 +41,8 @@ DRAWN = {
         "in 5 % of the data sets, and a diamond in the grey area marks a method that is wrong more often than that. "
         "The default for rates (exact) is wrong too often in {exact} designs and Welch's test in {welch}; the default "
         "for other metrics (studentized permutation) is an approximation, and wrong too often in {permutation} "
-        "designs: those with very skewed losses, areas near 1 in a small group, or average precision of 60 people.",
+        "designs: those with very skewed losses, or average precision of 60 people. Areas are "
+        "tested as rates, without resamples.",
     },
     "power": {
         "title": "How often an unfair model is noticed, compared with the default",
@@ -103,9 +105,15 @@ NOTES = [
     (("exact",), "Boschloo's unconditional test, the default for rates"),
     (("boschloo_scipy",), "twice the smaller of the two one-sided tests"),
     (
+        ("areas",),
+        "the default for AUC: areas tested as rates of the people that they are worth, corrected for skewness; without "
+        "resamples",
+    ),
+    (
         ("permutation",),
-        "the default for other metrics: the larger of the p-value of permutations and that by Welch's t (means) or by "
-        "the normal distribution; AUC and balanced accuracy permute within the true label",
+        "the default for other metrics: the larger of the p-value of permutations and that by Welch's t (means; also "
+        "after Hall's transformation) or by the normal distribution; AUC and balanced accuracy permute within the true "
+        "label (for AUC this was the default)",
     ),
     (
         ("score", "score_normal"),
@@ -177,7 +185,10 @@ SECTIONS = [
         "Area under the ROC curve",
         "Scores of the first group are normal in both classes. In the second group the positives' standard deviation "
         "is three times as large, or all scores are shifted by three. The area comes last; base rates are .5 unless "
-        "named.",
+        "named. Where one group is worse, the smaller group's scores have the shape named (the positives' standard "
+        "deviation three times as large, or a third; some positives below all negatives; positives distributed like "
+        "the largest of several negatives), and power is that against an area lower by .15 (.7), .1 (.9) or .07 (.98) "
+        "in that group; 165 people have 15 positives, 1,100 have 100.",
     ),
     (
         "balanced_accuracy",
@@ -256,9 +267,10 @@ SECTIONS = [
 ]
 
 OLDER = (
-    "The figures of {older} of these {designs} designs, marked °, are older than the second p-value of the studentized "
-    "permutation: they are those of the p-value of its permutations alone. With the larger of both, the default's "
-    "sizes and powers at .05 are at most those shown, and its coverages at least."
+    "The figures of {older} of these {designs} designs, marked °, are older than a part of the p-value of the "
+    "studentized permutation: at least that of t or of the normal distribution, for means also after Hall's "
+    "transformation. With the larger of all, the default's sizes and powers at .05 are at most those shown, and its "
+    "coverages at least."
 )
 
 PAPER = (

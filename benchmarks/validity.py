@@ -26,7 +26,7 @@ from benchmarks._cells import ALPHA, all_cells
 from benchmarks._drawings import drawings
 from benchmarks._render import render
 from benchmarks._results import versions
-from benchmarks._run import SEED, default_of, p_value_of, run
+from benchmarks._run import SEED, p_value_of, run
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "validity.json"
@@ -59,7 +59,7 @@ def is_finished(cell, records):
         record is not None
         and cell.parameters.items() <= record["parameters"].items()
         # What is run by default, and what its p-value is, may have changed.
-        and default_of(cell.kind) in record["methods"]
+        and cell.default in record["methods"]
         and record.get("p_value") == p_value_of(cell)
     )
 

@@ -27,6 +27,8 @@ from skfairtest.tables import Sample
 
 #: A group's value is flagged when it rests on fewer people than this.
 SMALL = 10
+#: A value tested as a rate is flagged when fewer people than this are misplaced.
+MISPLACED = 3
 #: Skewness of a difference's error from which on it is too far from normal (that of six events is .4).
 SKEWED = 0.4
 #: Why a comparison is only approximate.

@@ -193,11 +193,13 @@ def _at_least(joint: float | None, critical: tuple[float, float]) -> tuple[float
 class DrawnNull(NullDistribution):
     """A null distribution whose critical values are those of resamples, where the p-value counts resamples.
 
-    In large samples its statistic has a t distribution with some degrees of `freedom`.
+    In large samples its statistic has a t distribution with some degrees of `freedom`; that of a difference of means
+    has the `skewness` of its error, which is taken out.
     """
 
     adaptive: bool = field(default=False, kw_only=True)
     freedom: float = field(default=np.inf, kw_only=True)
+    skewness: float = field(default=0.0, kw_only=True)
 
     def critical_values(self, evidence: Evidence, error: float, joint: float | None) -> tuple[float, float]:
         """Return critical values of the draws, at least those of t; of bootstrap samples limits follow themselves."""
@@ -205,8 +207,9 @@ class DrawnNull(NullDistribution):
             return quantiles(self.question.alternative, error)
         draws = evidence.draws if evidence.method in RESAMPLED and not self.adaptive else None
         own = two_sides.critical_values(
-            draws, self.question.alternative, error, studentized=self.studentized, freedom=self.freedom
-        )
+            draws, self.question.alternative, error, studentized=self.studentized, freedom=self.freedom,
+            skewness=self.skewness,
+        )  # fmt: skip
         return _at_least(joint, own)
 
 

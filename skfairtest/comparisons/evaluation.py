@@ -78,6 +78,11 @@ class Evaluation:
         )
 
     @property
+    def is_scored(self) -> bool:
+        """Whether it is tested as a rate of the people that it is worth: a value that is no rate, by default."""
+        return self.question.method == "auto" and self.variance == "auto" and self._of_all.counts_misplaced
+
+    @property
     def bounds(self) -> tuple[float, float]:
         """The smallest and largest possible value."""
         return (0.0, 1.0) if isinstance(self.metric, Rate) else self.metric.bounds

@@ -26,6 +26,7 @@ def evidence_of_draws(
     method: str,
     standard_error: float,
     freedom: float | None = None,
+    skewness: float = 0.0,
     *,
     proven: bool = False,
 ) -> Evidence:
@@ -33,7 +34,8 @@ def evidence_of_draws(
 
     Permuted labels mix the values of both sides. Where a small group has many that are not 0 and a large one hardly
     any, the permuted small groups have hardly any, and the statistic varies less than in the data: the p-value of a
-    studentized one is therefore not below that of t with some degrees of `freedom`. Where it is `proven` that none of
+    studentized one is therefore not below that of t with some degrees of `freedom`, with and without the `skewness` of
+    means. Where it is `proven` that none of
     `n_decisive` draws is as extreme, these count as if they had been drawn.
     """
     found = sequential_p(draws, statistic, side, settings.n_decisive, proven=proven) if settings.adaptive else None
@@ -48,7 +50,7 @@ def evidence_of_draws(
         # What was drawn for other comparisons after this one had its answer is not part of it.
         draws = np.where(number <= n_defined, draws, np.nan)
     beyond = orient(statistic, side)
-    least = -np.inf if freedom is None or settings.published else reference_log_p(statistic, side, freedom)
+    least = -np.inf if freedom is None or settings.published else reference_log_p(statistic, side, freedom, skewness)
     log_p, undefined = max(float(np.log(p)), least), n_undefined
     return Evidence(
         log_p, method, statistic, standard_error, beyond, draws, None, n_extreme, n_defined, undefined,

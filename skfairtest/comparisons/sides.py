@@ -12,10 +12,10 @@ from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.evaluation import Evaluation
 from skfairtest.inference import two_sides
 from skfairtest.inference.homogeneity import Homogeneity, cochran_q
-from skfairtest.inference.linear_form import EffectiveRates, Form, Linearized, effective_people, linear_form
+from skfairtest.inference.linear_form import EffectiveRates, Form, Linearized, effective_people, linear_form, worth
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.two_sides import Statistic, Stratum
-from skfairtest.metrics import Rate
+from skfairtest.metrics import Functional, Rate
 
 #: A variance below this share of the largest square is a rounding error of 0.
 ROUNDING = 1e-24
@@ -27,7 +27,8 @@ class Part:
 
     Moments are `shown`, the second side being everyone where that is compared with; `tested`, that side being never
     everyone, with the errors of resamples; and its `own`, with errors of values that differ. `people` are how many the
-    values of both sides rest on, `heads` how many they are, `mass` what they are averaged by.
+    values of both sides rest on, `heads` how many they are, `mass` what they are averaged by; `worth` are the people
+    that values tested as rates are worth: of both sides, and of everyone where that is compared with.
     """
 
     place: int
@@ -39,6 +40,7 @@ class Part:
     people: Floats
     heads: Floats
     third_moment: float
+    worth: Floats
 
 
 @dataclass(frozen=True)
@@ -109,9 +111,19 @@ class TwoSides:
         variances = np.stack([self.tested.first_variance, self.tested.second_variance], axis=1) * share[:, None] ** 2
         return two_sides.welch_freedom(variances, np.array([part.people for part in self.parts]))
 
-    def form(self, disparity: str) -> Form:
-        """Return the disparity at any size of it."""
+    def form(self, disparity: str, *, tested: bool = False) -> Form:
+        """Return the disparity at any size of it, as it is shown or `tested`: to the rest where it is shown to all."""
         weights, own = self.weights, self.own
+        if self.evaluation.is_scored:
+            shown = self.shown if not tested else self.own
+            if tested:
+                weights = self.balanced
+            n1, n2 = (np.array([part.worth[at] for part in self.parts]) for at in (0, 1 if tested else -1))
+            with np.errstate(invalid="ignore"):
+                alike = shown.covariance / np.sqrt(shown.first_variance * shown.second_variance)
+            correlation = np.clip(np.nan_to_num(alike), -0.999, 0.999)
+            none, share = np.zeros(len(n1)), weights / weights.sum()
+            return EffectiveRates(shown.first, shown.second, n1, n2, share, none, correlation, disparity, skewed=True)
         if self.evaluation.has_effective_people:
             n1 = effective_people(own.first, own.first_variance)
             n2 = effective_people(own.second, own.second_variance)
@@ -173,6 +185,12 @@ class TwoSides:
         return any((before != after).all() for before, after in changed)
 
 
+def worth_of(functional: Functional, counts: np.ndarray) -> Floats:
+    """Return how many people the values of some counts (..., K) are worth, tested as rates."""
+    counts = counts.astype(float)
+    return worth(*functional.moments(counts), *functional.misplaced(counts, counts))
+
+
 def groups_of(n_groups: int, contrast: Contrast) -> tuple[np.ndarray, np.ndarray]:
     """The groups on either side of a contrast."""
     groups = np.arange(n_groups)
@@ -219,6 +237,9 @@ def evaluate_sides(
         if contrast.overall:
             shown = replace(plain, overall=True).observed(np.random.default_rng(0), null=False)
         moved = functional.third_moment(counts)
+        worths = np.zeros(0)
+        if evaluation.is_scored:
+            worths = worth_of(functional, np.vstack([counts, counts.sum(axis=0)] if contrast.overall else [counts]))
         parts.append(
             Part(
                 place,
@@ -230,6 +251,7 @@ def evaluate_sides(
                 functional.effective(counts.astype(float)),
                 (counts * present).sum(axis=1),
                 float(moved[0] - moved[1]),
+                worths,
             )
         )
     return TwoSides(evaluation, tuple(parts), contrast.overall), undefined

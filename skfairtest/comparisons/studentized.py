@@ -16,6 +16,7 @@ from skfairtest._utils.typing import Floats, Moments
 from skfairtest.comparisons.contrasts import (
     EXTREME,
     FEW,
+    MISPLACED,
     SKEWED,
     SMALL,
     SMALLEST_GROUP,
@@ -34,10 +35,11 @@ from skfairtest.comparisons.evidence import (
 )
 from skfairtest.comparisons.resample import LONG, Task, announce, join, resample, resample_all
 from skfairtest.comparisons.settings import Settings
-from skfairtest.comparisons.sides import TwoSides, evaluate_sides, groups_of
+from skfairtest.comparisons.sides import TwoSides, evaluate_sides, groups_of, worth_of
 from skfairtest.inference import two_sides
 from skfairtest.inference.draws import MOST_PEOPLE
 from skfairtest.inference.homogeneity import Homogeneity
+from skfairtest.inference.intervals import wilson
 from skfairtest.inference.linear_form import Form, resampled
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import quantiles
@@ -138,7 +140,7 @@ def measure_studentized(design: Design, made: Evaluation, known: Known, seed: np
         family = tuple(_compared(design, made, contrast, other, sides, undefined, missing, excluded))
         if family:
             families.append(Family(sides, family))
-            if made.variance is not None and abs(sides.skewness()) > SKEWED:
+            if made.variance is not None and not made.is_scored and abs(sides.skewness()) > SKEWED:
                 doubtful.append((family[0].estimate.group, EXTREME))
     excluded += design.undefined(made.name, missing, _why_undefined(made))
     tested = _test(made, families, design, known, seed, announced=announced)
@@ -153,7 +155,11 @@ def _undercuts(comparison: Comparison, alpha: float) -> bool:
     """Whether permutations make a comparison significant that is not so by its distribution in large samples."""
     evidence, null = comparison.evidence, comparison.null
     assert isinstance(null, FormNull)
-    return evidence.log_p <= float(np.log(alpha)) < reference_log_p(evidence.statistic, null.side, null.freedom)
+    return (
+        evidence.log_p
+        <= float(np.log(alpha))
+        < reference_log_p(evidence.statistic, null.side, null.freedom, null.skewness)
+    )
 
 
 def _why_undefined(made: Evaluation) -> str:
@@ -175,6 +181,7 @@ def _values(
     sample, settings = design.sample, design.settings
     shape = sample.sizes.shape
     n_effective, value, error = np.zeros(shape), np.full(shape, np.nan), np.full(shape, np.nan)
+    worths = np.zeros(shape)
     rng = np.random.default_rng(seed.spawn(1)[0])
     # What is not studentized has a standard error all the same, where it costs nothing.
     shown = replace(made, variance="auto") if made.variance is None and not made.is_own else made
@@ -205,12 +212,22 @@ def _values(
         if functional.error != "none":
             error[place] = float(np.sqrt(np.maximum(variance[0], 0.0)))
         n_effective[place] = float(functional.effective(masses)[0])
-        informative = float(functional.informative(masses)[0])
-        if made.variance is not None and informative < SMALL and not (sample.control_names or np.isnan(found[0])):
-            doubtful.append((name, FEW))
+        if functional.counts_misplaced and shown.variance == "auto":
+            worths[place] = worth_of(functional, masses)[0]
+        if made.is_scored:
+            wrong = float(functional.misplaced(masses, masses)[0][0])
+            few = wrong < MISPLACED
+            why = f"rests on few people who are misranked ({wrong:.1f}), too few to say how uncertain it is"
+        else:
+            few, why = made.variance is not None and float(functional.informative(masses)[0]) < SMALL, FEW
+        if few and not (sample.control_names or np.isnan(found[0])):
+            doubtful.append((name, why))
     low, high = (np.full(shape, np.nan) for _ in range(2))
     z, _ = quantiles("two-sided", settings.alpha)
     for at in map(tuple, np.argwhere(~(np.isnan(value) | np.isnan(error))).tolist()):
+        if worths[at] > 0:
+            low[at], high[at] = wilson(value[at] * worths[at], worths[at], z)
+            continue
         spread = _at_least(float(error[at]), float(n_effective[at]), made.bounds)
         low[at], high[at] = two_sides.limits(float(value[at]), spread, made.bounds, (z, z))
     rounded = np.floor(n_effective + 1e-9).astype(np.int64)
@@ -285,10 +302,15 @@ def _compared(
             design.strata(strata), no_ratio,
         )  # fmt: skip
         form, studentized = sides.form(question.disparity), made.variance is not None
+        # Welch's test, asked for by its name or at a margin, is left as it is.
+        skewed = (
+            np.isfinite(sides.freedom) and question.method in ("auto", "permutation") and not question.margin_bounds
+        )
+        skewness = sides.skewness() if skewed and not design.settings.published else 0.0
         known = float(form.at(0.0)[1]) if question.disparity == "difference" and not spread > 0 else spread
         null = FormNull(
             question, form, known, sides, studentized=studentized, adaptive=design.settings.adaptive,
-            freedom=sides.freedom,
+            freedom=sides.freedom, skewness=skewness,
         )  # fmt: skip
         yield Compared(estimate, null, spread if studentized else np.nan)
 
@@ -314,7 +336,9 @@ def _test(
 ) -> list[Comparison]:
     question, settings = made.question, design.settings
     method = question.method
-    if method == "auto":
+    if made.is_scored:
+        method = "score"
+    elif method == "auto":
         method = "asymptotic" if question.margin_bounds is not None or _too_many(families) else "permutation"
     seeds = seed.spawn(len(families) + 1)
     n_tested = len(new_hypotheses([one.estimate for family in families for one in family.members], {}))
@@ -324,7 +348,7 @@ def _test(
         # What one comparison takes tells what all of them do.
         tested = _permuted(made, families, settings, known, seeds, times=0 if announced else 1)
     else:
-        test = _asymptotic if method == "asymptotic" else _bootstrapped
+        test = _bootstrapped if method == "bootstrap" else partial(_asymptotic, method=method)
         tested = [[test(made, one) for one in family.members] for family in families]
     comparisons: list[Comparison] = []
     for family, found in zip(families, tested, strict=True):
@@ -399,8 +423,9 @@ def _permuted(
                 column, observed = draws[:, place], test.observed[place]
                 freedom = null.freedom if null.studentized else None
                 evidence = evidence_of_draws(
-                    column, observed, alternative, settings, method, error, freedom, proven=test.proven[place]
-                )
+                    column, observed, alternative, settings, method, error, freedom, null.skewness,
+                    proven=test.proven[place],
+                )  # fmt: skip
                 if hypothesis is not None:
                     known[hypothesis] = one.estimate.sign, evidence
             found.append((null, evidence))
@@ -457,10 +482,17 @@ class _Permutations:
         )
 
 
-def _asymptotic(made: Evaluation, one: Compared) -> tuple[FormNull, Evidence]:
+def _asymptotic(made: Evaluation, one: Compared, method: str = "asymptotic") -> tuple[FormNull, Evidence]:
     """Test by the distribution in large samples, t of means and else normal, at equality or at a margin."""
     question, null, sides = made.question, one.null, one.sides
-    if question.margin_bounds is None and not made.has_effective_people:
+    if question.margin_bounds is None and made.is_scored:
+        distance, error = (float(v) for v in sides.form("difference", tested=True).at(0.0))
+        shown, own = (float(v) for v in null.form.at(question.null))
+        if one.estimate.contrast.overall and shown * distance > 0:
+            # Everyone's value is shown, the rest's tested: at equality both have one statistic.
+            null = replace(null, form=replace(null.form, scale=shown / own * (error / distance)))
+        tests = [(distance, error, question.alternative)]
+    elif question.margin_bounds is None and not made.has_effective_people:
         tested = sides.spread_out(sides.tested)
         distance, error = (float(v) for v in Statistic("difference", sides.balanced).distance(tested))
         null = _at_equality(one, distance, error)
@@ -471,8 +503,8 @@ def _asymptotic(made: Evaluation, one: Compared) -> tuple[FormNull, Evidence]:
     # Without a spread between people, or a finite error, nothing is known, and nothing is evidence.
     results = [
         (0.0, 0.0)
-        if sides.has_no_spread or not 0 < error < np.inf
-        else (reference_log_p(distance / error, side, null.freedom), distance / error)
+        if (sides.has_no_spread and not made.is_scored) or not 0 < error < np.inf
+        else (reference_log_p(distance / error, side, null.freedom, null.skewness), distance / error)
         for distance, error, side in tests
     ]
     choose = max if question.alternative == "equivalence" else min
@@ -480,7 +512,7 @@ def _asymptotic(made: Evaluation, one: Compared) -> tuple[FormNull, Evidence]:
     if question.alternative == "two-sided" and len(tests) == 2:
         log_p = min(0.0, log_p + float(np.log(2)))
     beyond = max(orient(value, side) for (_, value), (*_, side) in zip(results, tests, strict=True))
-    return null, Evidence(log_p, "asymptotic", statistic, one.standard_error, beyond)
+    return null, Evidence(log_p, method, statistic, one.standard_error, beyond)
 
 
 def _bootstrapped(made: Evaluation, one: Compared) -> tuple[FormNull, Evidence]:

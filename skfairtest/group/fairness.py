@@ -89,13 +89,14 @@ class FairnessTest(GroupsTest):
         Tolerated disparity: a difference of at least 0, or a ratio in (0, 1] that means [margin, 1/margin].
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap", "mid-p", "diciccio"}, default="auto"
         How the p-value is computed. "auto": exact for rates if the null distribution can be enumerated, otherwise the
-        score test; permutation for other metrics (with `margin` "asymptotic"), for people with weights or clusters, and
-        if `variance` or `within` requires a null distribution that cannot be enumerated. The row's ``method`` says
-        which was used. "mid-p", of odds ratios: the exact conditional p-value and limits with half the probability of
-        the data; both are closer, but they are approximate: the level and the coverage are not guaranteed. The p-value
-        of permutations is not below that of Welch's t (means) or of the normal distribution (other metrics), which
-        permutations of sparse values undercut. "diciccio": algorithm 1 of DiCiccio et al. (2020) as published, without
-        that: everybody's labels are permuted, with bootstrap standard errors unless `variance` says otherwise.
+        score test; a score test of areas under the ROC curve too; permutation for other metrics (with `margin`
+        "asymptotic"), for rates of people with weights, for people in clusters, and if `variance` or `within` requires
+        a null distribution that cannot be enumerated. The row's ``method`` says which was used. "mid-p", of odds
+        ratios: the exact conditional p-value and limits with half the probability of the data; both are closer, but
+        they are approximate: the level and the coverage are not guaranteed. The p-value of permutations is not below
+        that of Welch's t (means) or of the normal distribution (other metrics), which permutations of sparse values
+        undercut. "diciccio": algorithm 1 of DiCiccio et al. (2020) as published, without that: everybody's labels are
+        permuted, with bootstrap standard errors unless `variance` says otherwise.
     variance : {"auto", "score", "delta", "jackknife", "bootstrap", None}, default="auto"
         Standard error that studentizes a resampled disparity: of rates with both values equal ("score"), linearized
         (DeLong's for AUC), leaving out one person of each of at most 64 kinds, from 50 bootstrap samples of each

@@ -25,8 +25,9 @@ _LARGEST_RATIO = 1e100
 _NEAR = 1e-11
 #: Steps of the secant method to that guess.
 _SECANTS = 4
-#: So many halvings are looked at in one call, with both outcomes of each, where at most so many limits are sought.
-_HALVINGS, _FEW = 3, 500
+#: So many halvings are looked at in one call, with both outcomes of each, where at most so many limits are sought; and
+#: where one limit is sought.
+_HALVINGS, _FEW, _HALVINGS_OF_ONE = 3, 500, 5
 
 
 def wilson(x: ArrayLike, d: ArrayLike, z: ArrayLike) -> tuple[Floats, Floats]:
@@ -75,7 +76,7 @@ def farthest_covered(
         place = np.clip(way * (_ordinal(np.where(np.isnan(guess), inside, guess)) - start), near, far)
         within = (place <= near) | (place < far) & covered(_float(start + way * place))
         covers, misses = np.where(within, place, near).max(axis=0), np.where(within, far, place).min(axis=0)
-        at_once = _HALVINGS if near.size <= _FEW else 1
+        at_once = _HALVINGS_OF_ONE if near.size == 1 else _HALVINGS if near.size <= _FEW else 1
     while (sought := far - near > 1).any():
         middle = near + (far - near) // 2
         known = sought & ((middle <= covers) | (middle >= misses))

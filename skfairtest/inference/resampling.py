@@ -10,6 +10,8 @@ from skfairtest._utils.typing import Booleans, Floats
 
 #: Resampled statistics this close to the observed one, relatively, count as equal to it.
 TOLERANCE = 1e-10
+#: Less skewness than this is none.
+SYMMETRIC = 1e-6
 
 
 def oriented(statistics: Floats, alternative: str) -> Floats:
@@ -38,15 +40,21 @@ def monte_carlo_p(drawn: Floats, observed: float, alternative: str) -> tuple[flo
     return (1 + extreme) / (1 + len(defined)), extreme, len(defined)
 
 
-def reference_log_p(statistic: float, alternative: str, freedom: float = np.inf) -> float:
+def reference_log_p(statistic: float, alternative: str, freedom: float = np.inf, skewness: float = 0.0) -> float:
     """Log p-value of a studentized statistic by its distribution in large samples: t, normal of infinite freedom.
+
+    With a `skewness` of the difference's error it is the larger of that of the statistic and of Hall's
+    transformation of it, which has less skewness (`hall`).
 
     Examples
     --------
     >>> [round(float(np.exp(reference_log_p(2.0, "two-sided", n))), 4) for n in (10, np.inf)]
     [0.0734, 0.0455]
+    >>> [round(float(np.exp(reference_log_p(s, "two-sided", 10, 1.0))), 4) for s in (2.0, -2.0)]
+    [0.0734, 0.4444]
     """
-    size = float(oriented(np.asarray(statistic, dtype=float), alternative))
+    way = -1.0 if alternative == "less" or (alternative == "two-sided" and statistic < 0) else 1.0
+    size = min(way * statistic, way * hall(statistic, skewness))
     log_p = float(norm.logsf(size))
     # SciPy has no logarithm of a tail of t that is too small for a float.
     if np.isfinite(freedom) and (tail := float(student.sf(size, freedom))) > 0:
@@ -54,17 +62,34 @@ def reference_log_p(statistic: float, alternative: str, freedom: float = np.inf)
     return min(0.0, log_p + np.log(2)) if alternative == "two-sided" else log_p
 
 
-def reference_quantile(error: float, freedom: float = np.inf) -> float:
-    """Upper quantile of the distribution of `reference_log_p`."""
-    if np.isinf(freedom):
-        return float(norm.isf(error))
-    found = float(student.isf(error, freedom))
+def hall(statistic: float, skewness: float) -> float:
+    """Return a studentized statistic without most of its skewness: an increasing function of it.
+
+    References
+    ----------
+    P. Hall (1992). On the removal of skewness by transformation. Journal of the Royal Statistical Society B 54,
+    221-228.
+
+    Examples
+    --------
+    >>> [round(hall(s, 0.5), 4) for s in (-2.0, 0.0, 2.0)]
+    [-1.3241, 0.0833, 2.8241]
+    """
+    third = skewness / 3
+    return statistic + third * (0.5 + statistic**2 + third * statistic**3 / 3) if np.isfinite(statistic) else statistic
+
+
+def reference_quantiles(error: float, freedom: float = np.inf, skewness: float = 0.0) -> tuple[float, float]:
+    """Return the sizes beyond which positive and negative statistics have a `reference_log_p` of one side's error."""
+    found = float(norm.isf(error)) if np.isinf(freedom) else float(student.isf(error, freedom))
     # Older versions of SciPy find eight digits: a step of Newton's method doubles their number.
-    return (
-        found + float((student.sf(found, freedom) - error) / student.pdf(found, freedom))
-        if np.isfinite(found)
-        else found
-    )
+    if np.isfinite(freedom) and np.isfinite(found):
+        found += float((student.sf(found, freedom) - error) / student.pdf(found, freedom))
+    if not np.isfinite(found) or abs(skewness) < SYMMETRIC:
+        return found, found
+    # Hall's transformation is ((1 + skewness statistic / 3)^3 - 1) / skewness + skewness / 6.
+    above, below = (float((np.cbrt(1 + skewness * (end - skewness / 6)) - 1) * 3 / skewness) for end in (found, -found))
+    return max(found, above), max(found, -below)
 
 
 def critical_value(drawn: Floats, alternative: str, error: float, fewest: int = 1) -> float | None:

@@ -24,7 +24,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Integers, Moments, Positions
 from skfairtest.inference.draws import MOST_PEOPLE, draw_first_rows
 from skfairtest.inference.memberships import memberships, resampled_counts, subsets
-from skfairtest.inference.resampling import critical_value, reference_quantile
+from skfairtest.inference.resampling import critical_value, reference_quantiles
 from skfairtest.inference.score import studentize
 from skfairtest.inference.sign_flips import Side, flipped, random_signs
 
@@ -517,16 +517,22 @@ def limits(
 
 
 def critical_values(
-    drawn: Floats | None, alternative: str, error: float, *, studentized: bool = True, freedom: float = np.inf
+    drawn: Floats | None,
+    alternative: str,
+    error: float,
+    *,
+    studentized: bool = True,
+    freedom: float = np.inf,
+    skewness: float = 0.0,
 ) -> tuple[float, float]:
     """Return the critical values below and above an estimate: the smallest statistics that drawn ones would reject.
 
-    They are never below the quantiles of t (of infinite freedom: normal ones), which are used alone if there are few
-    draws or none; raw statistics have only the draws' quantiles.
+    They are never below the quantiles of t (of infinite freedom: normal ones) and of Hall's transformation, which are
+    used alone if there are few draws or none; raw statistics have only the draws' quantiles.
     """
-    one_sided = alternative in ("greater", "less")
-    z = reference_quantile(error if one_sided else error / 2, freedom) if studentized else np.inf
+    each = error if alternative in ("greater", "less") else error / 2
+    ends = reference_quantiles(each, freedom, skewness) if studentized else (np.inf, np.inf)
     drawn_z = None if drawn is None else critical_value(drawn, alternative, error, FEW_BEYOND)
     if drawn_z is not None:
-        z = max(z, drawn_z) if studentized else drawn_z
-    return (np.inf if alternative == "less" else z), (np.inf if alternative == "greater" else z)
+        ends = (max(ends[0], drawn_z), max(ends[1], drawn_z)) if studentized else (drawn_z, drawn_z)
+    return (np.inf if alternative == "less" else ends[0]), (np.inf if alternative == "greater" else ends[1])

@@ -223,6 +223,8 @@ class Robust(Functional):
         if isinstance(self.functional, Jackknife):
             self.error = "jackknife"
         self.clustered = self.cluster is not None
+        # How far misplaced people of one cluster are alike, few clusters do not tell.
+        self.counts_misplaced = self.functional.counts_misplaced and not self.clustered
         self._sum = None if self.cluster is None else belonging(self.cluster)
 
     def masses(self, counts: Floats) -> Floats:
@@ -295,6 +297,10 @@ class Robust(Functional):
         few = np.minimum(self._kish(counts * (event & given)), self._kish(counts * (given & ~event)))
         everyone = counts * given
         return np.where(self._kish(everyone) < ALIKE * everyone.sum(axis=-1), np.minimum(found, few), found)
+
+    def misplaced(self, masses: Floats, counts: Floats) -> tuple[Floats, Floats]:
+        """Return the metric's own, of counts of people."""
+        return self.functional.misplaced(self.masses(masses), counts)
 
     def _kish(self, counts: Floats) -> Floats:
         """Return the effective number of some people (Kish 1965); 0 of nobody."""

@@ -35,6 +35,10 @@ MANY = 100_000
 FEW_CELLS = 128
 #: A variance below this share of the largest square is a rounding error of 0.
 ROUNDING = 1e-24
+#: Shares below this are a rounding error of 0.
+ALIKE = 1e-12
+#: The area of scores that say nothing.
+HALF = 0.5
 
 
 def per_person(parts: Floats, counts: Floats) -> Floats:
@@ -60,6 +64,8 @@ class Functional:
     clustered = False
     #: Whether it is the mean of a value per person, whose studentized difference has about a t distribution.
     is_mean = False
+    #: Whether it lies between 0 and 1 and says how many people are misplaced: it is tested as a rate.
+    counts_misplaced = False
 
     def masses(self, counts: Floats) -> Floats:
         """The weights of the counts of people."""
@@ -149,6 +155,10 @@ class Functional:
         however few people it has. Otherwise a third of the people.
         """
         return self.effective(counts) / 3
+
+    def misplaced(self, masses: Floats, counts: Floats) -> tuple[Floats, Floats]:
+        """Return the effective number of people on the wrong side, and what the smaller class is worth."""
+        raise NotImplementedError
 
 
 class Mean(Functional):
@@ -295,6 +305,7 @@ class Auc(Functional):
 
     bounds = (0.0, 1.0)
     error = "delong"
+    counts_misplaced = True
 
     def __init__(self, positive: Booleans, score: Floats) -> None:
         self.positive, self.negative = np.flatnonzero(positive), np.flatnonzero(~positive)
@@ -362,6 +373,25 @@ class Auc(Functional):
         """Return twice the people of the smaller class who would be on the wrong side of a random one of the other."""
         area = self.moments(counts)[0]
         return np.asarray(2 * self.effective(counts) * np.minimum(area, 1 - area))
+
+    def misplaced(self, masses: Floats, counts: Floats) -> tuple[Floats, Floats]:
+        """Return the effective number of misranked people, and the smaller class's effective number.
+
+        A person is misranked by the share of the other class that is on the wrong side; unlike shares count as fewer
+        people, as unlike weights do (Kish 1965).
+        """
+        area, parts = self.parts(masses)
+        wrong, many = np.minimum(area, 1 - area), []
+        for cells in (self.positive, self.negative):
+            mass, people = masses[..., cells], counts[..., cells]
+            share = ratio_of(mass, mass.sum(axis=-1, keepdims=True))
+            # Below an area of one half those who are ranked rightly are the few.
+            each = share * wrong[..., None] + np.where(area < HALF, 1.0, -1.0)[..., None] * parts[..., cells]
+            each = np.where(each > ALIKE * share, each, 0.0)
+            squares = [(one * per_person(one, people)).sum(axis=-1) for one in (each, share)]
+            people_wrong = np.where(squares[0] > 0, ratio_of(each.sum(axis=-1) ** 2, squares[0]), 0.0)
+            many.append((people_wrong, ratio_of(np.ones_like(area), squares[1])))
+        return np.minimum(many[0][0], many[1][0]), np.minimum(many[0][1], many[1][1])
 
 
 def _as_slice(order: Positions) -> Any:

@@ -88,6 +88,8 @@ def _evidence(setup: Setup, metric: str, method: str, *, pooled: bool) -> str:
     """Name the method of a p-value."""
     if method == "exact unconditional" and setup.margin_bounds is not None:
         return "exact margin"
+    if method == "score":
+        return "areas"
     if method != "asymptotic":
         return method
     if not _counted(setup, metric):

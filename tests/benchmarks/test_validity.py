@@ -384,10 +384,12 @@ def test_several_processes_find_the_same(few):
     assert validity.load(validity.RESULTS)["rates/f1/20-200"]["methods"] == alone
 
 
-@pytest.mark.parametrize("name", ["r2/normal, normal, 0.5/200-200", "families/roc_auc/3 groups, two equal/100-200-400"])
+@pytest.mark.parametrize(
+    "name", ["r2/normal, normal, 0.5/200-200", "families/mean_squared_error/3 groups, two equal/100-200-400"]
+)
 def test_figures_of_the_permutations_alone_are_marked_until_they_are_computed_again(name):
     cell = cell_named(name)
-    figures = {_run.default_of(cell.kind): {"size": 0.04, "size_error": 0.01}}
+    figures = {cell.default: {"size": 0.04, "size_error": 0.01}}
     older = {cell.name: {"parameters": cell.parameters, "methods": figures}}
     newer = {cell.name: {**older[cell.name], "p_value": _run.run(replace(cell, data_sets=2, resamples=39))["p_value"]}}
     for records, is_older in ((older, True), (newer, False)):

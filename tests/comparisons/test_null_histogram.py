@@ -101,8 +101,8 @@ def test_a_ratio_is_drawn_as_a_difference_and_f1_as_the_share_behind_it(people):
 @pytest.mark.parametrize("params", [
     {"metric": "selection_rate", "method": "permutation", "n_resamples": 199},
     {"metric": "selection_rate", "method": "permutation", "variance": None, "n_resamples": 199},
-    {"metric": "roc_auc", "scores": True, "n_resamples": 199},
-    {"metric": "roc_auc", "scores": True, "n_resamples": 199, "alternative": "less"},
+    {"metric": "roc_auc", "scores": True, "method": "permutation", "n_resamples": 199},
+    {"metric": "roc_auc", "scores": True, "method": "permutation", "n_resamples": 199, "alternative": "less"},
     {"metric": "normalized_mutual_info", "n_resamples": 199, "compare": "between_groups"},
     {"metric": "selection_rate", "method": "bootstrap", "n_resamples": 199},
 ])  # fmt: skip
@@ -118,7 +118,10 @@ def test_draws_are_counted_as_the_p_value_counts_them(people, params):
 
 
 def test_an_adaptive_test_shows_the_draws_that_it_counted(people):
-    test = fit(people, "roc_auc", scores=True, n_resamples="adaptive", compare="to_reference", reference_group=0)
+    test = fit(
+        people, "roc_auc", scores=True, method="permutation", n_resamples="adaptive", compare="to_reference",
+        reference_group=0,
+    )  # fmt: skip
     histogram = test._null_histogram
     drawn = test.null_distribution_[:, test._leading]
     used = int((~np.isnan(drawn)).sum())

@@ -142,14 +142,16 @@ def test_a_third_group_makes_the_rest_another_set_of_people(selected):
 def test_a_sampled_question_is_drawn_once_for_both_its_rows(compare, metric, n_resamples):
     y, score, params = people()
     test = FairnessTest.from_predictions(
-        y, score, metric=metric, compare=compare, **{**params, "n_resamples": n_resamples}
+        y, score, metric=metric, compare=compare, method="permutation", **{**params, "n_resamples": n_resamples}
     )
     rows = test.comparisons_
     assert (rows["p_value_adjusted"] == rows["p_value"][0]).all()
     assert (rows["p_value"] == rows["p_value"][0]).all()
     assert rows["statistic"][0] == -rows["statistic"][1]
     np.testing.assert_array_equal(test.null_distribution_[:, 0], -test.null_distribution_[:, 1])
-    pair = FairnessTest.from_predictions(y, score, metric=metric, **{**params, "n_resamples": n_resamples})
+    pair = FairnessTest.from_predictions(
+        y, score, metric=metric, method="permutation", **{**params, "n_resamples": n_resamples}
+    )
     assert test.p_value_ == pair.p_value_
     assert test.p_value_interval_ == pair.p_value_interval_
 

@@ -30,7 +30,9 @@ def test_means_of_sparse_values_have_at_least_welchs_p_value(disparity):
     low, high = test.confidence_interval_
     assert low <= (disparity == "ratio") <= high
     if disparity == "difference":
-        assert (low, high) == pytest.approx(tuple(welch.confidence_interval()), rel=1e-9)
+        # The side on which these few are rare is longer by Hall's transformation.
+        assert low == pytest.approx(welch.confidence_interval().low, rel=1e-9)
+        assert high > welch.confidence_interval().high
     assert test.p_value_interval_ == pytest.approx((welch.pvalue, welch.pvalue), rel=1e-9)
 
 

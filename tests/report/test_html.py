@@ -231,12 +231,12 @@ def test_only_methods_that_were_used_are_cited(compas_page, hostile_page):
     assert "DiCiccio" in Page(audit_html(scored().record_)).words()
 
 
-def scored():
+def scored(metrics=("roc_auc", "calibration")):
     random = np.random.default_rng(1)
     score, group = random.random(400), np.repeat(list("ab"), 200)
     return FairnessAudit.from_predictions(
         (random.random(400) < score).astype(int), score > 0.5, y_score=score, sensitive_features=group,
-        metrics=["roc_auc", "calibration"], n_resamples=99, random_state=0,
+        metrics=list(metrics), n_resamples=99, random_state=0,
     )  # fmt: skip
 
 
@@ -415,7 +415,7 @@ def test_a_row_is_named_after_both_groups_and_where_they_are_compared():
 
 
 def test_limits_of_a_drawn_p_value_say_what_they_are():
-    said = " ".join(Page(audit_html(scored().record_)).words().split())
+    said = " ".join(Page(audit_html(scored(("brier_score",)).record_)).words().split())
     assert re.search(
         r"With infinitely many resamples, that p-value would lie between \S+ and \S+ \(95 % limits\)\.", said
     )
