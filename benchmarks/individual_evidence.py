@@ -112,6 +112,11 @@ def model_of(name, weights, shift, width, seed=SEED):
     return MODELS[name]().fit(X, labelled(X, weights, rng))
 
 
+def statistic_of(name):
+    """Return the mean of ratios, but for forests, whose losses are 0 where all trees agree."""
+    return "ratio_of_means" if name == "forest" else "loss_ratio"
+
+
 @cache
 def value_of(name, weights, shift, width, seed=SEED):
     """Return the value of the true direction, that of the shift, in a population."""
@@ -120,7 +125,7 @@ def value_of(name, weights, shift, width, seed=SEED):
     direction = np.arange(len(weights)) < width
     test = tested(
         model_of(name, weights, shift, width), X, labelled(X, weights, rng), None,
-        fair_metric=Projection(direction.astype(float)), statistic="loss_ratio", feature_ranges="free",
+        fair_metric=Projection(direction.astype(float)), statistic=statistic_of(name), feature_ranges="free",
     )  # fmt: skip
     return test.statistic_
 
@@ -133,7 +138,7 @@ def holds_fresh_value(test, weights, shift, width, n, rng):
         given = Mahalanobis(metric.matrix_ / np.multiply.outer(scale, scale))
         values.append(
             tested(
-                test.estimator, X, labelled(X, weights, rng), None, fair_metric=given, statistic="loss_ratio",
+                test.estimator, X, labelled(X, weights, rng), None, fair_metric=given, statistic=test.statistic,
                 feature_ranges="free", feature_scale=scale,
             )
         )  # fmt: skip
@@ -154,7 +159,7 @@ def directions(designs, n_data_sets, sequence):
         for _ in range(max(4, n_data_sets * 1000 // max(n, 1000))):  # of more people fewer data sets
             X, sex = proxies(n, rng, shift, width)
             found.append(
-                tested(model, X, labelled(X, weights, rng), sex, statistic="loss_ratio", feature_ranges="free")
+                tested(model, X, labelled(X, weights, rng), sex, statistic=statistic_of(name), feature_ranges="free")
             )
         known = [test for test in found if test.verdict_ != "no_trace"]
         limits = np.array([test.confidence_interval_ for test in known]).reshape(-1, 2)

@@ -117,9 +117,9 @@ class IndividualFairnessTest(ReportPages):
         ``feature_ranges="free"``, nor where a category changes alone.
     derived : mapping of str or int to callable, optional
         Columns of `X` that are functions of the others, and follow them wherever people are moved, such as
-        ``{"loan_to_price": lambda X: X["loan"] / X["price"]}``. A function takes a table like `X` and returns the column. A fair
-        metric that is learned ignores these columns, and derivatives are differences. Numbers that are nearly functions
-        of others, and not named here, are listed in the result: they were not moved along.
+        ``{"loan_to_price": lambda X: X["loan"] / X["price"]}``. A function takes a table like `X` and returns
+        the column. A fair metric that is learned ignores these columns, and derivatives are differences. Numbers that
+        are nearly functions of others, and not named here, are listed in the result: they were not moved along.
     feature_scale : {"std", None}, mapping or array-like, default="std"
         The size of one unit of each feature, for distances and steps. "std": the standard deviations of the people
         tested; for the columns of a choice, the square roots of its shares (the chi-squared distance, which is the same
