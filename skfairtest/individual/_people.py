@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,8 @@ from skfairtest.readers import (
 
 #: People to whom distances are measured.
 NEIGHBOURS = 2000
+#: The way of those who are kept back is tried in so many parts.
+PARTS = 16
 #: A hypothetical person is unusual if no more than this share of real people are farther from everybody else.
 UNUSUAL = 0.01
 #: A column of whose variance others explain this share is nearly a function of them.
@@ -188,11 +190,13 @@ class Neighbours:
         shares: Floats = 1 - np.searchsorted(self.apart, distances, side="right") / len(self.apart)
         return shares
 
-    def kept(self, places: list[Floats], least: float) -> tuple[list[Floats], NDArray[np.bool_]]:
+    def kept(
+        self, places: list[Floats], least: float, possible: Callable[[Floats, NDArray[np.intp]], Floats]
+    ) -> tuple[list[Floats], NDArray[np.bool_]]:
         """Return people at every checkpoint of a path that ends where nobody is too unusual.
 
         Who would end as unusual as less than a share `least` of real people, and more unusual than at the start, goes
-        no farther than the last checkpoint where this is not so.
+        only that part of the straight way from the start, in sixteenths, where this is not so.
 
         Parameters
         ----------
@@ -200,6 +204,8 @@ class Neighbours:
             Where people are, in the units of X: at the start, and at every checkpoint.
         least : float
             The share; 0 keeps nobody back.
+        possible : callable
+            ``possible(x, people)``: the possible people nearest to points, each of one of these people.
 
         Returns
         -------
@@ -213,22 +219,27 @@ class Neighbours:
         moved = np.flatnonzero((end != start).any(axis=1))
         if not least or not len(moved):
             return places, held
-        far = self.plausibility(self.distances(end[moved], start[moved])) <= least
-        some = moved[far]
+
+        def unusual(x: Floats, people: NDArray[np.intp]) -> NDArray[np.bool_]:
+            apart, own = self.distances(x, start[people]), self.distances(start[people], start[people])
+            return np.asarray((self.plausibility(apart) <= least) & (apart > own))
+
+        some = moved[unusual(end[moved], moved)]
+        held[some] = True
         if not len(some):
             return places, held
-        most = self.distances(start[some], start[some])
-        apart = self.distances(
-            np.concatenate([place[some] for place in places]), np.tile(start[some], (len(places), 1))
-        )
-        unusual = (self.plausibility(apart) <= least).reshape(len(places), -1) & (apart.reshape(len(places), -1) > most)
-        held[some] = unusual[-1]
-        found = [start]
-        for place, stays in zip(places[1:], unusual[1:] & unusual[-1], strict=True):
-            there = place.copy()
-            there[some[stays]] = found[-1][some[stays]]
-            found.append(there)
-        return found, held
+        people, ends = np.tile(some, len(places)), np.concatenate([place[some] for place in places])
+        found, far = ends.copy(), np.arange(len(ends))
+        for part in np.arange(PARTS - 1, -1, -1) / PARTS:
+            far = far[unusual(found[far], people[far])]
+            if not len(far):
+                break
+            origin = start[people[far]]
+            found[far] = possible(origin + part * (ends[far] - origin), people[far])
+        kept = [place.copy() for place in places]
+        for place, there in zip(kept, np.split(found, len(places)), strict=True):
+            place[some] = there
+        return kept, held
 
 
 def functions_of_others(features: Features, ranges: Ranges) -> list[str]:

@@ -184,16 +184,19 @@ class Flow:
         if self.ranges.free:
             return [starts.z, *path], np.zeros(len(starts.z), dtype=bool)
         # What did not move keeps its last digit, whatever it was divided by on the way.
+
+        def nearest(x: Floats, people: Any) -> Floats:
+            return model.followed(self.ranges.nearest(x, starts.x[people]))
+
         places = [starts.x]
         for z in path:
-            nearest = self.ranges.nearest(model.in_units_of_X(z), starts.x)
-            place = np.where(z == starts.z, starts.x, nearest)
+            place = np.where(z == starts.z, starts.x, self.ranges.nearest(model.in_units_of_X(z), starts.x))
             moved = (place != starts.x).any(axis=1)
             place[moved] = model.followed(place[moved])
             places.append(place)
         held = np.zeros(len(starts.x), dtype=bool)
         if self.neighbours is not None:
-            places, held = self.neighbours.kept(places, self.least)
+            places, held = self.neighbours.kept(places, self.least, nearest)
         return [starts.z, *(model.in_units_of_audit(place) for place in places[1:])], held
 
 
