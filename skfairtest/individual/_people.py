@@ -159,8 +159,8 @@ class Neighbours:
     apart: Floats
 
     @classmethod
-    def of(cls, values: Floats, scale: Floats | None, order: NDArray[np.intp]) -> Neighbours:
-        """Return the neighbours of everybody.
+    def of(cls, values: Floats, scale: Floats | None, order: NDArray[np.intp]) -> Neighbours | None:
+        """Return the neighbours of everybody; None if all people are alike.
 
         Parameters
         ----------
@@ -170,10 +170,13 @@ class Neighbours:
             Units of the audit.
         order : ndarray of int
             People in an order that does not depend on that of their rows: at most `NEIGHBOURS` of them, evenly spread
-            over it, are those whom distances are measured to.
+            over it, are those whom distances are measured to. People with the same features count once.
         """
         from sklearn.neighbors import NearestNeighbors  # here, as importing it takes time
 
+        order = order[np.sort(np.unique(values[order], axis=0, return_index=True)[1])]
+        if len(order) < 2:
+            return None
         some = values[order[np.unique(np.linspace(0, len(order) - 1, NEIGHBOURS).astype(int))]]
         tree = NearestNeighbors(n_neighbors=2).fit(some if scale is None else some / scale)
         return cls(some, scale, tree, np.sort(tree.kneighbors(n_neighbors=1)[0][:, 0]))
