@@ -111,10 +111,10 @@ class IndividualFairnessTest(ReportPages):
         ``{"age": (18, 90), "sex": "frozen", ("job_a", "job_b"): "one_hot", "wage": "free"}`` sets some features; the
         others are as observed.
     min_plausibility : float, default=0.01
-        Unfair examples do not get more unusual than this, in all features together: whoever would end farther from
-        everybody else than all but this share of real people are, and farther than at the start, goes only that part
-        of the way where this is not so. 0: nobody is kept back. Not used with
-        ``feature_ranges="free"``, nor where a category changes alone.
+        Unfair examples do not get more unusual than this, in all features together: those who would end farther from
+        everybody else than all but this share of real people are, and farther than at the start, go only that part of
+        the way where this is not so. 0: nobody is kept back. Not used with ``feature_ranges="free"``, nor where a
+        category changes alone.
     derived : mapping of str or int to callable, optional
         Columns of `X` that are functions of the others, and follow them wherever people are moved, such as
         ``{"loan_to_price": lambda X: X["loan"] / X["price"]}``. A function takes a table like `X` and returns
