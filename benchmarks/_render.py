@@ -522,9 +522,9 @@ def individual_evidence(folder):
             cell["model"], f"{cell['shift']:.2g}", f"{cell['people']:,}",
             *(share_text(cell[name]) for name in verdicts),
             *("" if cell[name] is None else number(cell[name]) for name in ("value", "median")),
-            "" if cell["coverage"] is None else share_text(cell["coverage"]),
+            *("" if cell.get(name) is None else share_text(cell[name]) for name in ("coverage", "fresh")),
         ]
-        for cell in (*document["blind"], *document["used"])
+        for cell in (*document["blind"], *document["used"], *document["searched"])
     ]  # fmt: skip
     planted = [
         [
@@ -541,7 +541,7 @@ def individual_evidence(folder):
            *folded("Coin flips", ["people", "model", "unfair", "no trace"], coins)) if coins else ()),
         INDIVIDUAL_DIRECTIONS.format(many=f"{document['many']:,}"), "",
         *folded("Models that are blind to a shift, and that use it", ["model", "shift", "people", "unfair", "no trace",
-                "value", "median statistic", "coverage"], directions),
+                "value", "median statistic", "coverage", "fresh people"], directions),
         INDIVIDUAL_PLANTED, "",
         *folded(f"A category that is used, {n_planted} samples of {document['planted'][0]['people']} people",
                 ["model", "levels", "unfair", "statistic", "category alone", "decisions changed", "significant"],

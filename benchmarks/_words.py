@@ -440,7 +440,10 @@ INDIVIDUAL_DIRECTIONS = (
     "deviation; split over six columns, the sum of the weights is that of one column, or the length of the vector "
     "of weights, by which a flow moves people. Weak ones have a weight of 2 on one column, or in sum. The value is "
     'that of the direction of the shift, of {many} people; where it is below the tolerance of 1.25, "unfair" is a '
-    "false alarm. The coverage is how often the interval of a sample with a verdict holds this value."
+    "false alarm. The coverage is how often the interval of a sample with a verdict holds this value. *Fresh people*: "
+    "how often it holds the value that the learned metrics have for other people, within the error of that value. "
+    "Boosted trees and forests are fitted on other people of the same population, and searched (of forests the ratio "
+    "of mean losses)."
 )
 INDIVIDUAL_PLANTED = (
     "A category of X, the sensitive feature, lowers the log odds by 1.5 for one of its levels; the model is fitted "

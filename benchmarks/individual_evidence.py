@@ -5,7 +5,8 @@ real tables. Blind: the sensitive feature shifts one column, and the model has n
 weight on what the sensitive feature shifts, one column or six that correlate by .95. Planted: a model that uses the
 sensitive feature, a column of X, with log odds of 1.5. How often is each called unfair, and how often is nothing
 tested. Of blind models and of those that use proxies: how often the interval holds the value of the direction that the
-whole population gives.
+whole population gives, and the value that the learned metrics have for fresh people of the same population. Searched:
+the same of models without a closed form.
 
 With ``--quick`` there are few data sets and nothing is written; ``--only NAME`` runs one section and keeps the others.
 Otherwise the figures are written to benchmarks/results/individual_evidence.json with the seed and versions.
@@ -20,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.stats import norm
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -30,12 +32,14 @@ from benchmarks._logistic_population import logistic
 from benchmarks._results import write
 from benchmarks.individual import share, text
 from benchmarks.individual_people import SOURCES, pipeline, taken
-from skfairtest import IndividualFairnessTest, Projection
+from skfairtest import IndividualFairnessTest, Mahalanobis, Projection
 
 SEED = 20261125
 RESULTS = Path(__file__).parent / "results" / "individual_evidence.json"
 #: People of a sample of a real table, of a model's training, and of the truth of a direction.
 PEOPLE, TRAINING, MANY = 1000, 2000, 100_000
+#: Of models that are searched: people of the training, of the truth, and fresh ones for all metrics together.
+FITTED, SEARCHED, FRESH = 4000, 20_000, {"closed form": 5000, "searched": 1000}
 MODELS = {
     "logistic regression": lambda: LogisticRegression(max_iter=2000),
     "least squares": LinearRegression,
@@ -99,42 +103,83 @@ def labelled(X, weights, rng):
 
 
 @cache
-def value_of(weights, shift, width, seed=SEED):
+def model_of(name, weights, shift, width, seed=SEED):
+    """Return a model of known weights, or one that is fitted on labels that have them."""
+    if name not in MODELS:
+        return logistic(0.0, np.array(weights))
+    rng = np.random.default_rng([seed, 1])
+    X, _ = proxies(FITTED, rng, shift, width)
+    return MODELS[name]().fit(X, labelled(X, weights, rng))
+
+
+def statistic_of(name):
+    """Return the mean of ratios, but for forests, whose losses are 0 where all trees agree."""
+    return "ratio_of_means" if name == "forest" else "loss_ratio"
+
+
+@cache
+def value_of(name, weights, shift, width, seed=SEED):
     """Return the value of the true direction, that of the shift, in a population."""
     rng = np.random.default_rng(seed)
-    X, _ = proxies(MANY, rng, shift, width)
+    X, _ = proxies(SEARCHED if name in MODELS else MANY, rng, shift, width)
     direction = np.arange(len(weights)) < width
     test = tested(
-        logistic(0.0, np.array(weights)), X, labelled(X, weights, rng), None,
-        fair_metric=Projection(direction.astype(float)), statistic="loss_ratio", feature_ranges="free",
+        model_of(name, weights, shift, width), X, labelled(X, weights, rng), None,
+        fair_metric=Projection(direction.astype(float)), statistic=statistic_of(name), feature_ranges="free",
     )  # fmt: skip
     return test.statistic_
 
 
+def holds_fresh_value(test, weights, shift, width, n, rng):
+    """Whether an interval holds the value that its metrics have for fresh people, given the error of that value."""
+    scale, values = test.feature_scale_, []
+    for metric in test.fair_metrics_:
+        X, _ = proxies(n // len(test.fair_metrics_), rng, shift, width)
+        given = Mahalanobis(metric.matrix_ / np.multiply.outer(scale, scale))
+        values.append(
+            tested(
+                test.estimator, X, labelled(X, weights, rng), None, fair_metric=given, statistic=test.statistic,
+                feature_ranges="free", feature_scale=scale,
+            )
+        )  # fmt: skip
+    value = np.mean([one.statistic_ for one in values])
+    error = np.sqrt(sum(one.standard_error_**2 for one in values)) / len(values)
+    limit = test.confidence_interval_[int(value > test.statistic_)]
+    return abs(value - test.statistic_) <= np.hypot(limit - test.statistic_, norm.ppf(0.975) * error)
+
+
 def directions(designs, n_data_sets, sequence):
-    """A logistic model of known weights, whose people the sensitive feature shifts."""
-    for (kind, weights, shift, width, n), child in zip(designs, sequence.spawn(len(designs)), strict=True):
-        rng, model = np.random.default_rng(child), logistic(0.0, np.array(weights))
-        truth = value_of(weights, shift, width) if shift else None
+    """Models of people whom the sensitive feature shifts."""
+    for (kind, weights, shift, width, n, *fitted), child in zip(designs, sequence.spawn(len(designs)), strict=True):
+        name = fitted[0] if fitted else "closed form"
+        rng, others = (np.random.default_rng(seed) for seed in (child, child.spawn(1)[0]))
+        model = model_of(name, weights, shift, width)
+        truth = value_of(name, weights, shift, width) if shift else None
         found = []
-        for _ in range(max(4, n_data_sets * 1000 // n)):  # of more people fewer data sets
+        for _ in range(max(4, n_data_sets * 1000 // max(n, 1000))):  # of more people fewer data sets
             X, sex = proxies(n, rng, shift, width)
             found.append(
-                tested(model, X, labelled(X, weights, rng), sex, statistic="loss_ratio", feature_ranges="free")
+                tested(model, X, labelled(X, weights, rng), sex, statistic=statistic_of(name), feature_ranges="free")
             )
         known = [test for test in found if test.verdict_ != "no_trace"]
         limits = np.array([test.confidence_interval_ for test in known]).reshape(-1, 2)
+        n_fresh = FRESH["searched" if fitted else "closed form"]
+        # What a blind model does in a direction hardly depends on it.
+        fresh = [holds_fresh_value(test, weights, shift, width, n_fresh, others) for test in known if weights[0]]
         yield {
-            "model": kind, "shift": shift, "people": n, **verdicts(found),
+            "model": f"{kind}, {name}" if fitted else kind, "shift": shift, "people": n, **verdicts(found),
             "value": None if truth is None else round(truth, 4),
             "median": round(float(np.median([test.statistic_ for test in known])), 4) if known else None,
             "width": round(float(np.median(np.diff(limits))), 4) if known else None,
             "coverage": None if truth is None or not known
             else share((limits[:, 0] <= truth) & (truth <= limits[:, 1])),
+            "fresh": share(fresh) if fresh else None,
         }  # fmt: skip
 
 
-BLIND = [("blind", (0.0, 1.0, 1.0, 1.0, 1.0), shift, 1, n) for n in (1000, 4000) for shift in (0.0, 0.2, 0.5, 1.0)]
+#: Sizes in the order in which they were added: seeds follow the places in a list.
+SHIFTS, SIZES = (0.0, 0.2, 0.5, 1.0), (1000, 4000, 500)
+BLIND = [("blind", (0.0, 1.0, 1.0, 1.0, 1.0), shift, 1, n) for n in SIZES for shift in SHIFTS]
 #: A shift of 1.155 of unit normal columns is a correlation of .5; the weight is 1 per standard deviation.
 STRONG = float(2 / np.sqrt(3))
 WEIGHT = float(1 / np.sqrt(1 + STRONG**2 / 4))
@@ -148,6 +193,15 @@ USED = [
       for n in (1000, 4000)),
     ("one weak proxy", (2.0, 1.0, 1.0, 0.0, 0.0), 0.2, 1, 1000),
     ("six weak proxies", (*6 * (2 / 6,), 1.0, 1.0, 0.0, 0.0), 0.5, 6, 1000),
+    ("one proxy", (WEIGHT, 1.0, 1.0, 0.0, 0.0), STRONG, 1, 500),
+    ("six proxies, the length of weights as of one", (*6 * (LENGTH,), 1.0, 1.0, 0.0, 0.0), STRONG, 6, 500),
+]  # fmt: skip
+SEARCHES = [
+    (kind, weights, STRONG, width, n, name)
+    for kind, weights, width in (
+        ("six proxies", (*6 * (LENGTH,), 1.0, 1.0, 0.0, 0.0), 6), ("one proxy", (WEIGHT, 1.0, 1.0, 0.0, 0.0), 1),
+    )
+    for name, n in (("boosted trees", 500), ("boosted trees", 1000), ("forest", 1000))
 ]  # fmt: skip
 
 
@@ -217,10 +271,15 @@ def sections(quick):
     """Return what is run, with its number of data sets."""
     return {
         "coins": lambda sequence: coins(4 if quick else 200, sequence),
-        "blind": lambda sequence: directions(BLIND, 4 if quick else 60, sequence),
-        "used": lambda sequence: directions(USED, 4 if quick else 20, sequence),
-        "planted": lambda sequence: planted(3 if quick else 50, sequence),
+        "blind": lambda sequence: directions(BLIND, 4 if quick else 100, sequence),
+        "used": lambda sequence: directions(USED, 4 if quick else 100, sequence),
+        "planted": lambda sequence: planted(3 if quick else 100, sequence),
+        "searched": lambda sequence: directions(SEARCHES[:1] if quick else SEARCHES, 4 if quick else 50, sequence),
     }
+
+
+def kept(figures):
+    write(RESULTS, "verdicts where X holds no trace, and where it does", SEED, ("scikit-learn",), many=MANY, **figures)
 
 
 def main(argv=None):
@@ -230,19 +289,17 @@ def main(argv=None):
     options = parser.parse_args(argv)
     stored = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     runs = sections(options.quick)
-    figures = {name: stored[name] for name in runs if name in stored}
+    figures = {name: stored[name] for name in runs if name in stored and not options.quick}
     for (name, run), sequence in zip(runs.items(), np.random.SeedSequence(SEED).spawn(len(runs)), strict=True):
         if options.only not in (None, name):
             continue
-        figures[name] = []
-        for row in run(sequence):
-            figures[name].append(row)
+        found = figures.setdefault(name, [])
+        for place, row in enumerate(run(sequence)):
+            found[place : place + 1] = [row]
+            if not options.quick:
+                kept(figures)
             said = "   ".join(text(value) if isinstance(value, dict) else str(value) for value in row.values())
             print(f"  {name:<8} {said}", flush=True)
-    if not options.quick:
-        write(
-            RESULTS, "verdicts where X holds no trace, and where it does", SEED, ("scikit-learn",), many=MANY, **figures
-        )
 
 
 if __name__ == "__main__":

@@ -29,6 +29,13 @@ from skfairtest.individual.flow.quadratic import Quadratic
 GROUPS, MOVED = 10, 250
 
 
+def n_moved_for_direction(plan: Plan) -> int:
+    """Return how many people are moved to learn how much the statistic varies with the direction."""
+    if sum(trace.found for trace in plan.traces) <= len(plan.in_X):  # a column of X is its own direction
+        return 0
+    return GROUPS * min(MOVED, len(plan.people.features))
+
+
 def variance_of_direction(test: Any, plan: Plan) -> float:
     """Return the variance of the logarithm of the statistic that is due to the metric and its units.
 
@@ -45,7 +52,7 @@ def variance_of_direction(test: Any, plan: Plan) -> float:
         With ``GROUPS - 1`` degrees of freedom; 0 if nothing was learned on evidence but columns of X, or if without
         some group nothing can be learned or the statistic is not defined.
     """
-    if sum(trace.found for trace in plan.traces) <= len(plan.in_X):  # a column of X is its own direction
+    if not n_moved_for_direction(plan):
         return 0.0
     features = plan.people.features
     truth = np.unique(plan.starts.truth.labels, return_inverse=True)[1].astype(float)
@@ -63,7 +70,7 @@ def variance_of_direction(test: Any, plan: Plan) -> float:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # they were said of everybody
                 teaching = tuple(column.take(rest) for column in plan.teaching)
-                _, matrices, _ = learn(plan.metric, features.take(rest), truth[rest], teaching, 1, scale)
+                _, matrices, _ = learn(plan.metric, plan.taught.take(rest), truth[rest], teaching, 1, scale)
             units.append(scale)
             parts.append(matrices[0])
         if called:

@@ -104,6 +104,8 @@ def worst_levels(model: Audited, choices: Sequence[Choice], starts: Starts) -> F
             losses = model.losses(model.in_units_of_audit(there), starts.truth)
             larger = losses > largest
             worst[larger], largest[larger] = there[larger], losses[larger]
+    moved = (worst != starts.x).any(axis=1)
+    worst[moved] = model.followed(worst[moved])
     return worst
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Any
 
@@ -13,8 +13,10 @@ from skfairtest._utils.checks import check_choice, check_running, is_integer, is
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed
 from skfairtest._utils.typing import Floats
+from skfairtest.individual._audited import derived_values
 from skfairtest.individual.flow.ranges import Ranges
 from skfairtest.individual.models.features import Features
+from skfairtest.readers.levels import listed
 from skfairtest.report.individual import STATISTICS
 
 #: Statistics of the difference that every person makes, not of their ratio.
@@ -41,6 +43,11 @@ def check_parameters(test: Any) -> None:
     """
     check_choice("statistic", test.statistic, ("auto", *STATISTICS))
     check_choice("solver", test.solver, SOLVERS)
+    if not is_number(test.min_plausibility) or not 0 <= test.min_plausibility < 1:
+        raise ParameterError(
+            "min_plausibility must be a number from 0 (nobody is kept back) to below 1; found "
+            f"{test.min_plausibility!r}"
+        )
     positive = {"tolerance": True, "regularization": False, "step_size": True, "step_decay": False}
     for name, above in positive.items():
         value = getattr(test, name)
@@ -76,7 +83,39 @@ def steps_of(test: Any) -> Floats:
     return steps
 
 
-def ranges_of(given: Any, features: Features) -> Ranges:
+def derived_of(given: Any, features: Features) -> dict[int, Callable[[Any], Any]]:
+    """Read `derived`: functions by the position of the column that they compute.
+
+    Raises
+    ------
+    ValueError
+        If a column does not exist or is a category, or its function is none, or does not return the column.
+    """
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(callable(function) for function in given.values()):
+        raise ParameterError(
+            "derived must map columns of X to functions of a table like X, such as "
+            f"{{'rate': lambda X: X['a'] / X['b']}}; found {given!r}"
+        )
+    found: dict[int, Callable[[Any], Any]] = {}
+    for name, function in given.items():
+        columns = features.columns_of(name, "derived")
+        if len(columns) > 1:
+            raise ParameterError(f"derived[{name!r}] is a category: derived columns are numbers")
+        values = features.values[:, columns[0]]
+        again = derived_values(features.names[columns[0]], function, features.as_input(features.values), len(features))
+        wrong = ~np.isclose(again, values, rtol=1e-6, atol=1e-6 * spread_of(values[:, None])[0])
+        if wrong.any():
+            raise ParameterError(
+                f"derived[{name!r}] does not return this column of X: for {int(wrong.sum()):,} of {len(values):,} "
+                f"people it differs, for instance {again[wrong][0]:g} for {values[wrong][0]:g}"
+            )
+        found[columns[0]] = function
+    return found
+
+
+def ranges_of(given: Any, features: Features, derived: tuple[int, ...] = ()) -> Ranges:
     """Read `feature_ranges`.
 
     Parameters
@@ -86,16 +125,18 @@ def ranges_of(given: Any, features: Features) -> Ranges:
         features that are not named are as observed.
     features : Features
         The people.
+    derived : tuple of int
+        Columns that follow others.
 
     Raises
     ------
     ValueError
-        If a feature or a range does not exist, or a person starts outside of it.
+        If a feature or a range does not exist, a person starts outside of it, or it follows others.
     """
     d = len(features.names)
     low, high, frozen = np.full(d, -np.inf), np.full(d, np.inf), np.zeros(d, dtype=bool)
     if isinstance(given, str) and given == "free":
-        return Ranges(low, high, frozen, features.blocks)
+        return Ranges(low, high, frozen, features.blocks, derived=derived)
     if isinstance(given, str) and given == "observed":
         given = {}
     if not isinstance(given, Mapping):
@@ -107,6 +148,9 @@ def ranges_of(given: Any, features: Features) -> Ranges:
     categories = {name: columns for name, columns in features.groups if len(columns) > 1 and name in keys}
     numbers = [name for key, names in keys.items() for name in names if key not in categories]
     places = iter(named := features.positions(numbers, "feature_ranges"))
+    if set(named) & set(derived):
+        both = [features.names[column] for column in named if column in derived]
+        raise ParameterError(f"feature_ranges: {listed(both)} follows other columns (derived), and has no range")
     blocks: list[tuple[int, ...]] = []
     for key, names in keys.items():
         where, value = f"feature_ranges[{key!r}]", given[key]
@@ -131,7 +175,7 @@ def ranges_of(given: Any, features: Features) -> Ranges:
         elif not (isinstance(value, str) and value == "free"):
             low[columns], high[columns] = _limits(value, features.values[:, columns[0]], where)
     known = [block for block in features.blocks if not frozen[block[0]]]
-    rest = np.setdiff1d(np.arange(d), [*named, *(column for block in features.blocks for column in block)])
+    rest = np.setdiff1d(np.arange(d), [*named, *derived, *(column for block in features.blocks for column in block)])
     found = [*known, *choices(features.values, rest)]
     levels = {}
     for column in np.setdiff1d(rest, [column for block in found for column in block]).tolist():
@@ -140,7 +184,7 @@ def ranges_of(given: Any, features: Features) -> Ranges:
             levels[column] = values
         else:
             low[column], high[column] = values[0], values[-1]
-    return Ranges(low, high, frozen, (*blocks, *found), levels)
+    return Ranges(low, high, frozen, (*blocks, *found), levels, derived)
 
 
 def choices(values: Floats, columns: NDArray[np.intp]) -> list[tuple[int, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from skfairtest._utils.stacklevel import warn
 from skfairtest._utils.text import pluralize
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._parameters import spread_of
+from skfairtest.individual.flow.ranges import Ranges
 from skfairtest.individual.models.coded import read_coded
 from skfairtest.individual.models.features import Features
 from skfairtest.readers import (
@@ -29,8 +30,12 @@ from skfairtest.readers import (
 
 #: People to whom distances are measured.
 NEIGHBOURS = 2000
+#: The way of those who are kept back is tried in so many parts.
+PARTS = 16
 #: A hypothetical person is unusual if no more than this share of real people are farther from everybody else.
 UNUSUAL = 0.01
+#: A column of whose variance others explain this share is nearly a function of them.
+DETERMINED, _RIDGE = 0.99, 1e-9
 #: Columns whose standard deviations differ by more than this factor have other units.
 SPREAD = 100
 
@@ -123,34 +128,147 @@ def outside_ranges(values: Floats, unfair: Floats) -> tuple[int, NDArray[np.bool
     return int(beyond.any(axis=0).sum()), beyond.any(axis=1), float(max(excess.max(), 0.0))
 
 
-def plausibility(values: Floats, unfair: Floats, order: NDArray[np.intp]) -> Floats:
-    """Return the share of people who are farther from everybody else than each unfair example is.
-
-    Who an unfair example was made of does not count as their neighbour.
+@dataclass(frozen=True)
+class Neighbours:
+    """Real people, and how far each is from the nearest other one: what is unusual in all features together.
 
     Parameters
     ----------
-    values, unfair : ndarray of shape (n, d)
-        People and their unfair examples, in units of the audit.
-    order : ndarray of int
-        People in an order that does not depend on that of their rows: at most `NEIGHBOURS` of them, evenly spread over
-        it, are those whom distances are measured to.
+    values : ndarray of shape (n_neighbours, d)
+        People, in the units of X.
+    scale : ndarray of shape (d,) or None
+        Units of the distances.
+    tree : NearestNeighbors
+        The people, in these units.
+    apart : ndarray of shape (n_neighbours,)
+        Their distances to the nearest other person, in increasing order.
 
     Examples
     --------
     >>> values = np.array([[0.0], [1.0], [3.0], [6.0]])
-    >>> plausibility(values, np.array([[0.5], [1.0], [1.5], [60.0]]), np.arange(4)).tolist()
+    >>> people = Neighbours.of(values, None, np.arange(4))
+    >>> people.plausibility(
+    ...     people.distances(np.array([[0.5], [1.0], [1.5], [60.0]]), values)
+    ... ).tolist()
     [1.0, 0.5, 1.0, 0.0]
     """
-    from sklearn.neighbors import NearestNeighbors  # here, as importing it takes time
 
-    some = order[np.unique(np.linspace(0, len(order) - 1, NEIGHBOURS).astype(int))]
-    nearest = NearestNeighbors(n_neighbors=2).fit(values[some])
-    real = np.sort(nearest.kneighbors(n_neighbors=1)[0][:, 0])
-    distances, who = nearest.kneighbors(unfair)
-    apart = np.where(some[who[:, 0]] == np.arange(len(unfair)), distances[:, 1], distances[:, 0])
-    shares: Floats = 1 - np.searchsorted(real, apart, side="right") / len(real)
-    return shares
+    values: Floats
+    scale: Floats | None
+    tree: Any
+    apart: Floats
+
+    @classmethod
+    def of(cls, values: Floats, scale: Floats | None, order: NDArray[np.intp]) -> Neighbours | None:
+        """Return the neighbours of everybody; None if all people are alike.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n, d)
+            People, in the units of X.
+        scale : ndarray of shape (d,) or None
+            Units of the audit.
+        order : ndarray of int
+            People in an order that does not depend on that of their rows: at most `NEIGHBOURS` of them, evenly spread
+            over it, are those whom distances are measured to. People with the same features count once.
+        """
+        from sklearn.neighbors import NearestNeighbors  # here, as importing it takes time
+
+        order = order[np.sort(np.unique(values[order], axis=0, return_index=True)[1])]
+        if len(order) < 2:
+            return None
+        some = values[order[np.unique(np.linspace(0, len(order) - 1, NEIGHBOURS).astype(int))]]
+        tree = NearestNeighbors(n_neighbors=2).fit(some if scale is None else some / scale)
+        return cls(some, scale, tree, np.sort(tree.kneighbors(n_neighbors=1)[0][:, 0]))
+
+    def distances(self, x: Floats, x0: Floats) -> Floats:
+        """Return how far people are from the nearest person who is not the one they were made of, x0."""
+        distances, who = self.tree.kneighbors(x if self.scale is None else x / self.scale)
+        same = (self.values[who[:, 0]] == x0).all(axis=1)
+        found: Floats = np.where(same, distances[:, 1], distances[:, 0])
+        return found
+
+    def plausibility(self, distances: Floats) -> Floats:
+        """Return the share of real people who are farther from everybody else."""
+        shares: Floats = 1 - np.searchsorted(self.apart, distances, side="right") / len(self.apart)
+        return shares
+
+    def kept(
+        self, places: list[Floats], least: float, possible: Callable[[Floats, NDArray[np.intp]], Floats]
+    ) -> tuple[list[Floats], NDArray[np.bool_]]:
+        """Return people at every checkpoint of a path that ends where nobody is too unusual.
+
+        Who would end as unusual as less than a share `least` of real people, and more unusual than at the start, goes
+        only that part of the straight way from the start, in sixteenths, where this is not so.
+
+        Parameters
+        ----------
+        places : list of ndarray of shape (n, d)
+            Where people are, in the units of X: at the start, and at every checkpoint.
+        least : float
+            The share; 0 keeps nobody back.
+        possible : callable
+            ``possible(x, people)``: the possible people nearest to points, each of one of these people.
+
+        Returns
+        -------
+        places : list of ndarray of shape (n, d)
+            Where they are then.
+        held : ndarray of bool, shape (n,)
+            Who was kept back.
+        """
+        start, end = places[0], places[-1]
+        held = np.zeros(len(start), dtype=bool)
+        moved = np.flatnonzero((end != start).any(axis=1))
+        if not least or not len(moved):
+            return places, held
+
+        def unusual(x: Floats, people: NDArray[np.intp]) -> NDArray[np.bool_]:
+            apart, own = self.distances(x, start[people]), self.distances(start[people], start[people])
+            return np.asarray((self.plausibility(apart) <= least) & (apart > own))
+
+        some = moved[unusual(end[moved], moved)]
+        held[some] = True
+        if not len(some):
+            return places, held
+        people, ends = np.tile(some, len(places)), np.concatenate([place[some] for place in places])
+        found, far = ends.copy(), np.arange(len(ends))
+        for part in np.arange(PARTS - 1, -1, -1) / PARTS:
+            far = far[unusual(found[far], people[far])]
+            if not len(far):
+                break
+            origin = start[people[far]]
+            found[far] = possible(origin + part * (ends[far] - origin), people[far])
+        kept = [place.copy() for place in places]
+        for place, there in zip(kept, np.split(found, len(places)), strict=True):
+            place[some] = there
+        return kept, held
+
+
+def functions_of_others(features: Features, ranges: Ranges) -> list[str]:
+    """Return the names of columns of numbers that are nearly functions of other columns, and do not follow them.
+
+    Sums are found by a regression of each column on the others, products and ratios by one of logarithms.
+    """
+    held = [*ranges.levels, *ranges.derived, *(column for block in ranges.blocks for column in block)]
+    columns = np.setdiff1d(np.flatnonzero(~ranges.frozen & (spread_of(features.values) > 0)), held)
+    values = features.values[:, columns]
+    positive = (values > 0).all(axis=0)
+    found = set(columns[_determined(values)].tolist())
+    found |= set(columns[positive][_determined(np.log(values[:, positive]))].tolist())
+    return [features.names[column] for column in sorted(found)]
+
+
+def _determined(values: Floats) -> NDArray[np.bool_]:
+    """Whether the other columns explain nearly all of a column's variance, given how many they are."""
+    n, d = values.shape
+    if d < 2 or n <= 2 * d:
+        return np.zeros(d, dtype=bool)
+    scaled = (values - values.mean(axis=0)) / spread_of(values)
+    # The reciprocal of a diagonal element is the share of variance that is left.
+    inverse = np.linalg.inv(scaled.T @ scaled / n + _RIDGE * np.eye(d))
+    left: NDArray[np.bool_] = (n - 1) / (n - d) / np.diag(inverse) <= 1 - DETERMINED
+    return left
 
 
 def warn_of_units(features: Features, frozen: NDArray[np.bool_]) -> None:

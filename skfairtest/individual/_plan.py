@@ -16,23 +16,26 @@ from skfairtest._utils.stacklevel import warn
 from skfairtest._utils.text import pluralize
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._audited import Audited, audited, check_losses
+from skfairtest.individual._folds import ranks
 from skfairtest.individual._levels import Choice, free_choices, sensitive_choices, worst_levels
 from skfairtest.individual._metric import FoundTrace, learn, resolve, sensitive_positions, traced
 from skfairtest.individual._parameters import (
     CANDIDATES,
     check_parameters,
+    derived_of,
     n_folds,
     ranges_of,
     scale_of,
     steps_of,
 )
-from skfairtest.individual._people import People, people_of, warn_of_units
+from skfairtest.individual._people import Neighbours, People, people_of, warn_of_units
 from skfairtest.individual._statistics import choose
 from skfairtest.individual._truth import kind_of, read_truth
 from skfairtest.individual._unfair import Flow, Moved, Starts, checkpoints, move
 from skfairtest.individual.flow.quadratic import Quadratic
 from skfairtest.individual.flow.ranges import Ranges
 from skfairtest.individual.flow.unfair_map import FlowDivergedError
+from skfairtest.individual.models.features import Features
 from skfairtest.individual.models.mitigated import Thresholds, stand_in
 from skfairtest.individual.sensitive_subspace import NoGroupsError
 from skfairtest.readers import Column
@@ -70,6 +73,8 @@ class Plan:
         The fair metric before it is learned.
     teaching : tuple of Column
         Sensitive features that it is learned from.
+    taught : Features
+        What it is learned from beside them: the people, with derived columns 0.
     choices : list of Choice
         Categories whose levels cost no fair distance.
     in_X : list of (name, labels, Choice)
@@ -90,6 +95,7 @@ class Plan:
     traces: tuple[FoundTrace, ...]
     metric: Any
     teaching: tuple[Column, ...]
+    taught: Features
     choices: list[Choice]
     in_X: list[tuple[str, tuple[str, ...], Choice]]
 
@@ -143,7 +149,8 @@ def planned(test: Any, X: Any, y: Any, sensitive_features: Any, like: Sequence[A
     people = people_of(X, y, sensitive_features, numbers=kind == "regressor", estimators=readers)
     features, y_true = people.features, people.y_true
     loss, truth, classes = read_truth(estimator, test.loss, test.statistic, kind, y_true)
-    ranges = ranges_of(test.feature_ranges, features)
+    derived = derived_of(test.derived, features)
+    ranges = ranges_of(test.feature_ranges, features, tuple(derived))
     scale = scale_of(test.feature_scale, features, ranges)
     if scale is None:
         warn_of_units(features, ranges.frozen)
@@ -151,22 +158,29 @@ def planned(test: Any, X: Any, y: Any, sensitive_features: Any, like: Sequence[A
     try:
         traces: tuple[FoundTrace, ...] = ()
         teaching = people.sensitive
+        # Who is similar does not depend on columns that follow others.
+        taught = replace(features, values=np.where(np.isin(np.arange(features.values.shape[1]), list(derived)), 0.0,
+                                                   features.values)) if derived else features  # fmt: skip
         if test.require_trace:
-            metric, teaching, traces = traced(metric, features, teaching, 1 - float(test.confidence_level))
+            metric, teaching, traces = traced(metric, taught, teaching, 1 - float(test.confidence_level))
         if metric is None:
             metrics: list[Any] = []
             matrices = [Quadratic(np.eye(features.values.shape[1]))]
             folds = np.zeros(len(features), dtype=np.intp)
         else:
-            metrics, matrices, folds = learn(metric, features, codes, teaching, n_folds(test.cross_fit), scale)
+            metrics, matrices, folds = learn(metric, taught, codes, teaching, n_folds(test.cross_fit), scale)
     except NoGroupsError as error:
         what = "the fair metric is learned from what predicts them. Pass one or several columns"
         raise NoGroupsError(what) from error
     if isinstance(estimator, Thresholds):
         truth = replace(truth, groups=_groups_of(people))
-    model = Audited(estimator, features, loss, scale, ~ranges.frozen)
+    movable = ~ranges.frozen & ~np.isin(np.arange(len(ranges.frozen)), list(derived))
+    model = Audited(estimator, features, loss, scale, movable, derived=derived)
     model = audited(model, test.gradient, truth, kind=kind, classes=classes)
     flow = _flow(test, model, matrices, ranges)
+    if not ranges.free:
+        neighbours = Neighbours.of(features.values, scale, np.argsort(ranks(features.values, codes), kind="stable"))
+        flow = replace(flow, neighbours=neighbours, least=float(test.min_plausibility))
     starts = Starts(features.values, model.in_units_of_audit(features.values), truth)
     statistic, because = choose(test.statistic, loss, model.way, check_losses(model, starts.z, truth))
     restricted = not (isinstance(test.feature_ranges, str) and test.feature_ranges == "free")
@@ -174,7 +188,7 @@ def planned(test: Any, X: Any, y: Any, sensitive_features: Any, like: Sequence[A
     in_X = sensitive_choices(features, people.sensitive, sensitive_positions(metric, features)) if restricted else []
     return Plan(
         people, ranges, scale, metrics, matrices, folds, model, flow, starts, statistic, because,
-        traces, metric, teaching, choices, in_X,
+        traces, metric, teaching, taught, choices, in_X,
     )  # fmt: skip
 
 
@@ -246,7 +260,7 @@ def seed_of(random_state: Any) -> int:
 def nobody_moved(model: Audited, flow: Flow, starts: Starts) -> Moved:
     """Return everybody where they started, at every checkpoint."""
     losses = np.repeat(model.losses(starts.z, starts.truth)[:, None], 1 + len(flow.checkpoints), axis=1)
-    return Moved(starts.z, losses, None, np.zeros(len(losses)))
+    return Moved(starts.z, losses, None, np.zeros(len(losses)), np.zeros(len(losses), dtype=bool))
 
 
 def moved_by(test: Any, plan: Plan) -> Moved:

@@ -20,6 +20,7 @@ from skfairtest._utils.progress import duration, progress
 from skfairtest._utils.stacklevel import warn
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._audited import Audited
+from skfairtest.individual._people import Neighbours
 from skfairtest.individual._truth import Truth
 from skfairtest.individual.flow.quadratic import Quadratic, Quadratics
 from skfairtest.individual.flow.ranges import Ranges
@@ -80,6 +81,10 @@ class Flow:
         Numbers of steps, or of candidates, after which losses are recorded; the last is all of them.
     largest : float
         The largest eigenvalue of the fair metric, among features that may move.
+    neighbours : Neighbours or None
+        Real people; None if nobody has to be possible.
+    least : float
+        The smallest plausibility of an unfair example.
     """
 
     solver: str
@@ -90,6 +95,8 @@ class Flow:
     seed: int
     checkpoints: NDArray[np.intp]
     largest: float
+    neighbours: Neighbours | None = None
+    least: float = 0.0
 
     @property
     def n_unstable(self) -> int:
@@ -167,13 +174,30 @@ class Flow:
             n_candidates=self.n_candidates, seed=self.seed, **rest,
         )  # fmt: skip
 
-    def possible(self, model: Audited, starts: Starts, z: Floats) -> Floats:
-        """Return the nearest possible people, in units of the audit."""
+    def possible(
+        self, model: Audited, starts: Starts, path: Iterator[Floats]
+    ) -> tuple[list[Floats], NDArray[np.bool_]]:
+        """Return the start and the nearest possible people at every checkpoint, and who is kept back.
+
+        In units of the audit.
+        """
         if self.ranges.free:
-            return z
-        nearest = self.ranges.nearest(model.in_units_of_X(z), starts.x)
+            return [starts.z, *path], np.zeros(len(starts.z), dtype=bool)
         # What did not move keeps its last digit, whatever it was divided by on the way.
-        return model.in_units_of_audit(np.where(z == starts.z, starts.x, nearest))
+
+        def nearest(x: Floats, people: Any) -> Floats:
+            return model.followed(self.ranges.nearest(x, starts.x[people]))
+
+        places = [starts.x]
+        for z in path:
+            place = np.where(z == starts.z, starts.x, self.ranges.nearest(model.in_units_of_X(z), starts.x))
+            moved = (place != starts.x).any(axis=1)
+            place[moved] = model.followed(place[moved])
+            places.append(place)
+        held = np.zeros(len(starts.x), dtype=bool)
+        if self.neighbours is not None:
+            places, held = self.neighbours.kept(places, self.least, nearest)
+        return [starts.z, *(model.in_units_of_audit(place) for place in places[1:])], held
 
 
 @dataclass(frozen=True)
@@ -190,12 +214,15 @@ class Moved:
         Whether predicted labels were wrong there; None if not recorded.
     distance : ndarray of shape (n,)
         Fair distance from the start.
+    held : ndarray of bool, shape (n,)
+        Who was kept back, because the end of the flow is too unusual.
     """
 
     z: Floats
     losses: Floats
     wrong: Floats | None
     distance: Floats
+    held: NDArray[np.bool_]
 
     def or_from(self, starts: Starts, people: NDArray[np.intp], others: Moved) -> Moved:
         """Return everybody where their loss is largest: here, at another start of some people, or moved from there.
@@ -209,7 +236,7 @@ class Moved:
         others : Moved
             Where they end from there.
         """
-        z, losses, distance = self.z.copy(), self.losses.copy(), self.distance.copy()
+        z, losses, distance, held = self.z.copy(), self.losses.copy(), self.distance.copy(), self.held.copy()
         wrong = None if self.wrong is None else self.wrong.copy()
         for place in range(1, losses.shape[1]):
             for at in (0, place):
@@ -221,7 +248,8 @@ class Moved:
                 if place == losses.shape[1] - 1:
                     z[some] = others.z[larger] if at else starts.z[larger]
                     distance[some] = others.distance[larger] if at else 0.0
-        return Moved(z, losses, wrong, distance)
+                    held[some] = others.held[larger] & bool(at)
+        return Moved(z, losses, wrong, distance, held)
 
 
 def _masked(function: Callable[..., Floats], movable: NDArray[np.bool_]) -> Callable[..., Floats]:
@@ -303,6 +331,7 @@ def move(
         np.concatenate([part.losses for part in found])[order],
         np.concatenate([part.wrong for part in found if part.wrong is not None])[order] if errors else None,
         np.concatenate([part.distance for part in found])[order],
+        np.concatenate([part.held for part in found])[order],
     )
 
 
@@ -324,8 +353,8 @@ def _blocks(
             yield Quadratics(parts), some
 
 
-def warn_of_cost(model: Audited, flow: Flow, n_free_directions: int, n: int, n_jobs: int | None) -> None:
-    """Warn if a test is going to take long, and say how to shorten it.
+def foreseen(model: Audited, flow: Flow, n_free_directions: int, n: int) -> float:
+    """Return the seconds that one process needs to move people, as far as the model itself is called.
 
     Parameters
     ----------
@@ -337,19 +366,28 @@ def warn_of_cost(model: Audited, flow: Flow, n_free_directions: int, n: int, n_j
         Directions that a search has.
     n : int
         People.
-    n_jobs : int or None
-        Processes.
     """
-    n_features = int(model.movable.sum())
+    n_calls, n_answers = 1, len(flow.checkpoints) + 1
     if flow.solver == "search":
-        answers, trials = 4 * n_free_directions * REACHING + flow.n_candidates, f"{flow.n_candidates:,} candidates"
+        n_calls += REACHING + flow.n_candidates // 4
+        n_answers += 2 * REACHING * n_free_directions + flow.n_candidates
     elif flow.solver == "implicit" and n_free_directions:
-        answers, trials = 2 * n_free_directions * len(flow.steps), f"{len(flow.steps):,} steps"
+        n_calls += len(flow.steps)
+        n_answers += 2 * n_free_directions * len(flow.steps)
     else:
-        answers, trials = 2 * n_features * len(flow.steps), f"{len(flow.steps):,} steps, two answers per feature"
-    answers += len(flow.checkpoints)
-    seconds = model.cost * answers * n / effective_n_jobs(n_jobs)  # type: ignore[arg-type]
+        n_calls += len(flow.steps)
+        n_answers += 2 * int(model.movable.sum()) * len(flow.steps)
+    call, person = model.cost
+    return call * n_calls * -(-n // BLOCK) + person * n_answers * n
+
+
+def warn_of_cost(seconds: float, flow: Flow, n_free_directions: int, n: int, n_jobs: int | None) -> None:
+    """Warn if a test that takes one process so many seconds is going to take long, and say how to shorten it."""
+    seconds /= effective_n_jobs(n_jobs)  # type: ignore[arg-type]
     if seconds > LONG:
+        trials = f"{flow.n_candidates:,} candidates" if flow.solver == "search" else f"{len(flow.steps):,} steps"
+        if not (flow.solver == "search" or (flow.solver == "implicit" and n_free_directions)):
+            trials += ", two answers per feature"
         warn(
             f"finding the unfair examples of {n:,} people is going to take about {duration(seconds)} ({trials}); use "
             "fewer n_steps with a longer step_size, more processes with n_jobs, or fewer people; verbose=1 shows the "
@@ -359,13 +397,14 @@ def warn_of_cost(model: Audited, flow: Flow, n_free_directions: int, n: int, n_j
 
 def _block(model: Audited, flow: Flow, errors: bool, metric: Quadratics, starts: Starts) -> Moved:
     """Move one block of people."""
-    path = flow.path(model, metric, starts)
-    places = [starts.z, *(flow.possible(model, starts, place) for place in path)]
+    places, held = flow.possible(model, starts, flow.path(model, metric, starts))
     return Moved(
         places[-1],
         model.along_path(model.losses, places, starts.truth),
         model.along_path(model.wrong, places, starts.truth) if errors else None,
-        np.sqrt(metric.squared_distance(places[-1] - starts.z)),
+        # Columns that follow others are not moved.
+        np.sqrt(metric.squared_distance((places[-1] - starts.z) * model.movable)),
+        held,
     )
 
 

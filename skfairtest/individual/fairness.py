@@ -18,11 +18,10 @@ from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._audited import Audited
 from skfairtest.individual._compare import compare
-from skfairtest.individual._direction import GROUPS, variance_of_direction
-from skfairtest.individual._folds import ranks
+from skfairtest.individual._direction import GROUPS, n_moved_for_direction, variance_of_direction
 from skfairtest.individual._levels import changed_alone
 from skfairtest.individual._parameters import OF_MEANS
-from skfairtest.individual._people import UNUSUAL, People, outside_ranges, plausibility
+from skfairtest.individual._people import UNUSUAL, functions_of_others, outside_ranges
 from skfairtest.individual._plan import Plan, moved_by, nobody_moved, planned
 from skfairtest.individual._statistics import NOTHING, SequentialStatistic, doubts_about
 from skfairtest.individual._unfair import (
@@ -30,6 +29,7 @@ from skfairtest.individual._unfair import (
     Starts,
     changed_features,
     changes,
+    foreseen,
     warn_of_cost,
 )
 from skfairtest.individual.flow.audit_value import AuditValue, ratios
@@ -110,6 +110,16 @@ class IndividualFairnessTest(ReportPages):
         choice. "free": no restriction, so that half a category is allowed too, as in the paper.
         ``{"age": (18, 90), "sex": "frozen", ("job_a", "job_b"): "one_hot", "wage": "free"}`` sets some features; the
         others are as observed.
+    min_plausibility : float, default=0.01
+        Unfair examples do not get more unusual than this, in all features together: those who would end farther from
+        everybody else than all but this share of real people are, and farther than at the start, go only that part of
+        the way where this is not so. 0: nobody is kept back. Not used with ``feature_ranges="free"``, nor where a
+        category changes alone.
+    derived : mapping of str or int to callable, optional
+        Columns of `X` that are functions of the others, and follow them wherever people are moved, such as
+        ``{"loan_to_price": lambda X: X["loan"] / X["price"]}``. A function takes a table like `X` and returns
+        the column. A fair metric that is learned ignores these columns, and derivatives are differences. Numbers that
+        are nearly functions of others, and not named here, are listed in the result: they were not moved along.
     feature_scale : {"std", None}, mapping or array-like, default="std"
         The size of one unit of each feature, for distances and steps. "std": the standard deviations of the people
         tested; for the columns of a choice, the square roots of its shares (the chi-squared distance, which is the same
@@ -191,7 +201,9 @@ class IndividualFairnessTest(ReportPages):
         Euler, ``n_features_outside`` and ``n_people_outside`` (that went beyond the range of X), ``rejected_inside``
         (the verdict if they are kept within it), ``n_worse`` (people whose loss grew), mean and largest fair
         ``distance`` and Euclidean ``displacement``, ``n_unusual`` (unfair examples than which at most one real person
-        in 100 is farther from everybody else), ``loss_unit``.
+        in 100 is farther from everybody else), ``n_held_back`` (by `min_plausibility`), ``functions`` (columns of
+        numbers that are nearly functions of others, R squared of at least .99, and were not moved along),
+        ``loss_unit``.
     feature_scale_ : ndarray of shape (`n_features_in_`,) or None
         Units of the features.
     n_features_in_ : int
@@ -233,7 +245,7 @@ class IndividualFairnessTest(ReportPages):
     >>> similar = Projection([[1, 0]])
     >>> test = IndividualFairnessTest(model, fair_metric=similar).fit(X[200:], y[200:])
     >>> print(f"{test.statistic_:.2f}, at least {test.lower_bound_:.2f}")
-    13.50, at least 11.81
+    13.27, at least 11.59
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"sensitive_features": True}
@@ -258,6 +270,8 @@ class IndividualFairnessTest(ReportPages):
         loss: Any = "auto",
         cross_fit: bool | int = True,
         feature_ranges: Any = "observed",
+        min_plausibility: float = 0.01,
+        derived: Any = None,
         feature_scale: Any = "std",
         require_trace: bool = True,
         confidence_level: float = 0.95,
@@ -278,6 +292,8 @@ class IndividualFairnessTest(ReportPages):
         self.loss = loss
         self.cross_fit = cross_fit
         self.feature_ranges = feature_ranges
+        self.min_plausibility = min_plausibility
+        self.derived = derived
         self.feature_scale = feature_scale
         self.require_trace = require_trace
         self.confidence_level = confidence_level
@@ -404,9 +420,11 @@ class IndividualFairnessTest(ReportPages):
     def _run(self, plan: Plan) -> IndividualFairnessTest:
         """Move everybody, and set what was found."""
         model, flow, starts, ranges = plan.model, plan.flow, plan.starts, plan.ranges
-        people, features, statistic = plan.people, plan.people.features, plan.statistic
+        features, statistic = plan.people.features, plan.statistic
         if plan.learned:
-            warn_of_cost(model, flow, plan.n_directions, len(features), self.n_jobs)
+            n_moved = len(features) + n_moved_for_direction(plan)
+            seconds = foreseen(model, flow, plan.n_directions, n_moved)
+            warn_of_cost(seconds, flow, plan.n_directions, len(features), self.n_jobs)
         moved = moved_by(self, plan) if plan.learned else nobody_moved(model, flow, starts)
         self._statistic = SequentialStatistic(
             statistic,
@@ -425,9 +443,10 @@ class IndividualFairnessTest(ReportPages):
         # What did not move keeps its last digit, whatever it was divided by on the way.
         unfair = ranges.nearest(model.in_units_of_X(moved.z), features.values)
         unfair = np.where(moved.z == starts.z, features.values, unfair)
-        self._set_people(people, starts, moved, unfair, free=ranges.free)
+        self._set_people(plan, moved, unfair)
         self.feature_scale_ = plan.scale
-        n_outside, outside, farthest = outside_ranges(features.values, unfair)
+        own = np.isin(np.arange(unfair.shape[1]), ranges.derived, invert=True)  # columns that follow no others
+        n_outside, outside, farthest = outside_ranges(features.values[:, own], unfair[:, own])
         held = None
         if outside.any():
             held = self._held_inside(
@@ -440,7 +459,7 @@ class IndividualFairnessTest(ReportPages):
                 statistic, moved, self.loss_ratios_, self.p_value_, alpha, self.attained_level_, farthest
             )
         outsiders = n_outside, int(outside.sum()), held
-        self._set_report(plan, outsiders, doubts)
+        self._set_report(plan, outsiders, int(moved.held.sum()), doubts)
         self._keep_parameters()
         for doubt in doubts:
             warn(doubt)
@@ -562,8 +581,9 @@ class IndividualFairnessTest(ReportPages):
         self.verdict_ = "unfair" if self.concern_ else "no_trace" if np.isnan(self.p_value_) else "not_rejected"
         self.attained_level_ = level
 
-    def _set_people(self, people: People, starts: Starts, moved: Moved, unfair: Floats, *, free: bool) -> None:
+    def _set_people(self, plan: Plan, moved: Moved, unfair: Floats) -> None:
         """Set what was found about each person."""
+        people, starts, neighbours = plan.people, plan.starts, plan.flow.neighbours
         features = people.features
         self.n_samples_, self.n_features_in_ = len(features), len(features.groups)
         self.__dict__.pop("feature_names_in_", None)
@@ -572,7 +592,6 @@ class IndividualFairnessTest(ReportPages):
         self.excluded_ = people.excluded
         self.unfair_examples_ = features.rebuild(unfair)
         self.loss_ratios_ = ratios(moved.losses[:, 0], moved.losses[:, -1])
-        codes = np.unique(starts.truth.labels, return_inverse=True)[1].astype(float)
         self._starts, self._unfair, self._truth = features.values, unfair, starts.truth
         self._columns = {
             "person": people.names,
@@ -583,11 +602,13 @@ class IndividualFairnessTest(ReportPages):
             "distance": moved.distance,
             "displacement": np.linalg.norm(moved.z - starts.z, axis=1),
             "plausibility": np.full(len(features), np.nan)
-            if free
-            else plausibility(starts.z, moved.z, np.argsort(ranks(features.values, codes), kind="stable")),
+            if neighbours is None
+            else neighbours.plausibility(neighbours.distances(unfair, features.values)),
         }
 
-    def _set_report(self, plan: Plan, outside: tuple[int, int, bool | None], doubts: tuple[str, ...]) -> None:
+    def _set_report(
+        self, plan: Plan, outside: tuple[int, int, bool | None], n_held: int, doubts: tuple[str, ...]
+    ) -> None:
         """Set what was run."""
         model, flow, metrics, people = plan.model, plan.flow, plan.metrics, self._columns
         self._model, self.fair_metrics_ = model, metrics
@@ -618,6 +639,8 @@ class IndividualFairnessTest(ReportPages):
             "mean_displacement": float(people["displacement"].mean()),
             "max_displacement": float(people["displacement"].max()),
             "n_unusual": None if flow.ranges.free else int((people["plausibility"] <= UNUSUAL).sum()),
+            "n_held_back": n_held,
+            "functions": [] if flow.ranges.free else functions_of_others(plan.people.features, flow.ranges),
         }
         self._setup = IndividualSetup(
             statistic=self._statistic.statistic,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skfairtest._utils.text import label, pluralize
+from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.report.cells import records
 from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
 from skfairtest.report.sentences import equals_p, number, percent
@@ -274,6 +274,13 @@ def _how(setup: IndividualSetup) -> list[str]:
         lines.append(
             f"unfair examples are hypothetical people: {report['n_unusual']:,} of {setup.n_samples:,} are as unusual, "
             "in all features together, as 1 in 100 of those seen"
+            + (f"; {report['n_held_back']:,} were held back from more" if report["n_held_back"] else "")
+        )
+    if report["functions"]:
+        names = enumerated([label(name) for name in report["functions"]])
+        lines.append(
+            f"nearly determined by other columns (R squared of at least .99), and not moved along: {names}. Name "
+            "columns that are functions of others in derived"
         )
     if report["n_features_outside"]:
         lines.append(

@@ -149,3 +149,87 @@ def test_a_verdict_that_rests_on_nobody_says_so_first(tolerance, training, peopl
     assert after.mean() / before.mean() < 100
     said = "where the model is asked about what nobody is" in str(test).splitlines()[0]
     assert said == (report["rejected_inside"] != test.concern_)
+
+
+def test_unfair_examples_get_no_more_unusual_than_people_are():
+    """With real people on a thin ring, the middle is unusual: who would end there stops before it."""
+    rng = np.random.default_rng(3)
+    angle = rng.uniform(0, 2 * np.pi, 600)
+    X = np.column_stack([np.cos(angle), np.sin(angle)]) + 0.02 * rng.normal(size=(600, 2))
+    y = (X[:, 0] + 0.3 * rng.normal(size=600) > 0).astype(int)
+    model = LogisticRegression().fit(X[:200], y[:200])
+    tests = {
+        least: IndividualFairnessTest(model, fair_metric=Projection([[1, 0]]), min_plausibility=least).fit(
+            X[200:], y[200:]
+        )
+        for least in (0.0, 0.05)
+    }
+    free, held = (tests[least].to_frame()["plausibility"] for least in tests)
+    start = IndividualFairnessTest(model, fair_metric=Projection([[1, 0]]), n_steps=1, step_size=1e-9)
+    own = start.fit(X[200:], y[200:]).to_frame()["plausibility"]
+    assert (free <= 0.05).mean() > 0.5
+    assert ((held > 0.05) | (held >= own - 0.01)).all()
+    assert tests[0.0].solver_report_["n_held_back"] == 0
+    assert tests[0.05].solver_report_["n_held_back"] > 100
+    assert tests[0.05].statistic_ < tests[0.0].statistic_
+    assert "held back from more" in str(tests[0.05])
+
+
+def test_nobody_is_held_back_where_nobody_has_to_be_possible(fit):
+    free = [fit(feature_ranges="free", min_plausibility=least) for least in (0.0, 0.5)]
+    np.testing.assert_array_equal(*(test.loss_ratios_ for test in free))
+
+
+def loans(n, seed):
+    rng = np.random.default_rng(seed)
+    sex = rng.integers(0, 2, n)
+    X = pd.DataFrame({"price": np.exp(rng.normal(5, 0.4, n) + 0.4 * sex), "age": rng.normal(40, 10, n)})
+    X["loan"] = X["price"] * rng.uniform(0.3, 0.95, n)
+    X["loan_to_price"] = X["loan"] / X["price"]
+    odds = 8 * (0.7 - X["loan_to_price"]) + X["price"] / 100 - 2
+    return X, (rng.random(n) < 1 / (1 + np.exp(-odds))).astype(int), sex
+
+
+RATE = {"loan_to_price": lambda X: X["loan"] / X["price"]}
+
+
+@pytest.mark.parametrize("gradient", ["auto", "search"])
+def test_derived_columns_follow_the_others(gradient):
+    X, y, _ = loans(600, 0)
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
+    X, y, sex = loans(300, 1)
+    test = IndividualFairnessTest(model, derived=RATE, gradient=gradient).fit(X, y, sensitive_features=sex)
+    moved = test.unfair_examples_
+    assert (moved["price"] != X["price"]).mean() > 0.5
+    np.testing.assert_allclose(moved["loan_to_price"], moved["loan"] / moved["price"], rtol=1e-9)
+    # The losses are those of the people who are shown.
+    log_odds = model.decision_function(moved)
+    after = np.logaddexp(0, np.where(y == 1, -log_odds, log_odds))
+    np.testing.assert_allclose(test.to_frame()["loss_after"], after, rtol=1e-9)
+    assert test.solver_report_["functions"] == []
+    left = IndividualFairnessTest(model).fit(X, y, sensitive_features=sex)
+    assert left.solver_report_["functions"] == ["price", "loan", "loan_to_price"]
+    assert "not moved along: price, loan and loan_to_price" in str(left)
+    assert not np.allclose(
+        left.unfair_examples_["loan_to_price"], left.unfair_examples_["loan"] / left.unfair_examples_["price"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"derived": {"loan_to_price": 1}}, "derived must map columns of X to functions"),
+        ({"derived": {"loan_to_price": lambda X: X["loan"]}}, "does not return this column of X: for 300 of 300"),
+        ({"derived": {"loan_to_price": lambda X: 0.5}}, "one finite number for each row of X"),
+        ({"derived": {"rate": lambda X: X["loan"]}}, "X has no feature 'rate'"),
+        ({"derived": RATE, "feature_ranges": {"loan_to_price": "frozen"}}, "'loan_to_price' follows other columns"),
+        ({"derived": RATE, "gradient": "analytic"}, "the derivatives of derived columns are not known"),
+        ({"derived": RATE, "gradient": lambda X, y: X}, "derived columns follow no gradient of your own"),
+        ({"min_plausibility": 1.0}, "min_plausibility must be a number from 0"),
+    ],
+)
+def test_wrong_functions_and_limits_are_refused(params, message):
+    X, y, sex = loans(300, 1)
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        IndividualFairnessTest(model, **params).fit(X, y, sensitive_features=sex)

@@ -61,3 +61,18 @@ def test_forecasts_are_within_a_factor_of_two(model, free, monkeypatch, clock):
     with pytest.warns(UserWarning, match="is going to take"):
         IndividualFairnessTest(model(clock), fair_metric=Projection(np.eye(6)[:free])).fit(X, (X[:, 0] > 0).astype(int))
     assert 0.5 < forecast[0] / (clock.perf_counter() - began) < 2
+
+
+@pytest.mark.parametrize("model", [Slow, SlowSteps])
+def test_forecasts_count_the_people_who_are_moved_by_other_metrics(model, monkeypatch, clock):
+    forecast = []
+    monkeypatch.setattr("skfairtest.individual._audited.time", clock)
+    monkeypatch.setattr("skfairtest.individual._unfair.LONG", -1)
+    monkeypatch.setattr("skfairtest.individual._unfair.duration", lambda seconds: forecast.append(seconds) or "")
+    rng = np.random.default_rng(0)
+    sex = rng.integers(0, 2, 300)
+    X = rng.normal(size=(300, 3)) + sex[:, None] * [1, 0, 0]
+    began = clock.perf_counter()
+    with pytest.warns(UserWarning, match="is going to take"):
+        IndividualFairnessTest(model(clock)).fit(X, (X[:, 0] > 0).astype(int), sensitive_features=sex)
+    assert 0.5 < forecast[0] / (clock.perf_counter() - began) < 2

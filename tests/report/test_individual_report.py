@@ -41,6 +41,8 @@ FACTS = IndividualSetup(
         "mean_distance": 0.002601,
         "n_worse": 400,
         "n_unusual": None,
+        "n_held_back": 0,
+        "functions": [],
         "n_unstable_steps": 0,
         "n_directions": 2,
         "n_features_outside": 0,
@@ -231,7 +233,9 @@ def test_of_people_without_a_trace_nothing_but_the_reason_is_said():
 
 
 def test_hypothetical_people_are_called_so():
-    report = {**FACTS.report, "n_unusual": 7}
+    report = {**FACTS.report, "n_unusual": 7, "n_held_back": 3, "functions": ["loan", "price"]}
     text = individual_summary(replace(FACTS, report=report), NOBODY)
     assert "unfair examples are hypothetical people: 7 of 400 are as unusual, in all features together, as 1 in" in text
+    assert "1 in 100 of those seen; 3 were held back from more" in text
+    assert "not moved along: loan and price. Name columns that are functions of others in derived" in text
     assert "hypothetical" not in individual_summary(FACTS, NOBODY)

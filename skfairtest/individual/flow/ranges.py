@@ -34,6 +34,8 @@ class Ranges:
         Columns that are the indicators of one choice.
     levels : mapping of int to ndarray
         Columns that have these values only, in increasing order.
+    derived : tuple of int
+        Columns that follow the others, which have no limits of their own.
 
     Examples
     --------
@@ -48,17 +50,19 @@ class Ranges:
     frozen: NDArray[np.bool_]
     blocks: tuple[tuple[int, ...], ...] = ()
     levels: dict[int, Floats] = field(default_factory=dict)
+    derived: tuple[int, ...] = ()
 
     @cached_property
     def free(self) -> bool:
         """Whether every point that a flow can reach is possible."""
-        return not (np.isfinite(self.low).any() or np.isfinite(self.high).any() or self.blocks or self.levels)
+        limited = np.isfinite(self.low).any() or np.isfinite(self.high).any()
+        return not (limited or self.blocks or self.levels or self.derived)
 
     @cached_property
     def bounded(self) -> bool:
         """Whether all possible people are within bounds, wherever a flow leads."""
         held = self.frozen | (np.isfinite(self.low) & np.isfinite(self.high))
-        held[[*self.levels, *(column for block in self.blocks for column in block)]] = True
+        held[[*self.derived, *self.levels, *(column for block in self.blocks for column in block)]] = True
         return bool(held.all())
 
     def nearest(self, x: Floats, x0: Floats) -> Floats:
