@@ -1,4 +1,4 @@
-"""The prose of doc/validity.md: methods, sections, and what was published."""
+"""The prose of doc/validity.md and its pages by topic: methods, sections, and what was published."""
 
 METHODS = {
     "exact": "**exact**",
@@ -51,7 +51,8 @@ DRAWN = {
         "reading": "Each mark is one design in which the model is unfair, and shows how much more often (right) or "
         "less often (left) a method notices it than the default does, in percentage points; a diamond is a loss of "
         "more than 5 points. A test that is wrong too often can always notice more, so methods are compared at equal "
-        "size (defined below), or at .05 in designs that have only that figure, if the method's size is right there.",
+        "size ([defined here](validity/reading.md)), or at .05 in designs that have only that figure, if the method's "
+        "size is right there.",
     },
     "coverage": {
         "title": "How often a 95 % interval misses the true difference",
@@ -68,34 +69,65 @@ DRAWN = {
 }
 
 INTRODUCTION = """\
-# How often each test is right
+# Size, power and coverage of each test
 
-A test is right if it rarely calls a fair model unfair, often notices an unfair one, and comes with an interval that
-contains the truth. All three were measured by simulation, for the tests of this package, for textbook tests and for
-the methods of other packages, on the same data. The level is 5 % throughout. **Bold** methods are what the package
-runs by default.
+A good test rarely calls a fair model unfair, often notices an unfair one, and comes with an interval that contains the
+true value. All three were measured by simulation, for the tests of this package, for textbook tests and for
+the methods of other packages, on the same data. The level is 5% throughout. **Bold** methods are what the package runs
+by default. This page is the summary; [the tables](#the-tables-by-topic) are on pages of their own.
 
-{gauntlet}
 {drawings}
-No figure on this page is typed, and no mark is drawn by hand: `python -m benchmarks.validity` computes
-`benchmarks/results/validity.json`, with its seeds, and `python -m benchmarks.validity --render` writes the page and its
-drawings from that file and from those of the other benchmarks beside it.
 
-## How to read the tables
+{gauntlet}"""
+
+LIMITS = "This list is computed from the stored figures, and is as long as they make it."
+MISSED = "default intervals miss the true value in at most 5%"
+INTERVALS = (
+    "- **Default intervals** miss the true value in more than 5% of the data sets, by more than three Monte-Carlo "
+    "errors, in {count} cases; at worst in {worst}."
+)
+COVARIATES = (
+    "- **Given covariates**, the test rejects too often where its models do not learn the confounding: {worst} at "
+    "worst in these designs. No number of people removes such an error ([table](validity/adjusted.md))."
+)
+OLDER_ANYWHERE = (
+    "- **Older figures**: those of {older} of the {designs} designs are from before the second p-value of the "
+    "studentized permutation test, and are marked ° in the tables."
+)
+
+FURTHER = (
+    "[Every test on every fair design](validity/gauntlet.md) has the designs and details of the table above, "
+    "and [how to read the tables](validity/reading.md) has definitions and methods. No figure is typed and no mark is "
+    "drawn by hand: `python -m benchmarks.validity` computes `benchmarks/results/validity.json`, with its seeds, and "
+    "`python -m benchmarks.validity --render` writes these pages and the drawings from that file and from those of the "
+    "other benchmarks beside it."
+)
+
+TOPIC = (
+    "[Summary](../validity.md) · [how to read the tables](reading.md). The tables are folded; click on a title to open "
+    "one."
+)
+
+READING = """\
+# How to read the tables
 
 The tables are folded; click on a title to open one. **Bold figures** are sizes more than three Monte-Carlo errors above
-5 %, or coverages as far below 95 %.
+5%, or coverages as far below 95%.
 
 - *Size*: the share of data sets in which a fair model is rejected. Only the metric under test is equal in the groups.
   Base rates, distributions of scores and everything else differ (the weak null hypothesis), unless the design says
   otherwise.
 - *Power at equal size*: the share of unfair models that are detected when the p-value is compared not with .05 but with
-  the threshold at which the same method rejects 5 % of the fair models of the same design. The plain power, at .05, is
+  the threshold at which the same method rejects 5% of the fair models of the same design. The plain power, at .05, is
   in parentheses; a method that rejects too many fair models has more of it. A dash: no threshold has that size.
-- *Coverage*: the share of 95 % intervals that contain the true difference, for equal groups and, after the slash, for
+- *Coverage*: the share of 95% intervals that contain the true difference, for equal groups and, after the slash, for
   different ones.
 
 {methods}
+
+## How it was run
+
+{run}
 """
 
 #: What each method is, for the table of methods.
@@ -263,8 +295,8 @@ OLDER = (
 
 PAPER = (
     "True positive rate .9 in both groups of 200 people, base rates .8 and .2, the design of section 4.2 of DiCiccio "
-    "et al. (2020): {data_sets} data sets, {resamples} resamples each. [The page of the paper](papers/diciccio.md) has "
-    "its published figures beside ours, and which standard errors and p-values come near them."
+    "et al. (2020): {data_sets} data sets, {resamples} resamples each. [The page of the paper](../papers/diciccio.md) "
+    "has its published figures beside ours, and which standard errors and p-values come near them."
 )
 
 CALIBRATION = (
@@ -437,7 +469,7 @@ INDIVIDUAL_PLANTED = (
 )
 INDIVIDUAL_PAPER = (
     "Four models of Adult and of COMPAS on ten splits, audited as in the paper and by two other fair metrics, are on "
-    "[the page of the paper's tables](papers/maity_tables.md)."
+    "[the page of the paper's tables](../papers/maity_tables.md)."
 )
 
 SEQUENTIAL = """\
