@@ -46,18 +46,22 @@ def missing(module):
     return [file for file in getattr(module, "NEEDS", ()) if not (data_folder() / file).exists()]
 
 
-def computed(name, quick):
-    """Run a source; store what it found unless it is a quick run, and return its rows."""
+def computed(name, quick, part=None):
+    """Run a source, or one part of it and take the others as they are stored.
+
+    What it found is stored unless it is a quick run; its rows are returned.
+    """
     module, began = module_of(name), time.perf_counter()
     if quick and missing(module):
         print(f"{name}: SKIPPED, {', '.join(missing(module))} not found: set SKFAIRTEST_DATA to the folder")
         return []
-    found = module.run(quick=quick)
+    kept = {key: value for key, value in stored(name)["data"].items() if key != part} if part else {}
+    found = module.run(quick=quick, **({"kept": kept} if part else {}))
     seconds = time.perf_counter() - began
     print(f"{name}: {len(found.rows)} rows in {seconds:.1f} s")
     if not quick:
         figures = {
-            "source": module.SOURCE, "seconds": round(seconds, 1), "facts": found.facts, "rows": stored_rows(found.rows)
+            "source": module.SOURCE, "seconds": None if part else round(seconds, 1), "facts": found.facts, "rows": stored_rows(found.rows)
         }  # fmt: skip
         tables = {title: {"head": head, "rows": rows} for title, (head, rows) in found.tables.items()}
         more = {key: getattr(found, key) for key in ("pictures", "data") if getattr(found, key)}
@@ -111,10 +115,15 @@ def main(argv=None):
     parser.add_argument("name", choices=list(dict.fromkeys(["all", *papers, *SOURCES])), help="the source")
     parser.add_argument("--quick", action="store_true", help="less of it, nothing written: bounds are checked")
     parser.add_argument("--render", action="store_true", help="write the pages from what is stored")
+    parser.add_argument("--part", help="of a source that stores parts: compute this one, and keep the others")
     options = parser.parse_args(argv)
     names = chosen(options.name)
+    if options.part and (options.quick or any(options.part not in getattr(module_of(n), "PARTS", ()) for n in names)):
+        parser.error(f"{options.name} has no part {options.part!r} of a full run")
     if not options.render:
-        failed = [f"{name}: {words}" for name in names for words in wrong(name, computed(name, options.quick))]
+        failed = [
+            f"{name}: {words}" for name in names for words in wrong(name, computed(name, options.quick, options.part))
+        ]
         print(*failed, sep="\n")
         if failed:
             return 1
