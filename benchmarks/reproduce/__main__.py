@@ -18,7 +18,7 @@ from benchmarks.reproduce._expected import NOT, REPRODUCED, verdicts
 from benchmarks.reproduce._pages import index_page, inventory_page, source_page
 from benchmarks.reproduce._pictures import drawings
 from benchmarks.reproduce._rows import Row
-from benchmarks.reproduce._summary import INVENTORY, PAGE, summary_page, with_table
+from benchmarks.reproduce._summary import INVENTORY, PAGE, summary_page, with_words
 
 #: In the order of the page that lists them.
 SOURCES = (
@@ -61,7 +61,8 @@ def computed(name, quick, part=None):
     print(f"{name}: {len(found.rows)} rows in {seconds:.1f} s")
     if not quick:
         figures = {
-            "source": module.SOURCE, "seconds": None if part else round(seconds, 1), "facts": found.facts, "rows": stored_rows(found.rows)
+            "source": module.SOURCE, "seconds": None if part else round(seconds, 1), "facts": found.facts,
+            "rows": stored_rows(found.rows),
         }  # fmt: skip
         tables = {title: {"head": head, "rows": rows} for title, (head, rows) in found.tables.items()}
         more = {key: getattr(found, key) for key in ("pictures", "data") if getattr(found, key)}
@@ -77,7 +78,7 @@ def stored_rows(rows):
 
 
 def render():
-    """Write the pages, their pictures and the table of README from the stored figures."""
+    """Write the pages, their pictures and what README says of them from the stored figures."""
     PAGES.mkdir(exist_ok=True)
     documents = {name: stored(name) for name in SOURCES}
     found = verdicts(documents)
@@ -88,7 +89,7 @@ def render():
     (PAGES / "index.md").write_text(index_page(documents, found))
     (PAGES / f"{INVENTORY}.md").write_text(inventory_page(found))
     (PAGES / f"{PAGE}.md").write_text(summary_page(documents, {name: module_of(name) for name in SOURCES}, found))
-    README.write_text(with_table(README.read_text(), documents, found))
+    README.write_text(with_words(README.read_text(), found))
 
 
 def wrong(name, rows):
