@@ -119,7 +119,7 @@ def section(cells, records):
     counts = sorted({cell.data_sets for cell in cells})
     errors = " to ".join(dict.fromkeys(number(np.sqrt(ALPHA * (1 - ALPHA) / n)) for n in (counts[-1], counts[0])))
     many = " to ".join(dict.fromkeys(f"{n:,}" for n in (counts[0], counts[-1])))
-    note = f" ({many} data sets; Monte-Carlo error at 5 % {errors})"
+    note = f" ({many} data sets; Monte-Carlo error at 5% {errors})"
     enumerated = any(cell.kind == "grid" for cell in cells)
     plain = any(cell.kind in ("grid", "family") for cell in cells)
     older = sum(is_older(cell, records) for cell in cells)
@@ -402,10 +402,10 @@ def sequential(folder):
                           compared=f"{document['compared']:,}"), "",
         *folded("Streams without a disparity that are ever rejected", ["stream", "looks", *methods], rows),
         SEQUENTIAL_DELAY.format(streams=f"{wait['streams']:,}"), "",
-        *folded("Looks until half / 80 % are rejected", ["stream", "fixed", *waits], delayed),
+        *folded("Looks until half / 80% are rejected", ["stream", "fixed", *waits], delayed),
         SEQUENTIAL_CHANGE.format(length=f"{length['at_least']:,.0f}", stated=f"{length['stated']:,}", missed=missed,
                                  level=number(level)), "",
-        *folded("Looks after the change until half / 80 % are found", ["rates differ", "", "detector", "test"],
+        *folded("Looks after the change until half / 80% are found", ["rates differ", "", "detector", "test"],
                 changed),
     ]  # fmt: skip
 

@@ -35,9 +35,9 @@ DRAWN = {
         "axis": "fair models rejected (log scale)",
         "column": "too often",
         "description": "A row for each method and a mark for each design, at the share of fair models that the method "
-        "rejects. The grey area is above the nominal 5 %.",
+        "rejects. The grey area is above the nominal 5%.",
         "reading": "Each mark is one simulated design in which the model is fair, so a valid test may be significant "
-        "in 5 % of the data sets, and a diamond in the grey area marks a method that is wrong more often than that. "
+        "in 5% of the data sets, and a diamond in the grey area marks a method that is wrong more often than that. "
         "The default for rates (exact) is wrong too often in {exact} designs and Welch's test in {welch}; the default "
         "for other metrics (studentized permutation) is an approximation, and wrong too often in {permutation} "
         "designs: those with very skewed losses, areas near 1 in a small group, or average precision of 60 people.",
@@ -55,12 +55,12 @@ DRAWN = {
         "size is right there.",
     },
     "coverage": {
-        "title": "How often a 95 % interval misses the true difference",
+        "title": "How often a 95% interval misses the true difference",
         "axis": "intervals that miss the truth (log scale)",
         "column": "too often",
-        "description": "A row for each method and a mark for each design, at the share of 95 % intervals that do not "
-        "contain the true difference. The grey area is above the nominal 5 %.",
-        "reading": "A 95 % interval should miss the true difference in 5 % of the data sets, and a diamond in the "
+        "description": "A row for each method and a mark for each design, at the share of 95% intervals that do not "
+        "contain the true difference. The grey area is above the nominal 5%.",
+        "reading": "A 95% interval should miss the true difference in 5% of the data sets, and a diamond in the "
         "grey area marks a method whose intervals miss it more often. The intervals that come with the exact test "
         "miss too often in {exact} designs and the basic bootstrap's in {basic_bootstrap}; the default intervals of "
         "other metrics do in {permutation}, of the same kinds as above or of metrics of classes with 40 or 60 people "
@@ -250,7 +250,7 @@ SECTIONS = [
         "log_loss",
         "Log loss",
         "Equal mean losses: calibrated scores with two Beta distributions; then scores that are always .99 and right "
-        "99 % of the time, compared with calibrated scores near 0, whose losses are rare and large.",
+        "99% of the time, compared with calibrated scores near 0, whose losses are rare and large.",
     ),
     (
         "clusters",
@@ -366,7 +366,7 @@ MODEL_SELECTION = (
 
 CORRELATION_INTERVALS = (
     "Few people and heavy tails ({data_sets} data sets): how often the test rejects, which is its size where the "
-    "correlation is 0, and how often 95 % intervals contain the true correlations, of three features all three. "
+    "correlation is 0, and how often 95% intervals contain the true correlations, of three features all three. "
     "*eps x^2*: the outcome is normal noise times the square of the feature, which is normal unless named. *Sum of*: "
     "feature and noise have the distribution named, and the outcome is a weighted sum of both. *b x + eps x^2*: mean "
     "and spread of the outcome grow with the feature, so that the few largest values dominate, and the intervals cover "
@@ -395,7 +395,7 @@ AUDIT = (
     "only few p-values. The Monte-Carlo error stands behind each share."
 )
 AUDIT_DETECTABLE = (
-    "The disparity that an audit says it had an 80 % chance of detecting, and the power of the exact test there (the "
+    "The disparity that an audit says it had an 80% chance of detecting, and the power of the exact test there (the "
     "smaller of both directions). *1 of k*: at the level that Holm's adjustment leaves the smallest of k p-values."
 )
 
@@ -404,7 +404,7 @@ INDIVIDUAL = (
     "by a shift of the first feature, which the fair metric ignores. The model is logistic, and its audit value is an "
     "integral known to better than 1e-8. The figures: how often `IndividualFairnessTest` rejects it at the tolerance "
     "of {tolerance}, which is the size at audit values up to that and the power beyond; and, after the slash, how "
-    "often the two-sided 95 % interval contains the value. The two designs were chosen for their tails. In one, few "
+    "often the two-sided 95% interval contains the value. The two designs were chosen for their tails. In one, few "
     "people are harmed much and the ratios have a long right tail; in the other most people are harmed alike, and the "
     "few who are harmed less form a long left tail, with which the normal distribution rejects too often when people "
     "are few. The ratio of means rejects too often in both, less so with more people. An error rate ratio is a ratio "
@@ -465,7 +465,7 @@ INDIVIDUAL_DIRECTIONS = (
 INDIVIDUAL_PLANTED = (
     "A category of X, the sensitive feature, lowers the log odds by 1.5 for one of its levels; the model is fitted "
     "on 2,000 other people. The statistic (median), what changing the category alone does to the loss, for how many "
-    "people it changes the decision, and how often McNemar's test of these decisions is significant at 5 %."
+    "people it changes the decision, and how often McNemar's test of these decisions is significant at 5%."
 )
 INDIVIDUAL_PAPER = (
     "Four models of Adult and of COMPAS on ten splits, audited as in the paper and by two other fair metrics, are on "
@@ -480,8 +480,8 @@ far). Of {streams} streams in which no groups differ, this share is ever rejecte
 tests that are repeated. Where mixes and rates drift, all data so far differ between groups although no batch does."""
 
 SEQUENTIAL_DELAY = """\
-How many looks it takes until half, and until 80 %, of {streams} streams with a disparity are rejected; "fixed" is the
-number of looks whose data give one exact test, made once, a power of 80 %. The published recursion bets on pairs, one
+How many looks it takes until half, and until 80%, of {streams} streams with a disparity are rejected; "fixed" is the
+number of looks whose data give one exact test, made once, a power of 80%. The published recursion bets on pairs, one
 sample of each group, and needs groups of one size; Bonferroni's level needs the number of looks beforehand."""
 
 SEQUENTIAL_CHANGE = """\

@@ -22,16 +22,16 @@ PAGE = "summary"
 INVENTORY = "inventory"
 TITLE = "Are the tests valid?"
 INTRODUCTION = """\
-A test at 5 % is valid if it rejects at most five in a hundred fair models. This page has in one place how often the
+A test at 5% is valid if it rejects at most five in a hundred fair models. This page has in one place how often the
 tests of this package and the methods of others do, and whether what others published is reproduced here. Each table is
 made of stored figures; the pages behind it have their seeds, versions and run times."""
 REJECTED = """\
-Simulated designs in which the model is fair: in how many of them a method rejects more often than 5 % by more than
+Simulated designs in which the model is fair: in how many of them a method rejects more often than 5% by more than
 three Monte-Carlo errors, and the largest share that it rejects. **Bold** methods are what the package runs by default.
 The default for scores and losses is an approximation; [the page of validity](../validity.md) says where it fails, and
 has every design, power and intervals."""
 PAPER = """\
-Shares of {data_sets:,} fair data sets that are rejected at 5 %: true positive rates of .9 in both groups of 200 people,
+Shares of {data_sets:,} fair data sets that are rejected at 5%: true positive rates of .9 in both groups of 200 people,
 base rates of .8 and .2. Published are the three figures of DiCiccio et al. (2020), section 4.2."""
 OFF = "Every published number that is not reproduced as the text has it, and every statement that does not hold here."
 #: Published for the design of section 4.2, by the names of methods here.
