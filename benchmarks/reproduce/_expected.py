@@ -74,8 +74,9 @@ class Claim:
 
 @cache
 def inventory(source):
-    """Return the whole file of a source."""
-    return tomllib.loads((FOLDER / f"{source}.toml").read_text(encoding="utf-8"))
+    """Return the whole file of a source; a place without a line is on the first, as of a text that is one line."""
+    found = tomllib.loads((FOLDER / f"{source}.toml").read_text(encoding="utf-8"))
+    return found | {"claim": [{"line": 1} | place for place in found["claim"]]}
 
 
 def inventories():

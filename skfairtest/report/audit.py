@@ -162,8 +162,8 @@ def _first_findings(record: AuditRecord) -> Iterator[Block]:
         rest = record.verdict.n_found - len(shown)
         more = f" {pluralize(rest, 'further significant comparison')} below." if rest else ""
         yield Paragraph(
-            "Ranked by the interval end nearest to equality, one for each metric and grouping; intersections only where "
-            f"they do not repeat a single feature. Intervals are in parentheses.{more}"
+            "Ranked by the interval end nearest to equality, one for each metric and grouping; intersections only "
+            f"where they do not repeat a single feature. Intervals are in parentheses.{more}"
         )
     else:
         yield Paragraph("The largest gaps observed, one for each metric and grouping:")
