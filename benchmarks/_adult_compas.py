@@ -7,7 +7,7 @@ sex and race themselves. In both, groups are the columns sex and race, and 1 is 
 Caucasian in COMPAS, as the authors code them.
 
 The ten splits are the authors': their seeds are in the names of their files of models, and drawing them as their
-tools do gives the same 80 % for training. Numbers are standardised by the training people.
+tools do gives the same 80% for training. Numbers are standardised by the training people.
 """
 
 from dataclasses import dataclass

@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks._cells import ALPHA, BOUNDS
 from benchmarks._rows import SHARES
 
-#: Smallest coverage of intervals said to be 95 % ones.
+#: Smallest coverage of intervals said to be 95% ones.
 COVERED = 0.93
 
 
@@ -39,14 +39,14 @@ def promises(cells, records, *, slack=0.0):
     bounds = {name: Promise(bound.says, why=bound.why) for name, bound in BOUNDS.items()}
     sums = Promise("enumerated size at most .05: every sampled pair of denominators")
     covered = Promise(
-        "95 % intervals of rates and F1 cover at least 93 %: where five events and five non-events are expected in "
+        "95% intervals of rates and F1 cover at least 93%: where five events and five non-events are expected in "
         "each group"
     )
     ratios = Promise(
         "size at most .05 and three Monte-Carlo errors (with 20 to 40 clusters .07 and three errors): every method, "
         "ratios with rare events and weights that follow the outcome"
     )
-    held = Promise("95 % intervals cover at least 93 %: every method, the same designs")
+    held = Promise("95% intervals cover at least 93%: every method, the same designs")
     agreed = Promise("no interval excludes equality where the test does not reject it: every method, the same designs")
     power = Promise("the default exact test has at least the power of Fisher's")
     for cell in cells:

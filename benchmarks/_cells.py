@@ -374,7 +374,7 @@ def mean_entropy(a, b):
     return -share * (digamma(a + 1) - digamma(a + b + 1)) - (1 - share) * (digamma(b + 1) - digamma(a + b + 1))
 
 
-#: Scores are .99 and right 99 % of the time.
+#: Scores are .99 and right 99% of the time.
 CERTAIN = 0.99
 _TWO_POINT = -CERTAIN * np.log(CERTAIN) - (1 - CERTAIN) * np.log(1 - CERTAIN)
 #: Shapes of score laws with the mean loss of Beta(2, 2), and of the certain scores.
@@ -562,13 +562,13 @@ def share_cells():
     for people in [(20, 100), (50, 50)]:
         for label, sigma in (("no weights", 0.0), ("weights log-normal(.5)", 0.5)):
             yield Cell(f"ratios/{label}, rate .05/{_sizes(people)}", "ratio", "selection_rate", people,
-                       (weights(sigma, 0.05),) * 2, None, 500,
+                       (weights(sigma, 0.05),) * 2, None, 1000,
                        quick=people == (50, 50) and sigma > 0)  # fmt: skip
             yield Cell(f"ratios/{label}, margin .8, rates .04 and .05/{_sizes(people)}", "margin", "selection_rate",
-                       people, (weights(sigma, 0.04), weights(sigma, 0.05)), None, 500)  # fmt: skip
+                       people, (weights(sigma, 0.04), weights(sigma, 0.05)), None, 1000)  # fmt: skip
     for units in [(20, 40), (40, 40)]:
         yield Cell(f"ratios/{units[0]} and {units[1]} clusters of 5 to 15, rate .05", "ratio", "selection_rate", (),
-                   tuple(clusters(n, 0.05) for n in units), None, 500)  # fmt: skip
+                   tuple(clusters(n, 0.05) for n in units), None, 1000)  # fmt: skip
         yield Cell(f"ratios/{units[0]} and {units[1]} clusters of 5 to 15, margin .8, rates .08 and .1", "margin",
                    "selection_rate", (), tuple(clusters(n, r) for n, r in zip(units, (0.08, 0.1), strict=True)), None,
                    2000)  # fmt: skip
@@ -581,7 +581,7 @@ def share_cells():
     ):
         null = tuple(weights(sigma, rate, factor) for rate in rates)
         yield Cell(f"follow/{label}/{_sizes(people)}", "follow", "selection_rate", people, null,
-                   (null[0], weights(sigma, other, factor)), 500)  # fmt: skip
+                   (null[0], weights(sigma, other, factor)), 500 if sigma else 1000)  # fmt: skip
 
 
 def highest_cells():

@@ -12,7 +12,7 @@ import numpy as np
 from skfairtest import CorrelationFairnessTest
 
 ALPHA = 0.05
-#: Smallest coverage of 95 % intervals.
+#: Smallest coverage of 95% intervals.
 COVERED = 0.93
 #: What is recorded of each design.
 SHARES = ("rejected", "coverage", "zero_outside_although_not_rejected", "zero_inside_although_rejected")

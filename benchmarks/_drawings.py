@@ -36,6 +36,11 @@ PANELS = (
     ),
     ("Clusters and weights", ("clusters", "weights"), "permutation", ("raw", "ignored")),
 )  # fmt: skip
+#: What is often used instead of the default for rates, and its name in README.
+INSTEAD = {
+    "welch": "Welch's t test", "basic_bootstrap": "the basic bootstrap", "raw": "permuting all labels (un-studentized)",
+    "lift": "LiFT",
+}  # fmt: skip
 #: Shares below the first are drawn there.
 SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 #: So large that a phone's screen, as wide as the drawing in points, shows 11 pixels.
@@ -58,10 +63,10 @@ class Row:
         return METHODS[self.method].strip("*")
 
 
-def panels(cells, records, figures_of):
+def panels(cells, records, figures_of, shown=PANELS):
     """Return (title, rows) of each panel that has figures; `figures_of` yields (value, is it bad) of a method."""
     out = []
-    for title, sections, default, others in PANELS:
+    for title, sections, default, others in shown:
         chosen = [cell for cell in cells if cell.section in sections and cell.name in records]
         rows = []
         for method in (default, *others):
@@ -74,6 +79,15 @@ def panels(cells, records, figures_of):
         if rows:
             out.append((title, rows))
     return out
+
+
+def compared(cells, records):
+    """Return the panel of README: how often methods reject, in the designs that all of them were run in."""
+    title, sections, default, _ = PANELS[0]
+    chosen = [
+        cell for cell in cells if cell.name in records and {default, *INSTEAD} <= set(records[cell.name]["methods"])
+    ]
+    return panels(chosen, records, sizes, [(title, sections, default, tuple(INSTEAD))])
 
 
 def sizes(methods, method, _default, cell):
@@ -198,7 +212,8 @@ def _scale(ax, kind):
 
 def drawings(cells, records):
     """Return the text of each SVG file by its name."""
-    return {file_name(kind): drawing(kind, panels(cells, records, KINDS[kind][0])) for kind in KINDS}
+    found = {file_name(kind): drawing(kind, panels(cells, records, KINDS[kind][0])) for kind in KINDS}
+    return found | {file_name("why"): drawing("size", compared(cells, records))}
 
 
 def drawing(kind, found):

@@ -1,4 +1,4 @@
-"""doc/validity.md from the stored results: every figure in it comes from a file, none is typed."""
+"""doc/validity.md and its pages by topic from the stored results: every figure comes from a file, none is typed."""
 
 import json
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks._bounds import promises
 from benchmarks._cells import ALPHA
-from benchmarks._drawings import KINDS, counts, file_name, panels
+from benchmarks._drawings import KINDS, PANELS, counts, file_name, misses, panels
 from benchmarks._render_scans import calibration, scans
 from benchmarks._run import p_value_of
 from benchmarks._tables import folded, number, share_text, table
@@ -16,7 +16,9 @@ from benchmarks._words import (
     AUDIT,
     AUDIT_DETECTABLE,
     CORRELATION_INTERVALS,
+    COVARIATES,
     DRAWN,
+    FURTHER,
     INDIVIDUAL,
     INDIVIDUAL_COINS,
     INDIVIDUAL_DIRECTIONS,
@@ -29,28 +31,35 @@ from benchmarks._words import (
     INDIVIDUAL_ROWS,
     INDIVIDUAL_WAYS,
     INEQUALITY,
+    INTERVALS,
     INTRODUCTION,
+    LIMITS,
     METHODS,
     MID_P,
+    MISSED,
     MODEL_SELECTION,
     NOTES,
     OLDER,
+    OLDER_ANYWHERE,
     PAPER,
+    READING,
     SECTIONS,
     SEQUENTIAL,
     SEQUENTIAL_CHANGE,
     SEQUENTIAL_DELAY,
+    TOPIC,
 )
 
 
 def pictures(cells, records):
-    """Show each drawing with how to read it, and the figures in that are those drawn."""
-    out = []
+    """Show the drawings beside each other, and below how to read each, with the counts of what is drawn."""
+    shown, read = [], []
     for kind, (figures_of, _) in KINDS.items():
         words, seen = DRAWN[kind], counts(panels(cells, records, figures_of))
-        read = words["reading"].format_map({method: f"{bad} of {of}" for method, (bad, of) in seen.items()})
-        out += [f"## {words['title']}", "", f"![{words['description']}](_static/{file_name(kind)})", "", read, ""]
-    return "\n".join(out)
+        shown.append(f"![{words['description']}](_static/{file_name(kind)})")
+        reading = words["reading"].format_map({method: f"{bad} of {of}" for method, (bad, of) in seen.items()})
+        read += ["", f"**{words['title']}.** {reading}"]
+    return "\n".join([*shown, *read])
 
 
 def design_of(cell):
@@ -110,7 +119,7 @@ def section(cells, records):
     counts = sorted({cell.data_sets for cell in cells})
     errors = " to ".join(dict.fromkeys(number(np.sqrt(ALPHA * (1 - ALPHA) / n)) for n in (counts[-1], counts[0])))
     many = " to ".join(dict.fromkeys(f"{n:,}" for n in (counts[0], counts[-1])))
-    note = f" ({many} data sets; Monte-Carlo error at 5 % {errors})"
+    note = f" ({many} data sets; Monte-Carlo error at 5% {errors})"
     enumerated = any(cell.kind == "grid" for cell in cells)
     plain = any(cell.kind in ("grid", "family") for cell in cells)
     older = sum(is_older(cell, records) for cell in cells)
@@ -148,12 +157,37 @@ def kept(found):
         [p.says, f"{p.checked - len(p.broken)} of {p.checked}" + "".join(f"; not {where}" for where in p.broken)]
         for p in found
     ]
-    out = ["## What we claim, and whether it holds", "", table(["claim", "figures for which it holds"], rows), ""]
+    return ["## What we claim, and whether it holds", "", table(["claim", "figures for which it holds"], rows), ""]
+
+
+def limits(cells, records, found, exceptions, folder):
+    """Say what the tests of this package get wrong: beyond the claims, in the gauntlet, with intervals, by name."""
+    rows, out = [], ["## Where not to trust us", "", LIMITS, ""]
     for promise in found:
         if promise.left:
-            out += [f"Left out of the claim \"{promise.says}\", and above its bound: {'; '.join(promise.left)}. "
-                    f"{promise.why}.", ""]  # fmt: skip
-    return out
+            out.append(
+                f"- **Not claimed, and does not hold**, in {len(promise.left)} designs: {promise.says}. {promise.why}."
+            )
+            rows += [[promise.says.split(":")[0], *place.rsplit(": ", 1)] for place in promise.left]
+    out += exceptions
+    missed = [
+        [MISSED, cell.name, number(miss)]
+        for cell in cells
+        if any(cell.section in sections for _, sections, *_ in PANELS)
+        for miss, is_bad in misses(records[cell.name]["methods"], cell.default, None, cell)
+        if is_bad
+    ]
+    biased = [
+        [f"given covariates, `{method}`", design, number(share)]
+        for design, method, share, is_bad in adjusted_shares(folder)
+        if is_bad
+    ]
+    for text, own in ((INTERVALS, missed), (COVARIATES, biased)):
+        out += [text.format(count=len(own), worst=max(row[-1] for row in own))] if own else []
+        rows += own
+    older = sum(is_older(cell, records) for cell in cells)
+    out += [OLDER_ANYWHERE.format(older=older, designs=len(cells))] if older else []
+    return [*out, "", *folded("These designs by name", ["what does not hold", "design", "measured"], rows)]
 
 
 def correlation(folder):
@@ -211,10 +245,11 @@ def mid_p(folder):
 
 
 def gauntlet(folder):
-    """Show every kind of test in every design of the gauntlet, between markers."""
-    from benchmarks._gauntlet_table import section  # which uses the cells of this page's benchmark
+    """The table of every kind of test in every design, between markers, and lines of what is wrong in it."""
+    from benchmarks import _gauntlet_table  # which uses the cells of this page's benchmark
 
-    return "\n".join(section(folder / "gauntlet.json"))
+    path = folder / "gauntlet.json"
+    return "\n".join(_gauntlet_table.section(path)), _gauntlet_table.exceptions(path)
 
 
 def inequality(folder):
@@ -367,12 +402,26 @@ def sequential(folder):
                           compared=f"{document['compared']:,}"), "",
         *folded("Streams without a disparity that are ever rejected", ["stream", "looks", *methods], rows),
         SEQUENTIAL_DELAY.format(streams=f"{wait['streams']:,}"), "",
-        *folded("Looks until half / 80 % are rejected", ["stream", "fixed", *waits], delayed),
+        *folded("Looks until half / 80% are rejected", ["stream", "fixed", *waits], delayed),
         SEQUENTIAL_CHANGE.format(length=f"{length['at_least']:,.0f}", stated=f"{length['stated']:,}", missed=missed,
                                  level=number(level)), "",
-        *folded("Looks after the change until half / 80 % are found", ["rates differ", "", "detector", "test"],
+        *folded("Looks after the change until half / 80% are found", ["rates differ", "", "detector", "test"],
                 changed),
     ]  # fmt: skip
+
+
+def adjusted_shares(folder):
+    """Yield the design, the method, how often it rejects, and whether that is too often, of `benchmarks.adjusted`."""
+    path = folder / "adjusted.json"
+    document = json.loads(path.read_text()) if path.exists() else {"figures": {}}
+    out = []
+    for name, found in document["figures"].items():
+        level = document["level"]
+        limit = level + 3 * np.sqrt(level * (1 - level) / found["runs"])
+        for method, count in found["rejected"].items():
+            share = count / found["runs"]
+            out.append((name, method, share, name.startswith("size") and method != "unadjusted" and share > limit))
+    return out
 
 
 def adjusted(folder):
@@ -381,18 +430,15 @@ def adjusted(folder):
     if not path.exists():
         return []
     document = json.loads(path.read_text())
+    texts = {}
+    for name, method, share, is_bad in adjusted_shares(folder):
+        texts.setdefault(name, {})[method] = f"**{number(share)}**" if is_bad else number(share)
     rows = []
-    for name, found in document["figures"].items():
+    for name, found in texts.items():
         kind, design, people, *more = name.split(", ")
-        shares = {method: count / found["runs"] for method, count in found["rejected"].items()}
-        limit = document["level"] + 3 * np.sqrt(document["level"] * (1 - document["level"]) / found["runs"])
-        bold = {method for method, share in shares.items() if kind.startswith("size") and share > limit}
-        texts = [
-            "–" if method not in shares else f"**{number(shares[method])}**" if method in bold - {"unadjusted"}
-            else number(shares[method])
-            for method in ("unadjusted", "gcm", "pcm")
-        ]  # fmt: skip
-        rows.append([kind, ", ".join([design, *more]), people.removesuffix(" people"), *texts, f"{found['runs']:,}"])
+        shares = [found.get(method, "–") for method in ("unadjusted", "gcm", "pcm")]
+        runs = f"{document['figures'][name]['runs']:,}"
+        rows.append([kind, ", ".join([design, *more]), people.removesuffix(" people"), *shares, runs])
     head = ["", "design", "people", "without adjustment", "`gcm`", "`pcm`", "data sets"]
     text = ADJUSTED.format(file=path.name, level=number(document["level"]))
     return ["## Disparities given covariates", "", text, "", *folded("Share of data sets rejected", head, rows)]
@@ -549,38 +595,71 @@ def individual_evidence(folder):
     ]  # fmt: skip
 
 
+def adult_and_compas(_folder):
+    return ["### Adult and COMPAS", "", INDIVIDUAL_PAPER, ""]
+
+
+#: The pages by topic: their titles, what they hold, sections of designs, and sections of further benchmarks.
+TOPICS = {
+    "rates": ("Rates", ("paper", "rates", "grid", "ratios"), (mid_p,)),
+    "groups": ("Several groups and rates", ("families", "highest"), (audits,)),
+    "scores": ("Scores, and metrics of classes", ("auc", "average_precision", "balanced_accuracy", "mcc", "classes"),
+               (calibration,)),
+    "errors": ("Errors, and correlations", ("r2", "mean_squared_error", "log_loss"), (correlation,)),
+    "people": ("Clusters and weights", ("clusters", "weights", "follow"), ()),
+    "subgroups": ("Subgroups, and inequality of benefits", (), (scans, inequality)),
+    "models": ("Selection, two models and streams", (), (model_selection, two_models, sequential)),
+    "adjusted": ("Given covariates", (), (adjusted,)),
+    "individual": ("Individual fairness", (), (individual, individual_people, individual_evidence, adult_and_compas)),
+}  # fmt: skip
+
+
 def render(cells, records, folder):
-    """Return the page, with what is stored so far."""
+    """Return each page by its name, with what is stored so far: the summary, how to read the tables, the topics."""
     there = [cell for cell in cells if cell.name in records]
     if not there:
         raise SystemExit("no results are stored yet: run python -m benchmarks.validity")
     methods = [["; ".join(METHODS[method] for method in named), note] for named, note in NOTES]
-    drawn, explained = pictures(there, records), table(["method", "what it is"], methods)
-    out = [INTRODUCTION.format(gauntlet=gauntlet(folder), drawings=drawn, methods=explained)]
-    out += kept(promises(there, records))
-    for cell in there:
-        if cell.section == "paper":
-            out += paper(cell, records[cell.name])
-    for name, title, text in SECTIONS:
-        chosen = [cell for cell in there if cell.section == name]
-        if chosen:
-            out += [f"## {title}", "", text, "", *section(chosen, records)]
-    out += mid_p(folder)
-    out += correlation(folder)
-    out += calibration(folder)
-    out += inequality(folder)
-    out += scans(folder)
-    out += model_selection(folder)
-    out += audits(folder)
-    out += sequential(folder)
-    out += two_models(folder)
-    out += adjusted(folder)
-    out += individual(folder)
-    out += individual_people(folder)
-    out += individual_evidence(folder)
-    out += ["### Adult and COMPAS", "", INDIVIDUAL_PAPER, ""]
-    out += ["## How it was run", "", _how(there, cells, records)]
+    reading = READING.format(methods=table(["method", "what it is"], methods), run=_how(there, cells, records))
+    pages = {f"validity/{name}.md": topic(name, there, records, folder) for name in TOPICS}
+    claims = promises(there, records)
+    faced, exceptions = gauntlet(folder)
+    summary = [
+        INTRODUCTION.format(drawings=pictures(there, records), gauntlet=faced), *kept(claims),
+        *limits(there, records, claims, exceptions, folder), "## The tables, by topic", "",
+        *(f"- [{title}](validity/{name}.md): {contents(pages[f'validity/{name}.md'])}"
+          for name, (title, *_) in TOPICS.items()),
+        "", FURTHER, "", "```{toctree}", ":hidden:", ":maxdepth: 1", "",
+        *(f"validity/{name}" for name in ("gauntlet", *TOPICS, "reading")), "```", "",
+    ]  # fmt: skip
+    return {"validity.md": "\n".join(summary), "validity/reading.md": reading, **pages}
+
+
+def topic(name, cells, records, folder):
+    """The page of one topic."""
+    title, sections, benchmarks = TOPICS[name]
+    out = [f"# {title}: size, power, coverage", "", TOPIC, ""]
+    for chosen in sections:
+        own = [cell for cell in cells if cell.section == chosen]
+        if chosen == "paper":
+            out += [line for cell in own for line in paper(cell, records[cell.name])]
+        elif own:
+            words, text = next((words, text) for section, words, text in SECTIONS if section == chosen)
+            out += [f"## {words}", "", text, "", *section(own, records)]
+    for benchmark in benchmarks:
+        out += benchmark(folder)
     return "\n".join(out).rstrip() + "\n"
+
+
+def contents(page):
+    """The headings of a page, in a row."""
+    found = [line.removeprefix("## ") for line in page.splitlines() if line.startswith("## ")]
+    return "; ".join(line[0].lower() + line[1:] if line.split()[0].istitle() and line.split()[0] not in NAMES else line
+                     for line in found)  # fmt: skip
+
+
+#: First words of headings that are names.
+NAMES = {"Matthews'", "R"}
 
 
 def _how(there, cells, records):

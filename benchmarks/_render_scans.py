@@ -51,7 +51,7 @@ def calibration(folder):
         out += folded(f"{question.capitalize()}: how often each method rejects", head, table)
     largest = max((row for row in rows if row["question"] == "between"), key=lambda row: row["people"])
     reading = CALIBRATION_READING.format(
-        people=f"{largest['people']:,}", bins=f"{100 * largest['rejected']['ten_bins']:.0f} %"
+        people=f"{largest['people']:,}", bins=f"{100 * largest['rejected']['ten_bins']:.0f}%"
     )
     return [*out, reading, ""]
 
@@ -72,7 +72,7 @@ def scans(folder):
              for name, found in figures.items() if name.startswith("share")]  # fmt: skip
     runs = " to ".join(f"{n:,}" for n in sorted({found["runs"] for found in null.values()}))
     text = SCAN.format(
-        file=path.name, people=f"{document['people']:,}", runs=runs, level=f"{100 * document['level']:g} %"
+        file=path.name, people=f"{document['people']:,}", runs=runs, level=f"{100 * document['level']:g}%"
     )
     out = ["## Scans of subgroups", "", text, "", *folded("False positives of scans", ["", "runs", "share"], rows)]
     permuted, real = (figures.get(f"planted, {name}") for name in ("errors permuted", "predictions as they are"))

@@ -112,7 +112,7 @@ def _contradict(out, rows, equal):
 
 
 def _threshold(p, data_sets):
-    """Largest p-value up to which at most 5 % of the fair data sets are rejected; None where there is none."""
+    """Largest p-value up to which at most 5% of the fair data sets are rejected; None where there is none."""
     values, counts = np.unique(p[~np.isnan(p)], return_counts=True)
     below = np.flatnonzero(np.cumsum(counts) <= ALPHA * data_sets)
     return float(values[below[-1]]) if len(below) else None

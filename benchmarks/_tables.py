@@ -25,9 +25,9 @@ def table(head, rows, *, left=2):
     return "\n".join(lines + ["| " + " | ".join(map(text_of, row)) + " |" for row in rows])
 
 
-def folded(title, head, rows):
+def folded(title, head, rows, *, left=2):
     """A table behind its title, which opens it."""
-    return [f"<details><summary>{title}</summary>", "", table(head, rows), "", "</details>", ""]
+    return [f"<details><summary>{title}</summary>", "", table(head, rows, left=left), "", "</details>", ""]
 
 
 def share_text(found):

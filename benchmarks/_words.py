@@ -1,4 +1,4 @@
-"""The prose of doc/validity.md: methods, sections, and what was published."""
+"""The prose of doc/validity.md and its pages by topic: methods, sections, and what was published."""
 
 METHODS = {
     "exact": "**exact**",
@@ -36,9 +36,9 @@ DRAWN = {
         "axis": "fair models rejected (log scale)",
         "column": "too often",
         "description": "A row for each method and a mark for each design, at the share of fair models that the method "
-        "rejects. The grey area is above the nominal 5 %.",
+        "rejects. The grey area is above the nominal 5%.",
         "reading": "Each mark is one simulated design in which the model is fair, so a valid test may be significant "
-        "in 5 % of the data sets, and a diamond in the grey area marks a method that is wrong more often than that. "
+        "in 5% of the data sets, and a diamond in the grey area marks a method that is wrong more often than that. "
         "The default for rates (exact) is wrong too often in {exact} designs and Welch's test in {welch}; the default "
         "for other metrics (studentized permutation) is an approximation, and wrong too often in {permutation} "
         "designs: those with very skewed losses, or average precision of 60 people. Areas are "
@@ -53,15 +53,16 @@ DRAWN = {
         "reading": "Each mark is one design in which the model is unfair, and shows how much more often (right) or "
         "less often (left) a method notices it than the default does, in percentage points; a diamond is a loss of "
         "more than 5 points. A test that is wrong too often can always notice more, so methods are compared at equal "
-        "size (defined below), or at .05 in designs that have only that figure, if the method's size is right there.",
+        "size ([defined here](validity/reading.md)), or at .05 in designs that have only that figure, if the method's "
+        "size is right there.",
     },
     "coverage": {
-        "title": "How often a 95 % interval misses the true difference",
+        "title": "How often a 95% interval misses the true difference",
         "axis": "intervals that miss the truth (log scale)",
         "column": "too often",
-        "description": "A row for each method and a mark for each design, at the share of 95 % intervals that do not "
-        "contain the true difference. The grey area is above the nominal 5 %.",
-        "reading": "A 95 % interval should miss the true difference in 5 % of the data sets, and a diamond in the "
+        "description": "A row for each method and a mark for each design, at the share of 95% intervals that do not "
+        "contain the true difference. The grey area is above the nominal 5%.",
+        "reading": "A 95% interval should miss the true difference in 5% of the data sets, and a diamond in the "
         "grey area marks a method whose intervals miss it more often. The intervals that come with the exact test "
         "miss too often in {exact} designs and the basic bootstrap's in {basic_bootstrap}; the default intervals of "
         "other metrics do in {permutation}, of the same kinds as above or of metrics of classes with 40 or 60 people "
@@ -70,34 +71,65 @@ DRAWN = {
 }
 
 INTRODUCTION = """\
-# How often each test is right
+# Size, power and coverage of each test
 
-A test is right if it rarely calls a fair model unfair, often notices an unfair one, and comes with an interval that
-contains the truth. All three were measured by simulation, for the tests of this package, for textbook tests and for
-the methods of other packages, on the same data. The level is 5 % throughout. **Bold** methods are what the package
-runs by default.
+A good test rarely calls a fair model unfair, often notices an unfair one, and comes with an interval that contains the
+true value. All three were measured by simulation, for the tests of this package, for textbook tests and for
+the methods of other packages, on the same data. The level is 5% throughout. **Bold** methods are what the package runs
+by default. This page is the summary; [the tables](#the-tables-by-topic) are on pages of their own.
 
-{gauntlet}
 {drawings}
-No figure on this page is typed, and no mark is drawn by hand: `python -m benchmarks.validity` computes
-`benchmarks/results/validity.json`, with its seeds, and `python -m benchmarks.validity --render` writes the page and its
-drawings from that file and from those of the other benchmarks beside it.
 
-## How to read the tables
+{gauntlet}"""
+
+LIMITS = "This list is computed from the stored figures, and is as long as they make it."
+MISSED = "default intervals miss the true value in at most 5%"
+INTERVALS = (
+    "- **Default intervals** miss the true value in more than 5% of the data sets, by more than three Monte-Carlo "
+    "errors, in {count} cases; at worst in {worst}."
+)
+COVARIATES = (
+    "- **Given covariates**, the test rejects too often where its models do not learn the confounding: {worst} at "
+    "worst in these designs. No number of people removes such an error ([table](validity/adjusted.md))."
+)
+OLDER_ANYWHERE = (
+    "- **Older figures**: those of {older} of the {designs} designs are from before the second p-value of the "
+    "studentized permutation test, and are marked ° in the tables."
+)
+
+FURTHER = (
+    "[Every test on every fair design](validity/gauntlet.md) has the designs and details of the table above, "
+    "and [how to read the tables](validity/reading.md) has definitions and methods. No figure is typed and no mark is "
+    "drawn by hand: `python -m benchmarks.validity` computes `benchmarks/results/validity.json`, with its seeds, and "
+    "`python -m benchmarks.validity --render` writes these pages and the drawings from that file and from those of the "
+    "other benchmarks beside it."
+)
+
+TOPIC = (
+    "[Summary](../validity.md) · [how to read the tables](reading.md). The tables are folded; click on a title to open "
+    "one."
+)
+
+READING = """\
+# How to read the tables
 
 The tables are folded; click on a title to open one. **Bold figures** are sizes more than three Monte-Carlo errors above
-5 %, or coverages as far below 95 %.
+5%, or coverages as far below 95%.
 
 - *Size*: the share of data sets in which a fair model is rejected. Only the metric under test is equal in the groups.
   Base rates, distributions of scores and everything else differ (the weak null hypothesis), unless the design says
   otherwise.
 - *Power at equal size*: the share of unfair models that are detected when the p-value is compared not with .05 but with
-  the threshold at which the same method rejects 5 % of the fair models of the same design. The plain power, at .05, is
+  the threshold at which the same method rejects 5% of the fair models of the same design. The plain power, at .05, is
   in parentheses; a method that rejects too many fair models has more of it. A dash: no threshold has that size.
-- *Coverage*: the share of 95 % intervals that contain the true difference, for equal groups and, after the slash, for
+- *Coverage*: the share of 95% intervals that contain the true difference, for equal groups and, after the slash, for
   different ones.
 
 {methods}
+
+## How it was run
+
+{run}
 """
 
 #: What each method is, for the table of methods.
@@ -229,7 +261,7 @@ SECTIONS = [
         "log_loss",
         "Log loss",
         "Equal mean losses: calibrated scores with two Beta distributions; then scores that are always .99 and right "
-        "99 % of the time, compared with calibrated scores near 0, whose losses are rare and large.",
+        "99% of the time, compared with calibrated scores near 0, whose losses are rare and large.",
     ),
     (
         "clusters",
@@ -275,8 +307,8 @@ OLDER = (
 
 PAPER = (
     "True positive rate .9 in both groups of 200 people, base rates .8 and .2, the design of section 4.2 of DiCiccio "
-    "et al. (2020): {data_sets} data sets, {resamples} resamples each. [The page of the paper](papers/diciccio.md) has "
-    "its published figures beside ours, and which standard errors and p-values come near them."
+    "et al. (2020): {data_sets} data sets, {resamples} resamples each. [The page of the paper](../papers/diciccio.md) "
+    "has its published figures beside ours, and which standard errors and p-values come near them."
 )
 
 CALIBRATION = (
@@ -346,7 +378,7 @@ MODEL_SELECTION = (
 
 CORRELATION_INTERVALS = (
     "Few people and heavy tails ({data_sets} data sets): how often the test rejects, which is its size where the "
-    "correlation is 0, and how often 95 % intervals contain the true correlations, of three features all three. "
+    "correlation is 0, and how often 95% intervals contain the true correlations, of three features all three. "
     "*eps x^2*: the outcome is normal noise times the square of the feature, which is normal unless named. *Sum of*: "
     "feature and noise have the distribution named, and the outcome is a weighted sum of both. *b x + eps x^2*: mean "
     "and spread of the outcome grow with the feature, so that the few largest values dominate, and the intervals cover "
@@ -375,7 +407,7 @@ AUDIT = (
     "only few p-values. The Monte-Carlo error stands behind each share."
 )
 AUDIT_DETECTABLE = (
-    "The disparity that an audit says it had an 80 % chance of detecting, and the power of the exact test there (the "
+    "The disparity that an audit says it had an 80% chance of detecting, and the power of the exact test there (the "
     "smaller of both directions). *1 of k*: at the level that Holm's adjustment leaves the smallest of k p-values."
 )
 
@@ -384,7 +416,7 @@ INDIVIDUAL = (
     "by a shift of the first feature, which the fair metric ignores. The model is logistic, and its audit value is an "
     "integral known to better than 1e-8. The figures: how often `IndividualFairnessTest` rejects it at the tolerance "
     "of {tolerance}, which is the size at audit values up to that and the power beyond; and, after the slash, how "
-    "often the two-sided 95 % interval contains the value. The two designs were chosen for their tails. In one, few "
+    "often the two-sided 95% interval contains the value. The two designs were chosen for their tails. In one, few "
     "people are harmed much and the ratios have a long right tail; in the other most people are harmed alike, and the "
     "few who are harmed less form a long left tail, with which the normal distribution rejects too often when people "
     "are few. The ratio of means rejects too often in both, less so with more people. An error rate ratio is a ratio "
@@ -448,11 +480,11 @@ INDIVIDUAL_DIRECTIONS = (
 INDIVIDUAL_PLANTED = (
     "A category of X, the sensitive feature, lowers the log odds by 1.5 for one of its levels; the model is fitted "
     "on 2,000 other people. The statistic (median), what changing the category alone does to the loss, for how many "
-    "people it changes the decision, and how often McNemar's test of these decisions is significant at 5 %."
+    "people it changes the decision, and how often McNemar's test of these decisions is significant at 5%."
 )
 INDIVIDUAL_PAPER = (
     "Four models of Adult and of COMPAS on ten splits, audited as in the paper and by two other fair metrics, are on "
-    "[the page of the paper's tables](papers/maity_tables.md)."
+    "[the page of the paper's tables](../papers/maity_tables.md)."
 )
 
 SEQUENTIAL = """\
@@ -463,8 +495,8 @@ far). Of {streams} streams in which no groups differ, this share is ever rejecte
 tests that are repeated. Where mixes and rates drift, all data so far differ between groups although no batch does."""
 
 SEQUENTIAL_DELAY = """\
-How many looks it takes until half, and until 80 %, of {streams} streams with a disparity are rejected; "fixed" is the
-number of looks whose data give one exact test, made once, a power of 80 %. The published recursion bets on pairs, one
+How many looks it takes until half, and until 80%, of {streams} streams with a disparity are rejected; "fixed" is the
+number of looks whose data give one exact test, made once, a power of 80%. The published recursion bets on pairs, one
 sample of each group, and needs groups of one size; Bonferroni's level needs the number of looks beforehand."""
 
 SEQUENTIAL_CHANGE = """\

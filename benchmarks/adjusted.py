@@ -3,7 +3,7 @@
 People have four covariates, on which outcome and group depend alike, so that groups differ although nothing differs
 given the covariates. How they depend is what a case is called by: "smooth" (a sine and a square), "products" (of two
 covariates), "steps" (of one covariate, and of two together), and "decisions" (0 or 1, with the probability that the
-smooth curve gives). Counted are rejections at 5 % of the test of means without adjustment, of the test with the default
+smooth curve gives). Counted are rejections at 5% of the test of means without adjustment, of the test with the default
 models, and of the test with models of one kind for smooth curves and for steps: penalised least squares on bent lines,
 and boosted trees.
 

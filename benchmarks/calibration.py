@@ -4,7 +4,7 @@ Two groups whose scores have different distributions, a third of the people in t
 second is calibrated too, or has half the slope and the right mean, the wrong shape and the right mean, or one bad
 decile. Asked are whether the groups' curves are alike, and whether the second group is calibrated. Results are in
 benchmarks/results/calibration.json. Seeds depend on a design's name alone. The exit status is 1 where the package's
-tests reject calibrated groups more often than 5 % and three Monte-Carlo errors.
+tests reject calibrated groups more often than 5% and three Monte-Carlo errors.
 """
 
 import argparse

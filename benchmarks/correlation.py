@@ -145,7 +145,7 @@ def measure_intervals(*, quick):
     """Print and return the cells of the intervals, and what they break of the promises."""
     chosen = [design for design in intervals.designs() if design.people == 40 or not quick]
     n_resamples = 199 if quick else 499
-    print("Correlation with heavy tails: rejected, coverage of 95 % intervals (of all features together),")
+    print("Correlation with heavy tails: rejected, coverage of 95% intervals (of all features together),")
     print("0 outside although not rejected, 0 inside although rejected, with the Monte-Carlo error;")
     print(f"{n_resamples} permutations.")
     print()

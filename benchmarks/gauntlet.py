@@ -2,15 +2,15 @@
 
 The designs are in `_gauntlet_designs`, the kinds in `_gauntlet_kinds`, and how a design becomes the arguments of each
 in `_gauntlet_answers`. For each cell (a kind and a design) are computed: how often the true null hypothesis is rejected
-at 5 %, how many of these rejections come without a caution, how often all intervals contain the true values, and how
+at 5%, how many of these rejections come without a caution, how often all intervals contain the true values, and how
 often test and interval contradict each other. A kind that has no answer for a design says why, and so does a test that
 refuses one.
 
 Finished cells are stored in benchmarks/results/gauntlet.json with their versions; a rerun computes what is missing or
 was run with other parameters. The data of a cell depend on its name alone, and those of a quick run are the first of
 a full one. ``--quick`` computes some cells, of few data sets, and stores nothing; ``--only KIND`` and ``--design NAME``
-compute the cells of one row or column; ``--render`` writes the table into doc/validity.md. The exit status is 1 where a
-cell breaks a bar of `failures`.
+compute the cells of one row or column; ``--render`` writes the table into doc/validity.md, and the page
+of details. The exit status is 1 where a cell breaks a bar of `failures`.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from benchmarks._bounds import COVERED, Promise
 from benchmarks._cells import ALPHA, BOUNDS
 from benchmarks._gauntlet_designs import DESIGNS
 from benchmarks._gauntlet_kinds import KINDS
-from benchmarks.validity import PAGE, ROOT, complete, load, report, store
+from benchmarks.validity import DOC, ROOT, complete, load, report, store
 
 CLUSTERED = BOUNDS["clusters"].most
 
@@ -252,13 +252,15 @@ def main(argv=None):
     parser.add_argument("--data-sets", type=int, metavar="N", help="at most so many of a cell")
     parser.add_argument("--processes", type=int, default=1, metavar="N")
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="PATH", help="where cells are stored")
-    parser.add_argument("--render", action="store_true", help="write the table into doc/validity.md")
+    parser.add_argument("--render", action="store_true", help="write the table, and the page of details")
     options = parser.parse_args(argv)
     if options.render:
-        from benchmarks._gauntlet_table import replaced
+        from benchmarks._gauntlet_table import details, replaced
 
-        PAGE.write_text(replaced(PAGE.read_text(), options.results))
-        print(f"Written to {PAGE.relative_to(ROOT)}.")
+        page = DOC / "validity.md"
+        page.write_text(replaced(page.read_text(), options.results))
+        (DOC / "validity" / "gauntlet.md").write_text(details(options.results))
+        print("Written to doc/validity.md and doc/validity/gauntlet.md.")
         return 0
     chosen = [
         cell

@@ -3,7 +3,7 @@
 `IndividualFairnessTest.compare` tests the difference of two models' statistics on the same people. Here both are
 logistic models of one population with the same audit value, an integral that is computed (see _logistic_population):
 they differ in their intercept and in the weight of what the fair metric holds back, and their weight of what it leaves
-free is solved for. How often is the difference significant at 5 %, and how often does its 95 % interval hold 0. And the
+free is solved for. How often is the difference significant at 5%, and how often does its 95% interval hold 0. And the
 power: the second model has a smaller value.
 
 Without ``--quick`` the figures are written to benchmarks/results/individual_compared.json with the seed and versions.

@@ -2,7 +2,7 @@
 
 Two groups of independent people; every outcome is enumerated, so that the figures have no Monte-Carlo error. Stored in
 benchmarks/results/mid_p.json: over rates of the second group and odds ratios, the mean and the extreme level of the
-two-sided test and coverage of the 95 % limits. ``--quick`` looks at the smallest groups and stores nothing.
+two-sided test and coverage of the 95% limits. ``--quick`` looks at the smallest groups and stores nothing.
 """
 
 import argparse

@@ -11,7 +11,7 @@ tested by `PairedFairnessTest` as it is.
 
 Without ``--quick`` the figures are written to benchmarks/results/paired.json with the seed and versions. What is stored
 already is not computed again. Seeds depend on a design's place alone. The exit status is 1 where the package rejects
-equal disparities more often than 5 % and three Monte-Carlo errors, or is less powerful than tests that ignore pairs.
+equal disparities more often than 5% and three Monte-Carlo errors, or is less powerful than tests that ignore pairs.
 """
 
 import argparse

@@ -3,12 +3,12 @@
 Streams of batches are tables of counts, so that thousands are simulated together. A stream is looked at after every
 batch, and a stream of single samples after every one.
 
-- False alarms: the share of 10,000 streams in which the hypothesis is true that is ever rejected at 5 % by bets on
+- False alarms: the share of 10,000 streams in which the hypothesis is true that is ever rejected at 5% by bets on
   every sample ("blocks") and by bets on differences of batch means ("betting"); and of 2,000 of them by what is done
   otherwise: the exact test of all data so far at each look, the exact test of each batch, and the first of these with
   Bonferroni's level over all looks.
 - Single samples, compared by queues: who comes next follows the outcomes before.
-- Delay: looks until rejection, beside the looks of a fixed sample whose exact test has a power of 80 %, Bonferroni over
+- Delay: looks until rejection, beside the looks of a fixed sample whose exact test has a power of 80%, Bonferroni over
   all looks, and the published betting recursion on pairs (online Newton steps).
 - Change: looks from the beginning of a disparity until the detector's alarm, and until the test's; and run lengths
   without a disparity.
@@ -38,7 +38,7 @@ LEVEL, RUN_LENGTH = 0.05, 1000
 STREAMS, COMPARED, DELAYED = 10_000, 2_000, 1_000
 #: What `quick` looks at.
 QUICK = (
-    "fair: 100 and 100 a week, 30 %",
+    "fair: 100 and 100 a week, 30%",
     "fair: a group is often missing",
     "fair: single samples, one group until an event, then one of the other",
     "fair: at the margin of 5 points",
@@ -113,9 +113,9 @@ def following(look, n_streams, rng, last):
 
 
 FAIR = {
-    "100 and 100 a week, 30 %": Stream(52, fixed(100, 100), constant(0.3, 0.3)),
-    "10 and 190 a week, 5 %": Stream(104, fixed(10, 190), constant(0.05, 0.05)),
-    "rates drift from 10 % to 60 %": Stream(52, fixed(50, 50), lambda look: np.full(2, 0.1 + 0.5 * look / 51)),
+    "100 and 100 a week, 30%": Stream(52, fixed(100, 100), constant(0.3, 0.3)),
+    "10 and 190 a week, 5%": Stream(104, fixed(10, 190), constant(0.05, 0.05)),
+    "rates drift from 10% to 60%": Stream(52, fixed(50, 50), lambda look: np.full(2, 0.1 + 0.5 * look / 51)),
     "rates and mixes drift": Stream(52, shares(lambda look: 0.05 + 0.55 * look / 51, 100),
                                     lambda look: np.full(2, 0.1 + 0.5 * look / 51)),
     "the mix follows the outcomes of the batch before": Stream(52, following, constant(0.3, 0.3)),
@@ -123,11 +123,11 @@ FAIR = {
     "at the margin of 5 points": Stream(52, fixed(100, 100), constant(0.35, 0.30), 0.05),
 }  # fmt: skip
 UNFAIR = {
-    "50 and 50 a week, 30 % and 40 %": (50, 50, 0.30, 0.40),
-    "20 and 180 a week, 20 % and 10 %": (20, 180, 0.20, 0.10),
-    "500 and 500 a week, 30 % and 34 %": (500, 500, 0.30, 0.34),
-    "20 and 180 a week, 9 % and 3 %": (20, 180, 0.09, 0.03),
-    "1 and 1 a look, 30 % and 50 %": (1, 1, 0.30, 0.50),
+    "50 and 50 a week, 30% and 40%": (50, 50, 0.30, 0.40),
+    "20 and 180 a week, 20% and 10%": (20, 180, 0.20, 0.10),
+    "500 and 500 a week, 30% and 34%": (500, 500, 0.30, 0.34),
+    "20 and 180 a week, 9% and 3%": (20, 180, 0.09, 0.03),
+    "1 and 1 a look, 30% and 50%": (1, 1, 0.30, 0.50),
 }
 
 
@@ -205,7 +205,7 @@ def false_alarms_of_single(arrival, n_streams, rng):
 
 
 def delay_of_single(arrival, n_streams, rng):
-    """Return rows until rejection at rates of 30 % and 50 %."""
+    """Return rows until rejection at rates of 30% and 50%."""
     wanted = required_sample_size(metric="selection_rate", rates=(0.3, 0.5), power=0.8)
     found = {
         name: summary(looked_at_single(arrival, (0.3, 0.5), n_streams, rng, name)[0]) for name in ("blocks", "betting")
@@ -374,7 +374,7 @@ def cases(quick):
         for name in ARRIVALS
     }
     unfair |= {
-        f"delay: single samples, {name}, 30 % and 50 %": lambda rng, name=name: delay_of_single(name, m, rng)
+        f"delay: single samples, {name}, 30% and 50%": lambda rng, name=name: delay_of_single(name, m, rng)
         for name in ARRIVALS
     }
     return {
@@ -415,11 +415,16 @@ def problems(figures):
             yield f"{name}: rejected {found['delay']['blocks']['rejected']} within {found['looks']} looks"
 
 
+def generator(name):
+    """The random numbers of a case, which depend on its name alone (as first written, with a space before "%")."""
+    return np.random.default_rng([SEED, zlib.crc32(name.replace("%", " %").encode())])
+
+
 def quick():
     """Check a few streams that are fair, and what is ever outside of confidence sequences."""
     chosen = [name for name in cases(True) if name in QUICK]
     computed = cases(True)
-    figures = {name: computed[name](np.random.default_rng([SEED, zlib.crc32(name.encode())])) for name in chosen}
+    figures = {name: computed[name](generator(name)) for name in chosen}
     says = "streams: ever rejected, or outside of the confidence sequence, at most .05 and three Monte-Carlo errors"
     return Promise(says, len(figures), list(problems(figures)))
 
@@ -432,8 +437,7 @@ def main(argv=None):
     everything, figures = cases(options.quick), {} if options.quick else load()
     for name, compute in everything.items():
         if options.only in name:
-            # A case's numbers depend on its name alone.
-            figures[name] = compute(np.random.default_rng([SEED, zlib.crc32(name.encode())]))
+            figures[name] = compute(generator(name))
             print(f"{name}: {figures[name]}", flush=True)
             if not options.quick:
                 ordered = {each: figures[each] for each in everything if each in figures}

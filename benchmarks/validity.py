@@ -7,8 +7,8 @@ only what is missing or was run with other parameters. Seeds depend on a cell's 
 
 ``--quick`` runs a few cells with few data sets, and quick checks of the benchmarks that have designs of their own
 (calibration, inequality, scans, two models, streams, given covariates, uncertain groups); it stores nothing. ``--only
-PATTERN`` runs the cells whose name contains the pattern; ``--render`` writes doc/validity.md and its drawings from the
-stored results. The exit status is 1 where a figure breaks a promise of `_bounds`.
+PATTERN`` runs the cells whose name contains the pattern; ``--render`` writes doc/validity.md, its pages by topic and
+its drawings from the stored results. The exit status is 1 where a figure breaks a promise of `_bounds`.
 """
 
 import argparse
@@ -30,7 +30,7 @@ from benchmarks._run import SEED, p_value_of, run
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "validity.json"
-PAGE = ROOT / "doc" / "validity.md"
+DOC = ROOT / "doc"
 #: Data sets of a cell in a quick run.
 QUICK = 200
 
@@ -125,19 +125,18 @@ def main(argv=None):
     parser.add_argument("--quick", action="store_true", help="few cells and data sets, nothing stored")
     parser.add_argument("--only", metavar="PATTERN", default="", help="cells whose name contains this")
     parser.add_argument("--processes", type=int, default=1, metavar="N")
-    parser.add_argument(
-        "--render", action="store_true", help="write doc/validity.md and its drawings from the stored results"
-    )
+    parser.add_argument("--render", action="store_true", help="write doc/validity.md, its pages and drawings")
     options = parser.parse_args(argv)
     everything = all_cells()
     if options.render:
         records = load(RESULTS)
-        PAGE.write_text(render(everything, records, RESULTS.parent))
-        folder = PAGE.parent / "_static"
-        folder.mkdir(exist_ok=True)
+        pages = render(everything, records, RESULTS.parent)
         for name, text in drawings(everything, records).items():
-            (folder / name).write_text(text)
-        print(f"Written to {PAGE.relative_to(ROOT)} and {folder.relative_to(ROOT)}.")
+            pages[f"_static/{name}"] = text
+        for name, text in pages.items():
+            (DOC / name).parent.mkdir(exist_ok=True)
+            (DOC / name).write_text(text)
+        print(f"Written to {DOC.relative_to(ROOT)}: {', '.join(pages)}.")
         return 0
     chosen = [cell for cell in everything if options.only in cell.name and (cell.quick or not options.quick)]
     if not chosen:

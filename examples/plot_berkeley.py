@@ -2,7 +2,7 @@
 Simpson's paradox at Berkeley
 =============================
 
-In 1973 Berkeley's six largest departments admitted 45 % of the men and 30 % of the women who applied. Within
+In 1973 Berkeley's six largest departments admitted 45% of the men and 30% of the women who applied. Within
 departments the difference disappears: women applied where few were admitted.
 """
 

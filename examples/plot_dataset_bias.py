@@ -71,7 +71,7 @@ results = {
 }
 
 # %%
-# Disparities, Black minus White (disparate impact: Black over White); dark fields are significant (p at most 5 %, not
+# Disparities, Black minus White (disparate impact: Black over White); dark fields are significant (p at most 5%, not
 # adjusted).
 figure, several = plt.subplots(1, 2, layout="constrained", figsize=(10, 3.6), sharey=True)
 for axes, experiment in zip(several, experiments, strict=True):

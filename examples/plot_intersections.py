@@ -2,8 +2,8 @@
 Many groups and their intersections
 ===================================
 
-Race, sex and age make thirty-six groups. Test each at 5 %, and chance alone makes one or two of them significant.
-Holm's adjustment keeps the probability of *any* false positive at 5 %, however the p-values depend on each other, and
+Race, sex and age make thirty-six groups. Test each at 5%, and chance alone makes one or two of them significant.
+Holm's adjustment keeps the probability of *any* false positive at 5%, however the p-values depend on each other, and
 costs less power than one might fear.
 """
 
@@ -39,7 +39,7 @@ print(test.excluded_.to_string())
 # and Hochberg) guarantees something else: that few *of the significant disparities* are false.
 level = 0.05
 print(f"comparisons: {len(frame)}")
-print(f"p below 5 %, not adjusted: {(frame['p_value'] <= level).sum()}")
+print(f"p below 5%, not adjusted: {(frame['p_value'] <= level).sum()}")
 print(f"Bonferroni: {(frame['p_value'] * len(frame) <= level).sum()}")
 print(f"Holm: {(frame['p_value_adjusted'] <= level).sum()}")
 print(f"of {len(frame)} true null hypotheses, chance would reject about {len(frame) * level:.1f} without adjustment")

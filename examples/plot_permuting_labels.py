@@ -11,7 +11,7 @@ the real ones, and the shuffled differences have another spread.
 # %%
 # 1,000 people of one group, 100 of another. In both groups a positive person is predicted positive with probability
 # .8, and a negative person with probability .2: by this measure the model treats the groups alike. The groups differ
-# in how many people are positive: 90 % of the large group, and from 90 % down to 10 % of the small one.
+# in how many people are positive: 90% of the large group, and from 90% down to 10% of the small one.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -68,7 +68,7 @@ for name, shares in rejected.items():
     print(f"{name:35}", "  ".join(f"{share:6.1%}" for share in shares))
 
 # %%
-# All of these data sets satisfy the null hypothesis, so a test at 5 % may reject one in twenty of them. With equal
+# All of these data sets satisfy the null hypothesis, so a test at 5% may reject one in twenty of them. With equal
 # base rates all three do so, within the error of 100 data sets (two points). The naive test gets worse the more the
 # groups differ in other respects.
 figure, axes = plt.subplots(layout="constrained", figsize=(7, 3.6))

@@ -39,7 +39,7 @@ plt.show()
 # %%
 # What would the textbook test have done? Suppose that everybody who reoffends is called a risk with the same
 # probability, .95, whatever the race. Simulate such fair data for the ten people and the others, and test them: at a
-# level of 5 %, five in a hundred should be significant. If all ten are called a risk, the estimated error of their
+# level of 5%, five in a hundred should be significant. If all ten are called a risk, the estimated error of their
 # rate is zero, and the textbook test treats any difference as certain.
 ten = int(groups.loc["Native American", "n_effective"])
 others = int(groups["n_effective"].sum()) - ten
@@ -71,6 +71,6 @@ smallest = minimum_detectable_disparity(
 print(f"others: {baseline:.0%}; a true rate of {baseline + smallest:.0%} in the group would have been found")
 
 # %%
-# With ten people, only a difference this large is detected that often, and only downwards: not even a rate of 100 % is
+# With ten people, only a difference this large is detected that often, and only downwards: not even a rate of 100% is
 # far enough above the others'. That no disparity was detected says little about eighteen people, and nothing in favour
 # of the score.

@@ -9,7 +9,7 @@ differ by the shortest descriptions that explain the others.
 # %%
 # The null hypotheses: among people who did not reoffend, people in the subgroup are called a risk as often as everyone
 # else. All combinations of race, sex and age are tested; the probability that any true hypothesis is rejected is at
-# most 5 %.
+# most 5%.
 import matplotlib.pyplot as plt
 
 from skfairtest import DisparityDisplay, Rate, SubgroupScan

@@ -18,7 +18,7 @@ from benchmarks.reproduce._expected import NOT, REPRODUCED, verdicts
 from benchmarks.reproduce._pages import index_page, inventory_page, source_page
 from benchmarks.reproduce._pictures import drawings
 from benchmarks.reproduce._rows import Row
-from benchmarks.reproduce._summary import INVENTORY, PAGE, summary_page, with_table
+from benchmarks.reproduce._summary import INVENTORY, PAGE, summary_page, with_words
 
 #: In the order of the page that lists them.
 SOURCES = (
@@ -46,18 +46,23 @@ def missing(module):
     return [file for file in getattr(module, "NEEDS", ()) if not (data_folder() / file).exists()]
 
 
-def computed(name, quick):
-    """Run a source; store what it found unless it is a quick run, and return its rows."""
+def computed(name, quick, part=None):
+    """Run a source, or one part of it and take the others as they are stored.
+
+    What it found is stored unless it is a quick run; its rows are returned.
+    """
     module, began = module_of(name), time.perf_counter()
     if quick and missing(module):
         print(f"{name}: SKIPPED, {', '.join(missing(module))} not found: set SKFAIRTEST_DATA to the folder")
         return []
-    found = module.run(quick=quick)
+    kept = {key: value for key, value in stored(name)["data"].items() if key != part} if part else {}
+    found = module.run(quick=quick, **({"kept": kept} if part else {}))
     seconds = time.perf_counter() - began
     print(f"{name}: {len(found.rows)} rows in {seconds:.1f} s")
     if not quick:
         figures = {
-            "source": module.SOURCE, "seconds": round(seconds, 1), "facts": found.facts, "rows": stored_rows(found.rows)
+            "source": module.SOURCE, "seconds": None if part else round(seconds, 1), "facts": found.facts,
+            "rows": stored_rows(found.rows),
         }  # fmt: skip
         tables = {title: {"head": head, "rows": rows} for title, (head, rows) in found.tables.items()}
         more = {key: getattr(found, key) for key in ("pictures", "data") if getattr(found, key)}
@@ -73,7 +78,7 @@ def stored_rows(rows):
 
 
 def render():
-    """Write the pages, their pictures and the table of README from the stored figures."""
+    """Write the pages, their pictures and what README says of them from the stored figures."""
     PAGES.mkdir(exist_ok=True)
     documents = {name: stored(name) for name in SOURCES}
     found = verdicts(documents)
@@ -84,7 +89,7 @@ def render():
     (PAGES / "index.md").write_text(index_page(documents, found))
     (PAGES / f"{INVENTORY}.md").write_text(inventory_page(found))
     (PAGES / f"{PAGE}.md").write_text(summary_page(documents, {name: module_of(name) for name in SOURCES}, found))
-    README.write_text(with_table(README.read_text(), documents, found))
+    README.write_text(with_words(README.read_text(), found))
 
 
 def wrong(name, rows):
@@ -111,10 +116,15 @@ def main(argv=None):
     parser.add_argument("name", choices=list(dict.fromkeys(["all", *papers, *SOURCES])), help="the source")
     parser.add_argument("--quick", action="store_true", help="less of it, nothing written: bounds are checked")
     parser.add_argument("--render", action="store_true", help="write the pages from what is stored")
+    parser.add_argument("--part", help="of a source that stores parts: compute this one, and keep the others")
     options = parser.parse_args(argv)
     names = chosen(options.name)
+    if options.part and (options.quick or any(options.part not in getattr(module_of(n), "PARTS", ()) for n in names)):
+        parser.error(f"{options.name} has no part {options.part!r} of a full run")
     if not options.render:
-        failed = [f"{name}: {words}" for name in names for words in wrong(name, computed(name, options.quick))]
+        failed = [
+            f"{name}: {words}" for name in names for words in wrong(name, computed(name, options.quick, options.part))
+        ]
         print(*failed, sep="\n")
         if failed:
             return 1

@@ -36,19 +36,18 @@ class Law:
     def base(self):
         return sum(share * base for share, base in zip(self.shares, self.bases, strict=True))
 
+    def mixed(self, function):
+        """Mean, over the groups of positive people, of a function of mean and deviation of their scores."""
+        parts = zip(self.shares, self.bases, self.positives, strict=True)
+        return sum(share * base / self.base * function(m, s) for share, base, (m, s) in parts)
+
     def positive(self, function):
         """Mean of a function of the score of a positive person."""
-        weights = [share * base / self.base for share, base in zip(self.shares, self.bases, strict=True)]
-        parts = zip(weights, self.positives, strict=True)
-        return sum(
-            weight * quad(lambda t, m=m, s=s: function(m + s * t) * norm.pdf(t), -9, 9, limit=200)[0]
-            for weight, (m, s) in parts
-        )
+        return self.mixed(lambda m, s: quad(lambda t: function(m + s * t) * norm.pdf(t), -9, 9, limit=200)[0])
 
     def above(self, score):
         """Probability that a positive person's score is above one."""
-        weights = [share * base / self.base for share, base in zip(self.shares, self.bases, strict=True)]
-        return sum(w * norm.sf(score, m, s) for w, (m, s) in zip(weights, self.positives, strict=True))
+        return self.mixed(lambda m, s: norm.sf(score, m, s))
 
     @cached_property
     def _moments(self):
@@ -82,19 +81,15 @@ def area_variances(*, exchanged=False):
     return a / SHARE + b / (1 - SHARE), mixed / SHARE + mixed / (1 - SHARE)
 
 
-def rate_variances():
-    """Return the variances of the sampling and of the permutation distribution (section 3.3)."""
+def rate_variances(*, printed=False):
+    """Return the variances of the sampling and of the permutation distribution (section 3.3).
+
+    With `printed` the second is as the proof of theorem 3 prints it, with a minus between its parts.
+    """
     base = SHARE * BASES[0] + (1 - SHARE) * BASES[1]
     spread = FNR * (1 - FNR)
     sampling = spread / (SHARE * BASES[0]) + spread / ((1 - SHARE) * BASES[1])
-    return sampling, spread / (SHARE * base) + spread / ((1 - SHARE) * base)
-
-
-def printed_in_the_proof():
-    """Return the variance of permuted rates as the proof of theorem 3 prints it, with a minus between its parts."""
-    base = SHARE * BASES[0] + (1 - SHARE) * BASES[1]
-    spread = FNR * (1 - FNR)
-    return spread / (SHARE * base) - spread / ((1 - SHARE) * base)
+    return sampling, spread / (SHARE * base) + (-1 if printed else 1) * spread / ((1 - SHARE) * base)
 
 
 # Both statistics on drawn data ------------------------------------------------------------------------------

@@ -3,7 +3,8 @@
 A file of `expected` is the inventory of one source, written from its text before it was compared. Each claim has its
 place and the words that hold it, and what is claimed: a `number` that nothing random is in, a `rate` of so many
 repetitions, a `mean` or a `deviation` over them, a `statement`, or a `figure` whose values the text does not have. A
-`setting` is an input, not a claim. `repeats` names the claim that says the same; it is counted there.
+`setting` is an input, not a claim. `repeats` names the claim that says the same; it is counted there. `means` is how a
+word of a statement is read, which the source does not say: a value, and the words for it.
 """
 
 import tomllib
@@ -73,13 +74,20 @@ class Claim:
 
 @cache
 def inventory(source):
-    """Return the whole file of a source."""
-    return tomllib.loads((FOLDER / f"{source}.toml").read_text(encoding="utf-8"))
+    """Return the whole file of a source; a place without a line is on the first, as of a text that is one line."""
+    found = tomllib.loads((FOLDER / f"{source}.toml").read_text(encoding="utf-8"))
+    return found | {"claim": [{"line": 1} | place for place in found["claim"]]}
 
 
 def inventories():
     """Return the names of the sources that have an inventory."""
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+def meanings(source, name):
+    """Return the values that stand for words of a statement ("most", "similar"), as the inventory has them."""
+    (place,) = (place for place in inventory(source)["claim"] if place["id"] == name)
+    return tuple(value for value, _ in place["means"].values())
 
 
 def claims(source):
@@ -162,7 +170,8 @@ def _shown(claim, row):
 def _remarks(claim, rows):
     """Say how far a number is off, in errors, and what else is known of it."""
     if not claim.is_number or claim.kind == "deviation":
-        return "; ".join(dict.fromkeys(row.why for row in rows if row.why))
+        read = [words.format(value) for value, words in claim.place.get("means", {}).values()]
+        return "; ".join(dict.fromkeys([*(row.why for row in rows if row.why), *read]))
     (row, *_), (value, _) = rows, value_of(claim.printed)
     error, far = combined_error(claim, value, row), abs(row.ours - value)
     said = [f"{far / error:.1f} errors" if error else "", row.why]

@@ -1,8 +1,8 @@
-"""One page and a short table of README about all sources and the measured sizes: published, ours, other packages'."""
+"""One page and two sentences of README about all sources and the measured sizes: published, ours, other packages'."""
 
 from benchmarks import validity
 from benchmarks._cells import all_cells
-from benchmarks._drawings import panels, sizes
+from benchmarks._drawings import INSTEAD, compared, panels, sizes
 from benchmarks._tables import number, table
 from benchmarks._words import METHODS
 from benchmarks.reproduce import diciccio
@@ -22,20 +22,18 @@ PAGE = "summary"
 INVENTORY = "inventory"
 TITLE = "Are the tests valid?"
 INTRODUCTION = """\
-A test at 5 % is valid if it rejects at most five in a hundred fair models. This page has in one place how often the
+A test at 5% is valid if it rejects at most five in a hundred fair models. This page has in one place how often the
 tests of this package and the methods of others do, and whether what others published is reproduced here. Each table is
 made of stored figures; the pages behind it have their seeds, versions and run times."""
 REJECTED = """\
-Simulated designs in which the model is fair: in how many of them a method rejects more often than 5 % by more than
+Simulated designs in which the model is fair: in how many of them a method rejects more often than 5% by more than
 three Monte-Carlo errors, and the largest share that it rejects. **Bold** methods are what the package runs by default.
 The default for scores and losses is an approximation; [the page of validity](../validity.md) says where it fails, and
 has every design, power and intervals."""
 PAPER = """\
-Shares of {data_sets:,} fair data sets that are rejected at 5 %: true positive rates of .9 in both groups of 200 people,
+Shares of {data_sets:,} fair data sets that are rejected at 5%: true positive rates of .9 in both groups of 200 people,
 base rates of .8 and .2. Published are the three figures of DiCiccio et al. (2020), section 4.2."""
 OFF = "Every published number that is not reproduced as the text has it, and every statement that does not hold here."
-#: Methods of others that README names, of those in the drawings of validity.
-OTHERS = ("lift", "raw", "basic_bootstrap")
 #: Published for the design of section 4.2, by the names of methods here.
 PUBLISHED = {
     method: claim.printed.removeprefix("0")
@@ -51,8 +49,6 @@ SHOWN = {
         "Individual fairness by inFairness",
     ),
 }
-#: The table and the design whose shares README names: equal true positive rates, so that a difference is chance.
-PACKAGES = ("competitors", "True positive rates by installed packages", "1,000 and 1,000, base rates .9 and .1")
 #: What becomes of claims that are not reproduced, in a sentence.
 OTHERS_ARE = {READING: "only in another reading", NOT: "not", SKIPPED: "not attempted"}
 MARKS = (
@@ -145,53 +141,27 @@ def summary_page(documents, modules, found):
     return "\n".join(out)
 
 
-def packages(documents):
-    """Yield the row of README about installed packages: in how much fair data each of their calls rejects."""
-    name, title, design = PACKAGES
-    if name not in documents:
-        return
-    part = documents[name]["tables"][title]
-    column, sets, found = part["head"].index(design), part["head"].index("data sets"), {}
-    for row in part["rows"]:
-        share, _, silent = (row[column] or "–").partition(", no answer ")
-        if not share.startswith("–"):
-            answers = row[sets] - int(silent or 0)
-            found.setdefault(row[0], {})[f"{float(share.partition(' ')[0]) * answers:.0f} of {answers}"] = None
-    (ours,) = found.pop("skfairtest")
-    others = "; ".join(f"{package} {' or '.join(shares)}" for package, shares in found.items())
-    yield [f"equal true positive rates, {design}: data sets in which a difference is found", None, ours, others]
-
-
-def readme_words(documents, found):
-    """Write what README says of the sources: one sentence with the totals, and a short table."""
+def readme_words(found):
+    """Write what README says of its picture and of the sources: what the picture counts, and the totals."""
     cells, records = measured()
     _, paper = paper_of(cells, records)
-    (_, rates), *_ = panels(cells, records, sizes)
-    bad = {row.method: f"{row.is_bad.sum()} of {len(row.values)}" for row in rates}
-    names = {key: METHODS[key].strip("*") for key in METHODS}
-    rows = [
-        [
-            "fair models rejected at 5 % in the simulation of DiCiccio et al. (2020)",
-            "; ".join(f"{names[key]} {value}" for key, value in PUBLISHED.items()),
-            f"exact {size_text(paper['exact'])}",
-            "; ".join(f"{names[key]} {size_text(paper[key])}" for key in (*PUBLISHED, "lift")),
-        ],
-        [
-            "designs of rates in which fair models are rejected too often",
-            None,
-            bad["exact"],
-            "; ".join(f"{names[key]} {bad[key]}" for key in OTHERS if key in bad),
-        ],
+    ((_, rows),) = compared(cells, records)
+    shares = [
+        f"{INSTEAD.get(row.method, row.label)} {row.values.mean():.1%} on average (largest {row.values.max():.1%})"
+        for row in rows
     ]
-    rows += packages(documents)
-    short = table(["", "published", "here", "other methods and packages"], rows, left=4)
     sentence = totals_sentence(found).removesuffix(".")
-    return f"{sentence} that four sources print ([which ones](doc/papers/{INVENTORY}.md)).\n\n{short}"
+    return (
+        f"Each mark is one of {len(rows[0].values)} designs with equal rates, the same for all methods; at the right, "
+        f"how many of them have too many rejections. Fair models called unfair: {', '.join(shares)}."
+        f"\n\n{sentence} that four sources print ([which ones](doc/papers/{INVENTORY}.md)); the published "
+        f"test rejects {size_text(paper['kdd'])} of fair data sets here, and {PUBLISHED['kdd']} there."
+    )
 
 
-def with_table(readme, documents, found):
+def with_words(readme, found):
     """Return README with what is written between its marks."""
     start, end = MARKS
     before, _, rest = readme.partition(start)
     _, _, after = rest.partition(end)
-    return f"{before}{start}\n\n{readme_words(documents, found)}\n\n{end}{after}"
+    return f"{before}{start}\n\n{readme_words(found)}\n\n{end}{after}"

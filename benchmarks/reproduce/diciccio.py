@@ -47,12 +47,12 @@ varies less; the limit of its rejection rate follows from the two variances.""",
     CORRELATION: """\
 A feature x and errors that are uncorrelated with it, but depend on it: normal noise z over x^2 or |x|, {people:,}
 people. The share of {studentized_data_sets:,} data sets ({fairtest_data_sets:,} for the other tests) that each test
-rejects at 5 %, with its Monte-Carlo error; measured by `python -m benchmarks.correlation`. The paper describes z / x^2.
+rejects at 5%, with its Monte-Carlo error; measured by `python -m benchmarks.correlation`. The paper describes z / x^2.
 Of its two published scripts, the one of Algorithm 1 uses that, and the one of FairTest z / |x|. Ordinary permutations
 of the errors, without a standard error, are no cure.""",
     RATES: """\
 Two groups of {size} people, base rates .8 and .2, false negative rate .1 in both: the share of {rates_data_sets:,} fair
-data sets that are rejected at 5 % ({rates_resamples:,} resamples, Monte-Carlo error about {rates_error:.4f}), for each
+data sets that are rejected at 5% ({rates_resamples:,} resamples, Monte-Carlo error about {rates_error:.4f}), for each
 standard error that the difference can be divided by and for each way to count. The last column is the published share
 within three standard errors of one in its row. The package's default, exact among the positives, rejects {exact:.4f}
 of the first {exact_data_sets:,}.""",
@@ -65,7 +65,7 @@ average be {noise:.3f} away from it.""",
 The same sizes and base rates, false negative rate .1 in both groups. In small samples the permutation distributions are
 far from their limits: a group may have few positives and no misses, and rates of few people tie.""",
     MODELS: """\
-Areas under the ROC curve of test people in {splits} random splits of 70 %, 15 % (not used) and 15 %, by which features
+Areas under the ROC curve of test people in {splits} random splits of 70%, 15% (not used) and 15%, by which features
 the model has. The paper says which features (all but gender and race, and not Adult's final weight) and how large the
 parts are, but not how they were drawn; {compas_people:,} COMPAS records are those with a screening within 30 days and a
 charge description. Numbers are as they are, categories one-hot, missing ones a category
@@ -73,7 +73,7 @@ of Adult, the penalty is scikit-learn's default.""",
     FIGURE_2: """\
 The model of one split at {thresholds} thresholds: the difference between men and women, the 95th percentile of the
 differences in {trials:,} permutations of all labels, and whether section 5's test (the difference over its bootstrap
-deviation, against permuted ones over theirs) and the package's default test are significant at 5 %. Ratio: the
+deviation, against permuted ones over theirs) and the package's default test are significant at 5%. Ratio: the
 bootstrap deviation over that of the permutations, at thresholds from .1 to .9. The paper calls the two approximately
 equal; as base rates differ they are not, which is why permuted differences need their own standard errors.""",
     FIGURE_3: """\
@@ -113,15 +113,15 @@ PICTURES = {
     "odds": Picture(
         FIGURE_2,
         "Equalized odds and permutation tests at every threshold",
-        "The absolute difference between men and women (solid, with dots where the package's test is significant at 5 "
-        "%) and the 95th percentile of the permutation distribution (dashed), against the threshold.",
+        "The absolute difference between men and women (solid, with dots where the package's test is significant at "
+        "5%) and the 95th percentile of the permutation distribution (dashed), against the threshold.",
         (pictures.WIDTH, 5.2),
         pictures.odds,
     ),
     "smallest": Picture(
         FIGURE_3,
         "Smallest detected difference and number of people",
-        "The median of the smallest detected differences, and the range of the middle 80 % of the samples, of false "
+        "The median of the smallest detected differences, and the range of the middle 80% of the samples, of false "
         "positive rates (solid) and recall (dashed), against the number of people.",
         (pictures.WIDTH, 2.9),
         pictures.smallest,
@@ -246,13 +246,9 @@ def table_1(how, sequence):
 
 #: The claims of section 4.2 by the test that they are about.
 RATES_OF = {
-    name: f"fnr.{claim}/rejected"
-    for name, claim in (
-        ("un-studentized", "unstudentized"),
-        ("studentized", "studentized_rate"),
-        ("bootstrap", "bootstrap"),
-    )
-}
+    "un-studentized": "fnr.unstudentized/rejected", "studentized": "fnr.studentized_rate/rejected",
+    "bootstrap": "fnr.bootstrap/rejected",
+}  # fmt: skip
 
 
 def rates(how, sequence):
@@ -328,7 +324,8 @@ def theorems(how, *sequences):
         {kind: (found[name], found[f"{name}_error"]) for kind, found in last.items()}
         for name in ("sampling", "permutation")
     )
-    by_section, misprint = limits.rate_variances(), "its two denominators exchanged, a misprint"
+    by_section, (_, by_proof) = limits.rate_variances(), limits.rate_variances(printed=True)
+    misprint = "its two denominators exchanged, a misprint"
     rows = [
         variance_row("Theorem 1: v as printed", printed_v, *sampling["areas"], "auc.variances"),
         variance_row("Theorem 1: v, denominators exchanged", v, *sampling["areas"], "auc.variances", misprint),
@@ -336,7 +333,7 @@ def theorems(how, *sequences):
         variance_row("Theorem 1: w, denominators exchanged", w, *permutation["areas"], "auc.variances", misprint),
         variance_row("3.3: sampling variance", by_section[0], *sampling["rates"], "fnr.sampled_variance"),
         variance_row("3.3: permutation variance", by_section[1], *permutation["rates"], "fnr.permuted_variance"),
-        variance_row("Proof of theorem 3: the same as printed", limits.printed_in_the_proof(), *permutation["rates"],
+        variance_row("Proof of theorem 3: the same as printed", by_proof, *permutation["rates"],
                      "proof.fnr_variance"),
         variance_row("Proof of theorem 3, with a plus", by_section[1], *permutation["rates"], "proof.fnr_variance",
                      "a plus for the minus, as in 3.3"),

@@ -16,11 +16,11 @@ demographic parity and equalized odds by {people} people in three groups, and co
 largest or smallest of the pairwise disparities here. None of them says more than chance would: the
 smallest p-value of a pair is {smallest_p:.2g}, that of the largest possible disparity there is, and each interval
 contains equality. The page is right to recommend statistics for small groups: {detected} of these comparisons had an
-80 % chance of detecting a disparity, however large."""
+80% chance of detecting a disparity, however large."""
 TABLES = {
     "What these people can show": """\
-Every pair of groups. The interval has 95 % confidence for all pairs of its row's metric together. Detectable is the
-smallest disparity of that pair, in either direction, that its test has an 80 % chance of detecting; "none" means that
+Every pair of groups. The interval has 95% confidence for all pairs of its row's metric together. Detectable is the
+smallest disparity of that pair, in either direction, that its test has an 80% chance of detecting; "none" means that
 not even the largest possible one."""
 }
 

@@ -12,6 +12,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.reproduce._expected import meanings
 from benchmarks.reproduce._rows import Found, said
 from benchmarks.reproduce.fairlearn_metrics import berkeley
 from skfairtest import FairnessTest
@@ -30,11 +31,10 @@ black people. Where the paper is silent: the model is told the race (otherwise l
 experiment A), it is trained on half of the people, and l1 and l2 penalties weigh the same.
 
 The paper compares metrics without saying how sure it is. Here each value has an interval and a p-value. Whether a
-conclusion of the paper holds here is about the values themselves, as in the paper; "most" metrics are four of six or
-more, two reactions are "similar" if neither is {similar:g} times the other, and one is "minimal" up to {minimal:.0%} of
-the reaction to the other bias. Its p-value is one-sided: how often
-data sets on which metrics were equally far from fair would show as much of a difference; the largest one, where a
-conclusion rests on several comparisons of data sets. It leaves out the mutual information, which has no interval.
+conclusion of the paper holds here is about the values themselves, as in the paper; how "most", "similar" and "minimal"
+are read stands beside each. Its p-value is one-sided: how often data sets on which metrics were equally far from fair
+would show as much of a difference; the largest one, where a conclusion rests on several comparisons of data sets. It
+leaves out the mutual information, which has no interval.
 
 Which of sample bias and label bias a metric notices more depends on how many labels the thresholds change, and so on
 the distribution of the score, which the paper does not publish: {between:.0%} of our people have a score between .3 and
@@ -138,11 +138,6 @@ def concluded(answers, says, compared):
     return said(says, all(held), p_text(np.nanmax(p)), answers=answers)
 
 
-#: How many of the six metrics are "most", how much larger a reaction is where two are not "similar", and which part of
-#: the reaction to the other bias is "minimal" at most.
-MOST, SIMILAR, MINIMAL = 4, 1.5, 0.1
-
-
 def reactions(tests, data):
     """Return by how much farther from fair each metric is than on the data set without planted bias."""
     return {name: far(name, tests[data][name])[0] - far(name, tests[1][name])[0] for name in METRICS}
@@ -150,9 +145,10 @@ def reactions(tests, data):
 
 def most(answers, says, holds):
     """A conclusion about most metrics, with those of which it holds."""
+    enough, *_ = meanings(SOURCE, answers)
     there = [name for name in METRICS if holds(name)]
     why = f"{len(there)} of {len(METRICS)}: {', '.join(there) or 'none'}"
-    return said(says, len(there) >= MOST, why, answers=answers)
+    return said(says, len(there) >= enough, why, answers=answers)
 
 
 def middling(steepness):
@@ -165,9 +161,12 @@ def conclusions(A, B):
     others = [name for name in METRICS if name != "difference in residuals"]
     sample, label = ({kind: reactions(tests, data) for kind, tests in (("A", A), ("B", B))} for data in (2, 3))
 
+    _, times = meanings(SOURCE, "a.similar")
+    _, part = meanings(SOURCE, "b.label")
+
     def similar(name):
         small, large = sorted(abs(found["A"][name]) for found in (sample, label))
-        return large <= SIMILAR * small
+        return large <= times * small
 
     return [
         concluded(
@@ -198,7 +197,7 @@ def conclusions(A, B):
         most("b.sample", "B: most metrics react more to sample bias than to label bias",
              lambda name: sample["B"][name] > label["B"][name]),
         most("b.label", "B: most metrics hardly react to label bias",
-             lambda name: abs(label["B"][name]) <= MINIMAL * abs(sample["B"][name])),
+             lambda name: abs(label["B"][name]) <= part * abs(sample["B"][name])),
         concluded("discussion.ground_truth", "B: no metric tells bias from a truth that differs between groups",
                   [(B[1][m].p_value_ <= 0.05, float(B[1][m].p_value_)) for m in METRICS]),
         concluded("discussion.dependence",
@@ -241,9 +240,7 @@ def run(*, quick):
     tables["With scores nearer to 0 and 1"] = (short, [[row.what, row.ours, row.why] for row in steeper])
     between, steep = (middling(steepness) for steepness in STEEPNESS)
     facts = {
-        "similar": SIMILAR,
-        "minimal": MINIMAL,
-        "people": sum(people for people, _ in POPULATION.values()),
-        "features": N_FEATURES,
-    }
-    return Found(rows, tables, {**facts, "between": between, "steep": steep, "steepness": STEEPNESS[1]})
+        "people": sum(people for people, _ in POPULATION.values()), "features": N_FEATURES,
+        "between": between, "steep": steep, "steepness": STEEPNESS[1],
+    }  # fmt: skip
+    return Found(rows, tables, facts)

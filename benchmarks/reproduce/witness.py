@@ -23,10 +23,10 @@ hand; for that test [the page of validity](../validity.md) has the agreement wit
 TABLES = {}
 WHY = {
     "fisher.test, odds ratio": "R's search for the root stops at a tolerance of about 1e-4",
-    "fisher.test, 95 % interval": "the same tolerance, in the reciprocal of a large odds ratio",
+    "fisher.test, 95% interval": "the same tolerance, in the reciprocal of a large odds ratio",
     "epi.2by2, Breslow-Day statistic": "ours has Tarone's correction",
     "homogeneity": "ours is Zelen's exact test, not the chi-squared distribution of large strata",
-    "tails": "at a limit of the interval the exact tail is half of 5 %: the smaller distance is the better limit",
+    "tails": "at a limit of the interval the exact tail is half of 5%: the smaller distance is the better limit",
 }
 GOLDEN = Path(__file__).parents[2] / "tests/golden/r.json"
 #: How far two numbers may be apart of which both are exact, relative to the larger; an estimate and limits that R finds
@@ -67,7 +67,7 @@ def largest(pairs):
 
 
 def off(interval, table):
-    """Return how far the exact tails at the limits of an odds ratio are from half of 5 %."""
+    """Return how far the exact tails at the limits of an odds ratio are from half of 5%."""
     events, people, others, more = table
     low, high = interval
     given = (people + more, people, events + others)
@@ -87,7 +87,7 @@ def run(*, quick):
         "fisher.test, alternative less": ([(t.p_value_, r["p_less"]) for t, r in less], EXACT),
         "fisher.test, alternative greater": ([(t.p_value_, r["p_greater"]) for t, r in greater], EXACT),
         "fisher.test, odds ratio": ([(t.disparity_, r["odds_ratio"]) for t, r in two], ESTIMATE),
-        "fisher.test, 95 % interval": ([(t.confidence_interval_, r["odds_ratio_interval"]) for t, r in two], LIMIT),
+        "fisher.test, 95% interval": ([(t.confidence_interval_, r["odds_ratio_interval"]) for t, r in two], LIMIT),
         "prop.test, Wilson interval": (
             [(t.by_group_.loc["first", ["ci_low", "ci_high"]], r["wilson"]) for t, r in two], EXACT,
         ),
@@ -96,7 +96,7 @@ def run(*, quick):
         "epi.2by2, Breslow-Day statistic": (
             [(t.homogeneity_["statistic"].iloc[0], r["breslow_day"]) for t, r in many], 1e-5,
         ),
-        "mantelhaen.test, 95 % interval": ([(t.confidence_interval_, r["interval"]) for t, r in many], EXACT),
+        "mantelhaen.test, 95% interval": ([(t.confidence_interval_, r["interval"]) for t, r in many], EXACT),
     }  # fmt: skip
     limits = [(t.confidence_interval_, [float(x) for x in r["odds_ratio_interval"]], r["table"]) for t, r in two]
     ours, theirs = (max(off(pair[which], pair[2]) for pair in limits) for which in (0, 1))

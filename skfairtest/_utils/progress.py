@@ -168,7 +168,7 @@ class _Line:
         self._longest = 0
 
     def __call__(self, what: str, share: float) -> None:
-        text = f"{what}: {100 * share:.0f} %"
+        text = f"{what}: {100 * share:.0f}%"
         self._longest = max(self._longest, len(text))
         sys.stderr.write(f"\r{text:<{self._longest}}")
         sys.stderr.flush()

@@ -107,7 +107,7 @@ class AdjustedFairnessTest(ReportPages):
     p_value_ : float
         The global p-value: the smallest familywise-adjusted one.
     p_value_interval_ : tuple of float
-        95 % limits of `p_value_` with infinitely many resamples; `p_value_` twice where there are none.
+        95% limits of `p_value_` with infinitely many resamples; `p_value_` twice where there are none.
     rejected_, concern_ : bool
         ``p_value_ <= 1 - confidence_level``.
     caution_ : str

@@ -87,8 +87,8 @@ def caution(doubts: Sequence[tuple[Any, Any, str, float, float]]) -> str:
         return ""
     group, other, *_ = doubts[0]
     shares = [
-        f"of the {what} models explain {100 * max(explained, 0):.0f} % of the variance, and averages of the people "
-        f"with the most similar covariates {100 * max(near, 0):.0f} %"
+        f"of the {what} models explain {100 * max(explained, 0):.0f}% of the variance, and averages of the people "
+        f"with the most similar covariates {100 * max(near, 0):.0f}%"
         for first, second, what, explained, near in doubts
         if (first, second) == (group, other)
     ]
@@ -230,7 +230,7 @@ def _notes(setup: AdjustedSetup, rows: list[dict[str, Any]]) -> list[str]:
 
     def span(name: str) -> str:
         low, high = f"{max(least[name], 0):.0f}", f"{max(most[name], 0):.0f}"
-        return f"{low} %" if low == high else f"{low} % to {high} %"
+        return f"{low}%" if low == high else f"{low}% to {high}%"
 
     same = names[0] == names[1]
     by = f"{names[0]} for both" if same else f"{names[0]} for the outcome, {names[1]} for the group"

@@ -53,7 +53,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
 
     Null hypothesis of each comparison: the metric is equal in the two groups that are compared (with `margin`: it does
     not differ by more than the margin). Each is tested as `FairnessTest` tests it; `adjust` then acts once, on all of
-    them together, so that with the default at most 5 % of audits report even one false positive, or about 5 % where
+    them together, so that with the default at most 5% of audits report even one false positive, or about 5% where
     p-values are not exact. The p-value of a rate is exact between single groups; against several groups together it is
     exact where the people in these are a random sample (see Notes).
 
@@ -215,7 +215,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     >>> print(
     ...     audit.results_.query("feature == 'sex' and metric == 'accuracy'")["sentence"].item()
     ... )
-    No significant disparity was detected between men and women in accuracy. 65.4 % of men ...
+    No significant disparity was detected between men and women in accuracy. 65.4% of men ...
 
     Young women against young men, and against older women:
 

@@ -91,7 +91,7 @@ def impact_frame(
         found = ", ".join(f"{one.name!r} ({one.n:,})" for one in compared) or "none"
         raise GroupsMissing(
             f"sensitive_features: {feature}: rates can be compared only if at least two categories each have two "
-            f"people and {100 * smallest_share:g} % of them; found {found}"
+            f"people and {100 * smallest_share:g}% of them; found {found}"
         )
     if not any(one.selected for one in compared):
         raise NothingDefined(

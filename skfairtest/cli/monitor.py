@@ -25,7 +25,7 @@ ASKED = (
     "state batch name time y_true y_pred y_score sensitive encoding metric.monitor group pos_label alpha.monitor "
     "margin.monitor blocks html markdown"
 )
-MONITOR_HELP = f"""Test a stream, batch by batch, valid however often one looks.
+MONITOR_HELP = f"""Test a stream, batch by batch, valid however often you look.
 
 STATE is a JSON file with all that is known of earlier batches; the first run makes it. The test is valid however often
 it is looked at, if who is in a batch does not follow the outcomes in it (with --blocks queues: if samples are in the

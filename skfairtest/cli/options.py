@@ -149,8 +149,8 @@ rates, values name their rate: --rate true_positive_rate=0.7."""
 POWER_EPILOG = f"""\b
 Examples:
   skfairtest power --rate 0.3 --rate 0.5
-      how many people are needed to detect that 30 % of one group
-      and 50 % of another are selected
+      how many people are needed to detect that 30% of one group
+      and 50% of another are selected
   skfairtest power --rate 0.3 --rate 0.5 --n 60 --n 200
       how likely a test of 60 and 200 people is to detect it
   skfairtest power --baseline 0.3 --n 60 --n 200

@@ -204,7 +204,7 @@ def _is_share(asked: Asked) -> bool:
 
 def _probability(value: float) -> str:
     """Write a power: one decimal where there is one."""
-    return f"{round(100 * value, 1):g} %"
+    return f"{round(100 * value, 1):g}%"
 
 
 def _by_group(values: Sequence[str], of: str = "in") -> str:
@@ -243,7 +243,7 @@ def _truth(answer: Answer) -> str:
 def sentences(answer: Answer) -> list[str]:
     """Say what was found, then what it means."""
     test = _test(answer.asked)
-    level, likely = f"at level {100 * test['alpha']:g} %", _probability(answer.power)
+    level, likely = f"at level {100 * test['alpha']:g}%", _probability(answer.power)
     beyond = "" if test["margin"] is None else f" {_margin(answer.asked)}"
     certifies = test["alternative"] == "equivalence"
     if answer.question == "minimum_detectable_disparity":
@@ -315,7 +315,7 @@ def _settings(answer: Answer) -> list[str]:
     test, rates = _test(answer.asked), _rates_of(answer.asked)
     lines = [
         f"The test: {label(answer.asked.metric)}, {test['disparity']}, {test['alternative']}, compare "
-        f"{test['compare']}, level {100 * test['alpha']:g} % for all comparisons together.",
+        f"{test['compare']}, level {100 * test['alpha']:g}% for all comparisons together.",
         *(f"{label(rate.name)}: among {rate.among}, the share who {rate.happens}." for rate in rates if rate.happens),
     ]
     if any(base != 1 for base in answer.base_rates):

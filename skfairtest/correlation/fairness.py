@@ -104,7 +104,7 @@ class CorrelationFairnessTest(ReportMixin):
     null_distribution_ : ndarray of shape (n_resamples, n_features)
         Statistics of the permutations, pooled over strata; NaN where undefined, or after the permutations had stopped.
     p_value_interval_ : tuple of float
-        95 % limits of the Monte-Carlo error of `p_value_`.
+        95% limits of the Monte-Carlo error of `p_value_`.
     method_, adjust_ : str or None
         What was run.
     n_resamples_ : int

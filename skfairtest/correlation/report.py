@@ -96,7 +96,7 @@ def correlation_document(
         said.append(f"{_how_many(f'Within single levels of {label(setup.controls)} ', strata, 'comparison')}.{first}")
     low, high = (p_text(limit) for limit in p_value_interval)
     between = f"between {low} and {high}" if p_value_interval[0] > 0 else f"below {high}"
-    said.append(f"With infinitely many resamples, the p-value would lie {between} (95 % limits).")
+    said.append(f"With infinitely many resamples, the p-value would lie {between} (95% limits).")
     return [
         Paragraph(_finding(setup, lead), "concern" if concern else "fine"),
         Paragraph("\n".join(said)),
@@ -171,7 +171,7 @@ def _notes(setup: CorrelationSetup, rows: list[dict[str, Any]], *, several: bool
     familywise = setup.adjust in ("holm", "bonferroni", "max_t")
     if not setup.own:
         together = "all features together" if familywise else "one feature at a time"
-        out.append(f"Intervals are {100 * (1 - setup.alpha):g} %, for {together}.")
+        out.append(f"Intervals are {100 * (1 - setup.alpha):g}%, for {together}.")
     if several:
         out.append("Single strata are a second family, adjusted by itself; the verdict is on the pooled comparisons.")
     disagree = sum(row["concern"] == (row["ci_low"] <= 0 <= row["ci_high"]) for row in rows if row["ci_low"] > -np.inf)

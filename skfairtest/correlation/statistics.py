@@ -29,7 +29,7 @@ C = mean(a b), V = mean(a^2), W = mean(b^2), rho = C / sqrt(V W), everybody's ra
     IF of rho = IF of C / sqrt(V W) - rho / 2 (IF of V / V + IF of W / W),    variance of rho = mean(IF^2) / n.
 
 Sorted once, h and k are cumulative sums. tau on ranks leaves h and k out, and rejects more than a tenth of true null
-hypotheses at a nominal 5 %. Ranks have no heavy tails: an interval is rho plus and minus the critical value times the
+hypotheses at a nominal 5%. Ranks have no heavy tails: an interval is rho plus and minus the critical value times the
 standard error.
 
 With strata, x and e are centred (or ranked) and e is permuted within each; the pooled correlation is of all people's

@@ -205,7 +205,7 @@ class CalibrationDisplay:
             )  # fmt: skip
             band = own["score"], own["ci_low"], own["ci_high"]
             ax.fill_between(*band, color=colour, alpha=0.18, linewidth=0, zorder=2)
-        literal(ax.set_xlabel(f"score (bands: {100 * self.confidence_level:.3g} % for all groups and bins together)"))
+        literal(ax.set_xlabel(f"score (bands: {100 * self.confidence_level:.3g}% for all groups and bins together)"))
         literal(ax.set_ylabel("share of truly positive people"))
         ax.set_xlim(0, 1)
         ax.set_ylim(0, 1)

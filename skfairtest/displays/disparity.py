@@ -144,7 +144,7 @@ class DisparityDisplay(FittedDisplay):
             null=1.0 if ratio else 0.0,
             margin_bounds=setup.margin_bounds,
             factor=axis_factor(setup, next(iter(metrics))) if len(units) == 1 else 1.0,
-            xlabel=f"{told}\n{together}{100 * (1 - setup.alpha):g} % intervals",
+            xlabel=f"{told}\n{together}{100 * (1 - setup.alpha):g}% intervals",
             n_hidden=len(everything) - len(shown),
             metric_name="" if several else metric_title(next(iter(metrics))),
             estimator_name=name,
@@ -173,7 +173,7 @@ class DisparityDisplay(FittedDisplay):
             concern=np.ones(len(found), dtype=bool),
             p_value=found["p_value_adjusted"].to_numpy(dtype=float),
             factor=100.0 if unit.startswith(" in percentage") else 1.0,
-            xlabel=f"difference{unit}: subgroup minus others\n{together}{100 * (1 - setup.alpha):g} % intervals",
+            xlabel=f"difference{unit}: subgroup minus others\n{together}{100 * (1 - setup.alpha):g}% intervals",
             metric_name="" if several else metric_title(metrics[0]),
             estimator_name=name,
         )

@@ -104,7 +104,7 @@ class GroupMetricDisplay(FittedDisplay):
             small=np.array([row["small"] for _, row in rows], dtype=bool),
             reference=None if several or len(parts) > 1 else _everybody(parts[0]),
             factor=value_factor(parts[0].setup, metrics[0]) if len(units) == 1 else 1.0,
-            xlabel=f"{told}\npointwise {100 * (1 - parts[0].setup.alpha):g} % intervals",
+            xlabel=f"{told}\npointwise {100 * (1 - parts[0].setup.alpha):g}% intervals",
             metric_name="" if several else metric_title(metrics[0]),
             estimator_name=name,
         )

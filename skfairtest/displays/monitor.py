@@ -187,7 +187,7 @@ class MonitorDisplay:
         own, factor = self._own(), 100 if self.share else 1
         ax.fill_between(
             own["look"], factor * own["ci_low"], factor * own["ci_high"], color=PALE, step="post", linewidth=0,
-            label=f"{100 * (1 - self.alpha):g} % confidence sequence",
+            label=f"{100 * (1 - self.alpha):g}% confidence sequence",
         )  # fmt: skip
         ax.plot(own["look"], factor * own["disparity"], color=BLUE, label="difference so far")
         for edge in sorted({-self.margin, self.margin}):

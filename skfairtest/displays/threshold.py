@@ -351,7 +351,7 @@ class ThresholdDisplay:
         self.figure_, self.ax_ = axes(ax, type(self).__name__)
         ax, x = self.ax_, self.thresholds
         test = "exact test" if self.method == "exact" else "score test"
-        level = f"{100 * (1 - self.confidence_level):.3g} %"
+        level = f"{100 * (1 - self.confidence_level):.3g}%"
         self.kept_ = ax.fill_between(
             x, self.kept_low, self.kept_high, facecolor=PALE, edgecolor=BAR, hatch="....", linewidth=0.0,
             label=f"not significant ({test}, {level})", zorder=1,
@@ -369,7 +369,7 @@ class ThresholdDisplay:
         colour = self.line_.get_color()
         ax.fill_between(
             x, self.ci_low, self.ci_high, color=colour, alpha=0.25, linewidth=0, zorder=2,
-            label=f"{100 * self.confidence_level:.3g} % interval",
+            label=f"{100 * self.confidence_level:.3g}% interval",
         )  # fmt: skip
         if self.rejected.any():
             ax.plot(

@@ -177,7 +177,7 @@ class FairnessTest(GroupsTest):
         Statistics under permuted labels, flipped signs or in bootstrap samples, as ``method`` says; None where every
         null distribution was enumerated, NaN where one was.
     p_value_interval_ : tuple of float
-        95 % limits of the Monte-Carlo error of `p_value_` (Clopper and Pearson's); both ends are `p_value_` where it is
+        95% limits of the Monte-Carlo error of `p_value_` (Clopper and Pearson's); both ends are `p_value_` where it is
         exact.
     method_, variance_, within_, adjust_ : str or None
         What was run. `variance_` and `within_` are dicts where metrics differ in them.

@@ -105,7 +105,7 @@ class PairedFairnessTest(ReportPages, FairnessTest):
     null_distribution_ : ndarray of shape (n_resamples, n_comparisons) or None
         Statistics that were sampled; None where none were.
     p_value_interval_ : tuple of float
-        95 % limits of the Monte-Carlo error of `p_value_`.
+        95% limits of the Monte-Carlo error of `p_value_`.
     method_, variance_, within_, adjust_ : str or None
         What was run, as of `FairnessTest`.
     n_resamples_ : int

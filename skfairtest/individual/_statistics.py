@@ -216,7 +216,7 @@ def doubts_about(
             share = float(ratios[few].sum() / ratios.sum())
             if share > 0.5:
                 doubts.append(
-                    f"the mean of loss ratios depends on {which}: {int(few.sum()):,} of {n:,} have {100 * share:.0f} % "
+                    f"the mean of loss ratios depends on {which}: {int(few.sum()):,} of {n:,} have {100 * share:.0f}% "
                     "of the sum of all ratios, so the result depends on tiny losses. statistic='ratio_of_means' or "
                     "'log_ratio' does not"
                 )
@@ -224,7 +224,7 @@ def doubts_about(
     if level > TOO_OFTEN * alpha and alpha / FAR < p_value <= alpha:
         doubts.append(
             f"p_value_={p_value:.3g} is too close to the level of {alpha:.3g} to be reliable: a few people are harmed "
-            f"much less than the others, and with {n:,} people the test then rejects about {100 * level:.1f} % of "
+            f"much less than the others, and with {n:,} people the test then rejects about {100 * level:.1f}% of "
             "models at the tolerance (attained_level_). Test more people"
         )
     if n < FEW:

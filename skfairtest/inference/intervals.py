@@ -1,6 +1,6 @@
 """Confidence intervals of rates and of their disparities. Every function broadcasts; NaN where a rate is undefined.
 
-``z`` is the normal quantile of the confidence level: 1.96 for a two-sided 95 % interval, 1.645 for a one-sided limit.
+``z`` is the normal quantile of the confidence level: 1.96 for a two-sided 95% interval, 1.645 for a one-sided limit.
 
 References
 ----------

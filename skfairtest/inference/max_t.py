@@ -1,7 +1,7 @@
 """Step-down max-T adjustment (Westfall and Young 1993) from a joint distribution of the statistics.
 
 From permuted tables it is exact for the joint null hypothesis only (every group alike): with groups A = B but C
-different it can reject A against B up to 12 % of the time at a nominal 5 %. Holm's adjustment has no such weakness.
+different it can reject A against B up to 12% of the time at a nominal 5%. Holm's adjustment has no such weakness.
 """
 
 from __future__ import annotations

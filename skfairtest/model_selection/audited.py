@@ -499,7 +499,7 @@ class AuditedClassifier(_Audited, ClassifierMixin, BaseEstimator):
     A test takes the model as given: its p-value is about the models of these folds, not about all models that could be
     trained on other people. The models of two folds share most of their training data, and each was trained on the
     people on whom the others are tested, so predictions of different folds are not quite independent; no exact test
-    covers that. Each test has its own level: two tests at 5 % raise a false alarm in up to 10 % of fair models. One
+    covers that. Each test has its own level: two tests at 5% raise a false alarm in up to 10% of fair models. One
     `FairnessTest` with a list of metrics adjusts for their number.
 
     With metadata routing, the estimator gets everything it requests; without, it gets ``sample_weight`` and further

@@ -146,7 +146,7 @@ def _verdict(record: AuditRecord) -> Iterator[Block]:
         "comparisons" if several else "comparison": f"{verdict.n_comparisons:,}",
         "significant": f"{verdict.n_found:,}",
         "smallest adjusted p" if several else "p": p_text(verdict.p_value),
-        "level": f"{100 * verdict.alpha:g} %",
+        "level": f"{100 * verdict.alpha:g}%",
     }
     yield Pairs(tuple(figures.items()), "figures")
     seed, version = record.parameters.get("random_state"), record.versions.get("skfairtest")
@@ -162,8 +162,8 @@ def _first_findings(record: AuditRecord) -> Iterator[Block]:
         rest = record.verdict.n_found - len(shown)
         more = f" {pluralize(rest, 'further significant comparison')} below." if rest else ""
         yield Paragraph(
-            "The strongest by what their intervals assure, one for each metric and grouping; crossed groups where they "
-            f"do not only repeat a single feature. Intervals are in parentheses.{more}"
+            "Ranked by the interval end nearest to equality, one for each metric and grouping; intersections only "
+            f"where they do not repeat a single feature. Intervals are in parentheses.{more}"
         )
     else:
         yield Paragraph("The largest gaps observed, one for each metric and grouping:")
@@ -246,7 +246,7 @@ def _comparisons(record: AuditRecord) -> Iterator[Block]:
     )
     yield Paragraph(
         f"The strongest evidence comes first. {adjusted} Detectable is the smallest disparity, in either direction, "
-        f"a comparison of so many people had an {100 * DETECTION_POWER:g} % chance of detecting."
+        f"a comparison of so many people had an {100 * DETECTION_POWER:g}% chance of detecting."
     )
     folded = _are_more(record.parts, MOST_OPEN)
     for part in record.parts:
@@ -354,7 +354,7 @@ def summary_frame(parts: Sequence[AuditPart]) -> pd.DataFrame:
 
 def _kept(parts: Sequence[AuditPart], comparisons: pd.DataFrame) -> str:
     """Say how often audits report a false positive, and what that assumes."""
-    level = f"{100 * parts[0].setup.alpha:g} %"
+    level = f"{100 * parts[0].setup.alpha:g}%"
     rough = sorted({method for method in comparisons["method"] if not method.startswith(("exact", "undefined"))})
     if not rough:
         said = f"At most {level} of audits done like this report even one false positive."
@@ -376,7 +376,7 @@ def legend(record: AuditRecord) -> list[str]:
     """Say what the columns of the tables are."""
     parts, verdict, setup = record.parts, record.verdict, record.setup
     comparisons = pd.concat([part.comparisons for part in parts], ignore_index=True)
-    confidence = f"{100 * (1 - setup.alpha):g} % confidence"
+    confidence = f"{100 * (1 - setup.alpha):g}% confidence"
     several = verdict.n_comparisons > 1
     familywise = setup.adjust in ("holm", "shaffer", "bonferroni")
     together = f" for all {pluralize(verdict.n_comparisons, 'comparison')} together" if several and familywise else ""
@@ -395,7 +395,7 @@ def legend(record: AuditRecord) -> list[str]:
         f"{confidence} for that group alone.",
         f"{setup.disparity.replace('_', ' ')}: {compared}.{order} Its interval has {confidence}{together}.",
         f"detectable: the smallest disparity, in either direction, that the comparison had an "
-        f"{100 * DETECTION_POWER:g} % chance of detecting; {NO_SIZE}: not even the largest one had. For rates by the "
+        f"{100 * DETECTION_POWER:g}% chance of detecting; {NO_SIZE}: not even the largest one had. For rates by the "
         "power of the test that was run, for other metrics by normal approximation.",
         "p: how often chance alone would show a disparity at least as extreme as this one, if the null hypothesis were "
         f"true. Method: {', '.join(sorted(set(comparisons['method'])))}.",

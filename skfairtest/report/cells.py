@@ -232,7 +232,7 @@ def _value_cells(setup: Setup, row: Mapping[str, Any]) -> tuple[str, str, str]:
         write = partial(percent, digits=share_digits(value))
     elif setup.is_share(metric):
         write = decimal
-    interval = "" if np.isnan(value) else _span(write, row["ci_low"], row["ci_high"]).replace(" %", "", 1)
+    interval = "" if np.isnan(value) else _span(write, row["ci_low"], row["ci_high"]).replace("%", "", 1)
     return write(value), interval, f"{row['n_effective']:,}{remark}"
 
 
@@ -266,7 +266,7 @@ def values_table(setup: Setup, by_group: pd.DataFrame, *, most: int | None = Non
             row += _value_cells(setup, values[metric]) if metric in values else ("", "", "")
         rows.append(tuple(row))
     caption = (
-        f"Values by {names[0]}, each with its {100 * (1 - setup.alpha):g} % interval and the number of people it rests "
+        f"Values by {names[0]}, each with its {100 * (1 - setup.alpha):g}% interval and the number of people it rests "
         "on (n)"
     )
     folded = most is not None and len(rows) > most

@@ -80,8 +80,8 @@ def few_rule(setup: Setup, metrics: Sequence[str]) -> str:
     sizes = {"share": f"{points(FEW_POINTS, 0)} points", "ratio": f"a ratio of {FEW_RATIO:g}", "value": "any size"}
     kinds = dict.fromkeys(_kind(setup, metric) for metric in metrics)
     return (
-        f"fewer than 10 people count, or no comparison had an {100 * DETECTION_POWER:g} % chance of detecting a gap of "
-        f"{' or '.join(sizes[kind] for kind in kinds)}"
+        f"fewer than 10 people meet the condition, or no comparison had an {100 * DETECTION_POWER:g}% chance of "
+        f"detecting a gap of {' or '.join(sizes[kind] for kind in kinds)}"
     )
 
 

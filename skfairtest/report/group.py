@@ -101,7 +101,7 @@ def group_document(
         ends = dict(zip(("ci_low", "ci_high"), equivalence_interval, strict=True))
         inverted = oriented(setup, tested.iloc[[leading]].assign(**ends)).iloc[0]
         low, high = (write(inverted[end]) for end in ends)
-        level = f"{100 * (1 - 2 * setup.alpha):g} %"
+        level = f"{100 * (1 - 2 * setup.alpha):g}%"
         said.append(f"Its {level} interval, which the test of equivalence inverts, is {low} to {high}.")
     if bounds is not None:
         said.append(_bounds_sentence(setup, tested.iloc[[leading]], *bounds))
@@ -154,7 +154,7 @@ def sampling_error(limits: tuple[float, float]) -> list[str]:
     if limits[0] == limits[1]:
         return []
     low, high = (p_text(bound) if bound else "0" for bound in limits)
-    return [f"With infinitely many resamples, the p-value would lie between {low} and {high} (95 % limits)."]
+    return [f"With infinitely many resamples, the p-value would lie between {low} and {high} (95% limits)."]
 
 
 def _bounds_sentence(
@@ -188,7 +188,7 @@ def notes(setup: Setup, comparisons: pd.DataFrame) -> Iterator[str]:
     if comparisons["ci_low"].notna().any():
         simultaneous = setup.adjust in ("holm", "shaffer", "bonferroni", "max_t")
         together = "for all comparisons together" if simultaneous else "for one comparison at a time"
-        intervals = f" Intervals of disparities are {100 * (1 - setup.alpha):g} %, {together}."
+        intervals = f" Intervals of disparities are {100 * (1 - setup.alpha):g}%, {together}."
     yield f"p-values are adjusted for the number of comparisons: {GROUPS_ADJUSTED[setup.adjust]}.{intervals}"
     yield from (said for said in (setup.people, setup.unknown) if said)
     if setup.controls:

@@ -77,7 +77,7 @@ def _certainty(record: AuditRecord) -> str:
     if low == high:
         return ""
     between = f"{p_text(low) if low else '0'} and {p_text(high)}"
-    return f" With infinitely many resamples, that p-value would lie between {between} (95 % limits)."
+    return f" With infinitely many resamples, that p-value would lie between {between} (95% limits)."
 
 
 def _nothing(record: AuditRecord, shown: Sequence[Highlight]) -> Iterator[str]:
@@ -118,7 +118,7 @@ def _others(ordered: Sequence[tuple[float, AuditPart, str]]) -> str:
 
 
 def _chance() -> str:
-    return f"{100 * DETECTION_POWER:g} % chance"
+    return f"{100 * DETECTION_POWER:g}% chance"
 
 
 def _standings(record: AuditRecord) -> Iterator[tuple[AuditPart, Any, list[Standing]]]:

@@ -208,7 +208,7 @@ def _told(one: Highlight) -> str:
     if row["concern"]:
         return f"{said}, adjusted {equals_p(row['p_value_adjusted'])}."
     size = row["minimum_detectable"]
-    chance = f"{100 * DETECTION_POWER:g} % chance"
+    chance = f"{100 * DETECTION_POWER:g}% chance"
     if np.isnan(size):
         return f"{said}, adjusted {equals_p(row['p_value_adjusted'])}."
     could = "of detecting no gap" if np.isinf(size) else f"of detecting {size_text(setup, row['metric'], size)}"

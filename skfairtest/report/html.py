@@ -29,9 +29,6 @@ except ImportError as error:
 
 __all__ = ["fragment", "page"]
 
-#: The space of "5 %".
-_PERCENT = re.compile(r"(?<=\d) (?=%)")
-
 
 def page(blocks: Sequence[Block], *, details: bool = False, landscape: bool = False) -> str:
     """Write a document as one page: no network, light and dark, for screens and for paper.
@@ -180,7 +177,7 @@ def _stacked(table: Table) -> Iterator[list[Cell]]:
 
 def _written(value: Any) -> Any:
     """Return what a template may write: our own markup as it is, anything else as a text to be escaped."""
-    return value if isinstance(value, Markup) else _PERCENT.sub("\N{NO-BREAK SPACE}", printable(str(value)))
+    return value if isinstance(value, Markup) else printable(str(value))
 
 
 @cache

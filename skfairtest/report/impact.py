@@ -132,7 +132,7 @@ def impact_section(impact: ImpactRecord, confidence_level: float, *, favorable: 
 def _verdict(table: pd.DataFrame) -> Paragraph:
     compared = table[table["compared"] & ~table["highest"]]
     if not len(compared):
-        return Paragraph("No category can be compared with a highest rate.")
+        return Paragraph("No category can be compared with the highest rate.")
     significant = compared["significant"].astype(bool)
     below = compared["below_four_fifths"].astype(bool)
     n, found = len(compared), int(significant.sum())
@@ -146,10 +146,10 @@ def _verdict(table: pd.DataFrame) -> Paragraph:
     ]
     also = f" {enumerated(split)}." if split else ""
     if not found:
-        said = f"No significant disparity was detected in {pluralize(n, 'comparison')} with a highest rate."
+        said = f"No significant disparity was detected in {pluralize(n, 'comparison')} with the highest rate."
         return Paragraph(f"{said}{also} This does not prove fairness.", "fine")
     differ = "differs" if found == 1 else "differ"
-    of = f"of {pluralize(n, 'comparison')} with a highest rate, {found:,} {differ}"
+    of = f"of {pluralize(n, 'comparison')} with the highest rate, {found:,} {differ}"
     return Paragraph(f"Significant disparity: {of}.{also}", "concern")
 
 
@@ -162,7 +162,7 @@ def _part(part: pd.DataFrame, scoring: bool, confidence_level: float) -> list[Bl
         Column("high scores" if scoring else "selected"),
         Column("rate", under=""),
         Column("ratio"),
-        Column(f"{100 * confidence_level:g} % interval", under=""),
+        Column(f"{100 * confidence_level:g}% interval", under=""),
         Column("p"),
         Column("SDs", under="SDs "),
         Column("short of pool"),
@@ -212,12 +212,12 @@ def _explained(table: pd.DataFrame, scoring: bool, smallest_share: float, confid
         "more would have been selected at the rate of all compared, and at the highest.",
         "Flips: after how many changed decisions on the category the ratio is on the other side of four fifths (where "
         "it is below, so many more have to be selected), and the test of this pair alone says the opposite.",
-        "Four fifths is a rule of thumb about the ratio seen, and no test: it knows nothing of chance.",
+        "Four fifths is a rule of thumb about the ratio seen, not a test: it ignores chance.",
     ]
     few = table[~table["compared"] & table["category"].notna()]
     if len(few):
         lines.append(
-            f"Categories with less than {100 * smallest_share:g} % of the people whose category is known, or with one "
+            f"Categories with less than {100 * smallest_share:g}% of the people whose category is known, or with one "
             "person, are shown and not compared."
         )
     if table["category"].isna().any():

@@ -147,7 +147,7 @@ def _verdict(setup: IndividualSetup) -> tuple[str, list[str]]:
     said = STATISTICS[setup.statistic].format(number(setup.estimate))
     low, high = (number(limit) for limit in setup.interval)
     evidence = (
-        f"at least {number(setup.lower_bound)} with {100 * (1 - setup.alpha):g} % confidence (two-sided {low} to "
+        f"at least {number(setup.lower_bound)} with {100 * (1 - setup.alpha):g}% confidence (two-sided {low} to "
         f"{high}), where {setup.tolerance:g} is tolerated, {equals_p(setup.p_value)}"
     )
     outside = setup.report["n_people_outside"]
@@ -184,7 +184,7 @@ def _predicts(row: Mapping[str, Any]) -> str:
 
 def _alone(setup: IndividualSetup, row: Mapping[str, Any]) -> str:
     """Say what changing a sensitive column alone does."""
-    confidence = f"{100 * (1 - setup.alpha):g} % interval"
+    confidence = f"{100 * (1 - setup.alpha):g}% interval"
     times = ""
     if np.isfinite(row["statistic"]):
         limits = f"{number(row['ci_low'])} to {number(row['ci_high'])}"
@@ -216,7 +216,7 @@ def _changed(changed: pd.DataFrame) -> Iterator[str]:
     for row in records(changed.head(_MOST_CHANGES)):
         by = "" if np.isnan(row["mean_change"]) else f" by {number(abs(row['mean_change']))} on average"
         people = pluralize(row["n_people"], "person", "people")
-        yield f"{label(row['feature'])}: {label(row['change'])}{by}, {people}, worse for {100 * row['worse']:.0f} %"
+        yield f"{label(row['feature'])}: {label(row['change'])}{by}, {people}, worse for {100 * row['worse']:.0f}%"
     if len(changed) > _MOST_CHANGES:
         yield f"and {len(changed) - _MOST_CHANGES:,} more, see changed_features()"
 

@@ -47,7 +47,7 @@ def _verdict_on_sizes(setup: Setup, *, concern: bool, p_value: float, n_comparis
         return f"Not certified: for {where} {unknown} {found}."
     better = f"is larger by less than {number(margin)}, if it is larger at all," if margin else "is smaller"
     every = "the one comparison" if n_comparisons == 1 else f"every one of {asked}"
-    level = f"{100 * (1 - setup.alpha):g} %"
+    level = f"{100 * (1 - setup.alpha):g}%"
     return f"Certified at {level}: in {every} the disparity by {by} {better} under model B {found}."
 
 

@@ -183,7 +183,7 @@ def models_document(
     )  # fmt: skip
     marked = frozenset(np.flatnonzero(results["significant"]).tolist()) if not fairer else frozenset()
     note = (
-        f"Candidates are judged by Holm's method over all of them, at a level of {100 * (1 - level):.3g} %. What "
+        f"Candidates are judged by Holm's method over all of them, at a level of {100 * (1 - level):.3g}%. What "
         f"follows about single comparisons of a candidate, and intervals, is at this level divided by {len(found)}, so "
         "that it holds for all candidates together. To choose a candidate by these people, and to test it, takes "
         "other people."
@@ -219,7 +219,7 @@ def _values(found: PairedRecord, setup: Setup, by_group: pd.DataFrame, by_model:
         named = f"{metric_title(row['metric'])}{' (change in points)' if unit else ''}"
         names = [named, row["group"], *([row["stratum"]] if strata else [])]
         rows.append((*map(label, names), f"{row['n']:,}", level(row["value_a"]), level(row["value_b"]), *cells))
-    level_of = f"{100 * (1 - setup.alpha):g} %"
+    level_of = f"{100 * (1 - setup.alpha):g}%"
     caption = f"Values under both models; changes with {level_of} intervals, and the people they rest on (n)"
     return Table(tuple(columns), tuple(rows), caption, few=SHOWN)
 

@@ -364,7 +364,7 @@ class AuditRecord:
         setup, several = self.setup, self.verdict.n_comparisons > 1
         asked = pluralize(self.verdict.n_comparisons, "comparison")
         p = equals_p(self.verdict.p_value)
-        level = f"level {100 * setup.alpha:g} %"
+        level = f"level {100 * setup.alpha:g}%"
         beyond = "" if setup.margin_bounds is None else " beyond the margin"
         if not self.verdict.concern:
             names = [f"by {label(part.feature)}" for part in self.parts]
@@ -393,7 +393,7 @@ class AuditRecord:
         crossed = [(part, n) for part, n in found if n and len(part.sensitive) > fewest]
         if crossed:
             total = sum(len(part.comparisons) for part, _ in found if len(part.sensitive) > fewest)
-            names.append(f"by features crossed ({sum(n for _, n in crossed):,} of {total:,})")
+            names.append(f"at intersections ({sum(n for _, n in crossed):,} of {total:,})")
         return names
 
     def oriented(self) -> AuditRecord:

@@ -179,7 +179,7 @@ def equals_p(p: float) -> str:
 
 def percent(value: float, digits: int = 1) -> str:
     """Write a share as a percentage."""
-    return "undefined" if np.isnan(value) else f"{points(value, digits)} %"
+    return "undefined" if np.isnan(value) else f"{points(value, digits)}%"
 
 
 def points(value: float, digits: int = 1) -> str:
@@ -644,7 +644,7 @@ def result_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
     group, other = _who(setup, row)
     lead = f"No significant disparity{beyond} was detected between {group} and {other} in {label(metric)}."
     inside = "" if np.isnan(row["ci_low"]) else "No disparity inside the interval is ruled out"
-    chance = f"{100 * DETECTION_POWER:g} % chance"
+    chance = f"{100 * DETECTION_POWER:g}% chance"
     if np.isinf(size):
         power = f"no gap, however large, had an {chance} of being detected here"
     elif shown:
@@ -661,7 +661,7 @@ def verdict_sentence(
 ) -> str:
     """Say whether there is a significant disparity, and what its absence does not mean."""
     asked, features = pluralize(n_comparisons, "comparison"), label(setup.features)
-    level = f"{100 * (1 - setup.alpha):g} %"
+    level = f"{100 * (1 - setup.alpha):g}%"
     if setup.alternative == "equivalence":
         assert setup.margin_bounds is not None
         low, high = setup.margin_bounds

@@ -96,7 +96,7 @@ def _null(scan: ScanRecord) -> str:
         setup.sentences.alternative, "is the same as"
     )
     metrics = enumerated([*map(label, setup.metrics)])
-    promise = PROMISES[setup.guarantee].format(level=f"{100 * setup.sentences.alpha:g} %")
+    promise = PROMISES[setup.guarantee].format(level=f"{100 * setup.sentences.alpha:g}%")
     if setup.sentences.descriptions:
         promise += f" {OF_MEANS}"
     asked = pluralize(scan.n_tested, "different hypothesis", "different hypotheses")

@@ -119,7 +119,7 @@ def sentence(setup: StreamSetup, row: Mapping[str, Any]) -> str:
     share = written.is_share(row["metric"])
     value, gap = (percent, points) if share else (number, number)
     unit = " points" if share else ""
-    level = f"{100 * (1 - written.alpha):g} %"
+    level = f"{100 * (1 - written.alpha):g}%"
     said = (
         f"{metric_title(row['metric'])}: {label(row['group'])} {value(row['value_group'])}, {label(row['other'])} "
         f"{value(row['value_other'])} over all batches; within {setup.block[1]} the difference is "
@@ -151,7 +151,7 @@ def _null(setup: StreamSetup) -> str:
         alike = f"{'differ' if several else 'differs'} between both groups by at most {size}"
     return (
         f"Of each pair: in every {setup.block[0]}, {enumerated([*map(label, setup.metrics)])} {alike}. The probability "
-        f"that a true hypothesis is ever rejected is at most {100 * written.alpha:g} %, however often the stream is "
+        f"that a true hypothesis is ever rejected is at most {100 * written.alpha:g}%, however often the stream is "
         "looked at."
     )
 

@@ -27,7 +27,7 @@ class UncertainGroupsTest(FairnessTest):
     Null hypothesis: the rate is equal in the groups that are compared. Where every probability is 0 or 1, the test is
     `FairnessTest`, with the same numbers. Otherwise rates are estimated as `estimate` says, and compared by score
     statistics, whose distribution is that of outcomes drawn with the rates of the null hypothesis. Every estimate needs
-    probabilities that are right on average (of the people with a probability of .3, 30 % belong to the group), and one
+    probabilities that are right on average (of the people with a probability of .3, 30% belong to the group), and one
     more assumption, which no data without groups can check; `assumption_` names it. Estimates that differ from each
     other are a sign that one fails.
 

@@ -11,7 +11,7 @@ a group is N_g0 / (N_g0 + N_g1):
   role of person i. Right if, within each group, role and probabilities are independent: what the probabilities were
   made from (surname, address) says nothing more about the role (McCartan et al. 2024, the model without covariates).
 
-Both need probabilities that are right on average: of the people with a probability of .3, 30 % are in the group.
+Both need probabilities that are right on average: of the people with a probability of .3, 30% are in the group.
 
 Rates are compared among the people who meet the condition, by linear forms sum d_i y_i of their outcomes y: with
 d_i = p_ig / sum p_g - p_ih / sum p_h for the weighted estimate; for the likelihood with the coefficients of least

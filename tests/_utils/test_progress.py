@@ -45,7 +45,7 @@ def test_without_rich_the_names_and_the_share_are_a_line(monkeypatch, capsys):
     with progress("audit", 2, True) as outer, progress("[red]auc\x1b[1m", 2, False) as inner:
         inner()
         outer()
-    assert r"audit: [red]auc\x1b[1m: 25 %" in capsys.readouterr().err
+    assert r"audit: [red]auc\x1b[1m: 25%" in capsys.readouterr().err
 
 
 def test_a_bar_of_somebody_else_shows_what_was_not_asked_to_show_itself(capsys):

@@ -395,20 +395,19 @@ def test_what_was_not_found_comes_with_what_could_have_been_missed(audit):
     assert len(missed)
     for sentence, size in zip(missed["sentence"], missed["minimum_detectable"], strict=True):
         assert sentence.startswith("No significant disparity was detected between ")
-        found = re.search(r"had an 80 % chance of detecting a gap of (\d+\.\d+) points\.$", sentence)
+        found = re.search(r"had an 80% chance of detecting a gap of (\d+\.\d+) points\.$", sentence)
         assert float(found[1]) == pytest.approx(100 * size, abs=0.051)
         assert "No disparity inside the interval is ruled out" in sentence
     hopeless = audit.results_[np.isinf(audit.results_["minimum_detectable"])]
     assert len(hopeless)
-    assert hopeless["sentence"].str.contains("no gap, however large, had an 80 % chance of being detected here").all()
+    assert hopeless["sentence"].str.contains("no gap, however large, had an 80% chance of being detected here").all()
 
 
 def test_a_finding_says_who_how_much_which_way_and_how_sure(audit):
     (row,) = audit.results_.query("feature == 'sex' and metric == 'precision' and group == 'Female'").to_dict("records")
     assert row["verdict"] == "disparity found"
     assert row["sentence"].startswith(
-        "Among people predicted positive, 51.27 % of women were truly positive, versus 63.54 % of men: "
-        "12.27 points less"
+        "Among people predicted positive, 51.27% of women were truly positive, versus 63.54% of men: 12.27 points less"
     )
     assert "adjusted p = " in row["sentence"]
     assert row["sentence"].endswith(".")
@@ -684,7 +683,7 @@ def test_the_detectable_size_allows_for_the_adjustment_that_was_run():
 
 
 def test_no_sentence_says_that_any_size_would_have_gone_unseen_where_the_exact_test_finds_one():
-    # 10 against 300 of whom 56 % show the event, at the level of 1 of 100: not by normal approximation, but the exact
+    # 10 against 300 of whom 56% show the event, at the level of 1 of 100: not by normal approximation, but the exact
     # test finds 56 points with a power of .91.
     from skfairtest import power
 
@@ -815,7 +814,7 @@ def test_the_verdict_on_many_groupings_names_features_and_counts_crossings(compa
     assert f"by age_cat ({counts[2]} of 3)" in sentence
     assert "by sex" not in sentence
     assert counts[1] == 0
-    assert f"by features crossed ({sum(counts[3:])} of 67)" in sentence
+    assert f"at intersections ({sum(counts[3:])} of 67)" in sentence
     quiet = FairnessAudit.from_table(compas_table, metrics="selection_rate", margin=0.9, method="asymptotic")
     sentence = quiet.record_.to_dict()["verdict"]["sentence"]
     assert sentence.startswith(

@@ -46,7 +46,7 @@ def test_published_numbers(published):
 
 @pytest.mark.parametrize("unknown", [188, 307, 494])
 def test_the_published_table_of_new_york_counts_small_and_unknown_categories(unknown):
-    """SolasAI's notebook on New York's audits: 37 of 100 in a category of 1 %, and three numbers of unknown people."""
+    """SolasAI's notebook on New York's audits: 37 of 100 in a category of 1%, and three numbers of unknown people."""
     two = [Category("f", 4824, 2375), Category("m", 4869, 2465)]
     found = impact_frame("x", [*two, Category("native", 100, 37), Category(None, unknown, 0, unknown=True)])
     native, lost = found.iloc[2], found.iloc[3]

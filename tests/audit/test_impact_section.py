@@ -137,7 +137,7 @@ def test_where_nobody_is_selected_no_category_is_compared(people):
     nobody = audit(people.assign(hired=0), pos_label=1)
     assert not nobody.impact_["compared"].any()
     section = str(nobody).rsplit(f"{TITLE}\n", 1)[1]
-    assert "No category can be compared with a highest rate." in section
+    assert "No category can be compared with the highest rate." in section
     assert "nobody was selected in any category" in section
 
 

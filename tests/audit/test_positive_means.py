@@ -22,8 +22,8 @@ def test_sentences_say_it_and_numbers_do_not_change():
     assert plain.results_[numbers].equals(worded.results_[numbers])
     assert not worded.results_["sentence"].str.contains("predicted positive").any()
     first = worded.results_["sentence"].iloc[0]
-    assert first.startswith("20.0 % of women were denied, versus 80.0 % of men: 60.0 points less")
-    assert "Worse off: men were denied more often than women: 80.0 % versus 20.0 %" in str(worded)
+    assert first.startswith("20.0% of women were denied, versus 80.0% of men: 60.0 points less")
+    assert "Worse off: men were denied more often than women: 80.0% versus 20.0%" in str(worded)
     assert "Worse off: women" in str(audited(favorable=True))
     assert "orse off" not in str(plain)
     assert "The positive label is 1 (denied)." in str(worded)

@@ -47,7 +47,7 @@ def test_the_section_says_what_the_scan_says(people, found):
     pd.testing.assert_frame_equal(found.scan_.results_, alone.results_)
     sentence = found.record_.scan.sentences[0]
     inside = (people["sex"] == "f") & (people["age"] < 30)
-    own, others = (f"{100 * people['pred'][some].mean():.1f} %" for some in (inside, ~inside))
+    own, others = (f"{100 * people['pred'][some].mean():.1f}%" for some in (inside, ~inside))
     assert sentence.startswith(f"{own} of people with age 20 to 29, sex = f were hired, versus {others} of everyone")
     for report in (str(found), found.to_markdown(), found.to_html()):
         assert TITLE in report

@@ -234,8 +234,13 @@ def test_the_table_says_what_holds_what_breaks_and_why_cells_are_empty(monkeypat
     places = {design.name: place for place, design in enumerate(DESIGNS, 1)}
     shown = [row[places[one.design.name]] for one in chosen]
     assert shown == [".050", "**.300**", "*.300*", "R"]
-    assert "| few clusters | refused: clusters: 6 are too few | means |" in text
-    assert "| errors of two kinds | rates differ |" in text
+    details = _gauntlet_table.details(gauntlet.RESULTS)
+    assert "| few clusters | refused: clusters: 6 are too few | means |" in details
+    assert "| errors of two kinds | rates differ |" in details
+    assert "| means | sparse disagreement | .300 | 60 |" in details
+    exceptions = _gauntlet_table.exceptions(gauntlet.RESULTS)
+    assert len(exceptions) == 1
+    assert all(f"in *{name}*, means .300" in exceptions[0] for name in names[1:3])
     assert _gauntlet_table.replaced(text, gauntlet.RESULTS) == text
     with pytest.raises(SystemExit):
         _gauntlet_table.replaced("no markers", gauntlet.RESULTS)

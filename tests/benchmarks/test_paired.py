@@ -75,4 +75,4 @@ def test_figures_in_the_documentation_are_those_stored():
     for own in powers.values():
         assert f"{min(own):.2f} to {max(own):.2f}".replace("0.", ".") in section
     assert f"at most {largest['paired']} in twenty designs" in " ".join(guide.split())
-    assert f"up to {100 * float(largest['permuted']):.0f} %" in guide
+    assert f"up to {100 * float(largest['permuted']):.0f}%" in guide

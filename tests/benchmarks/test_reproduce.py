@@ -18,7 +18,7 @@ from benchmarks.reproduce._expected import NOT, READING, verdicts
 from benchmarks.reproduce._pages import index_page, inventory_page, source_page
 from benchmarks.reproduce._pictures import Picture, drawings
 from benchmarks.reproduce._rows import Found, Row, said
-from benchmarks.reproduce._summary import MARKS, off, readme_words, summary_page, totals_sentence, with_table
+from benchmarks.reproduce._summary import MARKS, off, readme_words, summary_page, totals_sentence, with_words
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -34,8 +34,8 @@ def test_the_pages_are_those_of_the_stored_figures():
     assert (reproduce.PAGES / "summary.md").read_text() == summary_page(documents, modules, found)
     assert (reproduce.PAGES / "inventory.md").read_text() == inventory_page(found)
     readme = reproduce.README.read_text()
-    assert readme == with_table(readme, documents, found)
-    assert readme_words(documents, found) in readme
+    assert readme == with_words(readme, found)
+    assert readme_words(found) in readme
 
 
 def shapes(svg):
@@ -84,8 +84,9 @@ def test_a_picture_is_drawn_from_what_is_stored_and_stands_in_its_section(tmp_pa
     assert reproduce.main(["witness"]) == 0
     page, drawing = (tmp_path / "witness.md").read_text(), (tmp_path / "witness_heat.svg").read_text()
     readme = reproduce.README.read_text()
-    assert readme.startswith(f"Before\n\n{MARKS[0]}\n\nReproduced here: ")
-    assert readme.endswith(f" |\n\n{MARKS[1]}\n\nAfter\n")
+    assert readme.startswith(f"Before\n\n{MARKS[0]}\n\nEach mark is one of 31 designs")
+    assert "\n\nReproduced here: " in readme
+    assert readme.endswith(f" there.\n\n{MARKS[1]}\n\nAfter\n")
     assert "what was here" not in readme
     assert "## Heat\n\n\n\n![A heat map of 4 cells.](../_static/witness_heat.svg)\n" in page
     assert "a heat map of the witness" in shapes(drawing)[0]
@@ -188,33 +189,18 @@ def test_the_totals_count_each_claim_once_and_the_list_has_what_is_not_reproduce
 
 
 def test_the_summary_shows_what_installed_packages_find():
-    name, title, design = _summary.PACKAGES
-    head = ["package", "version", "data sets", design]
-    cells = [
-        ["skfairtest", "1", 1000, "0.041 (0.006)"],
-        ["a", "2", 200, "0.31 (0.02)"],
-        ["a", "2", 200, "0.9 (0.02)"],
-        ["b", "3", None, None],
-        ["c", "3", 10, "–, no answer 10"],
-        ["c", "3", 10, "1.000 (0.000)"],
-    ]
-    tables = {each: {"head": head, "rows": cells} for each in _summary.SHOWN[name]}
-    documents = {name: {**documented(), "tables": tables}}
-    page = summary_page(documents, {name: SimpleNamespace(TABLES={title: "By package."})}, [])
-    assert (
-        f"## {title}\n\nBy package.\n\n| package | version | data sets | {design} |\n|---|---|---|---|\n| skfairtest |"
-        in page
+    ((name, titles),) = _summary.SHOWN.items()
+    tables = {each: {"head": ["package", "design"], "rows": [["a", "0.31 (0.02)"]]} for each in titles}
+    page = summary_page(
+        {name: {**documented(), "tables": tables}}, {name: SimpleNamespace(TABLES={titles[0]: "By."})}, []
     )
-    row = "data sets in which a difference is found | – | 41 of 1000 | a 62 of 200 or 180 of 200; c 10 of 10 |"
-    assert row in readme_words(documents, [])
-    assert "data sets in which" not in readme_words({}, [])
+    assert f"## {titles[0]}\n\nBy.\n\n| package | design |\n|---|---|\n| a | 0.31 (0.02) |" in page
 
 
 @pytest.mark.parametrize("name", [name for name in _summary.SHOWN if name in reproduce.SOURCES])
 def test_tables_that_the_summary_names_are_stored(name):
     tables = reproduce.stored(name)["tables"]
     assert set(_summary.SHOWN[name]) <= set(tables)
-    assert _summary.PACKAGES[2] in tables[_summary.PACKAGES[1]]["head"]
 
 
 def test_the_sizes_of_the_summary_are_those_of_the_validity_benchmark():

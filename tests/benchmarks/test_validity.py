@@ -309,7 +309,7 @@ def few(monkeypatch, tmp_path):
     cells = [replace(cell_named(name), data_sets=40, resamples=39, denominators=3, quick=True) for name in names]
     monkeypatch.setattr(validity, "all_cells", lambda: cells)
     monkeypatch.setattr(validity, "RESULTS", tmp_path / "results" / "validity.json")
-    monkeypatch.setattr(validity, "PAGE", tmp_path / "validity.md")
+    monkeypatch.setattr(validity, "DOC", tmp_path)
     monkeypatch.setattr(validity, "ROOT", tmp_path)
     return cells
 
@@ -351,12 +351,13 @@ def test_page_and_drawings_are_written_from_the_stored_figures(few, tmp_path):
         validity.main(["--render"])
     validity.main([])
     assert validity.main(["--render"]) == 0
-    page = validity.PAGE.read_text()
+    page, reading = ((tmp_path / name).read_text() for name in ("validity.md", "validity/reading.md"))
+    rates = (tmp_path / "validity" / "rates.md").read_text()
     records = validity.load(validity.RESULTS)
     size = _render.number(records["rates/f1/20-200"]["methods"]["lift"]["size"])
-    row = next(line for line in page.splitlines() if line.startswith("| f1 | 20, 200"))
+    row = next(line for line in rates.splitlines() if line.startswith("| f1 | 20, 200"))
     assert size in row
-    assert "3 of 3 designs" in page
+    assert "3 of 3 designs" in reading
     for name in _drawings.KINDS:
         assert f"(_static/validity_{name}.svg)" in page
         assert (tmp_path / "_static" / f"validity_{name}.svg").read_text().startswith("<svg ")
@@ -428,8 +429,16 @@ def test_committed_figures_keep_the_promises_of_the_exact_tests_and_the_page_is_
         assert promise.checked
         assert promise.broken == []
         assert not promise.left or promise.why
-    page = PAGES / "validity.md"
-    assert page.read_text() == _render.render(cells, records, RESULTS)
+    pages = _render.render(cells, records, RESULTS)
+    assert all((PAGES / name).read_text() == text for name, text in pages.items())
+    assert set(pages) == {"validity.md", *(f"validity/{path.name}" for path in (PAGES / "validity").iterdir())} - {
+        "validity/gauntlet.md"
+    }
+    # Every section of designs, and every claim's exception, is on a page.
+    assert {cell.section for cell in cells} == {name for _, names, _ in _render.TOPICS.values() for name in names}
+    for promise in promises:
+        for place in promise.left:
+            assert f"| {place.rsplit(': ', 1)[0]} |" in pages["validity.md"]
 
 
 def marks(svg):

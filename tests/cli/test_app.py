@@ -844,8 +844,8 @@ def test_the_demo_reports_what_fairness_test_finds(elsewhere, capsys):
         compas.y_true, compas.y_pred, sensitive_features=compas.sensitive_features["race"], metric="equalized_odds"
     )
     for key, row in test.by_group_.iterrows():
-        cells = [key[1], f"{row['n']:,}", f"{row['n_effective']:,}", f"{100 * row['value']:.1f} %"]
-        interval = f"{100 * row['ci_low']:.1f} to {100 * row['ci_high']:.1f} %"
+        cells = [key[1], f"{row['n']:,}", f"{row['n_effective']:,}", f"{100 * row['value']:.1f}%"]
+        interval = f"{100 * row['ci_low']:.1f} to {100 * row['ci_high']:.1f}%"
         assert any(
             line.startswith(f"  {cells[0]} ") and all(c in line for c in [*cells, interval])
             for line in text.splitlines()
@@ -853,7 +853,7 @@ def test_the_demo_reports_what_fairness_test_finds(elsewhere, capsys):
     leading = test.comparisons_.sort_values("p_value").iloc[0]
     first, second = ("value_group", "group"), ("value_other", "other")
     value, name = first if leading["disparity"] <= 0 else second
-    assert f"{100 * leading[value]:.1f} % of {leading[name]} people were rated" in text
+    assert f"{100 * leading[value]:.1f}% of {leading[name]} people were rated" in text
     assert f"{100 * abs(leading['disparity']):.1f} points" in text
     assert "ProPublica" in text
     assert "propublica/compas-analysis" in text

@@ -26,8 +26,8 @@ def test_rates_alone_ask_how_many_people_are_needed(capsys):
     assert tuple(found["n_per_group"]) == required_sample_size(metric="selection_rate", rates=(0.3, 0.5)) == (95, 95)
     assert asked(*RATES) == 0
     text = capsys.readouterr().out
-    assert "190 people are needed, 95 in each group, to detect a disparity with a probability of 80 %" in text
-    assert "if 30.0 % of group 1 and 50.0 % of group 2 are predicted positive." in text
+    assert "190 people are needed, 95 in each group, to detect a disparity with a probability of 80%" in text
+    assert "if 30.0% of group 1 and 50.0% of group 2 are predicted positive." in text
 
 
 def test_rates_and_people_ask_for_the_power(capsys):
@@ -37,9 +37,9 @@ def test_rates_and_people_ask_for_the_power(capsys):
     assert found["power"] == expected
     asked(*RATES, "--n", "60", "--n", "200", "--alpha", "0.01")
     text = capsys.readouterr().out
-    assert f"a test of 60 and 200 people detects a disparity with a probability of {100 * expected:.1f} %" in text
-    assert "at level 1 %" in text
-    assert f"With a probability of {100 * (1 - expected):.1f} %, it misses it" in text
+    assert f"a test of 60 and 200 people detects a disparity with a probability of {100 * expected:.1f}%" in text
+    assert "at level 1%" in text
+    assert f"With a probability of {100 * (1 - expected):.1f}%, it misses it" in text
 
 
 def test_a_baseline_and_people_ask_what_can_be_found(capsys):
@@ -50,8 +50,8 @@ def test_a_baseline_and_people_ask_what_can_be_found(capsys):
     assert found["baseline"] == 0.3
     asked(*options)
     text = capsys.readouterr().out
-    assert f"{100 * expected:.1f} points or more with a probability of 80 %" in text
-    assert f": selection_rate of {100 * (0.3 + expected):.1f} % versus 30.0 %" in text
+    assert f"{100 * expected:.1f} points or more with a probability of 80%" in text
+    assert f": selection_rate of {100 * (0.3 + expected):.1f}% versus 30.0%" in text
     assert "a result that is not significant does not mean that there is none" in text
     down = numbers(capsys, *options, "--direction", "down")["minimum_detectable_disparity"]
     assert down == minimum_detectable_disparity(
@@ -106,7 +106,7 @@ def test_ratios_and_margins_are_in_the_sentences(capsys):
     asked(*RATES, "--n", "60", "--margin", "0.05")
     assert "detects a disparity beyond 5.0 points" in capsys.readouterr().out
     asked("--baseline", "0.3", "--n", "300", "--compare", "to_overall")
-    assert "or more with a probability of 80 %." in capsys.readouterr().out
+    assert "or more with a probability of 80%." in capsys.readouterr().out
 
 
 def test_means_are_pairs_and_criteria_are_named(capsys):
@@ -122,7 +122,7 @@ def test_means_are_pairs_and_criteria_are_named(capsys):
     )
     asked(*options)
     text = capsys.readouterr().out
-    assert "70.0 % of group 1 and 90.0 % of group 2 are predicted positive among people whose true label is pos" in text
+    assert "70.0% of group 1 and 90.0% of group 2 are predicted positive among people whose true label is pos" in text
     asked("--metric", "roc_auc", "--baseline", "0.7", "--n", "40", "--base-rate", "0.5")
     assert "roc_auc" in capsys.readouterr().out
 

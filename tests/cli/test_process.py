@@ -114,7 +114,7 @@ def test_a_terminal_shows_the_strongest_evidence_and_ends_with_the_verdict(peopl
     assert caption in " ".join(shown.split())
     headline, count = " ".join(shown[shown.index("In short") :].split("\n\n")[1].split()).split(" 8 of 15 ")
     assert headline.startswith("People with [b]group[/b] = :smile: were predicted positive less often than ")
-    assert headline.endswith("0.0 % versus 100.0 %, 100.0 points (45.5 to 100.0).")
+    assert headline.endswith("0.0% versus 100.0%, 100.0 points (45.5 to 100.0).")
     assert count.startswith("comparisons show a significant disparity, more than chance explains")
 
 

@@ -171,7 +171,7 @@ def test_intervals_cover_the_correlation_with_heavy_tails(truth, pair, thorough)
             None, e, sensitive_features=x, **options
         ).confidence_interval_
         covered += low <= truth <= high
-    # 95 % less three Monte-Carlo errors.
+    # 95% less three Monte-Carlo errors.
     assert covered >= n * 0.95 - 3 * np.sqrt(n * 0.95 * 0.05)
 
 

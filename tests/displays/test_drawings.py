@@ -25,7 +25,7 @@ from skfairtest.report.scales import tick_text
 mpl.use("Agg")
 
 HOSTILE = [
-    "$x_1$ and $\\alpha", "a_b^c", "<script>alert(1)</script>", "a|b", "new\nline", "\x1b[31mred", "", " lead", "100 %",
+    "$x_1$ and $\\alpha", "a_b^c", "<script>alert(1)</script>", "a|b", "new\nline", "\x1b[31mred", "", " lead", "100%",
     "x" * 300, "[bold]", "{braces}", "\u202eevil",
 ]  # fmt: skip
 

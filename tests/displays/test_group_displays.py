@@ -74,7 +74,7 @@ def test_the_forest_is_the_comparisons(test):
     assert not display.concern.all()
     assert rows(display) == ["z against x", "y against x", "z against y"]
     assert display.ax_.get_xlabel() == (
-        "difference in percentage points: first minus second\nsimultaneous 95 % intervals"
+        "difference in percentage points: first minus second\nsimultaneous 95% intervals"
     )
     assert display.ax_.get_title() == "Selection rate"
     display.figure_.canvas.draw()
@@ -324,7 +324,7 @@ def test_the_forest_of_a_scan_is_its_results():
     for name in ("disparity", "ci_low", "ci_high"):
         np.testing.assert_array_equal(getattr(display, name), scan.results_[name])
     assert display.concern.all()
-    assert "percentage points: subgroup minus others\nsimultaneous 95 % intervals" in display.ax_.get_xlabel()
+    assert "percentage points: subgroup minus others\nsimultaneous 95% intervals" in display.ax_.get_xlabel()
 
 
 def test_the_forest_of_several_metrics_of_a_scan_names_them():

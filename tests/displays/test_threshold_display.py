@@ -111,7 +111,7 @@ def test_undefined_thresholds_are_a_gap_and_told(people):
     assert np.isnan(display.disparity).tolist() == [False, True]
     texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert "disparity (undefined at 1 threshold)" in texts
-    assert "not significant (exact test, 5 %)" in texts
+    assert "not significant (exact test, 5%)" in texts
     assert "each by itself" in display.ax_.get_xlabel()
 
 

@@ -739,7 +739,7 @@ def test_progress_without_rich(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "rich.console", None)
     run(TRUTH, SCORE, GROUP, weighted_error, n_resamples=499, verbose=1)
     shown = capsys.readouterr().err
-    assert "weighted_error: 100 %" in shown
+    assert "weighted_error: 100%" in shown
     assert shown.endswith("\n")
 
 

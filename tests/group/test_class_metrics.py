@@ -273,7 +273,7 @@ def with_value(function, base, target):
 
 
 def alarms(draw, n_resamples=199, n_data=N_DATA):
-    """Count the data sets of which a permutation test at 5 % finds the values of two sides different."""
+    """Count the data sets of which a permutation test at 5% finds the values of two sides different."""
     rng, found = np.random.default_rng(1), 0
     statistic = Statistic("difference", np.ones(1))
     for _ in range(n_data):
@@ -331,7 +331,7 @@ def test_the_size_of_a_binary_f_score_is_the_level(sizes):
 @pytest.mark.parametrize("sizes", [(60, 240), (240, 60)])
 @pytest.mark.parametrize("name", ["average_precision", "r2"])
 def test_the_size_of_metrics_of_numbers_is_the_level(name, sizes, thorough):
-    # Shifts of normal scores that give an average precision of .7 to 50 % and to 20 % of truly positive people.
+    # Shifts of normal scores that give an average precision of .7 to 50% and to 20% of truly positive people.
     sides = (np.arange(2)[:, None] == np.repeat([0, 1], sizes)).astype(np.uint8)
     block, n = np.zeros(sum(sizes), dtype=int), sum(sizes)
 

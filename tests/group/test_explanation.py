@@ -13,7 +13,7 @@ def berkeley():
 
 
 def test_berkeleys_standardized_rates_are_the_published_ones(berkeley):
-    """Freedman, Pisani and Purves, Statistics, chapter 2, table 2: men 39 %, women 43 %, weighted by all applicants."""
+    """Freedman, Pisani and Purves, Statistics, chapter 2, table 2: men 39%, women 43%, weighted by all applicants."""
     found = berkeley.explain(standard="pooled")
     rows, table = found.by_stratum, load_berkeley()
     weight = np.unique(table.control_features["department"], return_counts=True)[1] / 4526

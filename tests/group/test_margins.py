@@ -256,7 +256,7 @@ def test_the_finding_printed_is_the_comparison_that_decides(selected):
     test = FairnessTest.from_table(table, margin=0.05, alternative="equivalence", **RATE)
     assert test.disparity_ == pytest.approx(-0.8)
     assert (
-        "10.0 % of people with group = a were predicted positive, versus 90.0 % of people with group = c"
+        "10.0% of people with group = a were predicted positive, versus 90.0% of people with group = c"
         in str(test).splitlines()[2]
     )
 

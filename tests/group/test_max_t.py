@@ -159,7 +159,7 @@ def test_strata_have_a_joint_law_in_every_setting(berkeley_table, params):
 
 @pytest.mark.slow
 def test_under_the_joint_null_the_level_holds():
-    # Five groups of unequal size with one rate; a valid test with 99 resamples rejects exactly 5 % or less.
+    # Five groups of unequal size with one rate; a valid test with 99 resamples rejects exactly 5% or less.
     rng = np.random.default_rng(11)
     sizes = np.array([10, 15, 20, 30, 60])
     repetitions, rejections = 300, 0

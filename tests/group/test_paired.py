@@ -245,7 +245,7 @@ def test_one_group_is_mcnemars_exact_test():
     assert test.by_model_[["value_a", "value_b"]].to_numpy().tolist() == [[0.55, 0.59]]
     assert len(test.disparities_) == 0
     assert test.method_ == "exact"
-    assert ": 55.0 % under model A and 59.0 % under model B, a difference of 4.0 points" in str(test)
+    assert ": 55.0% under model A and 59.0% under model B, a difference of 4.0 points" in str(test)
     one_sided = approvals(alternative="greater")
     assert one_sided.p_value_ == pytest.approx(test.p_value_ / 2)
     assert one_sided.confidence_interval_[1] == 1

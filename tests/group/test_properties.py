@@ -130,7 +130,7 @@ def check(test, table, params):
     rows = rows[~undefined]
     # A margin that no pair of rates can exceed (against everyone, of whom the group is most) has no statistic.
     assert rows["statistic"].notna().all() or (params.get("margin") and params["compare"] == "to_overall")
-    if params["method"] != "bootstrap":  # whose limits follow skewed draws, one-sided at 50 % past the estimate
+    if params["method"] != "bootstrap":  # whose limits follow skewed draws, one-sided at 50% past the estimate
         assert (rows["ci_low"] <= rows["disparity"] + 1e-9).all()
         assert (rows["disparity"] <= rows["ci_high"] + 1e-9).all()
     by_group = test.by_group_

@@ -69,7 +69,7 @@ def drawn(kind, rng):
     ],
 )
 def test_fair_people_with_rare_events_are_seldom_rejected_and_intervals_agree(kind, method, margin, thorough):
-    # By logarithms 17 to 22 % of such data sets were rejected. 40 data sets: .05 + 3 errors is .153; of 10, .257.
+    # By logarithms 17 to 22% of such data sets were rejected. 40 data sets: .05 + 3 errors is .153; of 10, .257.
     rng, data_sets, rejected = np.random.default_rng(7), 40 if thorough else 10, 0
     for seed in range(data_sets):
         columns = drawn(kind, rng)

@@ -112,7 +112,7 @@ def test_permuting_everywhere_inflates_a_plug_in_test_and_permuting_within_does_
             )
             rejections[name] += test.rejected_
     assert rejections["within"] / repetitions <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / repetitions)
-    assert rejections["kdd"] / repetitions > 0.3  # "more than 60 % of the time" at 10,000 repetitions
+    assert rejections["kdd"] / repetitions > 0.3  # "more than 60% of the time" at 10,000 repetitions
 
 
 def test_undefined_resamples_leave_numerator_and_denominator(confused):

@@ -128,7 +128,7 @@ def test_people_who_all_count_the_same_have_about_the_p_value_of_people_without_
     ("few", "many"), [((10, 20), (40, 2000)), ((12, 15), (20, 1000)), ((9, 30), (0, 3000)), ((14, 20), (100, 2000))]
 )
 def test_a_small_group_that_is_plainly_different_is_found(few, many):
-    # One half of 20 people against 2 % of 2,000: Fisher's p is below 1e-9.
+    # One half of 20 people against 2% of 2,000: Fisher's p is below 1e-9.
     label = np.repeat([1, 0, 1, 0], [few[0], few[1] - few[0], many[0], many[1] - many[0]])
     group = np.repeat(["a", "b"], [few[1], many[1]])
     params = {"sensitive_features": group, "metric": "selection_rate", "random_state": 0, "n_resamples": 999}

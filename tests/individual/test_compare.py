@@ -157,7 +157,7 @@ def test_the_standard_error_of_a_difference_is_that_of_resampled_people(statisti
         who = rng.integers(0, 2000, 2000)
         values = [audit_value(statistic, *pair[:, who], **given).estimate for pair in (one, other)]
         draws.append(values[0] - values[1])
-    assert found.standard_error == pytest.approx(np.std(draws), rel=0.15)  # of 400: 3.5 % of its own, times four
+    assert found.standard_error == pytest.approx(np.std(draws), rel=0.15)  # of 400: 3.5% of its own, times four
 
 
 def test_where_everybody_adds_the_same_p_is_that_of_signs():

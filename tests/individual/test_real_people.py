@@ -43,4 +43,4 @@ def test_nobody_becomes_impossible(found):
 
 def test_a_planted_unfairness_is_found_and_a_fair_model_is_not_rejected(found):
     assert found["unfair"]["rejected"] == 6
-    assert found["fair"]["rejected"] <= 2  # of 6, at 5 %: more have a probability of .002
+    assert found["fair"]["rejected"] <= 2  # of 6, at 5%: more have a probability of .002

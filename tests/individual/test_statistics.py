@@ -62,7 +62,7 @@ def test_a_mean_of_ratios_that_rests_on_few_people(fit, people):
         away[np.asarray(X["debts"] == people[0]["debts"].iloc[5]), 0] = 300.0 * (1 - 2 * y[5])
         return away
 
-    with pytest.warns(UserWarning, match=r"the mean of loss ratios depends on few people: 1 of 80 have \d+ %"):
+    with pytest.warns(UserWarning, match=r"the mean of loss ratios depends on few people: 1 of 80 have \d+%"):
         fit(
             X=X.assign(income=X["income"].where(X.index != "p005", 8.0 * (2 * y.iloc[5] - 1))),
             loss=loss,

@@ -143,7 +143,7 @@ def test_a_model_without_weight_on_what_is_shifted_is_not_unfair(metric, logisti
         y = (rng.random(1000) < 1 / (1 + np.exp(-X[:, 1:].sum(axis=1)))).astype(int)
         test = IndividualFairnessTest(logistic([0.0, 1.0, 1.0, 1.0, 1.0]), fair_metric=metric)
         unfair.append(test.fit(X, y, sensitive_features=sex).concern_)
-    assert sum(unfair) <= 2  # at 5 %, more have a probability of .08; without selection 2 to 3 in 4 samples of .2
+    assert sum(unfair) <= 2  # at 5%, more have a probability of .08; without selection 2 to 3 in 4 samples of .2
 
 
 # Levels -------------------------------------------------------------------------------------

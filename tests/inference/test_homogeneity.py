@@ -190,7 +190,7 @@ def test_equal_disparities_have_no_distance(disparity):
 
 @pytest.mark.parametrize("disparity", ["difference", "ratio", "odds_ratio"])
 def test_size_under_a_shared_disparity(disparity, thorough):
-    """2,000 or 40 samples of four strata of 60 against 90: at the nominal 5 %, the level and three standard errors."""
+    """2,000 or 40 samples of four strata of 60 against 90: at the nominal 5%, the level and three standard errors."""
     n = 2000 if thorough else 40
     rng = np.random.default_rng(20)
     d1, d2 = np.full(4, 60), np.full(4, 90)
@@ -219,7 +219,7 @@ SMALL_STRATA = {"1 + 3": (1, 3, 60), "2 + 2": (2, 2, 60), "3 + 3": (3, 3, 60), "
 @pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize("name", SMALL_STRATA)
 def test_size_of_equal_odds_ratios(name, exact):
-    """Odds ratios of 1.5 at rates of .2 to .8: at the nominal 5 %, at most 5 % and three standard errors."""
+    """Odds ratios of 1.5 at rates of .2 to .8: at the nominal 5%, at most 5% and three standard errors."""
     first, second, n_strata = SMALL_STRATA[name]
     rng = np.random.default_rng(12)
     d1, d2, base = np.full(n_strata, first), np.full(n_strata, second), rng.uniform(0.2, 0.8, n_strata)

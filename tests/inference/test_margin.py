@@ -185,7 +185,7 @@ def test_the_size_enumerated_never_exceeds_the_level(design, alternative, window
 
 
 def test_the_asymptotic_score_test_exceeds_its_level_where_the_exact_one_does_not():
-    # statistics.md section 2: 10 v 40, margin .02, one-sided 5 %: the Miettinen-Nurminen test has size .187.
+    # statistics.md section 2: 10 v 40, margin .02, one-sided 5%: the Miettinen-Nurminen test has size .187.
     z = scores(10, 40, 0.02, "difference")
     sizes = [
         tail_probability((sign * z >= norm.ppf(0.95)).astype(float), *nuisance(0.02, "difference")).max()
@@ -290,7 +290,7 @@ def test_a_log_p_value_is_never_positive():
 
 
 def test_the_score_p_value_is_the_normal_tail_of_the_score():
-    # Miettinen and Nurminen's limits for 56/70 v 48/80 (.0528, .3382; Newcombe 1998) are where it is 2.5 %.
+    # Miettinen and Nurminen's limits for 56/70 v 48/80 (.0528, .3382; Newcombe 1998) are where it is 2.5%.
     assert exp(score_log_p(56, 70, 48, 80, 0.0528, "greater")) == pytest.approx(0.025, abs=1e-4)
     assert exp(score_log_p(56, 70, 48, 80, 0.3382, "less")) == pytest.approx(0.025, abs=1e-4)
     assert exp(score_log_p(56, 70, 48, 80, 0.3382, "two-sided")) == pytest.approx(0.05, abs=2e-4)

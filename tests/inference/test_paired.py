@@ -239,7 +239,7 @@ STRATA = {
 @pytest.mark.slow  # 600 data sets
 @pytest.mark.parametrize("name", STRATA)
 def test_size_over_strata(name):
-    """Means of -.5 to .5 that differ between strata, and not within: at most 5 % and three standard errors."""
+    """Means of -.5 to .5 that differ between strata, and not within: at most 5% and three standard errors."""
     first, second, *disagreement, n_strata = STRATA[name]
     rng = np.random.default_rng(6)
     means = rng.uniform(-1, 1, n_strata) * min(0.5, *disagreement)

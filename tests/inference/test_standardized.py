@@ -101,7 +101,7 @@ def test_one_sided_limits_and_people_who_are_all_alike():
     ],
 )
 def test_coverage(law, n1, n2, times, shift, thorough):
-    """2,000 or 200 samples of unequal variances, not all normal: at least 93 % less three standard errors."""
+    """2,000 or 200 samples of unequal variances, not all normal: at least 93% less three standard errors."""
     n = 2000 if thorough else 200
     draw = {
         "normal": lambda rng, n: rng.normal(size=n),

@@ -325,7 +325,7 @@ def test_critical_values_are_quantiles_of_the_draws(alternative):
     low, high = critical_values(statistics, alternative, 0.05)
     sizes = sorted({"two-sided": np.abs(statistics), "greater": statistics, "less": -statistics}[alternative])
     one = low if alternative != "less" else high
-    # Not more than 5 % of all arrangements, the data's own among them, are beyond.
+    # Not more than 5% of all arrangements, the data's own among them, are beyond.
     beyond = sum(size > one for size in sizes)
     assert beyond + 1 <= 0.05 * 1000 < sum(size >= one for size in sizes) + 1
     assert {"two-sided": low == high, "greater": high == np.inf, "less": low == np.inf}[alternative]

@@ -122,7 +122,7 @@ def test_one_sided_p_values_agree_with_scipys(thorough):
         alternative = str(rng.choice(["greater", "less"]))
         scipy = scipy_boschloo(x1, d1, x2, d2, alternative)
         ours = exp(unconditional_log_p(x1, d1, x2, d2, alternative))
-        # SciPy's search may miss the maximum, by up to .3 % in tables of a thousand people; ours is certified.
+        # SciPy's search may miss the maximum, by up to .3% in tables of a thousand people; ours is certified.
         assert scipy * (1 - 1e-9) <= ours <= scipy * 1.003, (x1, d1, x2, d2, alternative)
 
 
@@ -151,7 +151,7 @@ def critical_fisher_p(d1, d2, level, p):
 
 @pytest.fixture(scope="module")
 def designs():
-    """Fisher's p-value of every outcome of a design, and the largest that Boschloo's test rejects at 5 %."""
+    """Fisher's p-value of every outcome of a design, and the largest that Boschloo's test rejects at 5%."""
     found = {}
     for d1, d2 in [(10, 40), (30, 30), (20, 200), (93, 93)]:
         p = fisher_p(d1, d2, "two-sided")

@@ -408,7 +408,7 @@ def test_scores_that_separate_or_do_not_tell_anything():
 
 @named
 def test_standard_errors_are_those_of_the_bootstrap_with_many_people(name):
-    # 12,000 people: everything beyond the first order is small, and 4,000 samples tell a standard error to 1.1 %.
+    # 12,000 people: everything beyond the first order is small, and 4,000 samples tell a standard error to 1.1%.
     functional, _ = METRICS[name]
     counts = 400 * COUNTS
     rng = np.random.default_rng(5)

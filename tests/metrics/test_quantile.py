@@ -64,7 +64,7 @@ def test_nobody_has_no_quantile_and_one_person_no_standard_error():
 @pytest.mark.parametrize("share", [0.5, 0.9])
 @pytest.mark.parametrize("law", ["normal", "exponential", "ten values"])
 def test_the_standard_error_is_that_of_repeated_samples(law, share, thorough):
-    """Of 300 people, within 15 % and a little, or 25 %: it is rather too large in the tail, and with ties."""
+    """Of 300 people, within 15% and a little, or 25%: it is rather too large in the tail, and with ties."""
     rng = np.random.default_rng(2)
     draw = {
         "normal": lambda: rng.normal(size=300),
@@ -129,7 +129,7 @@ def run(design, sizes, data_sets, shift=0.0):
 @pytest.mark.parametrize("sizes", [(60, 180), (180, 60)], ids=str)
 @pytest.mark.parametrize("design", DESIGNS)
 def test_size_and_coverage_with_unequal_variances(design, sizes):
-    """Equal quantiles of different distributions, 400 data sets: at most 6.5 % and three standard errors."""
+    """Equal quantiles of different distributions, 400 data sets: at most 6.5% and three standard errors."""
     size, coverage = run(design, sizes, 400)
     assert size <= 0.065 + 3 * np.sqrt(0.065 * 0.935 / 400)
     assert coverage >= 0.935 - 3 * np.sqrt(0.065 * 0.935 / 400)

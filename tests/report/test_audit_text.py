@@ -20,7 +20,7 @@ def audited(**params):
 @pytest.mark.filterwarnings("ignore:n_resamples=99")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 def test_only_exact_laws_promise_a_level():
-    exact, about = "At most 5 % of audits done like this", "At most about 5 % of audits done like this"
+    exact, about = "At most 5% of audits done like this", "At most about 5% of audits done like this"
     assert exact in " ".join(legend(audited(metrics="selection_rate")))
     for params, law in (
         ({"method": "asymptotic", "metrics": "selection_rate"}, "asymptotic"),

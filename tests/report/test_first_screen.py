@@ -193,7 +193,7 @@ def test_where_nothing_was_found_the_gaps_and_the_detectable_sizes_are_told(noth
     assert "does not prove fairness" in first
     assert gap.startswith("The largest gap observed: ")
     sizes = np.concatenate([part.comparisons["minimum_detectable"] for part in nothing.parts])
-    assert f"80 % chance of detecting a gap of {100 * sizes.min():.1f} points" in detectable
+    assert f"80% chance of detecting a gap of {100 * sizes.min():.1f} points" in detectable
     shown = largest_gaps(nothing, [])
     assert len(shown) == FEWEST
     assert all(not one.row["concern"] and len(one.part.sensitive) == 1 for one in shown)

@@ -417,7 +417,7 @@ def test_a_row_is_named_after_both_groups_and_where_they_are_compared():
 def test_limits_of_a_drawn_p_value_say_what_they_are():
     said = " ".join(Page(audit_html(scored(("brier_score",)).record_)).words().split())
     assert re.search(
-        r"With infinitely many resamples, that p-value would lie between \S+ and \S+ \(95 % limits\)\.", said
+        r"With infinitely many resamples, that p-value would lie between \S+ and \S+ \(95% limits\)\.", said
     )
 
 

@@ -66,8 +66,8 @@ CHANGED = pd.DataFrame(
 
 def test_what_changes_is_told_in_words():
     lines = individual_summary(FACTS, NOBODY).splitlines()
-    assert "- insurance: no -> yes, 31 people, worse for 66 %" in lines
-    assert "- income: up by 2.5 on average, 1 person, worse for 100 %" in lines
+    assert "- insurance: no -> yes, 31 people, worse for 66%" in lines
+    assert "- income: up by 2.5 on average, 1 person, worse for 100%" in lines
 
 
 def individual_summary(setup, worst):
@@ -78,7 +78,7 @@ def test_a_finding_in_one_sentence():
     first, *rest = individual_summary(FACTS, NOBODY).splitlines()
     assert first.startswith(
         "Similar people are treated differently: the loss at people's unfair examples is on average 1.767 times the "
-        "loss at the people; at least 1.749 with 95 % confidence (two-sided 1.746 to 1.789), where 1.25 is tolerated, "
+        "loss at the people; at least 1.749 with 95% confidence (two-sided 1.746 to 1.789), where 1.25 is tolerated, "
     )
     assert rest[:3] == [
         "",
@@ -101,8 +101,8 @@ def test_no_finding_is_no_proof():
 
 
 def test_the_level_is_that_of_the_test():
-    assert "with 99 % confidence" in individual_summary(replace(FACTS, alpha=1 - 0.99), NOBODY)
-    assert "with 97.5 % confidence" in individual_summary(replace(FACTS, alpha=1 - 0.975), NOBODY)
+    assert "with 99% confidence" in individual_summary(replace(FACTS, alpha=1 - 0.99), NOBODY)
+    assert "with 97.5% confidence" in individual_summary(replace(FACTS, alpha=1 - 0.975), NOBODY)
 
 
 @pytest.mark.parametrize(
@@ -215,8 +215,8 @@ def test_a_column_that_is_changed_alone_comes_first():
     }  # fmt: skip
     first, *_ = individual_summary(replace(FACTS, changed_alone=pd.DataFrame([row])), NOBODY).splitlines()
     assert first.startswith(
-        "Changing race alone: 5.07 times the loss (95 % interval 4.4 to 5.8), and the decision changes for 31 % of "
-        "people (95 % interval 28 % to 34 %); with white instead of nonwhite it becomes yes for 300 and the opposite "
+        "Changing race alone: 5.07 times the loss (95% interval 4.4 to 5.8), and the decision changes for 31% of "
+        "people (95% interval 28% to 34%); with white instead of nonwhite it becomes yes for 300 and the opposite "
         "for 10 (exact McNemar test, p = 3.2e-12). Similar people are treated differently: "
     )
 

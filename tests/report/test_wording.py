@@ -52,9 +52,9 @@ def test_both_sides_are_told_in_the_same_way():
 def test_the_sentence_of_the_issue():
     setup = Setup(sentences=RATE, names=("sex",), positive_means="approved")
     said = gap_sentence(setup, row())
-    assert said == ("Women were approved less often than men: 15.0 % versus 38.3 %, 23.3 points (20.3 to 26.3)")
+    assert said == ("Women were approved less often than men: 15.0% versus 38.3%, 23.3 points (20.3 to 26.3)")
     turned = gap_sentence(setup, row(), turn=True)
-    assert turned.startswith("Men were approved more often than women: 38.3 % versus 15.0 %, 23.3 po")
+    assert turned.startswith("Men were approved more often than women: 38.3% versus 15.0%, 23.3 po")
     assert turned.endswith("(20.3 to 26.3)")
 
 

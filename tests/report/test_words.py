@@ -71,9 +71,7 @@ def test_a_group_of_several_features_is_bracketed_in_a_sentence():
         "value_other": 0.25, "disparity": 0.25, "ci_low": 0.0, "ci_high": 0.5, "p_value": 0.1, "p_value_adjusted": 0.2,
     }  # fmt: skip
     facts = Setup(sentences={"r": ("are called", "people")})
-    assert finding_sentence(facts, row).startswith(
-        "Among people, 50.0 % of (x, f) were called, versus 25.0 % of (x, m):"
-    )
+    assert finding_sentence(facts, row).startswith("Among people, 50.0% of (x, f) were called, versus 25.0% of (x, m):")
 
 
 def test_the_null_of_all_pairs_says_any_two_groups():
@@ -213,7 +211,7 @@ def test_the_difference_shown_is_that_of_the_values_shown_or_said_to_be_rounded(
         marked += "rounded" in difference
         (a,), (b,), (gap, *_) = map(shown, (first, second, difference))
         assert "rounded" in difference or (100 if kind == "function" else 1) * (a - b) == gap
-        assert first.endswith(" %") is (kind == "share")
+        assert first.endswith("%") is (kind == "share")
     assert marked < 40
 
 
@@ -223,10 +221,10 @@ def test_a_reader_who_subtracts_the_case_of_the_issue():
         "disparity": 0.21387, "ci_low": 0.1768, "ci_high": 0.25, "p_value": 0.1, "p_value_adjusted": 0.2,
     }  # fmt: skip
     facts = Setup(sentences={"r": ("are called", "people")})
-    assert "44.84 % of f were called, versus 23.45 % of m" in finding_sentence(facts, row)
+    assert "44.84% of f were called, versus 23.45% of m" in finding_sentence(facts, row)
     assert "a difference of 21.39 points (interval 17.68 to 25.00)" in finding_sentence(facts, row)
     row |= {"value_group": 0.449, "value_other": 0.235, "disparity": 0.214}
-    assert "44.9 % of f were called, versus 23.5 % of m" in finding_sentence(facts, row)
+    assert "44.9% of f were called, versus 23.5% of m" in finding_sentence(facts, row)
 
 
 @pytest.fixture(scope="module")
@@ -245,7 +243,7 @@ def odds():
 
 def test_odds_ratios_are_called_so_and_written_without_points(odds):
     text = str(odds)
-    assert re.search(r"race = Native American: 21\.0 % versus 66\.7 %, an odds ratio of 0\.\d+ \(", text)
+    assert re.search(r"race = Native American: 21\.0% versus 66\.7%, an odds ratio of 0\.\d+ \(", text)
     assert "odds_ratio of" not in text
     assert "the odds of value divided by those of against" in text
     assert " points" not in text.split("At a glance")[1].split("All groupings")[0]

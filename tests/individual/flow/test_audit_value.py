@@ -283,7 +283,7 @@ def test_at_an_audit_value_of_exactly_the_tolerance_the_level_is_kept(statistic,
 
 
 def test_the_formulas_p_value_of_zero_would_reject_fair_models():
-    """Ratios of 1 (2 %) or 1.2551, mean 1.25: 20 of them are all 1.2551 in two samples of three."""
+    """Ratios of 1 (2%) or 1.2551, mean 1.25: 20 of them are all 1.2551 in two samples of three."""
 
     def mostly(rng, n):
         return np.ones(n), np.where(rng.uniform(size=n) < 0.02, 1.0, 1 + 0.25 / 0.98)

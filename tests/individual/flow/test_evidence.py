@@ -86,7 +86,7 @@ def test_neither_units_nor_a_change_of_basis_changes_a_trace():
 def test_only_what_is_significant_is_kept():
     kept = [tuple(np.flatnonzero(np.diag(_support(*shifted(1000, seed, 0.5))))) for seed in range(25)]
     assert all(0 in columns for columns in kept)
-    assert sum(columns != (0,) for columns in kept) <= 5  # at a level of 5 %, more have a probability of .002
+    assert sum(columns != (0,) for columns in kept) <= 5  # at a level of 5%, more have a probability of .002
 
 
 def _support(X, sex):
