@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-#: What other packages call a thing: the parameter here, and what to type where that is not the name alone.
+#: The names of other packages: the parameter here, and what to type where that is not the name alone.
 GUESSES: dict[str, tuple[tuple[str, str | None], ...]] = {
     **dict.fromkeys(
         ("protected", "protected_attribute", "sensitive", "sensitive_feature", "groups", "group", "A"),
@@ -88,7 +88,8 @@ def answering_guesses(function: Function, owner: str = "") -> Function:
     def checked(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         for keyword in kwargs.keys() - known:
             instead = meant(keyword, known)
-            if instead is not None and (not further or keyword in GUESSES):
+            # What goes on to another function may be a parameter there.
+            if instead is not None and (not further or (keyword in GUESSES and instead in known)):
                 raise TypeError(f"{name}() has no parameter {keyword!r}. Did you mean {instead}?")
         if len(args) > len(placed) and named and not several:
             taken = " and ".join(each for each in placed if each in known)

@@ -24,7 +24,7 @@ STARTING = 2.0
 class _OneThread(ContextDecorator):
     """One thread of BLAS while a function runs: of many small products of matrices, more threads only wait.
 
-    The number is the process's own; whoever comes last of those who asked for one thread gives the others back.
+    The number is that of the process: the last to leave, of those that run with one thread, restores it.
     """
 
     def __init__(self) -> None:
