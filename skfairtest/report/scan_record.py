@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import pandas as pd
 
-from skfairtest.report._schema import array, between, count, declared, made_of, number, one_of, record, text
+from skfairtest.report._schema import Declared, array, between, count, made_of, number, one_of, record, text
+from skfairtest.report.plain import plain_value
 from skfairtest.report.sentences import Setup, result_sentence
 
-__all__ = ["PROMISES", "ScanRecord", "ScanSetup", "scan_contradictions", "subgroup_sentence"]
+__all__ = ["PROMISES", "ScanRecord", "ScanSetup", "subgroup_sentence"]
 
 #: What is added for means.
 OF_MEANS = (
@@ -50,7 +51,7 @@ RESULT = {
 
 
 @dataclass(frozen=True)
-class ScanSetup:
+class ScanSetup(Declared):
     """What sentences need to know about how a scan was set up.
 
     Parameters
@@ -75,7 +76,7 @@ class ScanSetup:
 
 
 @dataclass(frozen=True, eq=False)
-class ScanRecord:
+class ScanRecord(Declared):
     """What a scan found.
 
     Parameters
@@ -108,10 +109,10 @@ class ScanRecord:
         """A sentence about each subgroup that is reported."""
         return tuple(subgroup_sentence(self.setup.sentences, row) for row in self.results)
 
-    def plain(self) -> dict[str, Any]:
-        """Return what reads as this record, and the sentences for readers of JSON."""
-        rows = [{**row, "sentence": said} for row, said in zip(self.results, self.sentences, strict=True)]
-        return {**declared(self), "results": rows}
+    def also(self) -> dict[str, Any]:
+        """The subgroups, each with its sentence."""
+        rows = zip(self.results, self.sentences, strict=True)
+        return {"results": plain_value([{**row, "sentence": said} for row, said in rows])}
 
     def in_words(self, positive_means: str | None, favorable: bool | None) -> ScanRecord:
         """Return the record with sentences that say what a positive prediction means."""
@@ -123,30 +124,3 @@ def subgroup_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
     """Say how a subgroup that is reported differs from those it is compared with."""
     people = {"group": f"people with {row['subgroup']}", "other": row["compared_with"], "stratum": None}
     return result_sentence(setup, {**row, **people, "concern": True, "minimum_detectable": math.nan})
-
-
-def scan_contradictions(scan: ScanRecord) -> Iterator[str]:
-    """Yield a sentence for each field of a scan's record that contradicts others."""
-    setup, n = scan.setup, len(scan.results)
-    limit = setup.sentences.alpha * (1 + ROUNDING) + ROUNDING
-    if not n <= scan.n_significant or (n == 0) != (scan.n_significant == 0):
-        yield f"n_significant is {scan.n_significant}, and {n} of these subgroups are in results"
-    if scan.n_tested > scan.n_searched:
-        yield f"n_tested is {scan.n_tested}, and must be at most n_searched, {scan.n_searched}"
-    familywise = not setup.guarantee.startswith("fdr")
-    if familywise and (scan.p_value <= limit) != (n > 0):
-        yield f"p_value is {scan.p_value:.12g} at level {setup.sentences.alpha:.12g}, and results holds {n} subgroups"
-    for i, row in enumerate(scan.results):
-        place, adjusted = f"results[{i}]", row["p_value_adjusted"]
-        if row["metric"] not in setup.metrics:
-            yield f"{place}.metric is {row['metric']!r:.60}, and setup.metrics does not name it"
-        if not row["p_value"] * (1 - ROUNDING) <= adjusted <= limit:
-            yield (
-                f"{place}.p_value_adjusted is {adjusted:.12g}, and must be at least p_value, {row['p_value']:.12g}, "
-                f"and at most the level, {setup.sentences.alpha:.12g}"
-            )
-        if familywise and adjusted < scan.p_value * (1 - ROUNDING):
-            yield f"{place}.p_value_adjusted is {adjusted:.12g}, and p_value must be the smallest: {scan.p_value:.12g}"
-        due = row["value_group"] - row["value_other"]
-        if not math.isclose(row["disparity"], due, rel_tol=ROUNDING, abs_tol=ROUNDING):
-            yield f"{place}.disparity is {row['disparity']:.12g}, and must be {due:.12g}: value_group - value_other"

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from skfairtest._utils.text import label, pluralize
-from skfairtest.report._schema import array, between, either, mapping, one_of, text, unordered
+from skfairtest.report._schema import Declared, array, between, either, mapping, one_of, text, unordered
 from skfairtest.report.wording import in_words, past, sides_of
 
 #: Verdicts on a comparison of an audit. The second one does not say that there is nothing to be found.
@@ -39,7 +39,7 @@ ADJUST = one_of(None, "holm", "shaffer", "bonferroni", "fdr_bh", "fdr_by")
 
 
 @dataclass(frozen=True)
-class Setup:
+class Setup(Declared):
     """What sentences need to know about how a test was set up.
 
     Parameters
