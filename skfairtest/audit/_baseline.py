@@ -12,13 +12,14 @@ import numpy as np
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import enumerated
+from skfairtest.audit._default_metrics import built_in
 from skfairtest.group.paired import PairedFairnessTest
 from skfairtest.inference.multiplicity import holm
 from skfairtest.metrics import Metric, paired
 from skfairtest.report.consistency import at_most, implausible
 from skfairtest.report.paired_record import PairedRecord
 from skfairtest.report.rebuilt import unrounded
-from skfairtest.report.record import AuditRecord
+from skfairtest.report.record import SCHEMA_VERSION, AuditRecord
 from skfairtest.report.sentences import Setup
 
 __all__ = ["baseline_record", "comparable", "paired_test", "recomputed_baseline"]
@@ -134,7 +135,7 @@ def recomputed_baseline(found: PairedRecord, record: AuditRecord) -> PairedRecor
     for i, row in enumerate(found.results):
         for said in implausible(row, "difference"):
             raise ValueError(f"baseline.results[{i}].{said}")
-        results.append(row | unrounded(row, {"difference": row["value_b"] - row["value_a"]}))
+        results.append({**row, **unrounded(row, {"difference": row["value_b"] - row["value_a"]})})
     setup = Setup(
         compare=part.setup.compare,
         alpha=part.setup.alpha,
@@ -153,6 +154,15 @@ def recomputed_baseline(found: PairedRecord, record: AuditRecord) -> PairedRecor
         n_samples=record.verdict.n_samples, results=tuple(results),
     )  # fmt: skip
     return adjusted(due)
+
+
+def _in_words(metrics: Sequence[str], found: PairedRecord, record: AuditRecord) -> dict[str, str]:
+    """Describe the changes of metrics; of those that are not built in, or in other versions, as the record does."""
+    given, out = found.setup.descriptions, {}
+    for name in metrics:
+        metric = None if name in record.own_metrics or record.schema_version < SCHEMA_VERSION else built_in(name)
+        out[name] = given.get(name, "") if metric is None else paired(metric).describes
+    return out
 
 
 def _models(command: str) -> tuple[str, str] | None:

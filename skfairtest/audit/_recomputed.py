@@ -1,4 +1,4 @@
-"""What follows from the facts of an audit's record by statistics: p-values and intervals of counted people, adjustments."""
+"""What follows from the facts of an audit's record by statistics: p-values and intervals of counts, adjustments."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skfairtest._utils.errors import ParameterError
 from skfairtest.audit._baseline import recomputed_baseline
+from skfairtest.audit._default_metrics import built_in
 from skfairtest.audit._impact import recomputed_impact
 from skfairtest.comparisons.best import BEST
 from skfairtest.comparisons.contrasts import disparity_bounds
-from skfairtest.comparisons.core import Evidence
 from skfairtest.comparisons.engine import settings_of
 from skfairtest.comparisons.family import at_most, p_of, shown_limits
 from skfairtest.comparisons.rates import RateNull, group_values, scale_of
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.setup import words_of
 from skfairtest.inference.multiplicity import ADJUSTMENTS, FAMILYWISE, Equality, are_tied, distinct, shaffer
-from skfairtest.inference.rates import Pair, Scale, answer, pair_disparity, values
-from skfairtest.metrics import Metric, Rate, resolve_metrics
+from skfairtest.inference.rates import Answer, Pair, Scale, answer, equalities, pair_disparity, quantiles, values
+from skfairtest.metrics import Metric, Rate
 from skfairtest.report.cells import records
 from skfairtest.report.plain import frame_of
 from skfairtest.report.rebuilt import cells_of, others_of, unrounded
@@ -48,11 +47,11 @@ def recomputed(record: AuditRecord) -> AuditRecord:
     except (TypeError, ValueError) as error:
         raise ValueError(f"parameters are none of an audit: {error}") from error
     tested = _hypotheses(record)
-    error = None if tested is None else settings.alpha / (len(tested) if record.verdict.adjust in FAMILYWISE else 1)
+    level = None if tested is None else settings.alpha / (len(tested) if record.verdict.adjust in FAMILYWISE else 1)
     parts = []
     for place, part in enumerate(record.parts):
         try:
-            parts.append(_of_counts(_in_known_words(part, record), record, settings, error))
+            parts.append(_of_counts(_in_known_words(part, record), record, settings, level))
         except ValueError as wrong:
             raise ValueError(f"parts[{place}].{wrong}") from wrong
     record = _adjusted(replace(record, parts=tuple(parts)), tested)
@@ -82,7 +81,7 @@ def _equalities(record: AuditRecord) -> list[Equality | None] | None:
 
 
 def _adjusted(record: AuditRecord, tested: list[list[int]] | None) -> AuditRecord:
-    """Adjust p-values for all comparisons together, a hypothesis once; where they are not known, by no more than all."""
+    """Adjust p-values for all comparisons together, a hypothesis once; unless these are not known."""
     every = pd.concat([part.comparisons for part in record.parts], ignore_index=True)
     p, adjust = every["p_value"].to_numpy(), record.verdict.adjust
     if tested is None:
@@ -132,17 +131,9 @@ def own_metrics(metrics: Sequence[Metric]) -> tuple[str, ...]:
     return tuple(
         metric.name
         for metric in metrics
-        if (known := _built_in(metric.name)) is None
+        if (known := built_in(metric.name)) is None
         or words_of([replace(known, disparity=metric.disparity)]) != words_of([metric])
     )
-
-
-def _built_in(name: str) -> Metric | None:
-    """The built-in metric of a name, which one says that it is compared by its ratio."""
-    try:
-        return next((metric for metric in resolve_metrics(name) if metric.name == name.removesuffix("_ratio")), None)
-    except ParameterError:
-        return None
 
 
 def _in_known_words(part: AuditPart, record: AuditRecord) -> AuditPart:
@@ -158,7 +149,7 @@ def _in_known_words(part: AuditPart, record: AuditRecord) -> AuditPart:
     )
     known = []
     for name in names:
-        metric = _built_in(f"{name}_ratio" if name in ratios else name) or _built_in(name)
+        metric = built_in(f"{name}_ratio" if name in ratios else name) or built_in(name)
         if metric is None:
             raise ValueError(
                 f"setup describes {name!r:.60}, which is no built-in metric, and own_metrics does not name it"
@@ -174,7 +165,7 @@ def _in_known_words(part: AuditPart, record: AuditRecord) -> AuditPart:
 
 def _scale(part: AuditPart, metric: str, record: AuditRecord) -> Scale | None:
     """How a metric follows from a rate; None where it does not, or that is not known."""
-    known = None if metric in record.own_metrics else _built_in(metric)
+    known = None if metric in record.own_metrics else built_in(metric)
     if isinstance(known, Rate) and part.setup.is_percentage(metric) == (known.value is None):
         return scale_of(known) if metric in part.setup.sentences else None
     return Scale() if part.setup.is_percentage(metric) else None
@@ -207,19 +198,17 @@ def _of_counts(part: AuditPart, record: AuditRecord, settings: Settings, error: 
         shown = group_values(np.array([[row["events"]]]), d, scale, settings)
         row |= unrounded(row, {name: getattr(shown, name).item() for name in VALUES})
     if settings.question.method in METHODS:
-        cells = cells_of(values)
-        for row in comparisons:
+        cells, nulls = cells_of(values), {}
+        for i, row in enumerate(comparisons):
             scale = scales.get(row["metric"])
             if scale is not None:
-                question = replace(
-                    settings.question, disparity=part.setup.disparity_of(row["metric"]),
-                    margin_bounds=part.setup.margin_bounds,
-                )  # fmt: skip
-                row |= unrounded(
-                    row, _tested(part, row, cells, RateNull(question, _pair(part, row, cells), scale), error)
-                )
-    frames = {"by_group": values, "comparisons": comparisons}
-    return replace(part, **{name: frame_of(rows, getattr(part, name).columns) for name, rows in frames.items()})
+                disparity, margin = part.setup.disparity_of(row["metric"]), part.setup.margin_bounds
+                question = replace(settings.question, disparity=disparity, margin_bounds=margin)
+                nulls[i] = RateNull(question, _pair(part, row, cells), scale)
+        for i, due in _tested(nulls, error).items():
+            comparisons[i] |= unrounded(comparisons[i], due)
+    frames = [frame_of(rows, old.columns) for rows, old in ((values, part.by_group), (comparisons, part.comparisons))]
+    return replace(part, by_group=frames[0], comparisons=frames[1])
 
 
 def _pair(part: AuditPart, row: Mapping[str, Any], cells: Any) -> Pair:
@@ -233,26 +222,40 @@ def _pair(part: AuditPart, row: Mapping[str, Any], cells: Any) -> Pair:
     for own in (groups[row["group"]], others):
         for name in ("events", "n_effective"):
             sides.append(np.array([sum(cell[name] for cell in own if cell["stratum"] == one) for one in strata]))
-    pair = Pair(*sides, overall=everyone)
+    x1, d1, x2, d2 = sides
+    pair = Pair(x1, d1, x2, d2, everyone)
     return pair.only(pair.defined())
 
 
-def _tested(part: AuditPart, row: Mapping[str, Any], cells: Any, null: RateNull, error: float | None) -> dict[str, Any]:
-    """What the counts of a comparison say of it."""
-    pair, question = null.pair, null.question
-    if not len(pair.x1):
-        raise ValueError(f"comparisons hold that of {row['group']!r:.60}, in which nobody meets the condition")
-    first, second = (float(value) for value in values(pair, null.scale))
-    disparity = pair_disparity(pair, np.asarray(first), np.asarray(second), question.disparity)
-    due = {"value_group": first, "value_other": second, "disparity": disparity}
-    if np.isnan(disparity):  # a hypothesis all the same, whose p-value is 1
-        return due | {"p_value": 1.0}
-    found = answer(pair, null.scale, question)
-    due |= {"p_value": p_of(found.log_p), "method": found.method, "statistic": found.statistic}
-    due["standard_error"] = found.standard_error
-    if error is not None:
-        bounds, evidence = disparity_bounds((0.0, 1.0), question.disparity), Evidence(*vars(found).values(), 0.0)
-        limits = null.limits(null.critical_values(evidence, error, None), bounds)
-        rejected = at_most(found.log_p, error)
-        due |= dict(zip(("ci_low", "ci_high"), shown_limits(limits, question, bounds, rejected=rejected), strict=True))
-    return due
+def _tested(nulls: Mapping[int, RateNull], error: float | None) -> dict[int, dict[str, Any]]:
+    """What the counts of comparisons say of them, by their numbers."""
+    found: dict[int, dict[str, Any]] = {}
+    answers: dict[int, Answer] = {}
+    for i, null in nulls.items():
+        if not len(null.pair.x1):
+            raise ValueError(f"comparisons[{i}] is of two sides that do not meet the condition together")
+        first, second = (float(value) for value in values(null.pair, null.scale))
+        disparity = pair_disparity(null.pair, np.asarray(first), np.asarray(second), null.question.disparity)
+        found[i] = {"value_group": first, "value_other": second, "disparity": disparity}
+        if np.isnan(disparity):  # a hypothesis all the same
+            found[i]["p_value"] = 1.0
+    defined = [i for i in found if "p_value" not in found[i]]
+    enumerated = [i for i in defined if nulls[i].is_enumerated]
+    pairs = [nulls[i].pair for i in enumerated]
+    known = dict(zip(enumerated, equalities(pairs, "two-sided") if pairs else (), strict=True))
+    for i in defined:
+        null = nulls[i]
+        answers[i] = answer(null.pair, null.scale, null.question, known.get(i))
+        numbers = {name: getattr(answers[i], name) for name in ("method", "statistic", "standard_error")}
+        found[i] |= {"p_value": p_of(answers[i].log_p), **numbers}
+    if error is None or not defined:
+        return found
+    each, bounds = (
+        [nulls[i] for i in defined],
+        [disparity_bounds((0.0, 1.0), nulls[i].question.disparity) for i in defined],
+    )
+    critical = [quantiles("two-sided", error)] * len(defined)
+    for i, limits, ends in zip(defined, RateNull.limits_of_all(each, critical, bounds), bounds, strict=True):
+        low, high = shown_limits(limits, nulls[i].question, ends, rejected=at_most(answers[i].log_p, error))
+        found[i] |= {"ci_low": low, "ci_high": high}
+    return found

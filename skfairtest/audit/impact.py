@@ -301,7 +301,7 @@ def tables_of(
 def table_of(
     feature: str, categories: Sequence[Category], **how: Any
 ) -> tuple[pd.DataFrame, GroupsMissing | NothingDefined | None]:
-    """Return the table of one feature or crossing, as `impact_frame` does, or its categories and why none is compared."""
+    """Return the table of one feature or crossing; or its categories, and why none is compared."""
     try:
         return impact_frame(feature, categories, **how), None
     except (GroupsMissing, NothingDefined) as error:  # another feature may still be comparable

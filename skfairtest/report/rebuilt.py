@@ -20,7 +20,8 @@ from skfairtest.report.plain import frame_of
 from skfairtest.report.sentences import ADJUST, COMPARED, FOUND, KIND, LEVEL, NOT_FOUND, Setup
 
 __all__ = [
-    "asked_of", "cells_of", "leading_of", "n_people", "others_of", "rebuilt_frames", "rebuilt_setup", "unlikely", "unrounded",
+    "asked_of", "cells_of", "leading_of", "n_people", "others_of", "rebuilt_frames", "rebuilt_setup", "unlikely",
+    "unrounded",
 ]  # fmt: skip
 
 #: A value with fewer in its denominator is marked.
@@ -43,7 +44,8 @@ Cells = dict[Any, list[Row]]
 
 def asked_of(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """What an audit was asked, from its parameters; ValueError if that is nothing that can be asked."""
-    return record(_ASKED)(_DEFAULTS | parameters, "parameters")  # type: ignore[no-any-return]
+    found: dict[str, Any] = record(_ASKED)({**_DEFAULTS, **parameters}, "parameters")
+    return found
 
 
 def rebuilt_setup(part: Any, asked: Mapping[str, Any], adjust: str | None) -> Setup:
@@ -54,8 +56,9 @@ def rebuilt_setup(part: Any, asked: Mapping[str, Any], adjust: str | None) -> Se
         (disparity,) = own
     if margin is not None:
         bounds = (-margin, margin) if disparity == "difference" else (margin, 1 / margin if margin else math.inf)
+    setup: Setup = part.setup
     return replace(
-        part.setup,
+        setup,
         compare=asked["compare" if len(part.sensitive) == 1 else "compare_intersections"],
         disparity=disparity,
         alternative="two-sided",
@@ -79,7 +82,7 @@ def n_people(part: Any) -> int | None:
     return sum(people.values()) + sum(unknown) if people else None
 
 
-def rebuilt_frames(part: Any) -> dict[str, pd.DataFrame]:
+def rebuilt_frames(part: Any) -> dict[str, Any]:
     """The values by group and the comparisons of a part, with everything that follows from the rest of it."""
     people: dict[Any, int] = {}
     values, comparisons = records(part.by_group), records(part.comparisons)

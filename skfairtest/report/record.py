@@ -260,7 +260,7 @@ def _part(value: Any, place: str) -> AuditPart:
     tables = {name: array(record(fields)) for name, fields in columns.items()}
     others = {"setup": made_of(Setup), "hypotheses": _HYPOTHESES}
     found = record({**others, **tables})({"hypotheses": [], **value}, place)
-    frames = {name: frame_of(found[name], fields) for name, fields in columns.items()}
+    frames: dict[str, Any] = {name: frame_of(found[name], fields) for name, fields in columns.items()}
     return AuditPart(**names, **{name: found[name] for name in others}, **frames)
 
 
@@ -395,7 +395,7 @@ class AuditRecord(Declared):
 
     @classmethod
     def from_json(
-        cls, text: str | bytes, recomputed: Callable[[AuditRecord], AuditRecord] = lambda record: record
+        cls, text: str | bytes, recomputed: Callable[[AuditRecord], AuditRecord] | None = None
     ) -> AuditRecord:
         """Read what `to_json` wrote.
 
@@ -427,9 +427,12 @@ class AuditRecord(Declared):
             place, row = made.leading
             if place >= len(made.parts) or row >= len(made.parts[place].comparisons):
                 raise ValueError(f"leading {[place, row]} is no comparison")
-            made.check(document, recomputed(made.rebuilt()).rebuilt())
+            due = made.rebuilt()
+            made.check(document, due)
             for said in rebuilt.unlikely(made):
                 raise ValueError(said)
+            if recomputed is not None:
+                made.check(document, recomputed(due).rebuilt())
         except ValueError as error:
             raise ValueError(f"text is not the record of an audit that to_json wrote: {error}") from error
         return made
@@ -465,8 +468,8 @@ class AuditRecord(Declared):
         lead = parts[leading[0]].comparisons.iloc[leading[1]]
         histogram = self.null_distribution
         if histogram is not None:
-            seen = {} if histogram.kind == "enumerated" else {"observed": float(lead["statistic"])}
-            histogram = replace(histogram, p_value=float(lead["p_value"]), **seen)
+            seen = histogram.observed if histogram.kind == "enumerated" else float(lead["statistic"])
+            histogram = replace(histogram, p_value=float(lead["p_value"]), observed=seen)
         verdict = replace(
             verdict,
             **AuditVerdict.of([part.comparisons for part in parts]),
