@@ -130,7 +130,7 @@ def adjusted(found: PairedRecord) -> PairedRecord:
 
 def recomputed_baseline(found: PairedRecord, record: AuditRecord) -> PairedRecord:
     """Return what an audit says of its model and the one in production, of which it tests the same and no more."""
-    part, results = record.parts[0], []
+    part, results, compared = record.parts[0], [], {row["feature"] for row in found.results}
     metrics = tuple(dict.fromkeys(row["metric"] for row in found.results))
     for i, row in enumerate(found.results):
         for said in implausible(row, "difference"):
@@ -139,7 +139,7 @@ def recomputed_baseline(found: PairedRecord, record: AuditRecord) -> PairedRecor
     setup = Setup(
         compare=part.setup.compare,
         alpha=part.setup.alpha,
-        features=enumerated(list(dict.fromkeys(row["feature"] for row in results))),
+        features=enumerated([one.feature for one in record.parts if one.feature in compared]),
         controls=part.setup.controls,
         descriptions={
             metric: f"the change of the {metric.replace('_', ' ')} from model A to model B" for metric in metrics

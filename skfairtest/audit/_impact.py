@@ -67,13 +67,17 @@ def impact_of(
     return _record(scoring, *found)
 
 
-def recomputed_impact(impact: ImpactRecord, settings: Settings) -> ImpactRecord:
+def recomputed_impact(impact: ImpactRecord, settings: Settings, n_samples: int) -> ImpactRecord:
     """Return the tables that follow from how many people of each category there are, and how many were selected."""
     found = []
-    for part in impact.tables:
-        for row in part.rows:
-            if not row["selected"] <= row["n"]:
-                raise ValueError(f"impact: selected is {row['selected']}, and must be at most n, {row['n']}")
+    for i, part in enumerate(impact.tables):
+        people = sum(row["n"] for row in part.rows)
+        if people != n_samples:
+            raise ValueError(f"impact.tables[{i}].rows hold {people} people, and verdict.n_samples is {n_samples}")
+        for j, row in enumerate(part.rows):
+            if row["selected"] > row["n"]:
+                where = f"impact.tables[{i}].rows[{j}]"
+                raise ValueError(f"{where}.selected is {row['selected']}, and must be at most n, {row['n']}")
         categories = [
             Category(row["category"], row["n"], row["selected"], unknown=row["category"] is None) for row in part.rows
         ]

@@ -56,7 +56,7 @@ def recomputed(record: AuditRecord) -> AuditRecord:
             raise ValueError(f"parts[{place}].{wrong}") from wrong
     record = _adjusted(replace(record, parts=tuple(parts)), tested)
     if record.impact is not None:
-        impact = recomputed_impact(record.impact, settings)
+        impact = recomputed_impact(record.impact, settings, record.verdict.n_samples)
         record = replace(record, impact=impact)
     if record.baseline is not None:
         record = replace(record, baseline=recomputed_baseline(record.baseline, record))

@@ -17,6 +17,7 @@ from skfairtest.report._schema import between, either, one_of, record
 from skfairtest.report.cells import records
 from skfairtest.report.consistency import ROUNDING, at_most, implausible, same
 from skfairtest.report.plain import frame_of
+from skfairtest.report.scan_record import unlikely_scan
 from skfairtest.report.sentences import ADJUST, COMPARED, FOUND, KIND, LEVEL, NOT_FOUND, Setup
 
 __all__ = [
@@ -91,10 +92,12 @@ def rebuilt_frames(part: Any) -> dict[str, Any]:
     cells = cells_of(values)
     for i, row in enumerate(comparisons):
         try:
+            if math.isnan(row["p_value"]) or math.isnan(row["p_value_adjusted"]):
+                raise ValueError("p_value and p_value_adjusted: both must be defined")
             row |= unrounded(row, _sides(part, row, cells))
+            row |= unrounded(row, {"disparity": _disparity(part.setup, row)})
         except ValueError as error:
             raise ValueError(f"comparisons[{i}].{error}") from error
-        row |= unrounded(row, {"disparity": _disparity(part.setup, row)})
         row["concern"] = at_most(row["p_value_adjusted"], part.setup.alpha)
         row["verdict"] = FOUND if row["concern"] else NOT_FOUND
     _check_complete(part, cells, comparisons)
@@ -123,7 +126,9 @@ def _disparity(setup: Setup, row: Row) -> float:
     if row["metric"] in setup.everybody:
         return found
     if kind == "odds_ratio":
-        return found if first == second or (found > 1) == (first > second) else math.nan
+        if first != second and (found > 1) != (first > second):
+            raise ValueError(f"disparity is {found:.12g}, on the other side of 1 than value_group to value_other")
+        return found
     if kind == "difference":
         return float(first - second)
     return float(first / second) if second else math.copysign(math.inf, first) if first else math.nan
@@ -243,6 +248,8 @@ def unlikely(record: Any) -> Iterator[str]:
     if not low * (1 - ROUNDING) <= record.verdict.p_value <= high * (1 + ROUNDING):
         p = record.verdict.p_value
         yield f"verdict.p_value_interval is {low:.12g} to {high:.12g}, and must contain verdict.p_value, {p:.12g}"
+    if record.scan is not None:
+        yield from (f"scan.{said}" for said in unlikely_scan(record.scan))
     yield from _null_distribution(record.null_distribution)
     yield from _provenance(record)
 

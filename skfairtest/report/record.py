@@ -418,9 +418,10 @@ class AuditRecord(Declared):
             raise ValueError(f"text is not the record of an audit: its schema must be {SCHEMA!r}; found {found!r:.60}")
         version = document.get("schema_version")
         if isinstance(version, bool) or version not in READ:
+            read = enumerated([str(one) for one in READ])
             raise ValueError(
-                f"text has schema_version {version!r:.60}, and this version of skfairtest reads {SCHEMA_VERSION}: read "
-                "it with the version that wrote it, which it names under versions"
+                f"text has schema_version {version!r:.60}, and this version of skfairtest reads {read}: read it with "
+                "the version that wrote it, which it names under versions"
             )
         try:
             made = cls(**record(readers_of(cls))(OPTIONAL | document, ""))
@@ -433,14 +434,17 @@ class AuditRecord(Declared):
                 raise ValueError(said)
             if recomputed is not None:
                 made.check(document, recomputed(due).rebuilt())
+            made.check(document, due, sentences=True)
         except ValueError as error:
             raise ValueError(f"text is not the record of an audit that to_json wrote: {error}") from error
         return made
 
-    def check(self, document: Mapping[str, Any], due: AuditRecord) -> None:
+    def check(self, document: Mapping[str, Any], due: AuditRecord, *, sentences: bool = False) -> None:
         """Refuse a document that is not what it was rebuilt to be; other versions may have put it in other words."""
-        same = self.schema_version == SCHEMA_VERSION and self.versions.get("skfairtest") == __version__
-        for said in differences(document, due.to_dict(), without=frozenset() if same else frozenset({"sentence"})):
+        if sentences and (self.schema_version, self.versions.get("skfairtest")) != (SCHEMA_VERSION, __version__):
+            return
+        without = frozenset() if sentences else frozenset({"sentence"})
+        for said in differences(document, due.to_dict(), without=without):
             raise ValueError(said)
 
     def rebuilt(self) -> AuditRecord:
@@ -478,4 +482,6 @@ class AuditRecord(Declared):
             n_samples=people[0] if people else verdict.n_samples,
             pos_label=verdict.pos_label if given is None or verdict.pos_label is None else given,
         )
-        return replace(self, verdict=verdict, parts=tuple(parts), leading=leading, null_distribution=histogram)
+        scan = None if self.scan is None else self.scan.rebuilt()
+        found = {"parts": tuple(parts), "leading": leading, "null_distribution": histogram, "scan": scan}
+        return replace(self, verdict=verdict, **found)
