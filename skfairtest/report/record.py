@@ -11,7 +11,7 @@ The schema
 key                 what it holds
 ==================  ===================================================================================================
 schema              "skfairtest.audit"
-schema_version      2
+schema_version      3; 2 is read, too, and written again as it was
 created             when the audit ran: ISO 8601, UTC
 title, subject      what the report is called, what was audited; `about` and `sources` are paragraphs on it
 versions            of skfairtest, Python and the libraries that computed the numbers
@@ -19,7 +19,8 @@ parameters          as they were given, seed included
 verdict             concern, p_value, p_value_interval, alpha, adjust, n_samples, n_comparisons, n_found, pos_label;
                     and as a sentence: sentence
 parts               one for each sensitive feature and each intersection: sensitive and control (names), setup (how
-                    sentences are written), by_group, comparisons (each with its sentence) and excluded (lists of rows)
+                    sentences are written), by_group, comparisons (each with its sentence) and excluded (lists of rows),
+                    hypotheses (for each comparison numbers of what is equal and of both sides; null: of its own)
 not_compared        groupings in which nothing could be compared: sensitive, reason
 leading             which comparison sets the p-value: [part, row]
 null_distribution   its null distribution, in at most about a hundred bins; or null
@@ -34,6 +35,7 @@ baseline            the comparison with the model in production (`skfairtest.rep
 individual          the test of individual fairness in sentences, the verdict first; missing where there was none
 individual_verdict  its verdict: "unfair", "not_rejected", or "no_trace" (nothing was tested); missing where there was
                     none, and in records of versions that did not write it
+own_metrics         metrics that are not built in, whose descriptions are the caller's; missing where there are none
 provenance          how the audit was called, the command if one was typed, and hashes of the data and of the model;
                     null in records of versions that did not trace it. The seed is among the parameters
 signature           name and date of who signed it; or null
@@ -43,8 +45,10 @@ Undefined numbers are null, infinite ones the strings "inf" and "-inf". A group 
 that is no text, number or truth value is written as text. What a group is compared with (other) is a group, or the text
 "overall", "rest" or, for the rest of a parent group, "rest of race = Black".
 
-Sentences are written for readers of the JSON, and never read. Whatever else follows from other fields is compared with
-them when a record is read (`skfairtest.report.consistency`).
+A record holds facts, and what follows from them for readers of the JSON. When it is read, everything that follows is
+computed again (`skfairtest.report.rebuilt`; by `FairnessAudit.from_json` also what takes statistics, such as exact
+p-values from counts), and must be what was read, number for number within rounding, and sentence for sentence where the
+same version wrote it.
 """
 
 from __future__ import annotations
@@ -482,6 +486,12 @@ class AuditRecord(Declared):
             n_samples=people[0] if people else verdict.n_samples,
             pos_label=verdict.pos_label if given is None or verdict.pos_label is None else given,
         )
-        scan = None if self.scan is None else self.scan.rebuilt()
-        found = {"parts": tuple(parts), "leading": leading, "null_distribution": histogram, "scan": scan}
-        return replace(self, verdict=verdict, **found)
+        return replace(
+            self,
+            verdict=verdict,
+            parts=tuple(parts),
+            leading=leading,
+            null_distribution=histogram,
+            scan=None if self.scan is None else self.scan.rebuilt(),
+            baseline=None if self.baseline is None else replace(self.baseline, kind="change"),
+        )
