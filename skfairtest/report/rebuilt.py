@@ -279,6 +279,9 @@ def _provenance(record: Any) -> Iterator[str]:
     compared = record.parameters.get("baseline") is not None or any(name.endswith("baseline") for name in found.columns)
     if compared != (record.baseline is not None):
         yield f"baseline is {'missing' if compared else 'not null'}: provenance.columns is {list(found.columns)!r:.60}"
+    for i, table in enumerate(record.impact.tables if record.impact is not None else ()):
+        if not set(table.sensitive) <= set(found.sensitive):
+            yield f"impact.tables[{i}].sensitive is {list(table.sensitive)!r:.60}, which provenance does not name"
     for place, part in enumerate(record.parts):
         for role, names, known in (
             ("sensitive", part.sensitive, found.sensitive),

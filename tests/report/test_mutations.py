@@ -102,6 +102,7 @@ def test_a_changed_field_is_refused_or_shows_nothing_or_is_a_fact(documents, n_c
     [
         (lambda d: d.pop("scan"), r"scan is missing: parameters\['scan'\] is"),
         (lambda d: d.pop("baseline"), "baseline is missing"),
+        (lambda d: d["impact"]["tables"][0].update(sensitive=["race"]), "sensitive is .'race'., which provenance does"),
         (lambda d: d["parts"][0]["comparisons"].pop(), "comparisons must hold that of 'accuracy' and 'f' and 'm'"),
         (lambda d: d["parts"][0]["setup"].update(margin_bounds=[-0.5, 0.5]), "margin_bounds is .*, and must be None"),
         (lambda d: d["parts"][0]["setup"].update(adjust=None), "setup.adjust is None, and must be 'holm'"),
