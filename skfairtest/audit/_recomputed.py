@@ -245,7 +245,8 @@ def _tested(nulls: Mapping[int, RateNull], error: float | None) -> dict[int, dic
     known = dict(zip(enumerated, equalities(pairs, "two-sided") if pairs else (), strict=True))
     for i in defined:
         null = nulls[i]
-        answers[i] = answer(null.pair, null.scale, null.question, known.get(i))
+        asked = null.scale, null.question
+        answers[i] = answer_known([null.pair], *asked, [known[i]])[0] if i in known else answer(null.pair, *asked)
         numbers = {name: getattr(answers[i], name) for name in ("method", "statistic", "standard_error")}
         found[i] |= {"p_value": p_of(answers[i].log_p), **numbers}
     if error is None or not defined:
