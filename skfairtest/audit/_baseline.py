@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import enumerated
+from skfairtest.audit._default_metrics import built_in
 from skfairtest.group.paired import PairedFairnessTest
 from skfairtest.inference.multiplicity import holm
 from skfairtest.metrics import Metric, paired
+from skfairtest.report.consistency import at_most, implausible
 from skfairtest.report.paired_record import PairedRecord
+from skfairtest.report.rebuilt import unrounded
+from skfairtest.report.record import SCHEMA_VERSION, AuditRecord
+from skfairtest.report.sentences import Setup
 
-__all__ = ["baseline_record", "comparable", "paired_test"]
+__all__ = ["baseline_record", "comparable", "paired_test", "recomputed_baseline"]
 
 #: What the models of an audit are called in its report.
 NAMES = ("the model in production", "this model")
@@ -90,26 +97,77 @@ def baseline_record(tests: Mapping[str, PairedFairnessTest], alpha: float, witho
         One comparison after the other; those averaged over strata and those within strata are two families.
     """
     each = [test._record(NAMES, alpha=alpha) for test in tests.values()]
-    rows = [row for one in each for row in one.results]
-    with np.errstate(divide="ignore"):
-        log_p = np.log([row["p_value"] for row in rows])
-    within = np.array([bool(row["stratum"]) for row in rows])
-    adjusted = np.empty(len(rows))
-    for family in (within, ~within):
-        adjusted[family] = np.exp(holm(log_p[family]))
-    limit = alpha * (1 + 1e-12)
-    found = tuple(
-        {**row, "p_value_adjusted": float(p), "concern": bool(p <= limit)}
-        for row, p in zip(rows, adjusted, strict=True)
-    )
-    p_value, first = float(adjusted[~within].min()), each[0]
     missing = [
         f"By {name}: {row['metric']}, {row['reason']}"
         for name, test in tests.items()
         for row in test.excluded_.to_dict("records")
     ]
-    setup = replace(first.setup, features=enumerated(list(tests)))
-    return PairedRecord(
-        setup, first.kind, NAMES, first.shares, first.n_samples, p_value, p_value <= limit, found,
-        tuple(dict.fromkeys([*without, *missing])),
+    together = replace(
+        each[0],
+        setup=replace(each[0].setup, features=enumerated(list(tests))),
+        results=tuple(row for one in each for row in one.results),
+        not_compared=tuple(dict.fromkeys([*without, *missing])),
+    )
+    return adjusted(together)
+
+
+def adjusted(found: PairedRecord) -> PairedRecord:
+    """Return the record with p-values adjusted by Holm's method, and what follows from them."""
+    rows, alpha = found.results, found.setup.alpha
+    with np.errstate(divide="ignore"):
+        log_p = np.log([row["p_value"] for row in rows])
+    within = np.array([bool(row["stratum"]) for row in rows])
+    p = np.empty(len(rows))
+    for family in (within, ~within):
+        p[family] = np.exp(holm(log_p[family]))
+    results = tuple(
+        {**row, "p_value_adjusted": own, "concern": at_most(own, alpha)}
+        for row, own in zip(rows, p.tolist(), strict=True)
+    )
+    smallest = float(p[~within].min(initial=1.0))
+    return replace(found, results=results, p_value=smallest, concern=at_most(smallest, alpha))
+
+
+def recomputed_baseline(found: PairedRecord, record: AuditRecord) -> PairedRecord:
+    """Return what an audit says of its model and the one in production, of which it tests the same and no more."""
+    part, results, compared = record.parts[0], [], {row["feature"] for row in found.results}
+    metrics = tuple(dict.fromkeys(row["metric"] for row in found.results))
+    for i, row in enumerate(found.results):
+        for said in implausible(row, "difference"):
+            raise ValueError(f"baseline.results[{i}].{said}")
+        results.append({**row, **unrounded(row, {"difference": row["value_b"] - row["value_a"]})})
+    setup = Setup(
+        compare=part.setup.compare,
+        alpha=part.setup.alpha,
+        features=enumerated([one.feature for one in record.parts if one.feature in compared]),
+        controls=part.setup.controls,
+        descriptions={
+            metric: f"the change of the {metric.replace('_', ' ')} from model A to model B" for metric in metrics
+        },
+        people=found.setup.people,
+        within=found.setup.within,
+    )
+    names = _models(record.provenance.command) if record.provenance and record.provenance.command else NAMES
+    shares = tuple(metric for metric in metrics if part.setup.is_percentage(metric))
+    due = replace(
+        found, setup=setup, kind="change", names=names or found.names, shares=shares,
+        n_samples=record.verdict.n_samples, results=tuple(results),
     )  # fmt: skip
+    return adjusted(due)
+
+
+def _in_words(metrics: Sequence[str], found: PairedRecord, record: AuditRecord) -> dict[str, str]:
+    """Describe the changes of metrics; of those that are not built in, or in other versions, as the record does."""
+    given, out = found.setup.descriptions, {}
+    for name in metrics:
+        metric = None if name in record.own_metrics or record.schema_version < SCHEMA_VERSION else built_in(name)
+        out[name] = given.get(name, "") if metric is None else paired(metric).describes
+    return out
+
+
+def _models(command: str) -> tuple[str, str] | None:
+    """The columns of both models in a command that was typed; None where it does not say."""
+    words = shlex.split(command)
+    given = dict(pairwise(word for part in words for word in part.split("=", 1)))
+    names = (given.get("--baseline"), given.get("--y-pred"))
+    return names if all(names) else None  # type: ignore[return-value]

@@ -8,12 +8,12 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest.metrics import SCORES, Metric
+from skfairtest.metrics import SCORES, Metric, resolve_metrics
 from skfairtest.metrics.standard import STANDARD
 from skfairtest.readers import as_numbers, classes_of, read_values
 from skfairtest.tables import Sample
 
-__all__ = ["asked_of", "kinds_of"]
+__all__ = ["asked_of", "built_in", "kinds_of"]
 
 
 def asked_of(estimator: Any, y: Any) -> tuple[list[Metric], set[str]]:
@@ -84,3 +84,11 @@ def _levels(sample: Sample, name: str) -> tuple[Any, ...]:
 def _is_continuous(sample: Sample, name: str) -> bool:
     numbers = as_numbers(sample.columns[name])
     return numbers is not None and bool(np.any(numbers != np.floor(numbers)))
+
+
+def built_in(name: str) -> Metric | None:
+    """The built-in metric of a name, which one says that it is compared by its ratio."""
+    try:
+        return next((metric for metric in resolve_metrics(name) if metric.name == name.removesuffix("_ratio")), None)
+    except ParameterError:
+        return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,14 @@ import pandas as pd
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.audit._default_metrics import kinds_of
-from skfairtest.audit.impact import SMALLEST_SHARE, tables_of
+from skfairtest.audit.impact import SMALLEST_SHARE, Category, table_of, tables_of
+from skfairtest.comparisons.settings import Settings
 from skfairtest.readers import as_numbers, resolve_pos_label
 from skfairtest.report.impact_record import ImpactRecord
 from skfairtest.report.record import plain_rows
 from skfairtest.tables import Sample
 
-__all__ = ["impact_of"]
+__all__ = ["impact_of", "recomputed_impact"]
 
 
 def impact_of(
@@ -54,14 +56,44 @@ def impact_of(
         decisions = people.labels_of("y_pred")
         positive = resolve_pos_label(people.labels, pos_label, classes)
         chosen = np.array([bool(level == positive) for level in decisions.levels])[decisions.codes]
-    names, frames, reasons = tables_of(
+    found = tables_of(
         people.sensitive,
         chosen.astype(np.intp),
         people.counts,
         intersections=intersections,
         confidence_level=confidence_level,
-        method=method if method in ("exact", "asymptotic") else "auto",
+        method=_method(method),
     )
+    return _record(scoring, *found)
+
+
+def recomputed_impact(impact: ImpactRecord, settings: Settings, n_samples: int) -> ImpactRecord:
+    """Return the tables that follow from how many people of each category there are, and how many were selected."""
+    found = []
+    for i, part in enumerate(impact.tables):
+        people = sum(row["n"] for row in part.rows)
+        if people != n_samples:
+            raise ValueError(f"impact.tables[{i}].rows hold {people} people, and verdict.n_samples is {n_samples}")
+        for j, row in enumerate(part.rows):
+            if row["selected"] > row["n"]:
+                where = f"impact.tables[{i}].rows[{j}]"
+                raise ValueError(f"{where}.selected is {row['selected']}, and must be at most n, {row['n']}")
+        categories = [
+            Category(row["category"], row["n"], row["selected"], unknown=row["category"] is None) for row in part.rows
+        ]
+        how = {"confidence_level": 1 - settings.alpha, "method": _method(settings.question.method)}
+        found.append(table_of(part.feature, categories, **how))
+    frames, reasons = zip(*found, strict=True)
+    return _record(impact.scoring, [part.sensitive for part in impact.tables], frames, list(filter(None, reasons)))
+
+
+def _method(method: str) -> str:
+    return method if method in ("exact", "asymptotic") else "auto"
+
+
+def _record(
+    scoring: bool, names: Sequence[tuple[str, ...]], frames: Sequence[pd.DataFrame], reasons: Sequence[Exception]
+) -> ImpactRecord:
     return ImpactRecord.of(
         {
             "scoring": scoring,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,13 +10,15 @@ import numpy as np
 
 from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
+from skfairtest.audit._recomputed import own_metrics
+from skfairtest.comparisons.best import BEST
 from skfairtest.comparisons.cautions import cautions
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.detectable import minimum_detectable
-from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, homogeneity_frame, values_frame
 from skfairtest.comparisons.null_histogram import null_histogram_of
 from skfairtest.comparisons.setup import setup_of
+from skfairtest.inference.multiplicity import Equality
 from skfairtest.report.homogeneity import homogeneity_sentences
 from skfairtest.report.impact_record import ImpactRecord
 from skfairtest.report.mixin import library_versions
@@ -38,7 +40,7 @@ def record_of(
 ) -> AuditRecord:
     """Return the record of an audit, made now; `said` is what makes the predictions doubtful."""
     verdict, settings = results[0].verdict, results[0].measured.settings
-    findings = [finding for result in results for finding in result.findings]
+    parts = tuple(map(_part_of, results, minimum_detectable(results), _hypotheses(results)))
     part, row = verdict.leading
     return AuditRecord(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -47,22 +49,20 @@ def record_of(
         versions=library_versions(),
         parameters=parameters,
         verdict=AuditVerdict(
-            concern=verdict.concern,
-            p_value=p_of(verdict.log_p),
+            **AuditVerdict.of([part.comparisons for part in parts]),
             p_value_interval=verdict.limits,
             alpha=round(settings.alpha, 12),
             adjust=verdict.adjust,
             n_samples=n_samples,
-            n_comparisons=len(findings),
-            n_found=sum(finding.concern for finding in findings),
             pos_label=results[0].measured.pos_label,
         ),
-        parts=tuple(map(_part_of, results, minimum_detectable(results))),
+        parts=parts,
         leading=verdict.leading,
         null_distribution=null_histogram_of(results[part].findings[row]),
         not_compared=tuple(not_compared),
         warnings=tuple(dict.fromkeys([*said, *(one for result in results for one in cautions(result.measured))])),
         homogeneity=tuple(line for result in results for line in _homogeneity(result)),
+        own_metrics=own_metrics(results[0].measured.metrics),
         impact=impact,
         provenance=provenance,
     )
@@ -77,7 +77,24 @@ def _homogeneity(result: Result) -> list[str]:
     return [f"By {label(' x '.join(measured.sample.sensitive_names))}: {line}" for line in said]
 
 
-def _part_of(result: Result, detectable: Floats) -> AuditPart:
+def _hypotheses(results: Sequence[Result]) -> list[tuple[tuple[int, int, int] | None, ...]]:
+    """Number what is equal and both sides, of every comparison; nothing where others were tested than are shown."""
+    if any(result.measured.settings.compare in BEST for result in results):
+        return [()] * len(results)
+    numbers: dict[Hashable, int] = {}
+
+    def numbered(hypothesis: Equality | None) -> tuple[int, int, int] | None:
+        if hypothesis is None:
+            return None
+        of, a, b = (
+            numbers.setdefault(key, len(numbers)) for key in (hypothesis.of, *sorted(map(str, hypothesis.sides)))
+        )
+        return of, min(a, b), max(a, b)
+
+    return [tuple(numbered(finding.estimate.hypothesis) for finding in result.findings) for result in results]
+
+
+def _part_of(result: Result, detectable: Floats, hypotheses: tuple[tuple[int, int, int] | None, ...]) -> AuditPart:
     measured, sample = result.measured, result.measured.sample
     assert sample is not None
     comparisons = comparisons_frame(result.findings)
@@ -90,4 +107,5 @@ def _part_of(result: Result, detectable: Floats) -> AuditPart:
         values_frame(measured),
         comparisons,
         excluded_frame(measured.excluded),
+        hypotheses,
     )

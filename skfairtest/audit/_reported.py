@@ -9,6 +9,7 @@ from typing import Any, Self, overload
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from skfairtest.audit._recomputed import recomputed
 from skfairtest.comparisons.frames import written_labels
 from skfairtest.group.paired import PairedFairnessTest
 from skfairtest.individual import IndividualFairnessTest
@@ -184,7 +185,7 @@ class ReportedAudit(ReportPages):
         True
         """
         text = Path(source).read_bytes() if isinstance(source, os.PathLike) else source
-        record = AuditRecord.from_json(text)
+        record = AuditRecord.from_json(text, recomputed)
         names = set(cls._get_param_names())
         audit = cls(**{name: value for name, value in record.parameters.items() if name in names})
         audit._set(record)

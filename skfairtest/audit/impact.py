@@ -32,7 +32,7 @@ from skfairtest.readers import (
 from skfairtest.report.impact_record import framed
 from skfairtest.tables import CountTable
 
-__all__ = ["SMALLEST_SHARE", "Category", "flips_of_test", "impact_frame", "impact_table", "tables_of"]
+__all__ = ["SMALLEST_SHARE", "Category", "flips_of_test", "impact_frame", "impact_table", "table_of", "tables_of"]
 
 #: Categories with a smaller share of the people are shown, and not compared.
 SMALLEST_SHARE = 0.02
@@ -294,14 +294,21 @@ def tables_of(
     for names in asked:
         feature = " x ".join(names)
         categories = list(_categories([by_name[name] for name in names], selected, counts))
-        try:
-            frame = impact_frame(feature, categories, **how)
-        except (GroupsMissing, NothingDefined) as error:  # another feature may still be comparable
-            reasons.append(error)
-            known = sum(one.n for one in categories if not one.unknown)
-            frame = framed([_counted(feature, one, known) for one in categories])
+        frame, reason = table_of(feature, categories, **how)
+        reasons += [] if reason is None else [reason]
         frames.append(frame)
     return asked, frames, reasons
+
+
+def table_of(
+    feature: str, categories: Sequence[Category], **how: Any
+) -> tuple[pd.DataFrame, GroupsMissing | NothingDefined | None]:
+    """Return the table of one feature or crossing; or its categories, and why none is compared."""
+    try:
+        return impact_frame(feature, categories, **how), None
+    except (GroupsMissing, NothingDefined) as error:  # another feature may still be comparable
+        known = sum(one.n for one in categories if not one.unknown)
+        return framed([_counted(feature, one, known) for one in categories]), error
 
 
 def _selected(y_pred: Any, y_score: Any, pos_label: Any) -> Column:

@@ -19,6 +19,7 @@ from skfairtest.comparisons.rates import enumerable, joint_log_p
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.max_t import max_t_extreme, max_t_p, max_t_quantile
 from skfairtest.inference.multiplicity import ADJUSTMENTS, FAMILYWISE, are_tied, distinct, holm, shaffer
+from skfairtest.inference.rates import Question
 from skfairtest.inference.resampling import p_value_limits
 
 #: The smallest p-value a float can hold: what an enumerated distribution says when its logarithm is below that.
@@ -128,14 +129,20 @@ def _findings(
     ):
         concern, question = at_most(value, alpha), one.null.question
         rejected = concern if joint else at_most(one.evidence.log_p, error)
-        if question.margin_bounds is None and not rejected:  # nor is equality rejected by the interval
-            low, high = min(low, question.null), max(high, question.null)
         bounds = one.estimate.bounds
-        if one.estimate.undefined:
-            low, high = bounds
-        interval = (low, high) if np.isnan(low) else (max(bounds[0], low), min(bounds[1], high))
+        interval = bounds if one.estimate.undefined else shown_limits((low, high), question, bounds, rejected=rejected)
         out[place] = Finding(one.estimate, one.null, one.evidence, value, interval, concern, error)
     return out
+
+
+def shown_limits(
+    limits: tuple[float, float], question: Question, bounds: tuple[float, float], *, rejected: bool
+) -> tuple[float, float]:
+    """The limits of an interval within its bounds, which hold equality where that is not rejected."""
+    low, high = limits
+    if question.margin_bounds is None and not rejected:
+        low, high = min(low, question.null), max(high, question.null)
+    return (low, high) if np.isnan(low) else (max(bounds[0], low), min(bounds[1], high))
 
 
 def _intervals(

@@ -60,6 +60,13 @@ class RateNull(NullDistribution):
     pair: Pair
     scale: Scale
 
+    @property
+    def is_enumerated(self) -> bool:
+        """Whether its exact test is that the two rates of one stratum are equal."""
+        question = self.question
+        unconditional = question.method in ("auto", "exact") and question.disparity != "odds_ratio"
+        return question.margin_bounds is None and unconditional and len(self.pair.x1) == 1
+
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """Invert the score test."""
         return self.limits_of_all([self], [critical], [bounds])[0]
@@ -174,11 +181,7 @@ class Counted:
 
     def enumerated(self) -> list[int]:
         """Return the places of comparisons whose exact test is that the two rates of one stratum are equal."""
-        question = self.question
-        unconditional = question.method in ("auto", "exact") and question.disparity != "odds_ratio"
-        if question.margin_bounds is not None or not unconditional:
-            return []
-        return [place for place, null in enumerate(self.nulls) if len(null.pair.x1) == 1]
+        return [place for place, null in enumerate(self.nulls) if null.is_enumerated]
 
 
 def scale_of(rate: Rate) -> Scale:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from skfairtest._utils.text import rounded_up
 from skfairtest.comparisons.core import Measured
 from skfairtest.comparisons.unknown import unknown_sentence
-from skfairtest.metrics import Omnibus, Rate
+from skfairtest.metrics import Metric, Omnibus, Rate
 from skfairtest.report.sentences import Setup
 from skfairtest.tables import Sample
 
@@ -21,7 +24,6 @@ def setup_of(measured: Measured, adjust: str | None) -> Setup:
     settings, sample, metrics = measured.settings, measured.sample, measured.metrics
     question = settings.question
     assert sample is not None
-    rates = [metric for metric in metrics if isinstance(metric, Rate)]
     return Setup(
         compare=settings.compare,
         disparity=question.disparity,
@@ -30,17 +32,25 @@ def setup_of(measured: Measured, adjust: str | None) -> Setup:
         alpha=settings.alpha,
         features=" x ".join(sample.sensitive_names),
         controls=" x ".join(sample.control_names),
-        sentences={rate.name: (rate.happens, rate.among) for rate in rates},
-        functions=frozenset(rate.name for rate in rates if rate.value is not None),
-        descriptions={metric.name: metric.describes for metric in metrics if not isinstance(metric, Rate)},
-        everybody=frozenset(metric.name for metric in metrics if isinstance(metric, Omnibus)),
-        disparities={metric.name: metric.disparity for metric in metrics if metric.disparity},
+        **words_of(metrics),
         people=_people(measured, sample),
         unknown=unknown_sentence(measured),
         adjust=adjust,
         names=sample.sensitive_names,
         within=settings.within if any(one.evidence.method == "permutation" for one in measured.comparisons) else "auto",
     )
+
+
+def words_of(metrics: Sequence[Metric]) -> dict[str, Any]:
+    """What `Setup` says of metrics, by their names."""
+    rates = [metric for metric in metrics if isinstance(metric, Rate)]
+    return {
+        "sentences": {rate.name: (rate.happens, rate.among) for rate in rates},
+        "functions": frozenset(rate.name for rate in rates if rate.value is not None),
+        "descriptions": {metric.name: metric.describes for metric in metrics if not isinstance(metric, Rate)},
+        "everybody": frozenset(metric.name for metric in metrics if isinstance(metric, Omnibus)),
+        "disparities": {metric.name: metric.disparity for metric in metrics if metric.disparity},
+    }
 
 
 def _people(measured: Measured, sample: Sample) -> str:

@@ -10,13 +10,12 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import is_dataclass
 from reprlib import Repr
-from typing import Annotated, Any, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, get_origin, get_type_hints
 
 __all__ = [
-    "Reader", "anything", "array", "between", "count", "declared", "document_of", "either", "made_of", "mapping",
-    "matching", "number", "one_of", "readers_of", "record", "scalar", "text", "truth", "unordered",
+    "Declared", "Reader", "anything", "array", "between", "count", "document_of", "either", "made_of", "mapping",
+    "matching", "number", "one_of", "optional", "readers_of", "record", "scalar", "text", "truth", "unordered",
 ]  # fmt: skip
 
 Reader = Callable[[Any, str], Any]
@@ -37,8 +36,15 @@ def document_of(text: Any) -> Any:
     def refuse(name: str) -> None:
         raise ValueError(f"{name} is no number of JSON")
 
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [name for name, _ in pairs]
+            raise ValueError(f"it has {next(n for n in names if names.count(n) > 1)!r:.60} twice in one object")
+        return found
+
     try:
-        return json.loads(text, parse_constant=refuse)
+        return json.loads(text, parse_constant=refuse, object_pairs_hook=once)
     except RecursionError as error:
         raise ValueError("text is not JSON that can be read: its lists are too deep") from error
     except (ValueError, OverflowError) as error:
@@ -221,6 +227,17 @@ def unordered(reader: Reader) -> Reader:
     return lambda value, place: frozenset(listed(value, place))
 
 
+class Declared:
+    """What a record holds: each field is annotated with what reads it, and written by `plain_value`."""
+
+    #: Fields that are not written where there is nothing in them.
+    _left_out: ClassVar[frozenset[str]] = frozenset()
+
+    def also(self) -> dict[str, Any]:
+        """What is written beside the fields, for readers of the JSON."""
+        return {}
+
+
 #: Evaluating annotations takes its time.
 _READERS: dict[type, Mapping[str, Reader]] = {}
 
@@ -233,16 +250,15 @@ def readers_of(cls: type) -> Mapping[str, Reader]:
     return _READERS[cls]
 
 
-def declared(value: Any) -> dict[str, Any]:
-    """Return the fields of an object that are declared with a reader, those of the objects they hold as well."""
-    found = {name: getattr(value, name) for name in readers_of(type(value))}
-    return {name: declared(part) if is_dataclass(part) else part for name, part in found.items()}
-
-
 def made_of(cls: type) -> Reader:
     """Return a reader of objects that a class is made of."""
     read = record(readers_of(cls))
     return lambda value, place: cls(**read(value, place))
+
+
+def optional(cls: type) -> Reader:
+    """Return a reader of objects that a class is made of, or null."""
+    return either(one_of(None), made_of(cls))
 
 
 def anything(value: Any, place: str, depth: int = 0) -> Any:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Annotated, Any, Self
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from skfairtest._utils.typing import Floats
-from skfairtest.report._schema import array, between, one_of, readers_of, record, text
+from skfairtest.report._schema import Declared, array, between, one_of, text
 from skfairtest.report.scales import Scale
 from skfairtest.report.sentences import number, points
 
@@ -19,7 +17,7 @@ LOWEST = 1e-3
 
 
 @dataclass(frozen=True)
-class NullHistogram:
+class NullHistogram(Declared):
     """What could have been seen by chance, beside what was seen.
 
     Parameters
@@ -52,27 +50,11 @@ class NullHistogram:
     p_value: Annotated[float, between(0, 1)]
     note: Annotated[str, text]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data that JSON has; an infinite statistic is the text "inf" or "-inf"."""
-        data = {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(self).items()}
-        if math.isinf(self.observed):
-            data["observed"] = str(self.observed)
-        return data
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the histogram that `to_dict` wrote.
-
-        Raises
-        ------
-        ValueError
-            If something is missing, or is not what it should be.
-        """
-        found = record(readers_of(cls))(data, "")
-        lengths = {name: len(found[name]) for name in ("low", "high", "mass", "extreme")}
-        if len(set(lengths.values())) > 1:
-            raise ValueError(f"low, high, mass and extreme must be of one length; found {list(lengths.values())}")
-        return cls(**found)
+    def __post_init__(self) -> None:
+        """Refuse bins of unequal numbers."""
+        lengths = [len(getattr(self, name)) for name in ("low", "high", "mass", "extreme")]
+        if len(set(lengths)) > 1:
+            raise ValueError(f"null_distribution.low, high, mass and extreme must be of one length; found {lengths}")
 
     @property
     def factor(self) -> float:

@@ -7,7 +7,7 @@ production are made of a `PairedRecord`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -15,16 +15,15 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.text import label
-from skfairtest.report._schema import array, between, count, declared, made_of, number, one_of, record, text, truth
+from skfairtest.report._schema import Declared, array, between, count, made_of, number, one_of, record, text, truth
 from skfairtest.report.cells import records
 from skfairtest.report.models import verdict_on_models
+from skfairtest.report.plain import plain_value
 from skfairtest.report.sentences import Setup, equals_p, metric_title, percent, points
 from skfairtest.report.sentences import number as written_number
 
-__all__ = ["PairedRecord", "paired_contradictions", "paired_row"]
+__all__ = ["PairedRecord", "paired_row"]
 
-#: Relative rounding errors of stored numbers.
-ROUNDING = 1e-9
 _SHARE = between(0, 1)
 #: What is said of one comparison. `feature` is what divides people into groups.
 RESULT = {
@@ -35,7 +34,7 @@ RESULT = {
 
 
 @dataclass(frozen=True, eq=False)
-class PairedRecord:
+class PairedRecord(Declared):
     """What the comparison of two models found.
 
     Parameters
@@ -161,10 +160,10 @@ class PairedRecord:
             said = said.replace(generic, label(own))
         return said
 
-    def plain(self) -> dict[str, Any]:
-        """Return what reads as this record, and the sentences for readers of JSON."""
-        told = [{**row, "sentence": self.sentence(self._oriented(row))} for row in self.results]
-        return {**declared(self), "results": told, "sentence": self.verdict}
+    def also(self) -> dict[str, Any]:
+        """The comparisons, each with its sentence, and the verdict."""
+        rows = [{**row, "sentence": self.sentence(self._oriented(row))} for row in self.results]
+        return {"results": plain_value(rows), "sentence": self.verdict}
 
 
 def paired_row(row: Mapping[str, Any], feature: str, values: tuple[float, float]) -> dict[str, Any]:
@@ -174,25 +173,3 @@ def paired_row(row: Mapping[str, Any], feature: str, values: tuple[float, float]
     a, b = map(float, values)
     both = {"value_a": a, "value_b": b, "difference": float(row["disparity"])}
     return {"feature": feature, **labels, **both, **numbers, "concern": bool(row["concern"])}
-
-
-def paired_contradictions(found: PairedRecord) -> Iterator[str]:
-    """Yield a sentence for each field of a record that contradicts others."""
-    limit = found.setup.alpha * (1 + ROUNDING) + ROUNDING
-    main = [row for row in found.results if not row["stratum"]]
-    adjusted = [row["p_value_adjusted"] for row in main]
-    if any(row["concern"] for row in main) != found.concern:
-        yield f"concern is {found.concern}, and must be whether that of any of the results is true"
-    strongest = min(adjusted, default=1.0)
-    familywise = found.setup.adjust in ("holm", "shaffer", "bonferroni")
-    if found.kind == "change" and familywise and not math.isclose(found.p_value, strongest, rel_tol=ROUNDING):
-        yield f"p_value is {found.p_value:.12g}, and must be the smallest adjusted one, {strongest:.12g}"
-    for i, row in enumerate(found.results):
-        place = f"results[{i}]"
-        due = row["value_b"] - row["value_a"]
-        if not math.isclose(row["difference"], due, rel_tol=ROUNDING, abs_tol=ROUNDING):
-            yield f"{place}.difference is {row['difference']:.12g}, and must be {due:.12g}: value_b - value_a"
-        if row["p_value_adjusted"] < row["p_value"] * (1 - ROUNDING):
-            yield f"{place}.p_value_adjusted is {row['p_value_adjusted']:.12g}, and must be at least p_value"
-        if found.kind == "change" and row["concern"] != (row["p_value_adjusted"] <= limit):
-            yield f"{place}.concern is {row['concern']}, and p_value_adjusted is {row['p_value_adjusted']:.12g}"

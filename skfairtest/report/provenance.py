@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from skfairtest._utils.text import label
-from skfairtest.report._schema import array, either, made_of, matching, one_of, text
+from skfairtest.report._schema import Declared, array, either, matching, one_of, text
 
-__all__ = ["Provenance", "Signature", "call_lines", "provenance_contradictions"]
+__all__ = ["Provenance", "Signature", "call_lines"]
 
 _NONE = one_of(None)
 _HASH = matching(r"sha256:[0-9a-f]{64}", 'a hash such as "sha256:..." with all of its digits')
@@ -22,7 +22,7 @@ BASELINE = ("y_pred_baseline", "y_score_baseline")
 
 
 @dataclass(frozen=True)
-class Provenance:
+class Provenance(Declared):
     """Where the numbers of a record come from.
 
     Parameters
@@ -57,7 +57,7 @@ class Provenance:
 
 
 @dataclass(frozen=True)
-class Signature:
+class Signature(Declared):
     """Who vouches for a record, and since when.
 
     Parameters
@@ -70,11 +70,6 @@ class Signature:
 
     name: Annotated[str, text]
     date: Annotated[str, text]
-
-
-def optional(cls: type) -> Any:
-    """Return a reader of objects that a class is made of, or null."""
-    return either(_NONE, made_of(cls))
 
 
 def call_lines(provenance: Provenance | None, parameters: Sequence[str]) -> Iterator[str]:
@@ -109,22 +104,3 @@ def _data(provenance: Provenance) -> Iterator[str]:
     for role, names in (("sensitive", provenance.sensitive), ("control", provenance.control)):
         if names:
             yield f"{role}_features=data[{label(repr(list(names)))}]"
-
-
-def provenance_contradictions(record: Any) -> Iterator[str]:
-    """Yield a sentence for each field of the provenance that the rest of a record contradicts."""
-    found = record.provenance
-    if found is None:
-        return
-    if (found.model is None) == (found.entry == "fit"):
-        yield f"provenance.model is {found.model!r:.60}, and provenance.entry {found.entry!r}: a model is fitted"
-    if found.model is None and found.model_hash is not None:
-        yield "provenance.model_hash is of no model: provenance.model is null"
-    for place, part in enumerate(record.parts):
-        for role, names, known in (
-            ("sensitive", part.sensitive, found.sensitive),
-            ("control", part.control, found.control),
-        ):
-            unknown = [name for name in names if name not in known]
-            if unknown or (role == "control" and names != known):
-                yield f"parts[{place}].{role} is {list(names)!r:.60}, and provenance.{role} {list(known)!r:.60}"

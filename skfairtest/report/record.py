@@ -11,7 +11,7 @@ The schema
 key                 what it holds
 ==================  ===================================================================================================
 schema              "skfairtest.audit"
-schema_version      2
+schema_version      3; 2 is read, too, and written again as it was
 created             when the audit ran: ISO 8601, UTC
 title, subject      what the report is called, what was audited; `about` and `sources` are paragraphs on it
 versions            of skfairtest, Python and the libraries that computed the numbers
@@ -19,7 +19,8 @@ parameters          as they were given, seed included
 verdict             concern, p_value, p_value_interval, alpha, adjust, n_samples, n_comparisons, n_found, pos_label;
                     and as a sentence: sentence
 parts               one for each sensitive feature and each intersection: sensitive and control (names), setup (how
-                    sentences are written), by_group, comparisons (each with its sentence) and excluded (lists of rows)
+                    sentences are written), by_group, comparisons (each with its sentence) and excluded (lists of rows),
+                    hypotheses (for each comparison numbers of what is equal and of both sides; null: of its own)
 not_compared        groupings in which nothing could be compared: sensitive, reason
 leading             which comparison sets the p-value: [part, row]
 null_distribution   its null distribution, in at most about a hundred bins; or null
@@ -34,6 +35,7 @@ baseline            the comparison with the model in production (`skfairtest.rep
 individual          the test of individual fairness in sentences, the verdict first; missing where there was none
 individual_verdict  its verdict: "unfair", "not_rejected", or "no_trace" (nothing was tested); missing where there was
                     none, and in records of versions that did not write it
+own_metrics         metrics that are not built in, whose descriptions are the caller's; missing where there are none
 provenance          how the audit was called, the command if one was typed, and hashes of the data and of the model;
                     null in records of versions that did not trace it. The seed is among the parameters
 signature           name and date of who signed it; or null
@@ -43,151 +45,70 @@ Undefined numbers are null, infinite ones the strings "inf" and "-inf". A group 
 that is no text, number or truth value is written as text. What a group is compared with (other) is a group, or the text
 "overall", "rest" or, for the rest of a parent group, "rest of race = Black".
 
-Sentences are written for readers of the JSON, and never read. Whatever else follows from other fields is compared with
-them when a record is read (`skfairtest.report._consistency`).
+A record holds facts, and what follows from them for readers of the JSON. When it is read, everything that follows is
+computed again (`skfairtest.report.rebuilt`; by `FairnessAudit.from_json` also what takes statistics, such as exact
+p-values from counts), and must be what was read, number for number within rounding, and sentence for sentence where the
+same version wrote it.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from numbers import Integral, Real
 from typing import Annotated, Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.text import enumerated, label, name_of, pluralize
-from skfairtest.report._consistency import contradictions
+from skfairtest._utils.text import enumerated, label, pluralize
+from skfairtest._version import __version__
+from skfairtest.report import rebuilt
 from skfairtest.report._schema import (
+    Declared,
     Reader,
     anything,
     array,
     between,
     count,
-    declared,
     document_of,
     either,
     made_of,
     mapping,
     number,
     one_of,
+    optional,
     readers_of,
     record,
     scalar,
     text,
     truth,
 )
+from skfairtest.report.consistency import differences
 from skfairtest.report.impact_record import ImpactRecord
 from skfairtest.report.null_histogram import NullHistogram
 from skfairtest.report.orientation import oriented, oriented_histogram, result_sentences
 from skfairtest.report.paired_record import PairedRecord
-from skfairtest.report.provenance import Provenance, Signature, optional
+from skfairtest.report.plain import frame_of, of_features, plain_label, plain_rows, plain_value
+from skfairtest.report.provenance import Provenance, Signature
 from skfairtest.report.scan_record import ScanRecord
 from skfairtest.report.sentences import ADJUST, FOUND, LEVEL, NOT_FOUND, Setup, equals_p
 from skfairtest.report.wording import check_words
 
-__all__ = ["AuditPart", "AuditRecord", "AuditVerdict", "plain_label", "plain_rows", "plain_value"]
+__all__ = ["SCHEMA_VERSION", "AuditPart", "AuditRecord", "AuditVerdict", "plain_label", "plain_rows", "plain_value"]
 
-SCHEMA, SCHEMA_VERSION = "skfairtest.audit", 2
+SCHEMA, SCHEMA_VERSION = "skfairtest.audit", 3
+#: Versions that are read; one is written again as it was read.
+READ = (2, SCHEMA_VERSION)
 #: What a record need not have, and what stands for it.
 OPTIONAL: dict[str, Any] = {
     "scan": None, "impact": None, "baseline": None, "homogeneity": [], "individual": [], "individual_verdict": None,
-    "provenance": None, "signature": None,
+    "own_metrics": [], "provenance": None, "signature": None,
 }  # fmt: skip
-#: Columns of frames that hold labels; the others hold numbers, truth values and our own words.
-LABELS = frozenset({"metric", "group", "other", "stratum", "reason", "method", "verdict"})
-WHOLE = frozenset({"n", "n_group", "n_other", "n_effective", "comparisons"})
-TRUTH = frozenset({"concern", "small"})
 #: Groupings that the verdict names.
 NAMED = 3
-
-
-def plain_label(value: Any) -> Any:
-    """Return a label that JSON has, with tuples kept: text, numbers and truth values; anything else as text.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> plain_label((np.int64(3), None, np.datetime64("2020-01-01")))
-    (3, None, '2020-01-01')
-    """
-    if value is None or isinstance(value, str | bool):
-        # A subclass of str (an enumeration, NumPy's text) is written as its text.
-        return str(value) if isinstance(value, str) and type(value) is not str else value
-    if isinstance(value, np.bool_):
-        return bool(value)
-    if isinstance(value, tuple | list):
-        return tuple(plain_label(part) for part in value)
-    if isinstance(value, Integral):
-        # Larger ones have no place in an index.
-        whole = int(value)
-        return whole if -(2**63) <= whole < 2**64 else str(whole)
-    if isinstance(value, Real) and math.isfinite(float(value)):
-        return float(value)
-    return str(value)
-
-
-def plain_value(value: Any) -> Any:
-    """Return a number, or anything made of plain values, as JSON has it: nan is null, infinities "inf" and "-inf"."""
-    if value is None or type(value) in (str, bool, int):
-        return plain_label(value)
-    if isinstance(value, Mapping):
-        return {str(key): plain_value(part) for key, part in value.items()}
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if isinstance(value, tuple | list | frozenset | set):
-        # Sets have no order of their own.
-        return [plain_value(part) for part in (sorted(value, key=str) if isinstance(value, frozenset | set) else value)]
-    if isinstance(value, pd.DataFrame):
-        return plain_rows(value)
-    if callable(value):
-        return name_of(value)
-    if isinstance(value, Real) and not isinstance(value, Integral | np.bool_):
-        number = float(value)
-        return number if math.isfinite(number) else None if math.isnan(number) else str(number)
-    return plain_label(value)
-
-
-def _label(value: Any) -> Any:
-    return tuple(map(_label, value)) if isinstance(value, list) else value
-
-
-def _of_features(value: Any, features: int) -> Any:
-    """Return a plain label of so many features: a tuple that is the label of one of them is written as text."""
-    if not isinstance(value, list):
-        return value
-    return [_of_features(part, 1) for part in value] if features > 1 else str(_label(value))
-
-
-def _column(name: str, values: list[Any], index: pd.Index) -> pd.Series | NDArray[Any]:
-    if name in LABELS:
-        column = np.empty(len(values), dtype=object)
-        column[:] = [_label(value) for value in values]
-        return pd.Series(column, index=index, dtype=object)
-    if name in WHOLE:
-        return np.array([int(value) for value in values], dtype=np.int64)
-    if name in TRUTH:
-        return np.array([bool(value) for value in values], dtype=bool)
-    return np.array([math.nan if value is None else float(value) for value in values], dtype=float)
-
-
-def plain_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a frame as JSON has them."""
-    columns = {str(name): [plain_value(value) for value in column.tolist()] for name, column in frame.items()}
-    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-
-
-def _frame(rows: Sequence[Mapping[str, Any]], columns: Iterable[str]) -> pd.DataFrame:
-    """Return rows as a frame with the types of the schema, whatever they came from."""
-    # Columns that share one index need not be aligned.
-    index = pd.RangeIndex(len(rows))
-    return pd.DataFrame({name: _column(name, [row[name] for row in rows], index) for name in columns}, index=index)
 
 
 # Fields are annotated with what reads them. Those that are not, such as sentences, are made of those that are.
@@ -196,7 +117,7 @@ SHARE, SIZE = between(0, 1, null=True), between(0, math.inf, null=True, infinite
 
 
 @dataclass(frozen=True)
-class AuditVerdict:
+class AuditVerdict(Declared):
     """What decides an audit: one family of comparisons.
 
     Parameters
@@ -229,6 +150,14 @@ class AuditVerdict:
     n_found: Annotated[int, count]
     pos_label: Annotated[Any, scalar] = None
 
+    @staticmethod
+    def of(comparisons: Sequence[pd.DataFrame]) -> dict[str, Any]:
+        """What follows from the comparisons of all parts."""
+        every = pd.concat(comparisons, ignore_index=True)
+        found = int(every["concern"].sum())
+        p_value = float(every["p_value_adjusted"].min())
+        return {"concern": found > 0, "p_value": p_value, "n_comparisons": len(every), "n_found": found}
+
 
 def _label_of(features: int) -> Reader:
     """Return a reader of labels of so many features: a list where there are several, null where there is none."""
@@ -259,12 +188,13 @@ def _tables(sensitive: int, control: int) -> dict[str, Mapping[str, Reader]]:
     }  # fmt: skip
 
 
+_HYPOTHESES = array(either(one_of(None), array(count, 3)))
 #: Columns of the frames of a part.
 COLUMNS = {name: tuple(fields) for name, fields in _tables(1, 0).items()}
 
 
 @dataclass(frozen=True, eq=False)
-class AuditPart:
+class AuditPart(Declared):
     """What one grouping of the people says, its p-values adjusted for the whole audit.
 
     Parameters
@@ -275,14 +205,21 @@ class AuditPart:
         How sentences are written.
     by_group, comparisons, excluded : DataFrame
         Values by group and stratum, one row per comparison, and what was left out.
+    hypotheses : tuple
+        For each comparison, numbers of what is equal and of both sides: those with equal numbers, in any part, are one
+        hypothesis; None: a hypothesis of its own. Empty where not all that were tested are shown, or it is not known.
     """
 
-    sensitive: tuple[str, ...]
-    control: tuple[str, ...]
-    setup: Setup
-    by_group: pd.DataFrame
-    comparisons: pd.DataFrame
-    excluded: pd.DataFrame
+    sensitive: Annotated[tuple[str, ...], array(text, least=1)]
+    control: Annotated[tuple[str, ...], array(text)]
+    setup: Annotated[Setup, made_of(Setup)]
+    # How long labels are depends on the features.
+    by_group: Annotated[pd.DataFrame, anything]
+    comparisons: Annotated[pd.DataFrame, anything]
+    excluded: Annotated[pd.DataFrame, anything]
+    hypotheses: Annotated[tuple[tuple[int, int, int] | None, ...], _HYPOTHESES] = ()
+
+    _left_out = frozenset({"hypotheses"})
 
     def __post_init__(self) -> None:
         """Give the frames the schema's types, whatever they came from."""
@@ -290,9 +227,15 @@ class AuditPart:
         for name, columns in COLUMNS.items():
             rows = plain_rows(getattr(self, name))
             for row in rows:
-                row |= {key: _of_features(row[key], n) for key, n in features.items() if key in row}
-            object.__setattr__(self, name, _frame(rows, columns))
+                row |= {key: of_features(row[key], n) for key, n in features.items() if key in row}
+            object.__setattr__(self, name, frame_of(rows, columns))
         object.__setattr__(self, "setup", replace(self.setup, names=self.sensitive))
+
+    def also(self) -> dict[str, Any]:
+        """The comparisons, each with its sentence."""
+        said = result_sentences(self.setup, self.comparisons)
+        rows = zip(plain_rows(self.comparisons), said, strict=True)
+        return {"comparisons": [row | {"sentence": sentence} for row, sentence in rows]}
 
     def in_words(self, positive_means: str | None, favorable: bool | None) -> AuditPart:
         """Return the part with sentences that say what a positive prediction means."""
@@ -314,29 +257,51 @@ class AuditPart:
         return self.setup.compare in ("to_overall", "to_rest") and len(groups) > 2
 
 
-@dataclass(frozen=True, eq=False)
-class AuditRecord:
+def _part(value: Any, place: str) -> AuditPart:
+    """Read a part, whose features say how long labels are."""
+    names = record({"sensitive": array(text, least=1), "control": array(text)})(value, place)
+    columns = _tables(len(names["sensitive"]), len(names["control"]))
+    tables = {name: array(record(fields)) for name, fields in columns.items()}
+    others = {"setup": made_of(Setup), "hypotheses": _HYPOTHESES}
+    found = record({**others, **tables})({"hypotheses": [], **value}, place)
+    frames: dict[str, Any] = {name: frame_of(found[name], fields) for name, fields in columns.items()}
+    return AuditPart(**names, **{name: found[name] for name in others}, **frames)
+
+
+def _not_compared(value: Any, place: str) -> tuple[str, ...]:
+    """Read a grouping that was not compared, and why."""
+    return tuple(record({"sensitive": text, "reason": text})(value, place).values())
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AuditRecord(Declared):
     """Everything that a report of an audit says. The module says what each field holds."""
 
+    _left_out = frozenset(
+        {"scan", "impact", "baseline", "individual", "individual_verdict", "homogeneity", "own_metrics"}
+    )
+
+    schema_version: Annotated[int, count] = SCHEMA_VERSION
     created: Annotated[str, text]
     title: Annotated[str, text]
     subject: Annotated[str, text]
+    about: Annotated[tuple[str, ...], array(text)] = ()
+    sources: Annotated[tuple[str, ...], array(text)] = ()
     versions: Annotated[Mapping[str, str], mapping(text)]
     parameters: Annotated[Mapping[str, Any], mapping(anything)]
     verdict: Annotated[AuditVerdict, made_of(AuditVerdict)]
     parts: Annotated[tuple[AuditPart, ...], array(_part, least=1)]
-    leading: Annotated[tuple[int, int], array(count, 2)]
-    null_distribution: Annotated[NullHistogram | None, _null_distribution] = None
     not_compared: Annotated[tuple[tuple[str, str], ...], array(_not_compared)] = ()
+    leading: Annotated[tuple[int, int], array(count, 2)]
+    null_distribution: Annotated[NullHistogram | None, optional(NullHistogram)] = None
     warnings: Annotated[tuple[str, ...], array(text)] = ()
-    about: Annotated[tuple[str, ...], array(text)] = ()
-    sources: Annotated[tuple[str, ...], array(text)] = ()
-    homogeneity: Annotated[tuple[str, ...], array(text)] = ()
     scan: Annotated[ScanRecord | None, optional(ScanRecord)] = None
     impact: Annotated[ImpactRecord | None, optional(ImpactRecord)] = None
     baseline: Annotated[PairedRecord | None, optional(PairedRecord)] = None
     individual: Annotated[tuple[str, ...], array(text)] = ()
     individual_verdict: Annotated[str | None, one_of("unfair", "not_rejected", "no_trace", None)] = None
+    homogeneity: Annotated[tuple[str, ...], array(text)] = ()
+    own_metrics: Annotated[tuple[str, ...], array(text)] = ()
     provenance: Annotated[Provenance | None, optional(Provenance)] = None
     signature: Annotated[Signature | None, optional(Signature)] = None
 
@@ -344,7 +309,7 @@ class AuditRecord:
         """Make everything plain, so that a record is the same before it is written and after it is read."""
         object.__setattr__(self, "parameters", plain_value(self.parameters))
         object.__setattr__(
-            self, "verdict", replace(self.verdict, pos_label=_of_features(plain_value(self.verdict.pos_label), 1))
+            self, "verdict", replace(self.verdict, pos_label=of_features(plain_value(self.verdict.pos_label), 1))
         )
         # Sentences say what a positive prediction means, as the parameters do.
         words = {name: self.parameters.get(name) for name in ("positive_means", "favorable")}
@@ -417,60 +382,33 @@ class AuditRecord:
             raise ParameterError(f"name must be the name of who signs, as a text; found {name!r}")
         return replace(self, signature=Signature(name, datetime.now(UTC).isoformat(timespec="seconds")))
 
+    def also(self) -> dict[str, Any]:
+        """The verdict with its sentence, and what was not compared by name."""
+        return {
+            "verdict": plain_value(self.verdict) | {"sentence": self.sentence},
+            "not_compared": [{"sensitive": names, "reason": reason} for names, reason in self.not_compared],
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """Return the record as JSON has it."""
-
-        def comparisons(part: AuditPart) -> list[dict[str, Any]]:
-            said = result_sentences(part.setup, part.comparisons)
-            rows = plain_rows(part.comparisons)
-            return [row | {"sentence": sentence} for row, sentence in zip(rows, said, strict=True)]
-
-        return {
-            "schema": SCHEMA,
-            "schema_version": SCHEMA_VERSION,
-            "created": self.created,
-            "title": self.title,
-            "subject": self.subject,
-            "about": list(self.about),
-            "sources": list(self.sources),
-            "versions": dict(self.versions),
-            "parameters": plain_value(self.parameters),
-            "verdict": {
-                **plain_value(asdict(self.verdict)),
-                "sentence": self.sentence,
-            },
-            "parts": [
-                {
-                    "sensitive": list(part.sensitive),
-                    "control": list(part.control),
-                    "setup": plain_value(declared(part.setup)),
-                    "by_group": plain_rows(part.by_group),
-                    "comparisons": comparisons(part),
-                    "excluded": plain_rows(part.excluded),
-                }
-                for part in self.parts
-            ],
-            "not_compared": [{"sensitive": names, "reason": reason} for names, reason in self.not_compared],
-            "leading": list(self.leading),
-            "null_distribution": None if self.null_distribution is None else self.null_distribution.to_dict(),
-            "warnings": list(self.warnings),
-            **({"scan": plain_value(self.scan.plain())} if self.scan else {}),
-            **({"impact": plain_value(self.impact.plain())} if self.impact else {}),
-            **({"baseline": plain_value(self.baseline.plain())} if self.baseline else {}),
-            **({"individual": list(self.individual)} if self.individual else {}),
-            **({"individual_verdict": self.individual_verdict} if self.individual_verdict else {}),
-            **({"homogeneity": list(self.homogeneity)} if self.homogeneity else {}),
-            "provenance": None if self.provenance is None else plain_value(asdict(self.provenance)),
-            "signature": None if self.signature is None else asdict(self.signature),
-        }
+        return {"schema": SCHEMA, **plain_value(self)}
 
     def to_json(self, indent: int | None = 2) -> str:
         """Write the record as ASCII text that any reader of JSON takes."""
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False) + "\n"
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> AuditRecord:
+    def from_json(
+        cls, text: str | bytes, recomputed: Callable[[AuditRecord], AuditRecord] | None = None
+    ) -> AuditRecord:
         """Read what `to_json` wrote.
+
+        Parameters
+        ----------
+        text : str or bytes
+            What was written.
+        recomputed : callable
+            Takes a record, and computes again what takes statistics.
 
         Raises
         ------
@@ -483,45 +421,77 @@ class AuditRecord:
             found = document.get("schema") if isinstance(document, dict) else type(document).__name__
             raise ValueError(f"text is not the record of an audit: its schema must be {SCHEMA!r}; found {found!r:.60}")
         version = document.get("schema_version")
-        if isinstance(version, bool) or version != SCHEMA_VERSION:
+        if isinstance(version, bool) or version not in READ:
+            read = enumerated([str(one) for one in READ])
             raise ValueError(
-                f"text has schema_version {version!r:.60}, and this version of skfairtest reads {SCHEMA_VERSION}: read "
-                "it with the version that wrote it, which it names under versions"
+                f"text has schema_version {version!r:.60}, and this version of skfairtest reads {read}: read it with "
+                "the version that wrote it, which it names under versions"
             )
         try:
-            found = record(readers_of(cls))(OPTIONAL | document, "")
-            place, row = found["leading"]
-            if place >= len(found["parts"]) or row >= len(found["parts"][place].comparisons):
+            made = cls(**record(readers_of(cls))(OPTIONAL | document, ""))
+            place, row = made.leading
+            if place >= len(made.parts) or row >= len(made.parts[place].comparisons):
                 raise ValueError(f"leading {[place, row]} is no comparison")
-            made = cls(**found)
-            for said in contradictions(made):
+            due = made.rebuilt()
+            made.check(document, due)
+            for said in rebuilt.unlikely(made):
                 raise ValueError(said)
+            if recomputed is not None:
+                made.check(document, recomputed(due).rebuilt())
+            made.check(document, due, sentences=True)
         except ValueError as error:
             raise ValueError(f"text is not the record of an audit that to_json wrote: {error}") from error
         return made
 
+    def check(self, document: Mapping[str, Any], due: AuditRecord, *, sentences: bool = False) -> None:
+        """Refuse a document that is not what it was rebuilt to be; other versions may have put it in other words."""
+        if sentences and (self.schema_version, self.versions.get("skfairtest")) != (SCHEMA_VERSION, __version__):
+            return
+        without = frozenset() if sentences else frozenset({"sentence"})
+        for said in differences(document, due.to_dict(), without=without):
+            raise ValueError(said)
 
-def _part(value: Any, place: str) -> AuditPart:
-    """Read a part, whose features say how long labels are."""
-    names = record({"sensitive": array(text, least=1), "control": array(text)})(value, place)
-    columns = _tables(len(names["sensitive"]), len(names["control"]))
-    tables = {name: array(record(fields)) for name, fields in columns.items()}
-    found = record({"setup": made_of(Setup), **tables})(value, place)
-    frames = {name: _frame(found[name], fields) for name, fields in columns.items()}
-    return AuditPart(names["sensitive"], names["control"], found["setup"], **frames)
+    def rebuilt(self) -> AuditRecord:
+        """Return the record with everything computed again that follows from other facts.
 
-
-def _null_distribution(value: Any, place: str) -> NullHistogram | None:
-    """Read the null distribution of the comparison with the strongest evidence, if there is one."""
-    if value is None:
-        return None
-    record({})(value, place)
-    try:
-        return NullHistogram.from_dict(value)
-    except ValueError as error:
-        raise ValueError(f"{place}.{error}") from error
-
-
-def _not_compared(value: Any, place: str) -> tuple[str, ...]:
-    """Read a grouping that was not compared, and why."""
-    return tuple(record({"sensitive": text, "reason": text})(value, place).values())
+        Raises
+        ------
+        ValueError
+            If something cannot be computed, because what it should follow from is not there.
+        """
+        asked, verdict, parts = rebuilt.asked_of(self.parameters), self.verdict, []
+        adjust = asked["adjust"]
+        if adjust == "auto":
+            adjust = "shaffer" if verdict.adjust == "shaffer" else "holm"
+        for place, part in enumerate(self.parts):
+            part = replace(part, setup=rebuilt.rebuilt_setup(part, asked, adjust))
+            try:
+                parts.append(replace(part, **rebuilt.rebuilt_frames(part)))
+            except ValueError as error:
+                raise ValueError(f"parts[{place}].{error}") from error
+        people = [n for n in map(rebuilt.n_people, parts) if n is not None]
+        if len(set(people)) > 1:
+            raise ValueError(f"parts hold {enumerated([f'{n:,}' for n in people])} people, and must hold the same")
+        leading, given = rebuilt.leading_of(parts, self.leading), self.parameters.get("pos_label")
+        lead = parts[leading[0]].comparisons.iloc[leading[1]]
+        histogram = self.null_distribution
+        if histogram is not None:
+            seen = histogram.observed if histogram.kind == "enumerated" else float(lead["statistic"])
+            histogram = replace(histogram, p_value=float(lead["p_value"]), observed=seen)
+        verdict = replace(
+            verdict,
+            **AuditVerdict.of([part.comparisons for part in parts]),
+            alpha=parts[0].setup.alpha,
+            adjust=adjust,
+            n_samples=people[0] if people else verdict.n_samples,
+            pos_label=verdict.pos_label if given is None or verdict.pos_label is None else given,
+        )
+        return replace(
+            self,
+            verdict=verdict,
+            parts=tuple(parts),
+            leading=leading,
+            null_distribution=histogram,
+            scan=None if self.scan is None else self.scan.rebuilt(),
+            baseline=None if self.baseline is None else replace(self.baseline, kind="change"),
+        )

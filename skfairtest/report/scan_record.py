@@ -9,10 +9,12 @@ from typing import Annotated, Any
 
 import pandas as pd
 
-from skfairtest.report._schema import array, between, count, declared, made_of, number, one_of, record, text
+from skfairtest.report._schema import Declared, array, between, count, made_of, number, one_of, record, text
+from skfairtest.report.consistency import ROUNDING, at_most, implausible, same
+from skfairtest.report.plain import plain_value
 from skfairtest.report.sentences import Setup, result_sentence
 
-__all__ = ["PROMISES", "ScanRecord", "ScanSetup", "scan_contradictions", "subgroup_sentence"]
+__all__ = ["PROMISES", "ScanRecord", "ScanSetup", "subgroup_sentence", "unlikely_scan"]
 
 #: What is added for means.
 OF_MEANS = (
@@ -39,8 +41,6 @@ PROMISES = {
     ),
 }
 _SHARE = between(0, 1)
-#: Relative rounding errors of stored numbers; a p-value so near the level may lie on either side of it.
-ROUNDING = 1e-9
 #: What is said of a subgroup that is reported, as `SubgroupScan.results_` has it.
 RESULT = {
     "metric": text, "subgroup": text, "compared_with": text, "depth": count, "n_group": count, "n_other": count,
@@ -50,7 +50,7 @@ RESULT = {
 
 
 @dataclass(frozen=True)
-class ScanSetup:
+class ScanSetup(Declared):
     """What sentences need to know about how a scan was set up.
 
     Parameters
@@ -75,7 +75,7 @@ class ScanSetup:
 
 
 @dataclass(frozen=True, eq=False)
-class ScanRecord:
+class ScanRecord(Declared):
     """What a scan found.
 
     Parameters
@@ -108,10 +108,23 @@ class ScanRecord:
         """A sentence about each subgroup that is reported."""
         return tuple(subgroup_sentence(self.setup.sentences, row) for row in self.results)
 
-    def plain(self) -> dict[str, Any]:
-        """Return what reads as this record, and the sentences for readers of JSON."""
-        rows = [{**row, "sentence": said} for row, said in zip(self.results, self.sentences, strict=True)]
-        return {**declared(self), "results": rows}
+    def also(self) -> dict[str, Any]:
+        """The subgroups, each with its sentence."""
+        rows = zip(self.results, self.sentences, strict=True)
+        return {"results": plain_value([{**row, "sentence": said} for row, said in rows])}
+
+    def rebuilt(self) -> ScanRecord:
+        """Return the record with the disparities of its values, and sentences about what was searched."""
+        setup = self.setup
+        sentences = replace(
+            setup.sentences, compare="between_groups", disparity="difference", margin_bounds=None,
+            features=", ".join(setup.features), adjust="holm", within="auto", people="",
+        )  # fmt: skip
+        rows = []
+        for row in self.results:
+            due = row["value_group"] - row["value_other"]
+            rows.append({**row, "disparity": row["disparity"] if same(row["disparity"], due) else due})
+        return replace(self, setup=replace(setup, sentences=sentences), results=tuple(rows))
 
     def in_words(self, positive_means: str | None, favorable: bool | None) -> ScanRecord:
         """Return the record with sentences that say what a positive prediction means."""
@@ -125,28 +138,22 @@ def subgroup_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
     return result_sentence(setup, {**row, **people, "concern": True, "minimum_detectable": math.nan})
 
 
-def scan_contradictions(scan: ScanRecord) -> Iterator[str]:
-    """Yield a sentence for each field of a scan's record that contradicts others."""
+def unlikely_scan(scan: ScanRecord) -> Iterator[str]:
+    """Yield a sentence for each number of a scan that cannot be beside the others."""
     setup, n = scan.setup, len(scan.results)
-    limit = setup.sentences.alpha * (1 + ROUNDING) + ROUNDING
-    if not n <= scan.n_significant or (n == 0) != (scan.n_significant == 0):
+    alpha, familywise = setup.sentences.alpha, not setup.guarantee.startswith("fdr")
+    if n > scan.n_significant or (n == 0) != (scan.n_significant == 0):
         yield f"n_significant is {scan.n_significant}, and {n} of these subgroups are in results"
-    if scan.n_tested > scan.n_searched:
+    if not scan.n_significant <= scan.n_tested <= scan.n_searched:
         yield f"n_tested is {scan.n_tested}, and must be at most n_searched, {scan.n_searched}"
-    familywise = not setup.guarantee.startswith("fdr")
-    if familywise and (scan.p_value <= limit) != (n > 0):
-        yield f"p_value is {scan.p_value:.12g} at level {setup.sentences.alpha:.12g}, and results holds {n} subgroups"
+    if familywise and at_most(scan.p_value, alpha) != (n > 0):
+        yield f"p_value is {scan.p_value:.12g} at level {alpha:.12g}, and results holds {n} subgroups"
     for i, row in enumerate(scan.results):
         place, adjusted = f"results[{i}]", row["p_value_adjusted"]
+        yield from (f"{place}.{said}" for said in implausible(row, "disparity"))
         if row["metric"] not in setup.metrics:
             yield f"{place}.metric is {row['metric']!r:.60}, and setup.metrics does not name it"
-        if not row["p_value"] * (1 - ROUNDING) <= adjusted <= limit:
-            yield (
-                f"{place}.p_value_adjusted is {adjusted:.12g}, and must be at least p_value, {row['p_value']:.12g}, "
-                f"and at most the level, {setup.sentences.alpha:.12g}"
-            )
+        if not at_most(adjusted, alpha):
+            yield f"{place}.p_value_adjusted is {adjusted:.12g}, and must be at most the level, {alpha:.12g}"
         if familywise and adjusted < scan.p_value * (1 - ROUNDING):
             yield f"{place}.p_value_adjusted is {adjusted:.12g}, and p_value must be the smallest: {scan.p_value:.12g}"
-        due = row["value_group"] - row["value_other"]
-        if not math.isclose(row["disparity"], due, rel_tol=ROUNDING, abs_tol=ROUNDING):
-            yield f"{place}.disparity is {row['disparity']:.12g}, and must be {due:.12g}: value_group - value_other"

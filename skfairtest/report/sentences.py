@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from skfairtest._utils.text import label, pluralize
-from skfairtest.report._schema import array, between, either, mapping, one_of, text, unordered
+from skfairtest.report._schema import Declared, array, between, either, mapping, one_of, text, unordered
 from skfairtest.report.wording import in_words, past, sides_of
 
 #: What p-values are adjusted by.
@@ -48,7 +48,7 @@ ADJUST = one_of(None, "holm", "shaffer", "bonferroni", "fdr_bh", "fdr_by")
 
 
 @dataclass(frozen=True)
-class Setup:
+class Setup(Declared):
     """What sentences need to know about how a test was set up.
 
     Parameters

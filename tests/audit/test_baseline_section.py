@@ -93,6 +93,10 @@ def test_a_record_that_is_read_again_has_the_same_reports(found):
         (lambda one: one["results"][0].update(difference=0.5), r"results\[0\]\.difference is 0\.5"),
         (lambda one: one["results"][0].update(p_value_adjusted=one["results"][0]["p_value"] / 2), r"at least p_value"),
         (lambda one: one.update(kind="sure"), r"baseline\.kind must be one of 'change'"),
+        (lambda one: one.update(kind="sizes"), r"baseline\.kind is 'sizes', and must be 'change'"),
+        (lambda one: one["setup"].update(adjust=None), r"baseline\.setup\.adjust is None, and must be 'holm'"),
+        (lambda one: one["names"].reverse(), r"baseline\.names\[0\] is 'this model', and must be 'the model in"),
+        (lambda one: one["results"][0].update(concern=True), r"results\[0\]\.concern is True, and must be False"),
         (lambda one: one.update(results=[]), r"baseline\.results must be a list of at least 1"),
     ],
 )

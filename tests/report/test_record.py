@@ -159,49 +159,49 @@ def found():
 @pytest.mark.parametrize(
     ("place", "change", "message"),
     [
-        (("verdict", "concern"), False, "verdict.concern is False, and must be True: .* have concern true"),
-        (("verdict", "n_found"), -1, r"verdict.n_found is \d+, and must be \d+: so many comparisons have concern true"),
+        (("verdict", "concern"), False, "verdict.concern is False, and must be True: that follows"),
+        (("verdict", "n_found"), -1, r"verdict.n_found is \d+, and must be \d+: that follows"),
         (("verdict", "n_found"), 1, "verdict.n_found is"),
-        (("verdict", "n_comparisons"), 1, "verdict.n_comparisons is .*: the parts hold so many"),
-        (("verdict", "p_value"), 0.03, "verdict.p_value is .*: it is the smallest p_value_adjusted"),
+        (("verdict", "n_comparisons"), 1, r"verdict.n_comparisons is \d+, and must be \d+: that follows"),
+        (("verdict", "p_value"), 0.03, "verdict.p_value is 0.03, and must be "),
         (("verdict", "p_value_interval"), [0.5, 1.0], "p_value_interval is 0.5 to 1, and must contain"),
-        (("verdict", "n_samples"), 1, r"n_samples is 121"),
-        (("verdict", "n_samples"), -1, r"n_samples is 119"),
-        (("verdict", "alpha"), 0.01, "setup.alpha is 0.05, and must be 0.01: verdict.alpha is that"),
-        (("verdict", "adjust"), "fdr_bh", "setup.adjust is .*: verdict.adjust is that"),
-        (("verdict", "pos_label"), 0, r"verdict.pos_label is 0, and must be parameters\['pos_label'\], 1"),
-        (("parameters", "confidence_level"), 0.9, r"setup.alpha is 0.05, and must be 0.1: parameters"),
-        (("parameters", "margin"), 0.2, r"setup.margin_bounds is None: parameters\['margin'\] is 0.2"),
-        (("parameters", "disparity"), "ratio", "setup.disparity is 'difference', .* parameters.'disparity'"),
-        (("parameters", "compare"), "to_rest", "setup.compare is 'between_groups', .* parameters.'compare'"),
-        (("parameters", "compare_intersections"), "to_rest", r"parts\[2\].setup.compare is 'to_parents', and must be"),
-        (("leading",), [1, 0], r"p_value_adjusted of leading \[1, 0\] is .*: the leading comparison has the smallest"),
-        ((*SETUP, "features"), "race", "setup.features is 'race', and must be 'town': that is what sensitive names"),
+        (("verdict", "n_samples"), 1, r"n_samples is 121, and must be 120"),
+        (("verdict", "n_samples"), -1, r"n_samples is 119, and must be 120"),
+        (("verdict", "alpha"), 0.01, "verdict.alpha is 0.01, and must be 0.05"),
+        (("verdict", "adjust"), "fdr_bh", "verdict.adjust is 'fdr_bh', and must be 'holm'"),
+        (("verdict", "pos_label"), 0, r"verdict.pos_label is 0, and must be 1"),
+        (("parameters", "confidence_level"), 0.9, r"verdict.alpha is 0.05, and must be 0.1"),
+        (("parameters", "margin"), 0.2, r"setup.margin_bounds is None, and must be"),
+        (("parameters", "disparity"), "ratio", "setup.disparity is 'difference', and must be 'ratio'|disparity is"),
+        (("parameters", "compare"), "to_rest", "other is 'y', and must be one of 'rest'"),
+        (("parameters", "compare_intersections"), "to_rest", r"parts\[2\].*one of 'rest': setup.compare is 'to_rest'"),
+        (("leading",), [1, 0], r"leading\[\d\] is \d, and must be \d"),
+        ((*SETUP, "features"), "race", "setup.features is 'race', and must be 'town'"),
         ((*SETUP, "controls"), "age", "setup.controls is 'age', and must be ''"),
         ((*SETUP, "alternative"), "greater", "setup.alternative is 'greater', and must be 'two-sided'"),
         ((*SETUP, "disparity"), "ratio", "setup.disparity is 'ratio'"),
         ((*SETUP, "compare"), "to_rest", "setup.compare is 'to_rest'"),
-        ((*SETUP, "margin_bounds"), [-0.1, 0.1], "setup.margin_bounds is .*: parameters.'margin'. is None"),
-        ((*ROWS, 0, "concern"), False, r"comparisons\[0\].concern is False, and must be True: p_value_adjusted is"),
-        ((*ROWS, 0, "verdict"), "no disparity found", "verdict is .*, and must be 'disparity found': concern is True"),
+        ((*SETUP, "margin_bounds"), [-0.1, 0.1], "setup.margin_bounds is .*, and must be None"),
+        ((*ROWS, 0, "concern"), False, r"comparisons\[0\].concern is False, and must be True"),
+        ((*ROWS, 0, "verdict"), "no disparity found", "verdict is .*, and must be 'disparity found'"),
         ((*ROWS, 0, "p_value"), 0.04, "p_value_adjusted is .*, and must be at least p_value, 0.04"),
         ((*ROWS, 0, "p_value"), None, "both must be defined"),
-        ((*ROWS, 0, "p_value_adjusted"), 0.9, r"concern is True, and must be False: p_value_adjusted is 0.9"),
-        ((*ROWS, 0, "p_value_adjusted"), 1e-3, "p_value_adjusted is 0.001, and must be at most .* times p_value"),
+        ((*ROWS, 0, "p_value_adjusted"), 0.9, r"verdict.n_found is \d+, and must|concern is True, and must"),
+        ((*ROWS, 0, "p_value_adjusted"), 1e-3, r"p_value_adjusted is 0.001, and must be \d|verdict.p_value|leading"),
         ((*ROWS, 0, "p_value_adjusted"), None, "both must be defined"),
-        ((*ROWS, 0, "disparity"), 0.1, "disparity is .*: value_group - value_other is that"),
-        ((*ROWS, 0, "value_group"), 0.02, "disparity is"),
+        ((*ROWS, 0, "disparity"), 0.1, "disparity is 0.1, and must be"),
+        ((*ROWS, 0, "value_group"), 0.02, "value_group is 0.02, and must be 0.166"),
         ((*ROWS, 0, "ci_low"), 0.99, "ci_low is 0.99, and ci_high .*: the lower limit must come first"),
-        ((*ROWS, 0, "n_group"), 1, r"n_group is 61, and must be 60: by_group has so many"),
+        ((*ROWS, 0, "n_group"), 1, r"n_group is 61, and must be 60"),
         ((*ROWS, 0, "n_other"), -1, r"n_other is 59, and must be 60"),
         ((*ROWS, 0, "group"), "z", "group is 'z', and must be a group of by_group with metric 'selection_rate'"),
         ((*ROWS, 0, "other"), "rest", "other is 'rest', and must be one of 'y'"),
         ((*ROWS, 0, "metric"), "recall", "must be a group of by_group with metric 'recall'"),
         (("parts", 2, "comparisons", 0, "other"), "rest of sex = m", r"must be one of 'rest of"),
         (("parts", 0, "by_group", 0, "value"), 0.5, "value_group is .*, and must be 0.5"),
-        (("parts", 0, "by_group", 0, "n"), 1, r"by_group\[\d\].n is 60, and must be 61: another metric says so"),
+        (("parts", 0, "by_group", 0, "n"), 1, r"n_samples is 120, and must be 121|hold 121"),
         (("parts", 0, "by_group", 0, "n_effective"), 1, r"n_effective is 61, and must be at most n, 60"),
-        (("parts", 0, "by_group", 0, "small"), True, "small is True, and must be False: n_effective is 60"),
+        (("parts", 0, "by_group", 0, "small"), True, "small is True, and must be False"),
         (("parts", 0, "by_group", 0, "ci_low"), 0.99, "the lower limit must come first"),
         (("parts", 1, "by_group", 0, "ci_high"), None, "the lower limit must come first"),
         (("null_distribution", "p_value"), 0.5, "null_distribution.p_value is 0.5"),
@@ -223,21 +223,31 @@ def test_a_field_that_contradicts_others_is_refused(found, place, change, messag
 
 def test_a_concern_without_a_finding_is_refused(small):
     assert not json.loads(small)["verdict"]["n_found"]
-    with pytest.raises(ValueError, match=r"verdict.concern is True, and must be False: 0 of \d+ comparisons"):
+    with pytest.raises(ValueError, match=r"verdict.concern is True, and must be False"):
         AuditRecord.from_json(json.dumps(put(small, ("verdict", "concern"), True)))
 
 
 def test_comparisons_that_are_taken_out_are_missed(found):
     document = json.loads(found)
     del document["parts"][0]["comparisons"][0]
-    with pytest.raises(ValueError, match=r"verdict.n_comparisons is 20, and must be 19"):
+    with pytest.raises(ValueError, match=r"comparisons must hold that of 'selection_rate' and 'x' and 'y'"):
         AuditRecord.from_json(json.dumps(document))
 
 
-def test_sentences_are_made_of_numbers_and_never_read(found):
+def test_sentences_are_made_of_numbers_and_those_of_other_versions_are_not_read(found):
     document = json.loads(found)
     document["verdict"]["sentence"] = document["parts"][0]["comparisons"][0]["sentence"] = "All is fair."
-    assert AuditRecord.from_json(json.dumps(document)).to_json() == found
+    with pytest.raises(ValueError, match=r"sentence is 'All is fair\.', and must be"):
+        AuditRecord.from_json(json.dumps(document))
+    document["versions"]["skfairtest"] = "0.0.1"
+    made = AuditRecord.from_json(json.dumps(document))
+    assert made.to_dict()["verdict"] == json.loads(found)["verdict"]
+
+
+def test_a_key_that_stands_twice_is_refused(found):
+    text = found.replace('"concern": true', '"concern": true, "concern": false', 1)
+    with pytest.raises(ValueError, match="it has 'concern' twice in one object"):
+        AuditRecord.from_json(text)
 
 
 @pytest.mark.parametrize(
@@ -316,7 +326,7 @@ def test_whatever_is_read_can_be_reported(small, n_cases):
         # Drawings take their time, and text is not what they stumble over.
         if isinstance(value, float) and read % 8 == 0:
             assert audit.to_html()
-    assert read > n_cases / 10
+    assert read > n_cases / 20  # what follows from other fields is refused
     assert refused > n_cases / 2
 
 

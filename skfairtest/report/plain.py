@@ -1,0 +1,107 @@
+"""Plain data: labels, numbers and frames as JSON has them, and declared objects as their fields."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from skfairtest._utils.text import name_of
+from skfairtest.report._schema import Declared, readers_of
+
+__all__ = ["frame_of", "of_features", "plain_label", "plain_rows", "plain_value"]
+
+#: Columns of frames that hold labels; the others hold numbers, truth values and our own words.
+LABELS = frozenset({"metric", "group", "other", "stratum", "reason", "method", "verdict"})
+WHOLE = frozenset({"n", "n_group", "n_other", "n_effective", "comparisons"})
+TRUTH = frozenset({"concern", "small"})
+
+
+def plain_label(value: Any) -> Any:
+    """Return a label that JSON has, with tuples kept: text, numbers and truth values; anything else as text.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plain_label((np.int64(3), None, np.datetime64("2020-01-01")))
+    (3, None, '2020-01-01')
+    """
+    if value is None or isinstance(value, str | bool):
+        # A subclass of str (an enumeration, NumPy's text) is written as its text.
+        return str(value) if isinstance(value, str) and type(value) is not str else value
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, tuple | list):
+        return tuple(plain_label(part) for part in value)
+    if isinstance(value, Integral):
+        # Larger ones have no place in an index.
+        whole = int(value)
+        return whole if -(2**63) <= whole < 2**64 else str(whole)
+    if isinstance(value, Real) and math.isfinite(float(value)):
+        return float(value)
+    return str(value)
+
+
+def plain_value(value: Any) -> Any:
+    """Return a number, or anything made of plain values, as JSON has it: nan is null, infinities "inf" and "-inf"."""
+    if value is None or type(value) in (str, bool, int):
+        return plain_label(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain_value(part) for key, part in value.items()}
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, tuple | list | frozenset | set):
+        # Sets have no order of their own.
+        return [plain_value(part) for part in (sorted(value, key=str) if isinstance(value, frozenset | set) else value)]
+    if isinstance(value, pd.DataFrame):
+        return plain_rows(value)
+    if isinstance(value, Declared):
+        fields = {name: plain_value(getattr(value, name)) for name in readers_of(type(value))} | value.also()
+        return {name: field for name, field in fields.items() if field or name not in value._left_out}
+    if callable(value):
+        return name_of(value)
+    if isinstance(value, Real) and not isinstance(value, Integral | np.bool_):
+        number = float(value)
+        return number if math.isfinite(number) else None if math.isnan(number) else str(number)
+    return plain_label(value)
+
+
+def _label(value: Any) -> Any:
+    return tuple(map(_label, value)) if isinstance(value, list) else value
+
+
+def of_features(value: Any, features: int) -> Any:
+    """Return a plain label of so many features: a tuple that is the label of one of them is written as text."""
+    if not isinstance(value, list):
+        return value
+    return [of_features(part, 1) for part in value] if features > 1 else str(_label(value))
+
+
+def _column(name: str, values: list[Any], index: pd.Index) -> pd.Series | NDArray[Any]:
+    if name in LABELS:
+        column = np.empty(len(values), dtype=object)
+        column[:] = [_label(value) for value in values]
+        return pd.Series(column, index=index, dtype=object)
+    if name in WHOLE:
+        return np.array([int(value) for value in values], dtype=np.int64)
+    if name in TRUTH:
+        return np.array([bool(value) for value in values], dtype=bool)
+    return np.array([math.nan if value is None else float(value) for value in values], dtype=float)
+
+
+def plain_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a frame as JSON has them."""
+    columns = {str(name): [plain_value(value) for value in column.tolist()] for name, column in frame.items()}
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+
+def frame_of(rows: Sequence[Mapping[str, Any]], columns: Iterable[str]) -> pd.DataFrame:
+    """Return rows as a frame with the types of the schema, whatever they came from."""
+    # Columns that share one index need not be aligned.
+    index = pd.RangeIndex(len(rows))
+    return pd.DataFrame({name: _column(name, [row[name] for row in rows], index) for name in columns}, index=index)
