@@ -32,6 +32,8 @@ from threadpoolctl import threadpool_info
 
 import skfairtest as sf
 from skfairtest.datasets import load_berkeley, load_compas
+from skfairtest.report._schema import Declared
+from skfairtest.report.plain import plain_value
 
 mpl.use("Agg")
 
@@ -92,6 +94,8 @@ def plain(value):
         return plain([value.counts, value.strata, value.groups, value.cells])
     if hasattr(value, "to_dict"):
         return unworded(plain(value.to_dict()))
+    if isinstance(value, Declared):
+        return unworded(plain(plain_value(value)))
     if isinstance(value, BaseEstimator):
         return {"type": type(value).__name__, **attributes(value)}
     raise TypeError(f"no case may return {type(value).__name__}")

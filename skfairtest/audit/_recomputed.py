@@ -20,7 +20,17 @@ from skfairtest.comparisons.rates import RateNull, group_values, scale_of
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.setup import words_of
 from skfairtest.inference.multiplicity import ADJUSTMENTS, FAMILYWISE, Equality, are_tied, distinct, shaffer
-from skfairtest.inference.rates import Answer, Pair, Scale, answer, equalities, pair_disparity, quantiles, values
+from skfairtest.inference.rates import (
+    Answer,
+    Pair,
+    Scale,
+    answer,
+    answer_known,
+    equalities,
+    pair_disparity,
+    quantiles,
+    values,
+)
 from skfairtest.metrics import Metric, Rate
 from skfairtest.report.cells import records
 from skfairtest.report.plain import frame_of
