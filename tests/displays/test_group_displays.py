@@ -265,13 +265,13 @@ HOSTILE = [
 @pytest.mark.parametrize("suffix", ["svg", *(pytest.param(name, marks=pytest.mark.slow) for name in ("png", "pdf"))])
 def test_hostile_names_are_drawn_without_a_warning(suffix, tmp_path):
     rng = np.random.default_rng(0)
-    codes = rng.integers(0, len(HOSTILE), 3000)
+    codes = rng.integers(0, len(HOSTILE), 800)
     names = np.array(HOSTILE, dtype=object)[codes]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*distinct values.*")
         test = FairnessTest.from_predictions(
             None,
-            rng.integers(0, 2, 3000),
+            rng.integers(0, 2, 800),
             sensitive_features={"$f$": names},
             metric="selection_rate",
             compare="to_rest",

@@ -196,7 +196,7 @@ def test_an_interval_of_several_features_that_contradicts_the_p_value_is_explain
     features = {"age": age, "swing": np.sin(age)}
     for adjust, reason in (("holm", "in a single step"), ("fdr_bh", "not adjusted for the number")):
         found = set()
-        for seed in range(60):
+        for seed in range(20):
             e = np.random.default_rng(seed).normal(size=60) + 0.02 * age + 0.35 * np.sin(age)
             test = CorrelationFairnessTest.from_predictions(
                 None, e, sensitive_features=features, of="prediction", adjust=adjust, random_state=0, n_resamples=99

@@ -210,10 +210,10 @@ def test_several_rates_are_one_family():
 
 
 def test_means_of_numbers_are_searched():
-    data, rng = people(3000)
-    outcome = rng.normal(size=3000) + 0.5 * ((data["sex"] == "m") & (data["race"] == "b"))
+    data, rng = people(1200)
+    outcome = rng.normal(size=1200) + 0.5 * ((data["sex"] == "m") & (data["race"] == "b"))
     columns = {"sensitive_features": data}
-    found = SubgroupScan.from_predictions(outcome, np.zeros(3000), metric="mean_residual", **columns)
+    found = SubgroupScan.from_predictions(outcome, np.zeros(1200), metric="mean_residual", **columns)
     assert found.results_["subgroup"].tolist() == ["race = b, sex = m"]
     assert found.results_["ci_low"].iloc[0] < 0.5 < found.results_["ci_high"].iloc[0]
 
@@ -328,9 +328,9 @@ def test_an_own_rate_is_searched():
 
 
 def test_a_model_is_asked_and_features_are_looked_up_in_its_X():
-    data, rng = people(3000)
+    data, rng = people(1000)
     X = pd.DataFrame({"age": data["age"], "job": data["job"].map({"w": 0, "x": 1, "y": 2, "z": 3})})
-    y = (rng.random(3000) < 0.3 + 0.3 * (X["job"] == 2)).astype(int)
+    y = (rng.random(1000) < 0.3 + 0.3 * (X["job"] == 2)).astype(int)
     model = LogisticRegression().fit(X, y)
     model.coef_[:] = [[0.0, 1.0]]
     model.intercept_[:] = -1.5
