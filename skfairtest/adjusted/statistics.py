@@ -39,7 +39,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import log_ndtr
 
 from skfairtest._utils.typing import Floats, Positions
 
@@ -91,8 +91,8 @@ def normal_log_p(statistic: float, alternative: str) -> float:
     0.05
     """
     if alternative == "two-sided":
-        return min(0.0, float(np.log(2) + norm.logsf(abs(statistic))))
-    return float(norm.logsf(statistic if alternative == "greater" else -statistic))
+        return min(0.0, float(np.log(2) + log_ndtr(-abs(statistic))))
+    return float(log_ndtr(-statistic if alternative == "greater" else statistic))
 
 
 @dataclass(frozen=True)

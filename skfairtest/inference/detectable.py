@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from skfairtest._utils.batches import parts
 from skfairtest._utils.typing import Booleans, Floats, Integers
@@ -126,9 +126,7 @@ def detectable_rates(
     signs = {"farther": (1, -1), "up": (1,), "down": (-1,)}[direction]
     ratio, equality = question.disparity != "difference", question.margin_bounds is None
     tail = alpha if question.alternative in ("greater", "less") else alpha / 2
-    gaps = np.array(
-        [_normal_gap(p2, n1, n2, sign, float(norm.isf(tail)), float(norm.isf(1 - power))) for sign in signs]
-    )
+    gaps = np.array([_normal_gap(p2, n1, n2, sign, -float(ndtri(tail)), -float(ndtri(1 - power))) for sign in signs])
     sizes = np.array(
         [
             [table.size(gap, sign, question.disparity) for table, gap in zip(tables, row, strict=True)]
@@ -303,5 +301,5 @@ def detectable_estimates(error: ArrayLike, question: Question, *, alpha: float, 
         )
     else:
         level = alpha / 2 if alternative == "two-sided" else alpha
-        size = edge + max(0.0, float(norm.isf(level)) + float(norm.isf(1 - power))) * errors
+        size = edge + max(0.0, -float(ndtri(level)) - float(ndtri(1 - power))) * errors
     return np.asarray(np.exp(size) if ratio else size)

@@ -13,8 +13,7 @@ R. L. Berger and D. D. Boos (1994). P values maximized over a confidence set for
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import bdtr, betaincinv
-from scipy.stats import norm
+from scipy.special import bdtr, betaincinv, log_ndtr
 
 from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference._discrete import binomial_log_pmf
@@ -138,7 +137,7 @@ def margin_log_p(
 def normal_log_p(z: float, alternative: str) -> float:
     """Log p-value of a statistic that is standard normal under the null hypothesis."""
     if alternative == "greater":
-        return float(norm.logsf(z))
+        return float(log_ndtr(-z))
     if alternative == "less":
-        return float(norm.logcdf(z))
-    return min(0.0, float(norm.logsf(abs(z)) + np.log(2)))
+        return float(log_ndtr(z))
+    return min(0.0, float(log_ndtr(-abs(z)) + np.log(2)))

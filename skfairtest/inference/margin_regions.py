@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference.margin import last_reaching, margin_log_p
@@ -30,7 +30,7 @@ MARGIN_PEOPLE = 400
 @lru_cache(maxsize=512)
 def _critical_scores(d1: int, d2: int, edge: float, disparity: str, alpha: float) -> tuple[Floats, Floats, Integers]:
     """Per node x1: the share x1 / d1, the score from which "greater" is rejected there, and the last such x2."""
-    standard, level = float(norm.isf(alpha)), float(np.log(alpha))
+    standard, level = -float(ndtri(alpha)), float(np.log(alpha))
     nodes = np.arange(d1 + 1) if d1 <= 60 else np.unique(np.linspace(0, d1, 25).astype(np.int64))
     scores, borders = np.full(len(nodes), standard), np.empty(len(nodes), dtype=np.int64)
     others = np.arange(d2 + 1)
@@ -60,7 +60,7 @@ def _margin_border(
     d1: int, d2: int, edge: float, disparity: str, alpha: float, method: str, means: tuple[int, int] | None
 ) -> Integers:
     """For every x1, the last x2 at which "greater than the edge" is rejected (-1: none)."""
-    standard = float(norm.isf(alpha))
+    standard = -float(ndtri(alpha))
     critical = np.full(d1 + 1, standard)
     if method != "asymptotic" and within_cap(d1, d2):
         m1, m2 = means or (d1, d2)

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import bdtr
-from scipy.stats import norm
+from scipy.special import bdtr, ndtri
 
 from skfairtest._utils.batches import places
 from skfairtest._utils.typing import Booleans, Floats, Integers
@@ -244,7 +243,7 @@ def score_limits(
 ) -> tuple[Integers, Integers]:
     """First and last outcome, per total, that the score test does not reject."""
     low, high = np.maximum(0, m - d2), np.minimum(d1, m)
-    z = float(norm.isf(alpha / 2 if alternative == "two-sided" else alpha))
+    z = -float(ndtri(alpha / 2 if alternative == "two-sided" else alpha))
     people = d1 + d2
     centre = m * (d1 / people)
     reach = z * np.sqrt(m * ((people - m) / people) * (d1 / people) * (d2 / people))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import beta, norm
+from scipy.special import log_ndtr, ndtri
+from scipy.stats import beta
 from scipy.stats import t as student
 
 from skfairtest._utils.typing import Booleans, Floats
@@ -55,7 +56,7 @@ def reference_log_p(statistic: float, alternative: str, freedom: float = np.inf,
     """
     way = -1.0 if alternative == "less" or (alternative == "two-sided" and statistic < 0) else 1.0
     size = min(way * statistic, way * hall(statistic, skewness))
-    log_p = float(norm.logsf(size))
+    log_p = float(log_ndtr(-size))
     # SciPy has no logarithm of a tail of t that is too small for a float.
     if np.isfinite(freedom) and (tail := float(student.sf(size, freedom))) > 0:
         log_p = float(np.log(tail))
@@ -81,7 +82,7 @@ def hall(statistic: float, skewness: float) -> float:
 
 def reference_quantiles(error: float, freedom: float = np.inf, skewness: float = 0.0) -> tuple[float, float]:
     """Return the sizes beyond which positive and negative statistics have a `reference_log_p` of one side's error."""
-    found = float(norm.isf(error)) if np.isinf(freedom) else float(student.isf(error, freedom))
+    found = -float(ndtri(error)) if np.isinf(freedom) else float(student.isf(error, freedom))
     # Older versions of SciPy find eight digits: a step of Newton's method doubles their number.
     if np.isfinite(freedom) and np.isfinite(found):
         found += float((student.sf(found, freedom) - error) / student.pdf(found, freedom))

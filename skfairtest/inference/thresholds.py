@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference import rates, unconditional
@@ -107,7 +107,7 @@ def curve(pair: Pair, scale: Scale, alpha: float, method: str) -> Curve:
     used_method = _reference(used, method)
     lower, upper = _kept(used, alpha, used_method)
     outside = (used.x1 < lower) | (used.x1 > upper)
-    z = float(norm.isf(alpha / 2))
+    z = -float(ndtri(alpha / 2))
     each = [used.only(np.arange(len(used.x1)) == i) for i in range(len(used.x1))]
     low, high = np.array(rates.limits_of_all(each, [scale] * len(each), "difference", z, z)).reshape(-1, 2).T
     # A disparity that is not rejected has equality in its interval, as everywhere.

@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeRegressor
 
 from skfairtest import AdjustedFairnessTest, FairnessTest
 from skfairtest.datasets import load_berkeley
@@ -36,6 +37,10 @@ def people(n=600, effect=0.0, seed=0, shape=lambda x: x):
     y = shape(x) + difference * group + rng.normal(size=n)
     data = pd.DataFrame({"x": x, "chance": chance, "y": y, "group": np.where(group, "a", "b")})
     return data
+
+
+#: Models that cost nothing, where what they learn is not the question.
+STRAIGHT = {"outcome_model": LinearRegression(), "group_model": LinearRegression()}
 
 
 def asked(data, covariates=("x",), **params):
@@ -85,8 +90,10 @@ def test_the_interval_covers_the_effect_and_the_estimate_is_near_it():
 
 def test_a_difference_that_changes_its_sign_is_found_by_the_projected_measure_alone(thorough):
     data = people(1500 if thorough else 600, effect=lambda x: 0.8 * np.sign(x), seed=4)
-    assert not asked(data).rejected_
-    test = asked(data, method="pcm")
+    tree = {"outcome_model": DecisionTreeRegressor(max_depth=3), "group_model": LogisticRegression()}
+    models = {} if thorough else tree
+    assert not asked(data, **models).rejected_
+    test = asked(data, method="pcm", **models)
     assert test.p_value_ < 0.001
     assert test.method_ == "pcm"
     assert "differ among people with the same x" in str(test)
@@ -101,7 +108,7 @@ def test_given_the_department_berkeley_is_as_in_its_strata():
         None, berkeley.y_pred, control_features=berkeley.control_features, metric="selection_rate", **common
     )
     test = AdjustedFairnessTest.from_predictions(
-        None, berkeley.y_pred, covariates=berkeley.control_features, random_state=0, **common
+        None, berkeley.y_pred, covariates=berkeley.control_features, random_state=0, **common, **STRAIGHT
     )
     # Both average over departments with about the same weights.
     assert test.disparity_ == pytest.approx(strata.disparity_, abs=0.004)
@@ -142,10 +149,6 @@ def test_size_with_clusters_is_the_nominal_one_where_people_alone_are_not():
     assert rejected[1] > 80 * 0.2
 
 
-#: Models that cost nothing, where what they learn is not the question.
-STRAIGHT = {"outcome_model": LinearRegression(), "group_model": LinearRegression()}
-
-
 def several(seed=0, n=900, shape=np.square):
     rng = np.random.default_rng(seed)
     group = rng.choice(["a", "b", "c"], n)
@@ -154,10 +157,10 @@ def several(seed=0, n=900, shape=np.square):
 
 
 def test_pairs_use_only_their_own_people():
-    data = several()
-    test = asked(data)
+    data = several(shape=np.positive)
+    test = asked(data, **STRAIGHT)
     assert test.adjust_ == "holm"
-    pair = asked(data[data["group"] != "c"])
+    pair = asked(data[data["group"] != "c"], **STRAIGHT)
     row = test.comparisons_.iloc[0]
     assert (row["group"], row["other"]) == ("a", "b")
     assert row["n_group"] + row["n_other"] == pair.n_samples_
@@ -197,8 +200,8 @@ def test_covariates_are_numbers_and_names_in_any_order():
             seen.append(list(X.columns))
             return super().fit(X, y)
 
-    one = asked(data, ("x", "job", "grade"), outcome_model=Looks())
-    two = asked(data, ("grade", "x", "job"))
+    one = asked(data, ("x", "job", "grade"), **{**STRAIGHT, "outcome_model": Looks()})
+    two = asked(data, ("grade", "x", "job"), **STRAIGHT)
     assert seen[0] == ["grade", "job=boss", "x"]
     assert one.comparisons_["group_explained"].iloc[0] == two.comparisons_["group_explained"].iloc[0]
 
@@ -206,8 +209,8 @@ def test_covariates_are_numbers_and_names_in_any_order():
 def test_any_regressor_or_classifier_predicts():
     data = people(400, shape=np.abs)
     data["y"] = (data["y"] > 0.5).astype(int)
-    test = asked(data, outcome_model=LogisticRegression(), group_model=RandomForestClassifier(20, min_samples_leaf=20))
-    again = asked(data, outcome_model=LogisticRegression(), group_model=RandomForestClassifier(20, min_samples_leaf=20))
+    models = {"outcome_model": LogisticRegression(), "group_model": RandomForestClassifier(5, min_samples_leaf=20)}
+    test, again = (asked(data, n_folds=2, **models) for _ in range(2))
     assert test.p_value_ == again.p_value_  # models get their seeds from the test's
     assert "LogisticRegression for the outcome, RandomForestClassifier for the group" in str(test)
 
@@ -232,7 +235,7 @@ def test_a_model_is_asked_for_decisions_scores_or_errors():
 
 def test_small_groups_are_left_out_and_listed():
     data = pd.concat([people(200), people(9, seed=5).assign(group="c"), people(1, seed=6).assign(group="d")])
-    test = asked(data.reset_index(drop=True))
+    test = asked(data.reset_index(drop=True), **STRAIGHT)
     assert dict(zip(test.excluded_["group"], test.excluded_["n"], strict=True)) == {"c": 9, "d": 1}
     assert "fewer than 10 people" in " ".join(test.excluded_["reason"])
     assert "Left out" in str(test)
@@ -248,7 +251,8 @@ def test_what_covariates_determine_cannot_be_compared():
         asked(data.assign(y=data["x"]), ("x",), outcome_model=Known("x"))
     with pytest.raises(ValueError, match="the outcome is 3 for everybody"):
         asked(data.assign(y=3.0))
-    nearly = asked(data.assign(copy=data["copy"] + np.random.default_rng(0).normal(0, 0.2, 200)), ("x", "copy"))
+    blurred = data["copy"] + np.random.default_rng(0).normal(0, 0.2, 200)
+    nearly = asked(data.assign(copy=blurred), ("x", "copy"), outcome_model=LinearRegression())
     assert "nearly determine the group" in str(nearly)
 
 
@@ -298,10 +302,10 @@ def test_missing_covariates_and_wrong_lengths_are_refused():
 @pytest.mark.parametrize("column", [[0.0] * 95 + [1, 2, 3, 4, 5], ["one"] * 100, list(range(100))])
 def test_covariates_of_any_distribution_are_learned_from(column):
     data = people(100).assign(odd=column)
-    assert np.isfinite(asked(data, ("x", "odd")).p_value_)
+    assert np.isfinite(asked(data, ("x", "odd"), n_folds=2).p_value_)
 
 
-def product_of_three(n=500, seed=0):
+def product_of_three(n=400, seed=0):
     """Confounding that neither curves and products of pairs nor small trees learn."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 3))
@@ -313,12 +317,12 @@ def product_of_three(n=500, seed=0):
 def test_confounding_that_models_miss_leaves_a_caution_in_result_and_report():
     data = product_of_three()
     with pytest.warns(UserWarning, match="Caution: the models may have missed") as caught:
-        test = asked(data, ("u", "v", "w"))
+        test = asked(data, ("u", "v", "w"), n_folds=2)
     assert test.rejected_  # although groups do not differ given the covariates
     assert str(caught[0].message) == test.caution_
     assert test.caution_ in str(test)
     assert "the default (curves, then boosted trees)" in str(test)
-    known = asked(data, ("u", "v", "w", "sign"))
+    known = asked(data, ("u", "v", "w", "sign"), **STRAIGHT)
     assert not known.rejected_
     assert not known.caution_
 

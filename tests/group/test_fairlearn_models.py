@@ -48,7 +48,7 @@ def same(test, y_pred):
 def optimizer():
     """A model that post-processes by group; not fitted."""
     return ThresholdOptimizer(
-        estimator=LogisticRegression(), constraints="demographic_parity", predict_method="predict_proba"
+        estimator=LogisticRegression(), constraints="demographic_parity", grid_size=100, predict_method="predict_proba"
     )
 
 
@@ -211,7 +211,7 @@ def gradient():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ExponentiatedGradient(
-            DecisionTreeClassifier(max_depth=2, random_state=0), DemographicParity(), max_iter=5
+            DecisionTreeClassifier(max_depth=2, random_state=0), DemographicParity(), max_iter=3
         ).fit(X, Y, sensitive_features=GROUP)
 
 

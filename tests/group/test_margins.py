@@ -126,11 +126,11 @@ def test_a_margin_of_nothing_tests_equality(selected):
 
 
 def test_a_tolerated_disparity_is_no_finding(selected):
-    table = selected({"a": (400, 1000), "b": (430, 1000)})
+    table = selected({"a": (120, 300), "b": (129, 300)})
     for method in ("auto", "asymptotic", "bootstrap"):
         test = FairnessTest.from_table(table, margin=0.04, method=method, random_state=0, **RATE)
         assert test.p_value_ > 0.2
-    wide = selected({"a": (400, 1000), "b": (530, 1000)})
+    wide = selected({"a": (120, 300), "b": (168, 300)})
     for method in ("auto", "asymptotic", "bootstrap"):
         test = FairnessTest.from_table(wide, margin=0.04, method=method, random_state=0, **RATE)
         assert test.rejected_
@@ -178,12 +178,13 @@ def test_f1_with_a_margin_is_asymptotic_and_its_statistic_a_number_of_standard_e
 # Equivalence ----------------------------------------------------------------------------------------------------------
 
 
-def test_three_groups_of_which_one_is_far_are_not_certified(selected):
+def test_three_groups_of_which_one_is_far_are_not_certified(selected, thorough):
     # The issue's own example: .30, .305 and .60 of 2,000 each, margin .05.
-    table = selected({"a": (600, 2000), "b": (610, 2000), "c": (1200, 2000)})
-    test = FairnessTest.from_table(table, margin=0.05, alternative="equivalence", **RATE)
+    n, margin = (2000, 0.05) if thorough else (200, 0.2)
+    table = selected({"a": (int(0.3 * n), n), "b": (int(0.305 * n), n), "c": (int(0.6 * n), n)})
+    test = FairnessTest.from_table(table, margin=margin, alternative="equivalence", **RATE)
     assert test.p_value_ == test.comparisons_["p_value"].max()
-    assert test.p_value_ > 0.99
+    assert test.p_value_ > (0.99 if thorough else 0.95)
     assert not test.rejected_
     assert test.concern_
     assert abs(test.disparity_) == pytest.approx(0.3)

@@ -142,10 +142,10 @@ def test_without_any_event_nothing_is_significant_and_equivalence_is_not_certifi
 
 @pytest.mark.parametrize("disparity", RATIOS)
 def test_audits_and_tables_of_adverse_impact_count_them(disparity):
-    events, group = people(RARE[:6])
+    events, group = people(RARE[:4])
     sex = np.where(np.arange(len(events)) % 2, "f", "m")
     audits = [
-        FairnessAudit(metrics="selection_rate", disparity=d).fit(
+        FairnessAudit(metrics="selection_rate", disparity=d, intersections=False).fit(
             events, events, sensitive_features=pd.DataFrame({"g": group, "sex": sex})
         )
         for d in ("difference", disparity)
@@ -159,7 +159,7 @@ def test_audits_and_tables_of_adverse_impact_count_them(disparity):
     assert DisparityDisplay.from_test(run(RARE[:4], disparity=disparity)).ax_ is not None
     if disparity == "ratio":
         rows = impact_table(events, sensitive_features={"g": group}).set_index("category")
-        assert rows.loc["r", "p_value_adjusted"] == pytest.approx(min(1, 15 * rows.loc["r", "p_value"]))
+        assert rows.loc["r", "p_value_adjusted"] == pytest.approx(min(1, 6 * rows.loc["r", "p_value"]))
 
 
 # Familywise error ---------------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ def test_the_familywise_error_of_rare_events_is_at_most_the_level(disparity):
 
 @pytest.mark.parametrize(("disparity", "margin"), [("difference", 0.05), ("ratio", 0.8), ("odds_ratio", 0.8)])
 def test_a_margin_for_swapped_sides_is_one_hypothesis(disparity, margin):
-    rows = [("a", 10, 100), ("b", 30, 100), ("c", 33, 90)]
+    rows = [("a", 4, 40), ("b", 12, 40), ("c", 13, 36)]
     best, pairs = (
         run(rows, compare=compare, disparity=disparity, margin=margin) for compare in ("to_highest", "between_groups")
     )
@@ -193,12 +193,12 @@ def test_a_margin_for_swapped_sides_is_one_hypothesis(disparity, margin):
 
 
 def test_a_margin_to_the_rest_of_two_groups_is_one_hypothesis_and_to_everyone_two():
-    rows = [("a", 10, 200), ("b", 70, 200)]
+    rows = [("a", 3, 60), ("b", 21, 60)]
     rest, everyone = (run(rows, compare=compare, margin=0.05) for compare in ("to_rest", "to_overall"))
     assert rest.p_value_ == run(rows, margin=0.05).p_value_
     # |d| times the share of the others is what is within the margin.
     assert everyone.p_value_ == pytest.approx(2 * everyone.comparisons_["p_value"].min())
-    asked = {"metric": "selection_rate", "rates": (0.1, 0.3), "n_per_group": (100, 100), "margin": 0.05}
+    asked = {"metric": "selection_rate", "rates": (0.1, 0.3), "n_per_group": (30, 30), "margin": 0.05}
     assert power(**asked, compare="to_rest") == power(**asked)
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import confusion_matrix, f1_score, precision_score, roc_auc_score
+from sklearn.metrics import f1_score, precision_score, roc_auc_score
 
 from skfairtest import CountTable, FairnessTest, PairedFairnessTest, Rate
 from skfairtest.inference.paired import Changes, compare_changes
@@ -45,7 +45,7 @@ VALUES = {
 
 @pytest.mark.parametrize("metric", VALUES)
 def test_values_are_changes_and_disparities_are_those_of_the_models(data, metric):
-    test = fitted(data, metric)
+    test = fitted(data, metric, n_resamples=199)
     values = {group: [VALUES[metric](own["y"], own[model]) for model in "ab"] for group, own in data.groupby("sex")}
     by_model = test.by_model_.set_index("group")
     for group, (a, b) in values.items():
@@ -60,12 +60,12 @@ def test_values_are_changes_and_disparities_are_those_of_the_models(data, metric
 @pytest.mark.parametrize("metric", ["false_positive_rate", "precision"])
 @pytest.mark.parametrize("compare", ["between_groups", "to_rest", "to_overall"])
 def test_disparities_over_strata_are_those_of_one_model_each(data, metric, compare):
-    test = fitted(data, metric, strata=True, compare=compare)
+    test = fitted(data, metric, strata=True, compare=compare, n_resamples=199)
     found = test.disparities_[test.disparities_["stratum"].isna()]
     for model in "ab":
         alone = FairnessTest.from_predictions(
             data["y"], data[model], sensitive_features=data[["sex"]], control_features=data[["site"]], metric=metric,
-            compare=compare,
+            compare=compare, method="asymptotic",
         ).comparisons_  # fmt: skip
         within = alone[alone["stratum"].notna()]["disparity"]
         assert test.disparities_[found.index.max() + 1 :][f"disparity_{model}"].tolist() == pytest.approx(
@@ -112,7 +112,7 @@ def test_areas_have_delongs_variance_of_two_curves(data):
 
 def test_a_function_is_tested_as_its_built_in_twin(data):
     def matthews(y_true, y_pred, sample_weight=None):
-        (tn, fp), (fn, tp) = confusion_matrix(y_true, y_pred, sample_weight=sample_weight)
+        tn, fp, fn, tp = np.bincount(2 * y_true + y_pred, sample_weight, 4)
         return (tp * tn - fp * fn) / np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
 
     own, known = (fitted(data[data["sex"] != "g"], metric, n_resamples=39) for metric in (matthews, "mcc"))
@@ -131,11 +131,11 @@ def test_models_are_asked_as_one_model_is(data):
         sensitive_features=data[["sex"]], metric=["selection_rate", "roc_auc"], random_state=0, n_resamples=199,
     )  # fmt: skip
     pd.testing.assert_frame_equal(test.comparisons_, said.comparisons_)
-    both = PairedFairnessTest(metric="selection_rate", random_state=0).fit(
+    both = PairedFairnessTest(metric="selection_rate", random_state=0, n_resamples=199).fit(
         np.column_stack([model.predict(X) for model in models]), sensitive_features=data[["sex"]]
     )
     assert both.p_value_ == pytest.approx(fitted(
-        data.assign(a=models[0].predict(X), b=models[1].predict(X)), "selection_rate", n_resamples=9999
+        data.assign(a=models[0].predict(X), b=models[1].predict(X)), "selection_rate", n_resamples=199
     ).p_value_)  # fmt: skip
 
 
@@ -146,8 +146,8 @@ def test_a_table_of_counts_says_the_same(data):
         data["y"], y_pred_a=data["a"], y_pred_b=data["b"], sensitive_features=data[["sex"]]
     )
     assert table == rows
-    test = PairedFairnessTest.from_table(table, random_state=0, n_resamples=999)
-    pd.testing.assert_frame_equal(test.comparisons_, fitted(data, "equalized_odds").comparisons_)
+    test = PairedFairnessTest.from_table(table, random_state=0, n_resamples=199)
+    pd.testing.assert_frame_equal(test.comparisons_, fitted(data, "equalized_odds", n_resamples=199).comparisons_)
 
 
 def test_swapped_models_change_signs(data):
@@ -278,8 +278,9 @@ def test_the_fairer_model_is_certified_and_the_other_is_not(data):
 @pytest.mark.parametrize("order", [("a", "b"), ("b", "a")])
 def test_margins_from_the_upper_limit_on_are_certified(data, order):
     two = data[data["sex"] != "g"]
-    limit = fitted(two, "false_positive_rate", order, alternative="fairer").confidence_interval_[1]
-    assert limit > fitted(two, "false_positive_rate", order, alternative="fairer").disparity_
+    test = fitted(two, "false_positive_rate", order, alternative="fairer")
+    limit = test.confidence_interval_[1]
+    assert limit > test.disparity_
     if limit > 0:
         above, below = (
             fitted(two, "false_positive_rate", order, alternative="fairer", margin=max(0, limit + step))

@@ -142,9 +142,9 @@ def check_statement(test, model, way):
 
 def test_a_large_forest_is_searched_though_some_people_stand_next_to_a_threshold():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(4000, 4))
-    y = (X.sum(axis=1) + rng.normal(size=4000) > 0).astype(int)
-    model = RandomForestClassifier(30, random_state=0, min_samples_leaf=2).fit(X, y)
+    X = rng.normal(size=(2000, 4))
+    y = (X.sum(axis=1) + rng.normal(size=2000) > 0).astype(int)
+    model = RandomForestClassifier(15, random_state=0, min_samples_leaf=2).fit(X, y)
     # Everybody stands on a threshold, in the first feature.
     thresholds = np.concatenate([t.tree_.threshold[t.tree_.feature == 0] for t in model.estimators_])
     people = rng.normal(size=(60, 4))
@@ -172,7 +172,7 @@ def test_a_model_with_slopes_and_jumps_is_followed_or_searched_and_the_way_state
     found = {}
     for gradient in ("auto", "finite_differences", "search"):
         test = IndividualFairnessTest.as_published(
-            model, fair_metric=INCOME, gradient=gradient, n_steps=8, statistic="ratio_of_means"
+            model, fair_metric=INCOME, gradient=gradient, n_steps=4, statistic="ratio_of_means"
         ).fit(X, y)
         frame = test.to_frame()
         said = np.clip(model.predict_proba(test.unfair_examples_)[np.arange(len(y)), y], np.finfo(float).eps, 1)
@@ -374,9 +374,9 @@ def test_a_search_goes_as_far_as_the_flow(weights, logistic, people):
 
 def test_the_seed_decides_on_the_candidates_and_on_nothing_else(training, people):
     X, y, _, _ = people
-    forest = RandomForestClassifier(10, max_depth=4, random_state=0).fit(*training[:2])
+    forest = RandomForestClassifier(5, max_depth=4, random_state=0).fit(*training[:2])
     metric = Projection([[1, 0, 0], [0, 1, 0]])
-    params = {"fair_metric": metric, "n_steps": 60, "statistic": "ratio_of_means"}
+    params = {"fair_metric": metric, "n_steps": 30, "statistic": "ratio_of_means"}
     first, again, other = (
         IndividualFairnessTest.as_published(forest, random_state=seed, **params).fit(X, y).loss_ratios_
         for seed in (0, 0, 1)

@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from skfairtest import IndividualFairnessTest
+from skfairtest import IndividualFairnessTest, Projection
 from skfairtest.individual.flow.audit_value import audit_value, difference
 
 
@@ -21,6 +21,10 @@ def models(training):
     boosted = HistGradientBoostingClassifier(max_iter=5, max_leaf_nodes=5)
     made = {"line": LogisticRegression(), "bayes": GaussianNB(), "boosted": boosted}
     return {name: model.fit(X, y) for name, model in made.items()}
+
+
+#: A metric that is not learned once more without each tenth of the people.
+GIVEN = {"fair_metric": Projection([[1, 0, 0]]), "n_steps": 10}
 
 
 def compared(models, people, **params):
@@ -41,14 +45,14 @@ def only(models, *names):
     ],
 )
 def test_all_models_are_asked_in_one_way(names, way, models, people):
-    found = compared(only(models, *names), people)
+    found = compared(only(models, *names), people, **GIVEN)
     assert found["model"].tolist() == list(names)
     assert found["gradient"].tolist() == [way] * len(names)
     assert found["statistic"].nunique() == 1
     X, y, sex, _ = people
     statistic = found["statistic"].iloc[0]
     for row in found.to_dict("records"):
-        alone = IndividualFairnessTest(models[row["model"]], gradient=way, statistic=statistic)
+        alone = IndividualFairnessTest(models[row["model"]], gradient=way, statistic=statistic, **GIVEN)
         alone.fit(X, y, sensitive_features=sex)
         same = ("value", "standard_error", "lower_bound", "p_value", "concern")
         expected = [alone.statistic_, alone.standard_error_, alone.lower_bound_, alone.p_value_, alone.concern_]
@@ -64,9 +68,9 @@ def test_models_of_one_kind_keep_their_way(models, people, training):
 
 def test_differences_are_of_the_same_people(models, people):
     X, y, sex, _ = people
-    found = compared(models, people, statistic="loss_ratio")
+    found = compared(models, people, statistic="loss_ratio", **GIVEN)
     ratios = {
-        name: IndividualFairnessTest(model, gradient="search", statistic="loss_ratio")
+        name: IndividualFairnessTest(model, gradient="search", statistic="loss_ratio", **GIVEN)
         .fit(X, y, sensitive_features=sex)
         .loss_ratios_
         for name, model in models.items()
@@ -94,7 +98,7 @@ def test_a_model_does_not_differ_from_itself(models, people):
 
 def test_a_generator_gives_all_models_the_same_candidates(models, people):
     boosted = models["boosted"]
-    found = compared({"a": boosted, "b": boosted}, people, random_state=np.random.default_rng(3))
+    found = compared({"a": boosted, "b": boosted}, people, random_state=np.random.default_rng(3), **GIVEN)
     assert found["value"].nunique() == 1
 
 
@@ -170,4 +174,5 @@ def test_the_order_of_people_is_that_of_frames(models, people):
     X, y, sex, score = people
     order = np.random.default_rng(0).permutation(len(X))
     shuffled = (X.iloc[order], y.iloc[order], sex.iloc[order], score)
-    pd.testing.assert_frame_equal(compared(models, shuffled), compared(models, people), rtol=1e-6)
+    found, again = (compared(models, each, **GIVEN) for each in (people, shuffled))
+    pd.testing.assert_frame_equal(again, found, rtol=1e-6)

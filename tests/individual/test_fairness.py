@@ -157,7 +157,7 @@ def test_ratios_of_means_by_the_delta_method(statistic, classifier, people):
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
 def test_the_p_value_and_the_lower_bound_say_the_same(statistic, level, classifier, people):
     X, y, _, _ = people
-    params = {"fair_metric": INCOME, "statistic": statistic, "n_steps": 40, "confidence_level": level}
+    params = {"fair_metric": INCOME, "statistic": statistic, "n_steps": 10, "confidence_level": level}
     first = IndividualFairnessTest.as_published(classifier, **params).fit(X, y)
     verdicts = set()
     for tolerance in (0.5, first.lower_bound_ * (1 - 1e-6), first.lower_bound_ * (1 + 1e-6), 100.0):
@@ -526,8 +526,8 @@ def test_ratios_that_differ_by_rounding_are_one_number():
 
 def test_frozen_features_leave_a_search_what_is_left_of_the_free_directions(training, people):
     X, y, _, _ = training
-    forest = RandomForestClassifier(n_estimators=20, min_samples_leaf=10, random_state=0).fit(X, y)
-    params = {"statistic": "log_ratio", "n_steps": 200}
+    forest = RandomForestClassifier(n_estimators=5, min_samples_leaf=10, random_state=0).fit(X, y)
+    params = {"statistic": "log_ratio", "n_steps": 50}
     stays = {"savings": "frozen", "income": "free", "debts": "free"}
     both = Projection([[1, 1, 0], [0, 1, 1]])
     frozen = IndividualFairnessTest.as_published(forest, fair_metric=both, feature_ranges=stays, **params).fit(
@@ -543,7 +543,7 @@ def test_frozen_features_leave_a_search_what_is_left_of_the_free_directions(trai
 
 def test_the_path_of_a_search_is_over_candidates_at_the_same_distances(training, people):
     X, y, _, _ = training
-    forest = RandomForestClassifier(n_estimators=20, random_state=0, min_samples_leaf=10).fit(X, y)
+    forest = RandomForestClassifier(n_estimators=10, random_state=0, min_samples_leaf=10).fit(X, y)
     test = IndividualFairnessTest.as_published(forest, fair_metric=Projection([[1, 0, 0]]), n_steps=50).fit(
         people[0], people[1]
     )

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 
-from skfairtest import IndividualFairnessTest
+from skfairtest import IndividualFairnessTest, SensitiveSubspace
 
 
 def draw(n, seed):
@@ -36,6 +36,7 @@ def pipeline():
 
 def audit(model, **params):
     X, y, sex = PEOPLE
+    params = {"fair_metric": SensitiveSubspace(sensitive_columns="job"), "n_steps": 10} | params
     return IndividualFairnessTest(model, **params).fit(X, y, sensitive_features=sex)
 
 
@@ -43,7 +44,7 @@ def audit(model, **params):
 def mixture():
     X, y, sex = TRAINING
     model = ExponentiatedGradient(
-        pipeline(), DemographicParity(), sample_weight_name="logisticregression__sample_weight", eps=0.1
+        pipeline(), DemographicParity(), sample_weight_name="logisticregression__sample_weight", eps=0.1, max_iter=5
     )
     return model.fit(X, y, sensitive_features=sex)
 

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from skfairtest import CountTable, FairnessTest, UncertainGroupsTest
 
-N = 300
+N = 150
 RNG = np.random.default_rng(4)
 P = RNG.dirichlet([0.5, 0.4, 0.3], 40)[RNG.integers(0, 40, N)]
 GROUP = (P.cumsum(axis=1) > RNG.random(N)[:, None]).argmax(axis=1)
@@ -24,7 +24,7 @@ CERTAIN = dict(zip(NAMES, np.eye(3)[GROUP].T, strict=True))
 
 
 def run(sensitive_features=LIKELY, **params):
-    params = {"random_state": 0, "n_resamples": 299} | params
+    params = {"random_state": 0, "n_resamples": 199} | params
     return UncertainGroupsTest.from_predictions(Y, PRED, sensitive_features=sensitive_features, **params)
 
 
@@ -105,7 +105,7 @@ def test_the_order_of_people_changes_nothing(estimate):
     order = np.random.default_rng(9).permutation(N)
     test = UncertainGroupsTest.from_predictions(
         Y[order], PRED[order], sensitive_features={name: p[order] for name, p in LIKELY.items()}, random_state=0,
-        n_resamples=299, estimate=estimate,
+        n_resamples=199, estimate=estimate,
     )  # fmt: skip
     expected = run(estimate=estimate).comparisons_
     pd.testing.assert_frame_equal(test.comparisons_, expected, rtol=1e-9)
@@ -137,7 +137,7 @@ def test_rounded_probabilities_are_divided_by_their_sum():
         ({"sensitive_features": {"a": P[:, 0]}}, "two or more groups"),
         (
             {"sensitive_features": {"a": P[:, 0], "b": P[:, 1]}},
-            r"probabilities of \d+ of 300 people do not add up to 1",
+            r"probabilities of \d+ of 150 people do not add up to 1",
         ),
         ({"sensitive_features": {"a": P[:, 0] - 1, "b": 2 - P[:, 0]}}, "'a'.*between 0 and 1"),
         ({"sensitive_features": {"a": np.where(Y, np.nan, P[:, 0]), "b": P[:, 1]}}, "missing values.*shares of groups"),
@@ -220,7 +220,7 @@ def test_tests_and_intervals_do_not_contradict_each_other(alternative, estimate,
         y, likely = nearly_certain((first, 60), (40, 200), 0.02)
         test = UncertainGroupsTest.from_predictions(
             None, y, sensitive_features=likely, alternative=alternative, estimate=estimate, disparity=disparity,
-            margin=margin, random_state=0, n_resamples=199,
+            margin=margin, random_state=0, n_resamples=99,
         )  # fmt: skip
         low, high = test.equivalence_interval_ if margin else test.confidence_interval_
         if margin:

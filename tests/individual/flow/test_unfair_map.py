@@ -13,7 +13,7 @@ from skfairtest.individual.flow.audit_value import lower_bound, ratios
 from skfairtest.individual.flow.quadratic import Quadratic
 from skfairtest.individual.flow.unfair_map import FlowDivergedError, euler, implicit, integrate
 
-METHODS = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
+METHODS = ("RK45", "LSODA", "RK23", "DOP853", "Radau", "BDF")
 
 
 def logistic(theta, intercept, y):
