@@ -307,8 +307,9 @@ def test_no_law_says_more_of_small_skewed_groups_than_its_draws_can():
     features = {"group": group, "sex": rng.choice(["f", "m"], 900)}
     found = FairnessAudit.from_predictions(y, None, y_score=score, sensitive_features=features, random_state=0).results_
     assert len(found) > 400
-    assert set(found["method"]) == {"permutation"}
-    assert found["p_value"].min() >= 1 / (1 + 2 * 550 / 0.05)
+    assert set(found["method"]) == {"permutation", "score"}
+    assert found.loc[found["method"] == "permutation", "p_value"].min() >= 1 / (1 + 2 * 550 / 0.05)
+    assert not found["concern"].any()  # nor do areas, of which nothing is drawn
 
 
 def test_too_few_draws_that_were_asked_for_are_warned_of(people):
