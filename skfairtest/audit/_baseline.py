@@ -129,7 +129,7 @@ def adjusted(found: PairedRecord) -> PairedRecord:
 
 
 def recomputed_baseline(found: PairedRecord, record: AuditRecord) -> PairedRecord:
-    """Return what an audit says of its model and the one in production, of which it tests the same and no more."""
+    """The findings of an audit about its model and the one in production, of which it tests the same and no more."""
     part, results, compared = record.parts[0], [], {row["feature"] for row in found.results}
     metrics = tuple(dict.fromkeys(row["metric"] for row in found.results))
     for i, row in enumerate(found.results):

@@ -186,7 +186,7 @@ class TwoSides:
 
 
 def worth_of(functional: Functional, counts: np.ndarray) -> Floats:
-    """Return how many people the values of some counts (..., K) are worth, tested as rates."""
+    """The number of people that the values of some counts (..., K) are worth, tested as rates."""
     counts = counts.astype(float)
     return worth(*functional.moments(counts), *functional.misplaced(counts, counts))
 

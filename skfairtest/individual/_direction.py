@@ -30,7 +30,7 @@ GROUPS, MOVED = 10, 250
 
 
 def n_moved_for_direction(plan: Plan) -> int:
-    """Return how many people are moved to learn how much the statistic varies with the direction."""
+    """The number of people who are moved to learn how much the statistic varies with the direction."""
     if sum(trace.found for trace in plan.traces) <= len(plan.in_X):  # a column of X is its own direction
         return 0
     return GROUPS * min(MOVED, len(plan.people.features))

@@ -182,7 +182,7 @@ class Neighbours:
         return cls(some, scale, tree, np.sort(tree.kneighbors(n_neighbors=1)[0][:, 0]))
 
     def distances(self, x: Floats, x0: Floats) -> Floats:
-        """Return how far people are from the nearest person who is not the one they were made of, x0."""
+        """The distance of people from the nearest person who is not the one they were made of, x0."""
         distances, who = self.tree.kneighbors(x if self.scale is None else x / self.scale)
         same = (self.values[who[:, 0]] == x0).all(axis=1)
         found: Floats = np.where(same, distances[:, 1], distances[:, 0])

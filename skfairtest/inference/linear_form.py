@@ -202,7 +202,7 @@ Form = Linearized | EffectiveRates
 
 
 def without_skewness(statistic: Floats, skewness: Floats) -> Floats:
-    """Return what a skewed statistic is worth as a normal one: z of statistic = z + skewness (z^2 - 1) / 6.
+    """The normal equivalent of a skewed statistic: z of statistic = z + skewness (z^2 - 1) / 6.
 
     This is Cornish and Fisher's expansion. Within 1 on either side nothing is evidence, and nothing is corrected.
 
@@ -267,7 +267,7 @@ def effective_people(rate: Floats, variance: Floats) -> Floats:
 
 
 def worth(value: Floats, variance: Floats, misplaced: Floats, least: Floats) -> Floats:
-    """Return how many people a value between 0 and 1 is worth, as if it were a rate.
+    """The number of people that a value between 0 and 1 is worth, as if it were a rate.
 
     It is the n at which value (1 - value) / n is the variance, were one more person misplaced as badly as possible:
     a value that rests on few misplaced people has a variance that may be far too small, and none where nobody is. At
