@@ -51,7 +51,7 @@ class Cell:
 
     @property
     def default(self):
-        """What is run by default: areas of single people are tested as rates, without resamples."""
+        """What is run by default: areas without clusters are tested as rates, without resamples."""
         scored = self.metric == "roc_auc" and self.kind in ("area", "row") and self.section != "clusters"
         return "areas" if scored else DEFAULTS.get(self.kind, "permutation")
 

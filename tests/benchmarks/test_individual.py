@@ -7,7 +7,7 @@ from scipy.special import expit
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
 
-from benchmarks import individual
+from benchmarks import individual, individual_evidence
 from benchmarks._logistic_population import Map, Population, Truth, logistic, weight_with
 from skfairtest import Projection
 
@@ -34,8 +34,16 @@ def test_the_quick_comparison_of_equal_models_reports_every_cell(quick):
 @pytest.mark.slow
 def test_the_quick_verdicts_with_and_without_a_trace_report_every_cell(quick):
     lines = quick("individual_evidence", "individual_evidence.json")
-    for section, number in (("coins", 16), ("blind", 8), ("used", 8), ("planted", 8)):
-        assert sum(line.startswith(f"  {section} ") for line in lines) == number
+    evidence = individual_evidence
+    planted = len(evidence.PLANTED) + 1  # the first one with three levels too
+    expected = {
+        "coins": 16,
+        "blind": len(evidence.BLIND),
+        "used": len(evidence.USED),
+        "planted": planted,
+        "searched": 1,
+    }
+    assert {name: sum(line.startswith(f"  {name} ") for line in lines) for name in expected} == expected
 
 
 def test_stored_verdicts_keep_what_the_documentation_promises():
