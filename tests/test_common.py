@@ -613,7 +613,7 @@ def of_sequential(people, n_jobs):
     ):
         test = SequentialFairnessTest(metric)
         for predicted in batches:
-            test.partial_fit(predicted, people.y, sensitive_features=people.groups)
+            test.partial_fit(y_pred=predicted, y_true=people.y, sensitive_features=people.groups)
             test = SequentialFairnessTest.from_json(test.to_json())
         answers += test.comparisons_[columns].to_numpy(dtype=float).ravel().tolist()
     return answers
