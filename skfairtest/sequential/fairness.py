@@ -441,7 +441,7 @@ class SequentialFairnessTest(ReportPages):
         Examples
         --------
         >>> test = SequentialFairnessTest().partial_fit(
-        ...     [1, 0, 1, 1], sensitive_features=list("aabb"), batch="May"
+        ...     y_pred=[1, 0, 1, 1], sensitive_features=list("aabb"), batch="May"
         ... )
         >>> again = SequentialFairnessTest.from_json(test.to_json())
         >>> again.e_value_ == test.e_value_
