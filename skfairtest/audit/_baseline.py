@@ -13,9 +13,10 @@ import numpy as np
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import enumerated
 from skfairtest.audit._default_metrics import built_in
-from skfairtest.group.paired import PairedFairnessTest
 from skfairtest.inference.multiplicity import holm
-from skfairtest.metrics import Metric, paired
+from skfairtest.metrics import Metric
+from skfairtest.paired.fairness import PairedFairnessTest
+from skfairtest.paired.metric import paired
 from skfairtest.report.consistency import at_most, implausible
 from skfairtest.report.paired_record import PairedRecord
 from skfairtest.report.rebuilt import unrounded

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairtest.audit._recomputed import recomputed
 from skfairtest.comparisons.frames import written_labels
-from skfairtest.group.paired import PairedFairnessTest
 from skfairtest.individual import IndividualFairnessTest
+from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.report.audit import audit_document, summary_frame
 from skfairtest.report.document import Block
 from skfairtest.report.export import to_csv

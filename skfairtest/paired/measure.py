@@ -11,6 +11,7 @@ import numpy as np
 
 from skfairtest._utils.progress import progress
 from skfairtest._utils.typing import Floats, Integers
+from skfairtest.comparisons.binning import binning_error
 from skfairtest.comparisons.contrasts import Design, Known, disparity_bounds
 from skfairtest.comparisons.core import (
     Comparison,
@@ -24,8 +25,13 @@ from skfairtest.comparisons.core import (
 )
 from skfairtest.comparisons.evaluation import Evaluation
 from skfairtest.comparisons.evidence import orient
+from skfairtest.comparisons.measure import evaluation_of, is_counted, measure_metric
 from skfairtest.comparisons.sides import groups_of
-from skfairtest.inference.paired import (
+from skfairtest.comparisons.studentized import measure_studentized
+from skfairtest.inference.rates import quantiles
+from skfairtest.metrics import Context
+from skfairtest.paired.metric import Paired
+from skfairtest.paired.statistics import (
     Changes,
     Found,
     compare_changes,
@@ -34,8 +40,6 @@ from skfairtest.inference.paired import (
     limits_of_mean,
     upper_limit_of_sizes,
 )
-from skfairtest.inference.rates import quantiles
-from skfairtest.metrics import Context, Paired
 from skfairtest.tables import Kinds
 
 #: What gives a p-value, as results call it.
@@ -103,6 +107,17 @@ class SizesNull(DrawnNull):
     def n_effective(self, estimate: Estimate) -> int:
         """The number of samples of the group that meet the condition."""
         return int(self.changes.n[0].sum())
+
+
+@measure_metric.register(Paired)
+def _(metric: Paired, design: Design, kinds: Kinds, known: Known, seed: np.random.SeedSequence) -> Measurement:
+    made = evaluation_of(design, metric, kinds)
+    if metric.is_change and is_counted(design.sample, design.settings):
+        found = measure_changes(design, metric, made, known, seed)
+    else:
+        found = measure_studentized(design, made, known, seed)
+    models = models_of(made, found.comparisons)
+    return replace(found, models=models, binning_error=binning_error(made, design.sample))
 
 
 def measure_changes(

@@ -16,8 +16,8 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.keywords import answering_guesses
 from skfairtest._utils.text import label
 from skfairtest.comparisons.frames import written_labels
-from skfairtest.group.paired import PairedFairnessTest
 from skfairtest.inference.multiplicity import holm
+from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.report.document import Block, Heading
 from skfairtest.report.markdown import markdown
 from skfairtest.report.mixin import below_verdict, positive_label, write_text
