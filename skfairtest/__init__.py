@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from skfairtest.displays.threshold import ThresholdDisplay
     from skfairtest.group import FairnessTest
     from skfairtest.group.inequality import inequality_decomposition
-    from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
     from skfairtest.individual import (
         ComparablePairs,
         IndividualFairnessTest,
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from skfairtest.model_selection.splitter import SensitiveStratifiedKFold
     from skfairtest.paired.fairness import PairedFairnessTest
     from skfairtest.paired.models import compare_models
+    from skfairtest.planning.power import minimum_detectable_disparity, power, required_sample_size
     from skfairtest.sequential.fairness import SequentialFairnessTest
     from skfairtest.subgroups.fairness import SubgroupScan
     from skfairtest.tables import CountTable
@@ -130,9 +130,9 @@ _HOMES = {
     "impact_table": "audit.impact",
     "inequality_decomposition": "group.inequality",
     "make_fairness_scorer": "model_selection.scorer",
-    "minimum_detectable_disparity": "group.power",
-    "power": "group.power",
-    "required_sample_size": "group.power",
+    "minimum_detectable_disparity": "planning.power",
+    "power": "planning.power",
+    "required_sample_size": "planning.power",
     "select_fair": "model_selection.selection",
 }
 
