@@ -16,14 +16,14 @@ from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.report.audit import audit_document, summary_frame
 from skfairtest.report.document import Block
 from skfairtest.report.export import to_csv
-from skfairtest.report.mixin import ReportPages, write_text
+from skfairtest.report.mixin import ReportMixin, write_text
 from skfairtest.report.orientation import result_sentences
 from skfairtest.report.record import AuditPart, AuditRecord
 from skfairtest.report.text import plain
 from skfairtest.subgroups.fairness import SubgroupScan
 
 
-class ReportedAudit(ReportPages):
+class ReportedAudit(ReportMixin):
     """Fitted attributes, frames, text, pages and JSON from a record."""
 
     _shows_model = False
@@ -194,6 +194,8 @@ class ReportedAudit(ReportPages):
     def _document(self) -> list[Block]:
         check_is_fitted(self)
         return audit_document(self.record_)
+
+    _page = _document
 
     def __str__(self) -> str:
         """Return the verdict and what is significant in sentences, then the tables; before `fit`, the parameters."""

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed, seed_sequence
-from skfairtest._utils.text import label, name_of
+from skfairtest._utils.text import enumerated, label, name_of
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.cautions import warn_about_resamples
 from skfairtest.comparisons.family import decide, p_of
@@ -341,6 +341,10 @@ class CorrelationFairnessTest(ReportMixin):
         """
         check_is_fitted(self)
         return written_labels(self.comparisons_)
+
+    def _title(self) -> str:
+        features = enumerated([label(feature) for feature in dict.fromkeys(self.comparisons_["feature"])])
+        return f"Correlation of {self._setup.outcome} with {features}"
 
     def _blocks(self) -> list[Block]:
         return correlation_document(

@@ -176,8 +176,9 @@ class FittedDisplay(OfTest):
             If it is not fitted.
         """
         check_test(test, cls._drawn)
-        if name is None and test.estimator is not None:
-            name = type(test.estimator).__name__
+        estimator = getattr(test, "estimator", None)  # tests of two models have two
+        if name is None and estimator is not None:
+            name = type(estimator).__name__
         return cls._read(test, name).plot(ax=ax, **kwargs)
 
     @classmethod

@@ -9,6 +9,7 @@ import pandas as pd
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from skfairtest._utils.text import enumerated, label
 from skfairtest.comparisons.core import Measured, Result
 from skfairtest.comparisons.detectable import Supposed
 from skfairtest.comparisons.engine import check_question, compare
@@ -36,6 +37,7 @@ from skfairtest.metrics import Metric
 from skfairtest.readers import classes_of
 from skfairtest.report.document import Block
 from skfairtest.report.group import group_document
+from skfairtest.report.sentences import metric_title
 from skfairtest.tables import Sample
 
 
@@ -432,6 +434,10 @@ class FairnessTest(GroupsTest):
 
     def _found(self) -> dict[str, Any]:
         return {**super()._found(), "by_group": self._values}
+
+    def _title(self) -> str:
+        metrics = enumerated([metric_title(metric) for metric in dict.fromkeys(self.comparisons_["metric"])])
+        return f"{metrics} by {label(self._setup.features)}"
 
     def _blocks(self) -> list[Block]:
         return group_document(

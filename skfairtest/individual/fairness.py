@@ -34,9 +34,9 @@ from skfairtest.individual._unfair import (
 )
 from skfairtest.individual.flow.audit_value import AuditValue, ratios
 from skfairtest.individual.sensitive_subspace import NoGroupsError
-from skfairtest.report.document import Block, Heading
+from skfairtest.report.document import Block
 from skfairtest.report.individual import IndividualSetup, individual_document, individual_sentences
-from skfairtest.report.mixin import ReportPages
+from skfairtest.report.mixin import ReportMixin
 
 #: The setting of the paper.
 _PUBLISHED: dict[str, Any] = {
@@ -45,7 +45,7 @@ _PUBLISHED: dict[str, Any] = {
 }  # fmt: skip
 
 
-class IndividualFairnessTest(ReportPages):
+class IndividualFairnessTest(ReportMixin):
     """Test whether a model treats similar people differently: how much larger its error is for someone almost like you.
 
     Null hypothesis: in the population that the people were drawn from, the loss at the *unfair example* is on average
@@ -249,6 +249,7 @@ class IndividualFairnessTest(ReportPages):
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"sensitive_features": True}
+    _display: ClassVar[str] = "LossRatioDisplay"
     _reported: ClassVar[tuple[str, ...]] = (
         "verdict", "p_value", "rejected", "concern", "statistic", "standard_error", "lower_bound",
         "confidence_interval", "attained_level", "n_samples", "excluded", "traces", "changed_alone", "solver_report",
@@ -546,9 +547,8 @@ class IndividualFairnessTest(ReportPages):
         check_is_fitted(self)
         return individual_sentences(self._setup, self.changed_features())
 
-    def _page(self) -> list[Block]:
-        title = Heading(f"Individual fairness of {label(type(self._model.estimator).__name__)}", 1)
-        return [title, Heading("Verdict"), *self._document()]
+    def _title(self) -> str:
+        return f"Individual fairness of {label(type(self._model.estimator).__name__)}"
 
     def _blocks(self) -> list[Block]:
         return individual_document(self._setup, self.most_unfair(3, n_features=3), self.changed_features())

@@ -11,7 +11,7 @@ import numpy as np
 from skfairtest._utils.checks import check_choice, is_number
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed
-from skfairtest._utils.text import enumerated, label
+from skfairtest._utils.text import label
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import compare, settings_of
 from skfairtest.comparisons.measure import cells_read
@@ -25,17 +25,15 @@ from skfairtest.paired.one_group import compare_in_one_group
 from skfairtest.readers import check_rows, classes_of, one_column, predict, predictions_from_X, scores
 from skfairtest.readers.containers import is_table, split_table
 from skfairtest.report.cells import records
-from skfairtest.report.document import Block, Heading
-from skfairtest.report.mixin import ReportPages
+from skfairtest.report.document import Block
 from skfairtest.report.paired import paired_document
 from skfairtest.report.paired_record import PairedRecord, paired_row
-from skfairtest.report.sentences import metric_title
 from skfairtest.tables import PAIRED_NAMES, Sample
 
 ALTERNATIVES = ("two-sided", "greater", "less", "fairer")
 
 
-class PairedFairnessTest(ReportPages, FairnessTest):
+class PairedFairnessTest(FairnessTest):
     """Test whether a disparity between groups differs between two models that judge the same people.
 
     Null hypothesis: the disparity of `metric` between the groups compared is the same under both models. That is, the
@@ -455,9 +453,8 @@ class PairedFairnessTest(ReportPages, FairnessTest):
             p_value_interval=self.p_value_interval_,
         )
 
-    def _page(self) -> list[Block]:
-        metrics = enumerated([metric_title(metric) for metric in dict.fromkeys(self.comparisons_["metric"])])
-        return [Heading(f"Two models: {metrics} by {label(self._feature)}", 1), Heading("Verdict"), *self._document()]
+    def _title(self) -> str:
+        return f"Two models: {super()._title()}"
 
     def _compare(self, sample: Sample, settings: Settings, metrics: list[Metric], seed: Any) -> Result:
         classes = classes_of(self.estimator_b)

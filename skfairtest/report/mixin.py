@@ -1,4 +1,4 @@
-"""What every fitted test can be turned into: a text, a part of a notebook, plain data and JSON."""
+"""What every fitted test can be turned into: a text, a page, a part of a notebook, plain data and JSON."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import platform
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, ClassVar, overload
@@ -17,12 +18,12 @@ from sklearn.utils.validation import check_is_fitted
 from skfairtest._utils.base import ModelTest
 from skfairtest._utils.text import label
 from skfairtest._version import __version__
-from skfairtest.report.document import Block, Paragraph, shortened
+from skfairtest.report.document import Block, Heading, Paragraph, shortened
 from skfairtest.report.markdown import markdown
 from skfairtest.report.record import plain_value
 from skfairtest.report.text import plain
 
-__all__ = ["ReportMixin", "ReportPages", "below_verdict", "library_versions", "positive_label", "write_text"]
+__all__ = ["ReportMixin", "below_verdict", "library_versions", "positive_label", "write_text"]
 
 #: Libraries whose versions may change a number, or a drawing where it is installed.
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn", "matplotlib")
@@ -35,6 +36,8 @@ class ReportMixin(ModelTest):
     _reported: ClassVar[tuple[str, ...]] = ()
     #: Whether a notebook shows scikit-learn's diagram of the fitted test below its report.
     _shows_model: ClassVar[bool] = True
+    #: The display that draws it, which is in an outer layer.
+    _display: ClassVar[str] = "DisparityDisplay"
     #: What makes the predictions of a model doubtful.
     _cautions: tuple[str, ...] = ()
 
@@ -142,36 +145,6 @@ class ReportMixin(ModelTest):
         """
         return write_text(json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n", path)
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        """Show the report in a notebook, and the model below it; before `fit`, or without jinja2, the model alone."""
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        if not hasattr(self, "p_value_"):
-            return bundle
-        diagram = bundle.pop("text/html", "") if self._shows_model else ""
-        html = self._fragment() + diagram
-        return {"text/plain": str(self)} | ({"text/html": html} if html else {})
-
-    def _fragment(self) -> str:
-        try:
-            from skfairtest.report.html import fragment
-        except ImportError:
-            return ""
-        return fragment(self._document())
-
-    def _repr_html_(self) -> str | None:
-        """Return what a notebook shows; None where there is no HTML."""
-        return self._repr_mimebundle_().get("text/html")
-
-    def __str__(self) -> str:
-        """Return the verdict and the findings in sentences, then the tables; before `fit`, the parameters."""
-        if not hasattr(self, "p_value_"):
-            return repr(self)
-        return plain(shortened(self._document(), "comparisons_ has all")).rstrip("\n")
-
-
-class ReportPages(ReportMixin):
-    """A test whose report is also a section of a model card, and a page of its own."""
-
     @overload
     def to_markdown(self, path: None = None, *, details: bool = False) -> str: ...
     @overload
@@ -220,14 +193,69 @@ class ReportPages(ReportMixin):
             If jinja2 or matplotlib is not installed.
         """
         check_is_fitted(self)
-        blocks = self._page()
         from skfairtest.report.html import page
 
-        return write_text(page(blocks, details=details), path)
+        return write_text(page(self._page(), details=details), path)
+
+    def plot(self, *, ax: Any = None, **params: Any) -> Any:
+        """Draw the fitted test.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            What to draw on; by default new axes.
+        **params
+            Further arguments of the display's ``from_test``.
+
+        Returns
+        -------
+        Display
+            Of tests of groups a `DisparityDisplay`, of a stream a `MonitorDisplay`, of individual fairness a
+            `LossRatioDisplay`.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        NotFittedError
+            If the test is not fitted.
+        """
+        check_is_fitted(self)
+        return getattr(import_module("skfairtest"), self._display).from_test(self, ax=ax, **params)
+
+    def _title(self) -> str:
+        """What the page is about."""
+        return type(self).__name__
 
     def _page(self) -> Sequence[Block]:
-        """Compose the page; a title where the report has none."""
-        return self._document()
+        """Compose the page: the report below a title."""
+        return [Heading(self._title(), 1), Heading("Verdict"), *self._document()]
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """Show the report in a notebook, and the model below it; before `fit`, or without jinja2, the model alone."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if not hasattr(self, "p_value_"):
+            return bundle
+        diagram = bundle.pop("text/html", "") if self._shows_model else ""
+        html = self._fragment() + diagram
+        return {"text/plain": str(self)} | ({"text/html": html} if html else {})
+
+    def _fragment(self) -> str:
+        try:
+            from skfairtest.report.html import fragment
+        except ImportError:
+            return ""
+        return fragment(self._document())
+
+    def _repr_html_(self) -> str | None:
+        """Return what a notebook shows; None where there is no HTML."""
+        return self._repr_mimebundle_().get("text/html")
+
+    def __str__(self) -> str:
+        """Return the verdict and the findings in sentences, then the tables; before `fit`, the parameters."""
+        if not hasattr(self, "p_value_"):
+            return repr(self)
+        return plain(shortened(self._document(), "comparisons_ has all")).rstrip("\n")
 
 
 def positive_label(pos_label: Any, means: str | None = None) -> list[str]:

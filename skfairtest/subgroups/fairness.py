@@ -14,7 +14,7 @@ from skfairtest._utils.checks import check_choice, is_integer
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed, seed_sequence
 from skfairtest._utils.stacklevel import find_stack_level
-from skfairtest._utils.text import label, pluralize
+from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.family import p_of
@@ -27,9 +27,8 @@ from skfairtest.metrics import Metric, Rate, resolve_metrics
 from skfairtest.readers import Column, check_names_of_columns, classes_of, in_intervals, named_columns, read_columns
 from skfairtest.report.cells import records
 from skfairtest.report.document import Block
-from skfairtest.report.mixin import ReportPages
 from skfairtest.report.scan_record import RESULT, ScanRecord, ScanSetup, subgroup_sentence
-from skfairtest.report.sentences import Setup
+from skfairtest.report.sentences import Setup, metric_title
 from skfairtest.report.subgroups import scan_document
 from skfairtest.subgroups.frames import (
     by_evidence,
@@ -54,7 +53,7 @@ from skfairtest.tables import Sample
 from skfairtest.tables.subgroups import Cells, NotSearched, Subgroups, all_subgroups
 
 
-class SubgroupScan(GroupsTest, ReportPages):
+class SubgroupScan(GroupsTest):
     """Search combinations of features for subgroups that a model treats differently from other people.
 
     Null hypothesis of each subgroup: the metric has the same value in the subgroup as among everyone else or, with
@@ -580,6 +579,11 @@ class SubgroupScan(GroupsTest, ReportPages):
 
         check_is_fitted(self)
         return self.subgroups_.copy()
+
+    def _title(self) -> str:
+        setup = self.record_.setup
+        metrics = enumerated([metric_title(metric) for metric in setup.metrics])
+        return f"{metrics} in subgroups of {enumerated([label(name) for name in setup.features])}"
 
     def _blocks(self) -> list[Block]:
         return scan_document(
