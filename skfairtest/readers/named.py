@@ -25,9 +25,10 @@ def check_no_names(values: Any, X: Any, parameter: str) -> None:
         return
     known = getattr(X, "columns", ())
     if isinstance(values, str) or (len(names) != len(X) and all(name in known for name in names)):
+        what = "string" if isinstance(values, str) else "names"
         raise ParameterError(
-            f"{parameter} is {'the string' if isinstance(values, str) else 'the names'} {values!r}: columns cannot be looked up here, pass the column itself, for example "
-            f"df[{values!r}]."
+            f"{parameter} is the {what} {values!r}: columns cannot be looked up here, pass the column itself, for "
+            f"example df[{values!r}]."
         )
 
 
