@@ -40,7 +40,7 @@ from skfairtest.readers import (
     scores,
 )
 from skfairtest.report.document import Block
-from skfairtest.report.mixin import ReportPages
+from skfairtest.report.mixin import ReportMixin
 from skfairtest.tables import Sample
 
 #: Columns of the frame, and what they are called in a test of groups.
@@ -50,7 +50,7 @@ COLUMNS = [
 ]  # fmt: skip
 
 
-class AdjustedFairnessTest(ReportPages):
+class AdjustedFairnessTest(ReportMixin):
     """Test whether groups differ in an outcome among people with the same covariates, such as age and experience.
 
     Null hypothesis of each comparison: given the covariates, the outcome's expected value is the same in both groups.

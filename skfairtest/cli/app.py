@@ -24,7 +24,7 @@ from skfairtest.cli.output import check_outputs, tell, watched, write_asked, wri
 from skfairtest.cli.status import Status
 
 if TYPE_CHECKING:
-    from skfairtest.report.record import AuditRecord
+    from skfairtest.audit.record import AuditRecord
 
 __all__ = ["app", "run"]
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed, seed_sequence
-from skfairtest._utils.text import label, name_of
+from skfairtest._utils.text import enumerated, label, name_of
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.cautions import warn_about_resamples
 from skfairtest.comparisons.family import decide, p_of
@@ -342,16 +342,13 @@ class CorrelationFairnessTest(ReportMixin):
         check_is_fitted(self)
         return written_labels(self.comparisons_)
 
+    def _title(self) -> str:
+        features = enumerated([*map(label, dict.fromkeys(self.comparisons_["feature"]))])
+        measure = self._setup.measure
+        return f"{measure[0].upper()}{measure[1:]} of {self._setup.outcome} with {features}"
+
     def _blocks(self) -> list[Block]:
-        return correlation_document(
-            self._setup,
-            comparisons=self.comparisons_,
-            excluded=self.excluded_,
-            p_value=self.p_value_,
-            p_value_interval=self.p_value_interval_,
-            concern=self.concern_,
-            leading=self._leading,
-        )
+        return correlation_document(self)
 
     def _check(self) -> Settings:
         check_seed(self.random_state)

@@ -11,7 +11,7 @@ import numpy as np
 from skfairtest._utils.checks import check_choice, is_number
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed
-from skfairtest._utils.text import enumerated, label
+from skfairtest._utils.text import label
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import compare, settings_of
 from skfairtest.comparisons.frames import by_model_frame, disparities_frame
@@ -20,22 +20,20 @@ from skfairtest.comparisons.one_group import compare_in_one_group
 from skfairtest.comparisons.people import cautions_of, responses_asked
 from skfairtest.comparisons.settings import Settings
 from skfairtest.group.fairness import FairnessTest
+from skfairtest.group.paired_record import PairedRecord, paired_row
+from skfairtest.group.paired_report import paired_document
 from skfairtest.metrics import Metric, Paired, Rate, paired, resolve_metrics
 from skfairtest.metrics.paired import MODELS
 from skfairtest.readers import check_rows, classes_of, one_column, predict, predictions_from_X, scores
 from skfairtest.readers.containers import is_table, split_table
 from skfairtest.report.cells import records
-from skfairtest.report.document import Block, Heading
-from skfairtest.report.mixin import ReportPages
-from skfairtest.report.paired import paired_document
-from skfairtest.report.paired_record import PairedRecord, paired_row
-from skfairtest.report.sentences import metric_title
+from skfairtest.report.document import Block
 from skfairtest.tables import PAIRED_NAMES, Sample
 
 ALTERNATIVES = ("two-sided", "greater", "less", "fairer")
 
 
-class PairedFairnessTest(ReportPages, FairnessTest):
+class PairedFairnessTest(FairnessTest):
     """Test whether a disparity between groups differs between two models that judge the same people.
 
     Null hypothesis: the disparity of `metric` between the groups compared is the same under both models. That is, the
@@ -410,7 +408,6 @@ class PairedFairnessTest(ReportPages, FairnessTest):
             del self.equivalence_interval_
         one_group = len(self.groups_) == 1
         kind = "one group" if one_group else "sizes" if self.alternative == "fairer" else "change"
-        self._feature = self._setup.features
         self._setup = replace(self._setup, models=kind)
         if one_group:
             self._setup = replace(self._setup, features="model", names=())
@@ -444,20 +441,10 @@ class PairedFairnessTest(ReportPages, FairnessTest):
 
     def _document_of(self, names: tuple[str, str]) -> list[Block]:
         """Compose the report, in which models have these names."""
-        return paired_document(
-            self._record(names),
-            self._setup,
-            by_group=self._values,
-            by_model=self.by_model_,
-            comparisons=self.comparisons_,
-            excluded=self.excluded_,
-            homogeneity=self.homogeneity_,
-            p_value_interval=self.p_value_interval_,
-        )
+        return paired_document(self, self._record(names))
 
-    def _page(self) -> list[Block]:
-        metrics = enumerated([metric_title(metric) for metric in dict.fromkeys(self.comparisons_["metric"])])
-        return [Heading(f"Two models: {metrics} by {label(self._feature)}", 1), Heading("Verdict"), *self._document()]
+    def _title(self) -> str:
+        return f"Two models: {super()._title()}"
 
     def _compare(self, sample: Sample, settings: Settings, metrics: list[Metric], seed: Any) -> Result:
         classes = classes_of(self.estimator_b)

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.text import label
+from skfairtest.report.columns import GROUP, REASON, STRATUM, number_text, span
 from skfairtest.report.document import Column, Table
 from skfairtest.report.sentences import (
     Setup,
@@ -27,23 +28,9 @@ from skfairtest.report.sentences import (
 )
 
 __all__ = [
-    "SHOWN",
-    "axis_factor",
-    "by_evidence",
-    "by_p_value",
-    "comparison_pieces",
-    "comparisons_table",
-    "definition",
-    "disagreement",
-    "disparity_axis",
-    "excluded_table",
-    "number_text",
-    "pooled_first",
-    "records",
-    "value_axis",
-    "value_factor",
-    "values_of",
-    "values_table",
+    "EVERYBODY", "SHOWN", "axis_factor", "by_evidence", "by_p_value", "comparison_pieces", "comparisons_table",
+    "definition", "disagreement", "disparity_axis", "excluded_table", "pooled_first", "records", "value_axis",
+    "value_factor", "values_of", "values_table",
 ]  # fmt: skip
 
 #: Decimals say something between these sizes; beyond, digits do.
@@ -56,26 +43,6 @@ SHOWN = 20
 NO_SIZE = "more than possible"
 #: Whom each group is compared with, where that is the same for all.
 EVERYBODY = {"to_overall": "everyone", "to_rest": "everyone else"}
-
-
-def number_text(value: float) -> str:
-    """Write a value or a disparity with four decimals.
-
-    Examples
-    --------
-    >>> (
-    ...     number_text(0.35),
-    ...     number_text(-0.00001),
-    ...     number_text(float("nan")),
-    ...     number_text(float("-inf")),
-    ... )
-    ('0.3500', '0.0000', 'undefined', '-inf')
-    """
-    if np.isnan(value):
-        return "undefined"
-    if np.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    return f"{round(value, 4) + 0.0:.4f}"  # + 0.0: no minus sign before 0
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -127,10 +94,6 @@ def _shown(value: float) -> str:
     if np.isnan(value) or value == 0 or SMALL <= abs(value) < LARGE:
         return number_text(value)
     return number(value)
-
-
-def _span(write: Callable[[float], str], low: float, high: float) -> str:
-    return "" if np.isnan(low) or np.isnan(high) else f"{write(low)} to {write(high)}"
 
 
 def _written(setup: Setup, row: Mapping[str, Any]) -> Written:
@@ -232,7 +195,7 @@ def _value_cells(setup: Setup, row: Mapping[str, Any]) -> tuple[str, str, str]:
         write = partial(percent, digits=share_digits(value))
     elif setup.is_share(metric):
         write = decimal
-    interval = "" if np.isnan(value) else _span(write, row["ci_low"], row["ci_high"]).replace("%", "", 1)
+    interval = "" if np.isnan(value) else span(write, row["ci_low"], row["ci_high"]).replace("%", "", 1)
     return write(value), interval, f"{row['n_effective']:,}{remark}"
 
 
@@ -349,7 +312,7 @@ def _comparison_cells(setup: Setup, row: Mapping[str, Any], *, unit: bool) -> di
         "value": "" if alone else how.value(row["value_group"]),
         "against": "" if alone else how.value(row["value_other"]),
         "disparity": f"{how.disparity(row['disparity'])}{points}{' (rounded)' if how.rounded else ''}",
-        "interval": f"{_span(how.disparity, row['ci_low'], row['ci_high'])}{although}",
+        "interval": f"{span(how.disparity, row['ci_low'], row['ci_high'])}{although}",
         "p": p_text(row["p_value"]),
         "adjusted": p_text(row["p_value_adjusted"]),
         "detectable": "" if np.isnan(size) else NO_SIZE if np.isinf(size) else f"{how.disparity(size)}{points}",
@@ -360,16 +323,9 @@ def _comparison_cells(setup: Setup, row: Mapping[str, Any], *, unit: bool) -> di
 
 def excluded_table(excluded: pd.DataFrame, caption: str, *, folded: bool = False) -> Table:
     """Write what was left out and why; a page may show the caption alone until it is unfolded."""
-    strata = [Column("stratum", "name")] if excluded["stratum"].notna().any() else []
-    rows = [
-        (
-            metric_title(row["metric"]) if row["metric"] else "(all)",
-            label(row["group"]),
-            *([label(row["stratum"])] if strata else []),
-            *(f"{row[name]:,}" for name in ("n", "n_effective", "comparisons")),
-            row["reason"],
-        )
-        for row in records(excluded)
-    ]
-    columns = (Column("metric", "name"), Column("group", "name"), *strata, Column("people"), Column("n"))
-    return Table((*columns, Column("comparisons"), Column("reason", "word")), tuple(rows), caption, folded=folded)
+    columns = (
+        Column("metric", "name", shows=lambda row: metric_title(row["metric"]) if row["metric"] else "(all)"), GROUP,
+        excluded["stratum"].notna().any() and STRATUM, Column("people", shows="n"), Column("n", shows="n_effective"),
+        Column("comparisons", shows="comparisons"), REASON,
+    )  # fmt: skip
+    return Table.of(columns, records(excluded), caption, marks=None, folded=folded)

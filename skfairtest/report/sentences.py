@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from skfairtest._utils.text import label, pluralize
-from skfairtest.report._schema import Declared, array, between, either, mapping, one_of, text, unordered
+from skfairtest.report.schema import Declared, array, between, either, mapping, one_of, text, unordered
 from skfairtest.report.wording import in_words, past, sides_of
 
 #: What p-values are adjusted by.
@@ -32,6 +32,7 @@ _IDENTIFIER = re.compile("[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _ACRONYMS = {"roc": "ROC", "auc": "AUC", "corrcoef": "correlation coefficient"}
 #: Probability with which the smallest detectable disparity would have been found.
 DETECTION_POWER = 0.8
+CHANCE = f"{100 * DETECTION_POWER:g}% chance"
 
 
 #: How the metrics of calibration curves are described, which compare groups, or each group with its own scores.
@@ -432,11 +433,6 @@ def _values(setup: Setup, row: Mapping[str, Any]) -> str:
     happens, among = setup.told(metric)
     write = written(setup, row).value
     a, b = write(row["value_group"]), write(row["value_other"])
-    if setup.models == "sizes":
-        described = f"disparity of the {metric.replace('_', ' ')} between {group} and {other}"
-        return f"the {described} is {a} in size under model B versus {b} under model A"
-    if setup.models == "one group":
-        return f"{_among(among)}{a} {past(happens)} under {group}, versus {b} under {other}"
     if setup.is_event(metric):
         return f"{_among(among)}{a} of {group} {past(happens)}, versus {b} of {other}"
     described = setup.descriptions.get(metric, "") or label(metric)
@@ -644,12 +640,11 @@ def result_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
     group, other = _who(setup, row)
     lead = f"No significant disparity{beyond} was detected between {group} and {other} in {label(metric)}."
     inside = "" if np.isnan(row["ci_low"]) else "No disparity inside the interval is ruled out"
-    chance = f"{100 * DETECTION_POWER:g}% chance"
     if np.isinf(size):
-        power = f"no gap, however large, had an {chance} of being detected here"
+        power = f"no gap, however large, had an {CHANCE} of being detected here"
     elif shown:
         gap = setup.disparity_of(metric).replace("_", " ") if setup.is_ratio(metric) else "gap"
-        power = f"this comparison had an {chance} of detecting a {gap} of {shown}"
+        power = f"this comparison had an {CHANCE} of detecting a {gap} of {shown}"
     else:
         power = "how small a gap could have been detected is not known"
     missed = f"{inside}; {power}." if inside else _sentence(power)

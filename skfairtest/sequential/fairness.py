@@ -24,9 +24,9 @@ from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.metrics import Metric, Rate, ScoreMetric, resolve_metrics
 from skfairtest.readers import one_column
 from skfairtest.readers.containers import series_name
-from skfairtest.report.document import Block, Heading
-from skfairtest.report.mixin import ReportPages, write_text
-from skfairtest.report.record import plain_value
+from skfairtest.report.document import Block
+from skfairtest.report.mixin import ReportMixin, write_text
+from skfairtest.report.plain import plain_value
 from skfairtest.report.sentences import Setup, metric_title
 from skfairtest.sequential.batches import bounds_of, check_bounded, plain_time, positive_of, values_of
 from skfairtest.sequential.e_process import METHODS
@@ -41,7 +41,7 @@ FORMAT = "skfairtest.SequentialFairnessTest"
 _SHOWN = ("rejected", "rejected_at", "concern", "changed", "changed_at", "n_batches", "n_samples")
 
 
-class SequentialFairnessTest(ReportPages):
+class SequentialFairnessTest(ReportMixin):
     """Test a stream for differences between groups, valid however often you look, if samples come as `blocks` assumes.
 
     With ``blocks="batches"`` this is that who is in a batch does not follow the outcomes in it: a batch that ends when
@@ -673,20 +673,11 @@ class SequentialFairnessTest(ReportPages):
         sentences = Setup(margin_bounds=margin, alpha=self.alpha, sentences=rates, descriptions=means)
         return StreamSetup(sentences, tuple(metric.name for metric in metrics), self.average_run_length, self.blocks_)
 
-    def _page(self) -> Sequence[Block]:
-        metrics = enumerated([metric_title(metric) for metric in self._setup().metrics])
-        return [Heading(f"Monitoring: {metrics}", 1), Heading("Verdict"), *self._document()]
+    def _title(self) -> str:
+        return f"Monitoring: {enumerated([metric_title(metric) for metric in self._setup().metrics])}"
 
     def _blocks(self) -> Sequence[Block]:
-        return sequential_document(
-            self._setup(),
-            comparisons=self.comparisons_,
-            wealth=self.wealth_,
-            pending=self.pending_,
-            p_value=self.p_value_,
-            n_batches=self.n_batches_,
-            n_samples=self.n_samples_,
-        )
+        return sequential_document(self, self._setup())
 
 
 def _sizes(sample: Sample) -> dict[Any, int]:

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from skfairtest._utils.text import label, pluralize
+from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.report.cells import records
 from skfairtest.report.document import Grid, GridCell, GridPart, GridRow
-from skfairtest.report.record import AuditPart, AuditRecord
-from skfairtest.report.sentences import DETECTION_POWER, Setup, number, percent, points
+from skfairtest.report.sentences import CHANCE, Setup, number, percent, points
 from skfairtest.report.wording import worse_when
 
 __all__ = ["FEW_POINTS", "FEW_RATIO", "Standing", "audit_grid", "few_rule", "people_of_groups", "standings"]
@@ -80,7 +80,7 @@ def few_rule(setup: Setup, metrics: Sequence[str]) -> str:
     sizes = {"share": f"{points(FEW_POINTS, 0)} points", "ratio": f"a ratio of {FEW_RATIO:g}", "value": "any size"}
     kinds = dict.fromkeys(_kind(setup, metric) for metric in metrics)
     return (
-        f"fewer than 10 people meet the condition, or no comparison had an {100 * DETECTION_POWER:g}% chance of "
+        f"fewer than 10 people meet the condition, or no comparison had an {CHANCE} of "
         f"detecting a gap of {' or '.join(sizes[kind] for kind in kinds)}"
     )
 
