@@ -301,7 +301,7 @@ def sequential(blocks, people):
 
 def taken(test, people, batches):
     for rows in batches:
-        test.partial_fit(people.y_pred[rows], sensitive_features=people.labels[rows])
+        test.partial_fit(y_pred=people.y_pred[rows], sensitive_features=people.labels[rows])
     return test
 
 

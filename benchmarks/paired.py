@@ -31,7 +31,7 @@ from scipy.stats import norm
 from benchmarks._bounds import Promise
 from benchmarks._results import write
 from skfairtest import PairedFairnessTest
-from skfairtest.inference.paired import Changes, compare_changes, compare_sizes, score_statistic
+from skfairtest.paired.statistics import Changes, compare_changes, compare_sizes, score_statistic
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results" / "paired.json"
 SEED, ALPHA, RESAMPLES = 20261122, 0.05, 499

@@ -19,8 +19,8 @@ import numpy as np
 from scipy.stats import norm, rankdata, ttest_ind
 
 from benchmarks._results import write
-from skfairtest.group.power import power
 from skfairtest.inference.rates import Pair, Question, Scale, answer
+from skfairtest.planning.power import power
 
 SEED = 19700121
 ALPHA = 0.05

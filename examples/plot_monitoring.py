@@ -38,7 +38,7 @@ test, seen, table = SequentialFairnessTest(), [], []
 for number, quarter in enumerate(QUARTERS, start=1):
     rating, age = rows(quarter)
     seen.append((rating, age))
-    test.partial_fit(rating, sensitive_features={"age": age}, batch=f"quarter {number}", time=f"Q{number}")
+    test.partial_fit(y_pred=rating, sensitive_features={"age": age}, batch=f"quarter {number}", time=f"Q{number}")
     everyone = [np.concatenate(column) for column in zip(*seen, strict=True)]
     repeated = FairnessTest.from_predictions(
         None, everyone[0], sensitive_features={"age": everyone[1]}, metric="selection_rate"
@@ -68,7 +68,7 @@ for _ in range(SHUFFLES):
     shuffled = [(rating, rng.permutation(age)) for rating, age in seen]
     stream, smallest = SequentialFairnessTest(), 1.0
     for number, (rating, age) in enumerate(shuffled, start=1):
-        stream.partial_fit(rating, sensitive_features={"age": age})
+        stream.partial_fit(y_pred=rating, sensitive_features={"age": age})
         y_pred, groups = (np.concatenate(column) for column in zip(*shuffled[:number], strict=True))
         look = FairnessTest.from_predictions(
             None, y_pred, sensitive_features={"age": groups}, metric="selection_rate", method="asymptotic"
@@ -93,7 +93,7 @@ monitored = SequentialFairnessTest()
 for month in range(1, 37):
     groups = rng.choice(["a", "b"], 300)
     selected = rng.random(300) < 0.5 - 0.12 * ((groups == "a") & (month >= 20))
-    monitored.partial_fit(selected, sensitive_features=groups, time=month)
+    monitored.partial_fit(y_pred=selected, sensitive_features=groups, time=month)
 print(monitored.summary())
 MonitorDisplay.from_test(monitored)
 plt.show()

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from skfairtest.displays.threshold import ThresholdDisplay
     from skfairtest.group import FairnessTest
     from skfairtest.group.inequality import inequality_decomposition
-    from skfairtest.group.model_comparison import compare_models
-    from skfairtest.group.paired import PairedFairnessTest
-    from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
     from skfairtest.individual import (
         ComparablePairs,
         IndividualFairnessTest,
@@ -42,6 +39,9 @@ if TYPE_CHECKING:
     from skfairtest.model_selection.scorer import make_fairness_scorer
     from skfairtest.model_selection.selection import select_fair
     from skfairtest.model_selection.splitter import SensitiveStratifiedKFold
+    from skfairtest.paired.fairness import PairedFairnessTest
+    from skfairtest.paired.models import compare_models
+    from skfairtest.planning.power import minimum_detectable_disparity, power, required_sample_size
     from skfairtest.sequential.fairness import SequentialFairnessTest
     from skfairtest.subgroups.fairness import SubgroupScan
     from skfairtest.tables import CountTable
@@ -112,7 +112,7 @@ _HOMES = {
     "Mahalanobis": "individual",
     "MonitorDisplay": "displays.monitor",
     "NullDistributionDisplay": "displays.null_distribution",
-    "PairedFairnessTest": "group.paired",
+    "PairedFairnessTest": "paired.fairness",
     "PowerDisplay": "displays.power",
     "Projection": "individual",
     "Rate": "metrics",
@@ -125,14 +125,14 @@ _HOMES = {
     "SubgroupScan": "subgroups.fairness",
     "ThresholdDisplay": "displays.threshold",
     "UncertainGroupsTest": "uncertain_groups.fairness",
-    "compare_models": "group.model_comparison",
+    "compare_models": "paired.models",
     "fairness_p_value": "model_selection.p_value",
     "impact_table": "audit.impact",
     "inequality_decomposition": "group.inequality",
     "make_fairness_scorer": "model_selection.scorer",
-    "minimum_detectable_disparity": "group.power",
-    "power": "group.power",
-    "required_sample_size": "group.power",
+    "minimum_detectable_disparity": "planning.power",
+    "power": "planning.power",
+    "required_sample_size": "planning.power",
     "select_fair": "model_selection.selection",
 }
 

@@ -167,7 +167,7 @@ class Kind:
     values: tuple[str, ...] = ()
     loose: dict[str, float] = {}
     #: Methods that need a fit, what is requested in pipelines, and parameters that fit would refuse.
-    written: tuple[str, ...] = ("to_frame",)
+    written: tuple[str, ...] = ("to_frame", "to_dict", "to_json", "to_html", "to_markdown", "plot")
     requests: tuple[str, ...] = ("sensitive_features",)
     nonsense: dict[str, Any] = {}
     parallel = True
@@ -268,7 +268,6 @@ class Pairs(Groups):
     cls = PairedFairnessTest
     labels = ("y_true", "y_pred", "y_pred_b")
     frames = (*Groups.frames, "disparities_", "by_model_")
-    written = ("to_frame", "to_json", "to_html", "to_markdown")
     nonsense = {"metric": "nonsense", "alternative": "wide"}
     models = ("estimator_a", "estimator_b")
 
@@ -288,7 +287,6 @@ class Audits(Kind):
     labels = ("y_true", "y_pred")
     frames = ("results_", "by_group_", "excluded_", "summary_")
     values = ("p_value_", "rejected_", "concern_", "n_samples_")
-    written = ("to_frame", "to_json", "to_html", "to_markdown")
     requests = ("sensitive_features", "control_features", "sample_weight", "clusters")
     nonsense = {"metrics": "nonsense", "margin": "wide"}
 
@@ -335,7 +333,6 @@ class Scans(Kind):
         "p_value_", "rejected_", "concern_", "statistic_", "disparity_", "confidence_interval_", "remaining_p_value_",
         "n_searched_", "n_tested_", "edges_", "n_samples_",
     )  # fmt: skip
-    written = ("to_frame", "to_json", "to_html", "to_markdown")
     requests = ("sensitive_features", "control_features")
     nonsense = {"metric": "nonsense", "compare": "wide"}
     #: It has no n_jobs.
@@ -402,7 +399,6 @@ class Adjusted(Kind):
         "p_value_", "statistic_", "disparity_", "confidence_interval_", "rejected_", "concern_", "method_", "adjust_",
         "n_resamples_", "groups_", "n_samples_",
     )  # fmt: skip
-    written = ("to_frame", "to_json", "to_html", "to_markdown")
     requests = ("sensitive_features", "covariates", "clusters")
     nonsense = {"method": "nonsense", "of": 3}
 
@@ -437,7 +433,7 @@ class Individuals(Kind):
         "n_samples_",
     )  # fmt: skip
     loose = {"p_value_": 100}
-    written = ("to_frame", "most_unfair")
+    written = (*Kind.written, "most_unfair")
     nonsense = {"loss": 3, "n_steps": "many"}
 
     def target(self, case):
@@ -613,7 +609,7 @@ def of_sequential(people, n_jobs):
     ):
         test = SequentialFairnessTest(metric)
         for predicted in batches:
-            test.partial_fit(predicted, people.y, sensitive_features=people.groups)
+            test.partial_fit(y_pred=predicted, y_true=people.y, sensitive_features=people.groups)
             test = SequentialFairnessTest.from_json(test.to_json())
         answers += test.comparisons_[columns].to_numpy(dtype=float).ravel().tolist()
     return answers
@@ -1227,7 +1223,7 @@ def test_a_pickled_test_says_the_same(case):
 def test_what_a_pickled_test_writes_is_the_same(kind):
     _, before = first(kind)
     after = pickle.loads(pickle.dumps(before))
-    for name in kind.written:
+    for name in (name for name in kind.written if name != "plot"):
         one, two = getattr(after, name)(), getattr(before, name)()
         assert one.equals(two) if isinstance(one, pd.DataFrame) else one == two
 

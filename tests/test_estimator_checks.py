@@ -99,18 +99,18 @@ class SequentialFairnessTestOfModel(SequentialFairnessTest):
     def fit(self, X, y=None):
         """Begin anew."""
         y_pred = LogisticRegression().fit(X, y).predict(X)
-        super().fit(y_pred, y, sensitive_features=every_second(X))
+        super().fit(y_true=y, y_pred=y_pred, sensitive_features=every_second(X))
         self.n_features_in_ = shape(X)[-1]
         return self
 
-    def partial_fit(self, X, y=None, **given):
+    def partial_fit(self, X=None, y=None, **given):
         """Take in one more batch; `fit` passes predictions and groups."""
         if given:
-            return super().partial_fit(X, y, **given)
+            return super().partial_fit(**given)
         model = LogisticRegression().fit(X, y)
         if getattr(self, "n_features_in_", model.n_features_in_) != model.n_features_in_:
             raise ValueError("X has another number of features than the batches before")
-        super().partial_fit(model.predict(X), y, sensitive_features=every_second(X))
+        super().partial_fit(y_true=y, y_pred=model.predict(X), sensitive_features=every_second(X))
         self.n_features_in_ = model.n_features_in_
         return self
 

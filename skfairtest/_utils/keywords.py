@@ -93,7 +93,8 @@ def answering_guesses(function: Function, owner: str = "") -> Function:
                 raise TypeError(f"{name}() has no parameter {keyword!r}. Did you mean {instead}?")
         if len(args) > len(placed) and named and not several:
             taken = " and ".join(each for each in placed if each in known)
-            raise TypeError(f"{name}() takes only {taken} by position: pass the others by name, such as {named[0]}=...")
+            rest = f"only {taken} by position: pass the others" if taken else "nothing by position: pass everything"
+            raise TypeError(f"{name}() takes {rest} by name, such as {named[0]}=...")
 
     def answering(*args: Any, **kwargs: Any) -> Any:
         checked(args, kwargs)

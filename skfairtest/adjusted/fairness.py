@@ -14,7 +14,7 @@ from skfairtest._utils.checks import check_choice, is_integer
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed, seed_sequence
 from skfairtest._utils.stacklevel import find_stack_level
-from skfairtest._utils.text import name_of
+from skfairtest._utils.text import enumerated, label, name_of
 from skfairtest._utils.typing import Floats
 from skfairtest.adjusted.measure import Learning, People, doubts_of, measure_adjusted
 from skfairtest.adjusted.report import OUTCOMES, AdjustedSetup, adjusted_document, caution
@@ -408,6 +408,10 @@ class AdjustedFairnessTest(ReportMixin):
         """
         check_is_fitted(self)
         return written_labels(self.comparisons_)
+
+    def _title(self) -> str:
+        covariates = enumerated([label(name) for name in self._setup.covariates])
+        return f"{self._setup.outcome.capitalize()} of groups, given {covariates}"
 
     def _blocks(self) -> list[Block]:
         return adjusted_document(

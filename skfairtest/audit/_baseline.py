@@ -15,10 +15,11 @@ from skfairtest._utils.text import enumerated
 from skfairtest.audit._default_metrics import built_in
 from skfairtest.audit.rebuilt import unrounded
 from skfairtest.audit.record import SCHEMA_VERSION, AuditRecord
-from skfairtest.group.paired import PairedFairnessTest
-from skfairtest.group.paired_record import PairedRecord
 from skfairtest.inference.multiplicity import holm
-from skfairtest.metrics import Metric, paired
+from skfairtest.metrics import Metric
+from skfairtest.paired.fairness import PairedFairnessTest
+from skfairtest.paired.metric import paired
+from skfairtest.paired.record import PairedRecord
 from skfairtest.report.consistency import at_most, implausible
 from skfairtest.report.sentences import Setup
 

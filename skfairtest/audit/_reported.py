@@ -13,8 +13,8 @@ from skfairtest.audit._recomputed import recomputed
 from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.audit.report import audit_document, summary_frame
 from skfairtest.comparisons.frames import written_labels
-from skfairtest.group.paired import PairedFairnessTest
 from skfairtest.individual import IndividualFairnessTest
+from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.report.document import Block
 from skfairtest.report.export import to_csv
 from skfairtest.report.mixin import ReportMixin, write_text
@@ -194,6 +194,8 @@ class ReportedAudit(ReportMixin):
     def _document(self) -> list[Block]:
         check_is_fitted(self)
         return audit_document(self.record_)
+
+    _page = _document
 
     def __str__(self) -> str:
         """Return the verdict and what is significant in sentences, then the tables; before `fit`, the parameters."""

@@ -36,9 +36,9 @@ from skfairtest.comparisons.measure import measure
 from skfairtest.comparisons.people import FROM_TABLE, GroupsTest
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.unknown import with_unknown
-from skfairtest.group.paired import PairedFairnessTest
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.metrics import Metric, resolve_metrics, standard_metrics
+from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.readers import classes_of, one_column
 from skfairtest.report.wording import check_words
 from skfairtest.subgroups.fairness import SubgroupScan

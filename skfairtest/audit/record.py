@@ -30,7 +30,7 @@ scan                the search for subgroups (`skfairtest.subgroups.record`): se
                     n_significant, p_value, remaining_p_value and results; missing where there was none
 impact              the impact tables (`skfairtest.audit.impact_record`): scoring, smallest_share, not_compared and
                     tables, each with sensitive (names) and rows; missing where there are none
-baseline            the comparison with the model in production (`skfairtest.group.paired_report`): setup, kind, names,
+baseline            the comparison with the model in production (`skfairtest.paired.report`): setup, kind, names,
                     shares, n_samples, p_value, concern, results and not_compared; missing where there was none
 individual          the test of individual fairness in sentences, the verdict first; missing where there was none
 individual_verdict  its verdict: "unfair", "not_rejected", or "no_trace" (nothing was tested); missing where there was
@@ -68,7 +68,7 @@ from skfairtest._version import __version__
 from skfairtest.audit import rebuilt
 from skfairtest.audit.impact_record import ImpactRecord
 from skfairtest.audit.provenance import Provenance, Signature
-from skfairtest.group.paired_record import PairedRecord
+from skfairtest.paired.record import PairedRecord
 from skfairtest.report.consistency import differences
 from skfairtest.report.null_histogram import NullHistogram
 from skfairtest.report.orientation import oriented, oriented_histogram, result_sentences

@@ -17,7 +17,7 @@ from skfairtest.audit.impact_report import impact_section
 from skfairtest.audit.provenance import call_lines
 from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.audit.references import methods_used
-from skfairtest.group.paired_report import paired_section
+from skfairtest.paired.report import paired_section
 from skfairtest.report.cells import (
     NO_SIZE,
     by_p_value,

@@ -11,7 +11,7 @@ from skfairtest.cli.output import check_outputs, watched, write_asked
 from skfairtest.cli.status import Status
 
 if TYPE_CHECKING:
-    from skfairtest.group.model_comparison import ModelComparison
+    from skfairtest.paired.models import ModelComparison
 
 __all__ = ["ASKED", "COMPARE_HELP", "compare"]
 
@@ -55,7 +55,7 @@ def compare(asked: Asked) -> Status:
     from skfairtest.cli.auditing import audited
     from skfairtest.cli.files import cast_pos_label, read_people
     from skfairtest.comparisons.frames import written_labels
-    from skfairtest.group.model_comparison import compare_models
+    from skfairtest.paired.models import compare_models
     from skfairtest.report.export import to_csv
 
     others = tuple((f"--{kind}", name) for name in models[1:])

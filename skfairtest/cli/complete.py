@@ -49,7 +49,7 @@ def metrics_of_audit(incomplete: str) -> list[str]:
 
 def metrics_of_power(incomplete: str) -> list[str]:
     """Offer the metrics whose power can be computed."""
-    tables = (_declared("metrics/rates", "RATES", "CRITERIA"), _declared("group/power_plan", "MEANS", "AREA"))
+    tables = (_declared("metrics/rates", "RATES", "CRITERIA"), _declared("planning/plan", "MEANS", "AREA"))
     return [name for name in chain(*tables) if name.startswith(incomplete)]
 
 

@@ -75,8 +75,8 @@ def monitor(asked: Asked) -> Status:
         test = _continued(state, params) if os.path.exists(state) else _begun(params, people)
         predictions = people.y_pred if asked.y_score is None else people.y_score
         return test.partial_fit(
-            pd.Series(predictions, name=f"{option} {name}"),
-            None if people.y_true is None else pd.Series(people.y_true, name=f"--y-true {asked.y_true}"),
+            y_pred=pd.Series(predictions, name=f"{option} {name}"),
+            y_true=None if people.y_true is None else pd.Series(people.y_true, name=f"--y-true {asked.y_true}"),
             sensitive_features=people.sensitive,
             time=Path(asked.batch).name if asked.time is None else asked.time,
             batch=_name(asked.batch, test) if asked.name is None else asked.name,

@@ -10,8 +10,8 @@ from typing import Any
 from skfairtest._utils.text import enumerated, label
 from skfairtest.cli.errors import BadInput
 from skfairtest.cli.options import Asked
-from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
 from skfairtest.metrics import Rate, resolve_metrics
+from skfairtest.planning.power import minimum_detectable_disparity, power, required_sample_size
 from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
 from skfairtest.report.sentences import DETECTION_POWER, number, percent, points, ratio
 

@@ -9,12 +9,11 @@ import numpy as np
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats
-from skfairtest.comparisons.contrasts import Design
-from skfairtest.comparisons.core import Comparison, Estimate, Exclusion, GroupValues, Measurement, NullDistribution
+from skfairtest.comparisons.contrasts import Design, groups_of
+from skfairtest.comparisons.core import Comparison, Exclusion, GroupValues, Measurement, NullDistribution
 from skfairtest.comparisons.evidence import evidence_of_draws
 from skfairtest.comparisons.resample import resample
 from skfairtest.comparisons.settings import Settings
-from skfairtest.comparisons.sides import groups_of
 from skfairtest.inference.calibration import BetweenGroups, FromScores, Path, Scores, draw_moves, largest_move
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.sequential import sequential_p
@@ -100,23 +99,17 @@ def _compared(
     design: Design, metric: Calibration, contrast: Contrast, other: object, path: Path | None, settings: Settings,
     seed: np.random.SeedSequence,
 ) -> Comparison | Exclusion:  # fmt: skip
-    sizes = design.sample.sizes
-    here = slice(None) if contrast.stratum is None else slice(contrast.stratum, contrast.stratum + 1)
-    first, second = groups_of(sizes.shape[1], contrast)
-    n_group = int(sizes[here, first].sum())
-    n_other = int(sizes[here, second].sum()) if metric.between else 0
-    group, stratum = design.group(contrast), design.stratum(contrast.stratum)
+    n_group, n_other = design.people(contrast)
     if path is None:
-        return Exclusion(metric.name, group, other, stratum, "no scores that both sides have", n_group, 0, 1)
+        return design.left_out(metric.name, contrast, other, "no scores that both sides have", 0)
     steps, spread = path.steps(), path.spread
     move = float(largest_move(steps, kuiper=metric.kuiper)[0])
     statistic = move / (spread or 1.0)
     draw = partial(draw_moves, path, metric.kuiper)
     drawn = np.concatenate(resample(draw, settings, seed, what=metric.name, done=partial(_is_done, statistic)))
     method = PERMUTED if metric.between else SIMULATED
-    estimate = Estimate(
-        metric.name, group, other, stratum, contrast, n_group, n_other, np.nan, np.nan, move / path.total
-    )
+    n = n_group, n_other if metric.between else 0
+    estimate = design.estimate(metric.name, contrast, other, (np.nan, np.nan), move / path.total, n=n)
     evidence = evidence_of_draws(drawn, statistic, "two-sided", settings, method, np.nan)
     return Comparison(estimate, PathNull(design.question(metric)), evidence)
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from skfairtest._utils.errors import GroupsMissing, ParameterError
 from skfairtest._utils.text import label
+from skfairtest._utils.typing import Booleans
 from skfairtest.comparisons.best import BEST
 from skfairtest.comparisons.core import Estimate, Evidence, Exclusion
 from skfairtest.comparisons.settings import Settings
@@ -96,6 +97,41 @@ class Design:
         """Return the label of the group that is compared."""
         return self.sample.group_labels[contrast.first]
 
+    def people(self, contrast: Contrast) -> tuple[int, int]:
+        """How many people are on either side of a comparison: on the other one everyone, if that is who is there."""
+        sizes = self.sample.sizes if contrast.stratum is None else self.sample.sizes[[contrast.stratum]]
+        first, second = (int(sizes[:, side].sum()) for side in groups_of(sizes.shape[1], contrast))
+        return first, second + first * contrast.overall
+
+    def estimate(
+        self,
+        metric: str,
+        contrast: Contrast,
+        other: Any,
+        values: tuple[float, float],
+        disparity: float,
+        bounds: tuple[float, float] = (-np.inf, np.inf),
+        *,
+        n: tuple[int, int] | None = None,
+        hypothesis: tuple[Equality | None, int] = (None, 1),
+        strata: Sequence[int] = (),
+        undefined: str = "",
+    ) -> Estimate:
+        """The estimate of a comparison; its people are counted unless they were before."""
+        n = self.people(contrast) if n is None else n
+        return Estimate(
+            metric, self.group(contrast), other, self.stratum(contrast.stratum), contrast, *n, *values, disparity,
+            bounds, *hypothesis, self.strata(strata), undefined,
+        )  # fmt: skip
+
+    def left_out(
+        self, metric: str, contrast: Contrast, other: Any, reason: str, n_effective: int, n: int | None = None
+    ) -> Exclusion:
+        """A comparison that cannot be made, with the reason."""
+        n = self.people(contrast)[0] if n is None else n
+        group, stratum = self.group(contrast), self.stratum(contrast.stratum)
+        return Exclusion(metric, group, other, stratum, reason, n, n_effective, 1)
+
     def question(self, metric: Metric) -> Question:
         """Return the question that is asked of a metric, which may always be compared by the same disparity."""
         question = self.settings.question
@@ -154,6 +190,12 @@ class Design:
         own = question.margin_bounds and (question.margin_bounds, sides)  # sides that no other hypothesis shares
         equality = Equality((what[0], place, tuple(strata), own), sides)
         return equality, (1 if first < second else -1) * (-1 if what[1] else 1)
+
+
+def groups_of(n_groups: int, contrast: Contrast) -> tuple[Booleans, Booleans]:
+    """The groups on either side of a contrast."""
+    groups = np.arange(n_groups)
+    return groups == contrast.first, np.isin(groups, contrast.others(n_groups))
 
 
 def new_hypotheses(estimates: Sequence[Estimate], known: Container[Hashable]) -> list[int]:

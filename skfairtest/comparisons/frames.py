@@ -42,7 +42,7 @@ VALUE_COLUMNS = [field.name for field in fields(GroupValues)]
 LABELS = frozenset({"metric", "group", "other", "stratum", "reason", "method", "feature"})
 
 
-def _frame(columns: Mapping[str, Any]) -> pd.DataFrame:
+def frame_of(columns: Mapping[str, Any]) -> pd.DataFrame:
     """Return a frame that keeps labels as they are: tuples stay tuples, None stays None."""
     # Columns that share one index need not be aligned.
     index = pd.RangeIndex(len(next(iter(columns.values()))))
@@ -62,7 +62,7 @@ def comparisons_frame(
     """One row per comparison; `columns` are those of the contract, or say which of them others are."""
     named = columns if isinstance(columns, Mapping) else dict(zip(columns, columns, strict=True))
     rows = [_row(finding) for finding in findings]
-    return _frame({name: [row[source] for row in rows] for name, source in named.items()})
+    return frame_of({name: [row[source] for row in rows] for name, source in named.items()})
 
 
 def _row(finding: Finding) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def homogeneity_frame(findings: Iterable[Finding]) -> pd.DataFrame:
         )  # fmt: skip
         for name, value in zip(HOMOGENEITY_COLUMNS, row, strict=True):
             columns[name].append(value)
-    return _frame(columns)
+    return frame_of(columns)
 
 
 def standardized_frame(findings: Iterable[Finding]) -> pd.DataFrame:
@@ -111,7 +111,7 @@ def standardized_frame(findings: Iterable[Finding]) -> pd.DataFrame:
             estimate, p_values = one.estimate, (p_of(one.evidence.log_p), p_of(one.log_p_adjusted))
             labels = (estimate.metric, estimate.group, estimate.other, estimate.stratum)
             rows.append((*labels, *found, *standardized_limits(moments, one.critical), *p_values))
-    return _frame({name: [row[place] for row in rows] for place, name in enumerate(STANDARDIZED_COLUMNS)})
+    return frame_of({name: [row[place] for row in rows] for place, name in enumerate(STANDARDIZED_COLUMNS)})
 
 
 def bounds_frame(findings: Iterable[Finding]) -> pd.DataFrame:
@@ -125,7 +125,7 @@ def bounds_frame(findings: Iterable[Finding]) -> pd.DataFrame:
         )
         for estimate, null in found
     ]  # fmt: skip
-    return _frame({name: [row[place] for row in rows] for place, name in enumerate(BOUNDS_COLUMNS)})
+    return frame_of({name: [row[place] for row in rows] for place, name in enumerate(BOUNDS_COLUMNS)})
 
 
 def written_labels(frame: pd.DataFrame) -> pd.DataFrame:
@@ -141,7 +141,7 @@ def excluded_frame(
     named = columns if isinstance(columns, Mapping) else dict(zip(columns, columns, strict=True))
     rows = list(excluded)
     cells = {name: [getattr(row, source) for row in rows] for name, source in named.items()}
-    return _frame({name: col if name in LABELS else np.array(col, dtype=int) for name, col in cells.items()})
+    return frame_of({name: col if name in LABELS else np.array(col, dtype=int) for name, col in cells.items()})
 
 
 def by_group_frame(measured: Measured) -> pd.DataFrame | None:
@@ -173,36 +173,7 @@ def values_frame(measured: Measured) -> pd.DataFrame:
         "n": [int(sample.sizes[s, g]) for *_, s, g in rows],
     }
     columns |= {name: [getattr(values, name)[s, g].item() for _, values, s, g in rows] for name in VALUE_COLUMNS}
-    return _frame(columns | {"small": [effective < SMALL for effective in columns["n_effective"]]})
-
-
-def by_model_frame(measured: Measured) -> pd.DataFrame:
-    """Each metric under models A and B in each stratum and group that has samples, as a flat frame."""
-    sample = measured.sample
-    assert sample is not None
-    strata = sample.stratum_labels if sample.control_names else [None] * len(sample.strata)
-    rows = [
-        (name, strata[s], sample.group_labels[g], int(sample.sizes[s, g]), *one.models.values[:, s, g].tolist())
-        for name, one in measured.by_metric.items()
-        if one.models is not None
-        for s, g in np.argwhere(sample.sizes > 0).tolist()
-    ]
-    names = ("metric", "stratum", "group", "n", "value_a", "value_b")
-    return _frame({name: [row[place] for row in rows] for place, name in enumerate(names)})
-
-
-def disparities_frame(measured: Measured) -> pd.DataFrame:
-    """Each comparison's disparity under models A and B, and their difference, in the order of the comparisons."""
-    rows = [
-        (one.estimate, *pair)
-        for of_metric in measured.by_metric.values()
-        if of_metric.models is not None and len(of_metric.models.disparities)
-        for one, pair in zip(of_metric.comparisons, of_metric.models.disparities.tolist(), strict=True)
-    ]
-    labels = {name: [getattr(row[0], name) for row in rows] for name in ("metric", "group", "other", "stratum")}
-    a, b = ([row[place] for row in rows] for place in (1, 2))
-    columns = {**labels, "disparity_a": a, "disparity_b": b}
-    return _frame({**columns, "difference": [of_b - of_a for of_a, of_b in zip(a, b, strict=True)]})
+    return frame_of(columns | {"small": [effective < SMALL for effective in columns["n_effective"]]})
 
 
 def _one_metric(sample: Sample, values: GroupValues, keys: list[tuple[Any, ...]], index: pd.Index) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -25,12 +26,11 @@ from skfairtest.comparisons.contrasts import (
 from skfairtest.comparisons.core import Comparison, Exclusion, Measured, Measurement
 from skfairtest.comparisons.evaluation import Evaluation
 from skfairtest.comparisons.omnibus import check_omnibus, measure_omnibus
-from skfairtest.comparisons.paired import measure_changes, models_of
 from skfairtest.comparisons.rates import Counted, count, needs_draws, test_enumerated, test_rate
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.studentized import measure_studentized
 from skfairtest.inference.rates import blocks_of
-from skfairtest.metrics import BuiltIn, Calibration, Context, Mean, Metric, Omnibus, Paired, Rate, ScoreMetric, Share
+from skfairtest.metrics import BuiltIn, Calibration, Context, Mean, Metric, Omnibus, Rate, ScoreMetric, Share
 from skfairtest.metrics.rate import f1_of_jaccard, f1_slope
 from skfairtest.metrics.standard import STANDARD
 from skfairtest.readers import as_numbers, check_labels, check_magnitude, resolve_pos_label
@@ -118,20 +118,7 @@ def measure(
             if further:
                 advance()
         for (metric, kinds), own in zip(others, seed.spawn(len(others)), strict=True):
-            if isinstance(metric, Calibration):
-                by_metric[metric.name] = measure_calibration(design, metric, kinds, own)
-            elif isinstance(metric, Omnibus):
-                by_metric[metric.name] = measure_omnibus(design, metric, kinds, own)
-            else:
-                made_of = _evaluation(design, metric, kinds)
-                if isinstance(metric, Paired) and metric.is_change and is_counted(sample, settings):
-                    measurement = measure_changes(design, metric, made_of, known, own)
-                else:
-                    measurement = measure_studentized(design, made_of, known, own)
-                if isinstance(metric, Paired):
-                    measurement = replace(measurement, models=models_of(made_of, measurement.comparisons))
-                error = binning_error(made_of, sample)
-                by_metric[metric.name] = replace(measurement, binning_error=error)
+            by_metric[metric.name] = measure_metric(metric, design, kinds, known, own)
             advance()
     comparisons = [comparison for metric in metrics for comparison in by_metric[metric.name].comparisons]
     excluded += [exclusion for measurement in by_metric.values() for exclusion in measurement.excluded]
@@ -140,6 +127,29 @@ def measure(
     return Measured(
         settings, tuple(comparisons), tuple(excluded), blocks, sample, tuple(metrics), design.pos_label, by_metric
     )
+
+
+@singledispatch
+def measure_metric(
+    metric: Metric, design: Design, kinds: Kinds, known: Known, seed: np.random.SeedSequence
+) -> Measurement:
+    """Test every comparison of a metric on its own: by studentized resamples, unless its class is registered here.
+
+    A kind of test whose metrics are measured in another way registers how.
+    """
+    assert not isinstance(metric, Omnibus)  # registered below
+    made = evaluation_of(design, metric, kinds)
+    return replace(measure_studentized(design, made, known, seed), binning_error=binning_error(made, design.sample))
+
+
+@measure_metric.register(Calibration)
+def _(metric: Calibration, design: Design, kinds: Kinds, known: Known, seed: np.random.SeedSequence) -> Measurement:
+    return measure_calibration(design, metric, kinds, seed)
+
+
+@measure_metric.register(Omnibus)
+def _(metric: Omnibus, design: Design, kinds: Kinds, known: Known, seed: np.random.SeedSequence) -> Measurement:
+    return measure_omnibus(design, metric, kinds, seed)
 
 
 def _for_people(sample: Sample, settings: Settings) -> Settings:
@@ -404,7 +414,14 @@ def _as_rate(
     return rate, (kinds.counts, event, given, roles)
 
 
-def _evaluation(design: Design, metric: ScoreMetric | Rate, kinds: Kinds) -> Evaluation:
+def evaluation_of(design: Design, metric: ScoreMetric | Rate, kinds: Kinds) -> Evaluation:
+    """Say how a metric is evaluated: within what labels are permuted, and by which standard error.
+
+    Raises
+    ------
+    ValueError
+        If the standard error that was asked for is not that of such a metric.
+    """
     variance = design.settings.asked_variance
     if variance == "score" and isinstance(metric, ScoreMetric):
         raise ParameterError(

@@ -257,23 +257,21 @@ def _estimates(
         for row, ((base, other), pair, n_group, n_other, value, beside, apart) in enumerate(
             zip(design.contrasts, *columns, strict=True)
         ):
-            contrast, group = base if place is None else replace(base, stratum=place), design.group(base)
+            contrast = base if place is None else replace(base, stratum=place)
             if pair is None:
                 totals = ((base.first, pairs.d1[row].sum()), (base.second, pairs.d2[row].sum()))
                 missing.update((side, place) for side, total in totals if side is not None and total == 0)
                 if totals[0][1] and (base.second is None or totals[1][1]):
                     stratified = " in the same stratum" if design.sample.control_names else ""
                     reason = "nobody to compare with meets the condition" + stratified
-                    n = n_group, int(totals[0][1])
-                    excluded.append(Exclusion(rate.name, group, other, design.stratum(place), reason, *n, 1))
+                    excluded.append(design.left_out(rate.name, contrast, other, reason, int(totals[0][1]), n_group))
                 continue
             undefined = "both values are 0" + " or 1" * (question.disparity == "odds_ratio")
             strata = [place or 0] if pairs.d1.shape[1] == 1 else np.flatnonzero(pairs.defined()[row]).tolist()
-            estimate = Estimate(
-                rate.name, group, other, design.stratum(place), contrast, n_group, n_other, value, beside, apart,
-                disparity_bounds((0.0, 1.0), question.disparity),
-                *design.hypothesis(question, contrast, what, strata), design.strata(strata),
-                undefined if np.isnan(apart) else "",
+            estimate = design.estimate(
+                rate.name, contrast, other, (value, beside), apart, disparity_bounds((0.0, 1.0), question.disparity),
+                n=(n_group, n_other), hypothesis=design.hypothesis(question, contrast, what, strata), strata=strata,
+                undefined=undefined if np.isnan(apart) else "",
             )  # fmt: skip
             yield contrast, estimate, RateNull(question, pair, scale)
     among = rate.among or (f"who meet {rate.given!r}" if isinstance(rate.given, str) else "who meet the condition")

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from skfairtest._utils.typing import Floats, Moments
-from skfairtest.comparisons.contrasts import Design
+from skfairtest.comparisons.contrasts import Design, groups_of
 from skfairtest.comparisons.evaluation import Evaluation
 from skfairtest.inference import two_sides
 from skfairtest.inference.homogeneity import Homogeneity, cochran_q
@@ -189,12 +189,6 @@ def worth_of(functional: Functional, counts: np.ndarray) -> Floats:
     """The number of people that the values of some counts (..., K) are worth, tested as rates."""
     counts = counts.astype(float)
     return worth(*functional.moments(counts), *functional.misplaced(counts, counts))
-
-
-def groups_of(n_groups: int, contrast: Contrast) -> tuple[np.ndarray, np.ndarray]:
-    """The groups on either side of a contrast."""
-    groups = np.arange(n_groups)
-    return groups == contrast.first, np.isin(groups, contrast.others(n_groups))
 
 
 def evaluate_sides(

@@ -23,6 +23,7 @@ from skfairtest.comparisons.contrasts import (
     Design,
     Known,
     disparity_bounds,
+    groups_of,
     new_hypotheses,
 )
 from skfairtest.comparisons.core import Comparison, DrawnNull, Estimate, Evidence, Exclusion, GroupValues, Measurement
@@ -35,7 +36,7 @@ from skfairtest.comparisons.evidence import (
 )
 from skfairtest.comparisons.resample import LONG, Task, announce, join, resample, resample_all
 from skfairtest.comparisons.settings import Settings
-from skfairtest.comparisons.sides import TwoSides, evaluate_sides, groups_of, worth_of
+from skfairtest.comparisons.sides import TwoSides, evaluate_sides, worth_of
 from skfairtest.inference import two_sides
 from skfairtest.inference.draws import MOST_PEOPLE
 from skfairtest.inference.homogeneity import Homogeneity
@@ -260,19 +261,15 @@ def _compared(
     excluded: list[Exclusion],
 ) -> Iterator[Compared]:
     """Yield the comparisons of one contrast: over all strata, then in each; list what cannot be compared, and why."""
-    sizes, question = design.sample.sizes, made.question
-    first, second = groups_of(sizes.shape[1], base)
-    group = design.group(base)
-    what = (made.name, False)
+    question, what = made.question, (made.name, False)
     if isinstance(made.metric, Rate):
         # The statistic of equality is that of the difference, whatever is shown.
         own = question.method == "bootstrap" or question.margin_bounds is not None
         asked = question if own else replace(question, disparity="difference")
         what = design.what_is_equal(made.metric, asked, scored=False)  # type: ignore[assignment]
     for place in design.places:
-        here = slice(None) if place is None else slice(place, place + 1)
-        n_group, n_second = int(sizes[here, first].sum()), int(sizes[here, second].sum())
-        sides, reason, no_ratio, n_effective = whole.within(place), "", "", n_group
+        contrast = replace(base, stratum=place)
+        sides, reason, no_ratio, n_effective = whole.within(place), "", "", design.people(contrast)[0]
         if not sides.parts:
             flags = list(undefined.values()) if place is None else [undefined[place]] if place in undefined else []
             sought = (base.first, base.second)
@@ -291,15 +288,12 @@ def _compared(
             elif np.isnan(disparity):
                 no_ratio = "a value is below 0" if min(values) < 0 else "both values are 0"
         if reason:
-            excluded.append(Exclusion(made.name, group, other, design.stratum(place), reason, n_group, n_effective, 1))
+            excluded.append(design.left_out(made.name, contrast, other, reason, n_effective))
             continue
-        contrast = replace(base, stratum=place)
         strata = whole.places if place is None else [place]
-        estimate = Estimate(
-            made.name, group, other, design.stratum(place), contrast, n_group,
-            n_second + (n_group if base.overall else 0), *values, disparity,
-            disparity_bounds(made.bounds, question.disparity), *design.hypothesis(question, contrast, what, strata),
-            design.strata(strata), no_ratio,
+        estimate = design.estimate(
+            made.name, contrast, other, values, disparity, disparity_bounds(made.bounds, question.disparity),
+            hypothesis=design.hypothesis(question, contrast, what, strata), strata=strata, undefined=no_ratio,
         )  # fmt: skip
         form, studentized = sides.form(question.disparity), made.variance is not None
         # Welch's test, asked for by its name or at a margin, is left as it is.

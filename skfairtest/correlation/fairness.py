@@ -343,9 +343,8 @@ class CorrelationFairnessTest(ReportMixin):
         return written_labels(self.comparisons_)
 
     def _title(self) -> str:
-        features = enumerated([*map(label, dict.fromkeys(self.comparisons_["feature"]))])
-        measure = self._setup.measure
-        return f"{measure[0].upper()}{measure[1:]} of {self._setup.outcome} with {features}"
+        features = enumerated([label(feature) for feature in dict.fromkeys(self.comparisons_["feature"])])
+        return f"Correlation of {self._setup.outcome} with {features}"
 
     def _blocks(self) -> list[Block]:
         return correlation_document(self)

@@ -64,7 +64,7 @@ class Display(ABC):
             If it is not fitted.
         """
         check_test(test, cls._drawn)
-        estimator = getattr(test, "_model", test).estimator
+        estimator = getattr(getattr(test, "_model", test), "estimator", None)  # tests of two models have two
         if name is None and estimator is not None:
             name = type(estimator).__name__
         return cls._read(test, name).plot(ax=ax, **kwargs)

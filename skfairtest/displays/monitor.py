@@ -58,7 +58,9 @@ class MonitorDisplay:
     >>> from skfairtest import MonitorDisplay, SequentialFairnessTest
     >>> test = SequentialFairnessTest()
     >>> for week in range(5):
-    ...     test = test.partial_fit([1, 1, 0, 0, 0, 1], sensitive_features=list("aaabbb"))
+    ...     test = test.partial_fit(
+    ...         y_pred=[1, 1, 0, 0, 0, 1], sensitive_features=list("aaabbb")
+    ...     )
     >>> display = MonitorDisplay.from_test(test)
     >>> display.pair
     ('selection_rate', 'a', 'b')

@@ -17,9 +17,9 @@ from skfairtest.displays._drawings import legend_below, literal, plain_log
 from skfairtest.displays._style import BLUE, GREY, ORANGE, styled
 from skfairtest.displays._tested import OfTest, check_test, finish, fitted_name
 from skfairtest.group.fairness import FairnessTest
-from skfairtest.group.power import minimum_detectable_disparity, supposed_of
 from skfairtest.inference.detectable import TwoRates, detectable_rates
 from skfairtest.inference.rates import Question
+from skfairtest.planning.power import minimum_detectable_disparity, supposed_of
 from skfairtest.report.sentences import DETECTION_POWER, metric_title, points, ratio
 
 DISPARITIES = ("difference", "ratio")

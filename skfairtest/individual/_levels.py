@@ -28,8 +28,8 @@ from skfairtest.individual.flow.quadratic import Quadratic
 from skfairtest.individual.flow.ranges import Ranges
 from skfairtest.individual.models.features import Features
 from skfairtest.individual.sensitive_subspace import numbers_of, responses_of
+from skfairtest.inference.conditional import mcnemar
 from skfairtest.inference.intervals import wilson
-from skfairtest.inference.paired import mcnemar
 from skfairtest.readers import WARN_GROUPS, Column
 
 #: All combinations of levels are tried where there are no more; beyond, one category at a time.

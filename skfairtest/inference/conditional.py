@@ -19,6 +19,7 @@ from typing import overload
 
 import numpy as np
 from scipy.optimize import brentq
+from scipy.stats import binom
 
 from skfairtest._utils.batches import batches
 from skfairtest._utils.typing import Floats, Integers
@@ -358,3 +359,21 @@ def _far_log_p(strata: Strata, observed: int, alternative: str, *, upper: bool) 
     if not low <= beyond <= high:
         return 0.0
     return float(np.log1p(-np.exp(strata.log_tail(beyond, upper=upper))))
+
+
+def mcnemar(plus: int, minus: int, alternative: str = "two-sided") -> float:
+    """Return the log p-value of McNemar's exact test: who changes does so in either direction alike.
+
+    Given how many samples the models judge differently, those with d = 1 are binomial with probability one half.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> f"{np.exp(mcnemar(86, 150)):.4g}"
+    '3.716e-05'
+    """
+    n = plus + minus
+    above, below = float(binom.logsf(plus - 1, n, 0.5)), float(binom.logcdf(plus, n, 0.5))
+    if alternative == "two-sided":
+        return min(0.0, float(np.log(2)) + min(above, below))
+    return above if alternative == "greater" else below

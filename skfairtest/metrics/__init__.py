@@ -4,7 +4,6 @@ from skfairtest.metrics.calibration import CALIBRATION, Calibration
 from skfairtest.metrics.errors import Bootstrap, ByCell, Jackknife, Robust
 from skfairtest.metrics.functionals import Evaluated, Functional, Mean, Share
 from skfairtest.metrics.omnibus import Omnibus
-from skfairtest.metrics.paired import Paired, paired
 from skfairtest.metrics.rate import CELLS, Rate
 from skfairtest.metrics.rates import CRITERIA, RATES
 from skfairtest.metrics.resolve import Metric, disparity_of, resolve_metrics
@@ -30,13 +29,11 @@ __all__ = [
     "Metric",
     "MetricError",
     "Omnibus",
-    "Paired",
     "Rate",
     "Robust",
     "ScoreMetric",
     "Share",
     "disparity_of",
-    "paired",
     "resolve_metrics",
     "shared_codes",
     "standard_metrics",

@@ -12,9 +12,9 @@ from skfairtest._utils.keywords import answering_guesses
 from skfairtest._utils.text import name_of
 from skfairtest.comparisons.engine import check_question
 from skfairtest.group import FairnessTest
-from skfairtest.group.paired import PairedFairnessTest
 from skfairtest.model_selection._check_lengths import check_people
 from skfairtest.model_selection._fairness_score import check_score, check_seed_of_scorer, fairness_score
+from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.readers import one_column
 from skfairtest.readers.named import check_names_of_columns, named_columns
 

@@ -1,4 +1,4 @@
-"""What every fitted test can be turned into: a text, a part of a notebook, plain data and JSON."""
+"""What every fitted test can be turned into: a text, a page, a part of a notebook, plain data and JSON."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import platform
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, ClassVar, overload
@@ -41,7 +42,7 @@ class Pages:
 
     @abstractmethod
     def _title(self) -> str:
-        """Return the title of the page; empty: the report has one."""
+        """What the page is about."""
 
     @overload
     def to_json(self, path: None = None) -> str: ...
@@ -123,13 +124,14 @@ class Pages:
         ImportError
             If jinja2 or matplotlib is not installed.
         """
-        document, title = self._document(), self._title()
+        blocks = self._page()
         from skfairtest.report.html import page
 
-        if title:
-            verdict = [] if isinstance(document[0], Heading) else [Heading("Verdict")]
-            document = [Heading(title, 1), *verdict, *document]
-        return write_text(page(document, details=details), path)
+        return write_text(page(blocks, details=details), path)
+
+    def _page(self) -> Sequence[Block]:
+        """Compose the page: the report below a title."""
+        return [Heading(self._title(), 1), Heading("Verdict"), *self._document()]
 
 
 class ReportMixin(Pages, ModelTest):
@@ -139,6 +141,8 @@ class ReportMixin(Pages, ModelTest):
     _reported: ClassVar[tuple[str, ...]] = ()
     #: Whether a notebook shows scikit-learn's diagram of the fitted test below its report.
     _shows_model: ClassVar[bool] = True
+    #: The display that draws it, which is in an outer layer.
+    _display: ClassVar[str] = "DisparityDisplay"
     #: What makes the predictions of a model doubtful.
     _cautions: tuple[str, ...] = ()
 
@@ -153,7 +157,33 @@ class ReportMixin(Pages, ModelTest):
         return below_verdict(self._blocks(), said)
 
     def _title(self) -> str:
-        return ""
+        return type(self).__name__
+
+    def plot(self, *, ax: Any = None, **params: Any) -> Any:
+        """Draw the fitted test.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            What to draw on; by default new axes.
+        **params
+            Further arguments of the display's ``from_test``.
+
+        Returns
+        -------
+        Display
+            Of tests of groups a `DisparityDisplay`, of a stream a `MonitorDisplay`, of individual fairness a
+            `LossRatioDisplay`.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        NotFittedError
+            If the test is not fitted.
+        """
+        check_is_fitted(self)
+        return getattr(import_module("skfairtest"), self._display).from_test(self, ax=ax, **params)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as plain Python, for logs and for experiment trackers such as MLflow.

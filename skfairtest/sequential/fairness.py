@@ -159,13 +159,14 @@ class SequentialFairnessTest(ReportMixin):
     >>> for week in range(12):
     ...     sex = rng.choice(["f", "m"], 100)
     ...     hired = rng.random(100) < np.where(sex == "f", 0.2, 0.4)
-    ...     test = test.partial_fit(hired, sensitive_features=sex, time=week)
+    ...     test = test.partial_fit(y_pred=hired, sensitive_features=sex, time=week)
     >>> test.rejected_, test.rejected_at_, test.p_value_ < 0.05
     (True, 3, True)
     """
 
     estimator: ClassVar[None] = None  # type: ignore[misc]
     _shows_model: ClassVar[bool] = False
+    _display: ClassVar[str] = "MonitorDisplay"
     _reported: ClassVar[tuple[str, ...]] = (
         "e_value", "p_value", "rejected", "rejected_at", "concern", "changed", "changed_at", "disparity",
         "confidence_interval", "comparisons", "wealth", "pending", "by_group", "groups", "pos_label", "blocks",
@@ -197,9 +198,9 @@ class SequentialFairnessTest(ReportMixin):
 
     def fit(
         self,
-        y_pred: Any,
-        y_true: Any = None,
         *,
+        y_true: Any = None,
+        y_pred: Any,
         sensitive_features: Any = None,
         time: Any = None,
         batch: Any = None,
@@ -208,10 +209,10 @@ class SequentialFairnessTest(ReportMixin):
 
         Parameters
         ----------
-        y_pred : array-like of shape (n_samples,)
-            Predictions; scores for metrics of scores.
         y_true : array-like of shape (n_samples,), optional
             True labels; None: they come later.
+        y_pred : array-like of shape (n_samples,)
+            Predictions; scores for metrics of scores.
         sensitive_features : array-like, frame or mapping
             The groups: one or several columns of length n_samples.
         time : str, number or date, optional
@@ -227,26 +228,30 @@ class SequentialFairnessTest(ReportMixin):
         own = ("_stream", "_names", "_waiting", "_given", "_positive_seen", "_columns")
         for name in [name for name in vars(self) if name.endswith("_") or name in own]:
             delattr(self, name)
-        return self.partial_fit(y_pred, y_true, sensitive_features=sensitive_features, time=time, batch=batch)
+        return self.partial_fit(
+            y_true=y_true, y_pred=y_pred, sensitive_features=sensitive_features, time=time, batch=batch
+        )
 
     def partial_fit(
         self,
-        y_pred: Any,
-        y_true: Any = None,
         *,
+        y_true: Any = None,
+        y_pred: Any,
         sensitive_features: Any = None,
         time: Any = None,
         batch: Any = None,
     ) -> Self:
         """Take in a batch, of any size; with queues its samples are in the order in which they came.
 
+        Everything is passed by name, because true labels and predictions are easily exchanged.
+
         Parameters
         ----------
-        y_pred : array-like of shape (n_samples,)
-            Predictions; scores for metrics of scores.
         y_true : array-like of shape (n_samples,), optional
             True labels. None: they come later. The batch, which then needs a name, waits; when it is passed again with
             its labels it is taken in.
+        y_pred : array-like of shape (n_samples,)
+            Predictions; scores for metrics of scores.
         sensitive_features : array-like, frame or mapping
             The groups: one or several columns of length n_samples.
         time : str, number or date, optional
@@ -437,7 +442,7 @@ class SequentialFairnessTest(ReportMixin):
         Examples
         --------
         >>> test = SequentialFairnessTest().partial_fit(
-        ...     [1, 0, 1, 1], sensitive_features=list("aabb"), batch="May"
+        ...     y_pred=[1, 0, 1, 1], sensitive_features=list("aabb"), batch="May"
         ... )
         >>> again = SequentialFairnessTest.from_json(test.to_json())
         >>> again.e_value_ == test.e_value_

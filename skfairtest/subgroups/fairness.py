@@ -14,7 +14,7 @@ from skfairtest._utils.checks import check_choice, is_integer
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed, seed_sequence
 from skfairtest._utils.stacklevel import find_stack_level
-from skfairtest._utils.text import label, pluralize
+from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.family import p_of
@@ -27,7 +27,7 @@ from skfairtest.metrics import Metric, Rate, resolve_metrics
 from skfairtest.readers import Column, check_names_of_columns, classes_of, in_intervals, named_columns, read_columns
 from skfairtest.report.cells import records
 from skfairtest.report.document import Block
-from skfairtest.report.sentences import Setup
+from skfairtest.report.sentences import Setup, metric_title
 from skfairtest.subgroups.frames import (
     by_evidence,
     limits_of,
@@ -579,6 +579,11 @@ class SubgroupScan(GroupsTest):
 
         check_is_fitted(self)
         return self.subgroups_.copy()
+
+    def _title(self) -> str:
+        setup = self.record_.setup
+        metrics = enumerated([metric_title(metric) for metric in setup.metrics])
+        return f"{metrics} in subgroups of {enumerated([label(name) for name in setup.features])}"
 
     def _blocks(self) -> list[Block]:
         return scan_document(self)

@@ -12,7 +12,7 @@ from scipy.special import ndtr
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import seed_sequence
 from skfairtest._utils.typing import Floats
-from skfairtest.comparisons.contrasts import Design, contrasts_of, disparity_bounds, kept_groups, numbers_of
+from skfairtest.comparisons.contrasts import Design, contrasts_of, disparity_bounds, groups_of, kept_groups, numbers_of
 from skfairtest.comparisons.core import (
     Comparison,
     Estimate,
@@ -26,7 +26,6 @@ from skfairtest.comparisons.evidence import orient
 from skfairtest.comparisons.measure import positive_label
 from skfairtest.comparisons.rates import group_values, scale_of
 from skfairtest.comparisons.settings import Settings
-from skfairtest.comparisons.sides import groups_of
 from skfairtest.inference.rate_draws import pair_of
 from skfairtest.inference.rates import disparity_of, values
 from skfairtest.inference.resampling import TOLERANCE, monte_carlo_p, upper_quantile
@@ -219,16 +218,16 @@ def _measured(
                 estimate=estimate, scale=scale, disparity=question.disparity, n_reference=n_reference,
             )  # fmt: skip
         if compared is None:
-            excluded.append(Exclusion(rate.name, group, other, None, reason, n, n_effective, 1))
+            excluded.append(design.left_out(rate.name, contrast, other, reason, n_effective))
             continue
         edges = dict.fromkeys(edge for edge, _ in question.tests)
         # The same seed: outcomes of the same people are drawn for every comparison and every disparity.
         drawn = {e: compared.draws(e, design.settings.n_resamples, np.random.default_rng(seed)) for e in edges}
         null = UncertainNull(question, compared, drawn, disparity, n_effective, seed)
         what = design.what_is_equal(rate, question, scored=False)
-        estimated = Estimate(
-            rate.name, group, other, None, contrast, n, int(sizes[others].sum()), first, second, disparity,
-            disparity_bounds((0.0, 1.0), question.disparity), *design.hypothesis(question, contrast, what, []),
+        estimated = design.estimate(
+            rate.name, contrast, other, (first, second), disparity, disparity_bounds((0.0, 1.0), question.disparity),
+            n=(n, int(sizes[others].sum())), hypothesis=design.hypothesis(question, contrast, what, []),
             undefined=undefined,
         )  # fmt: skip
         comparisons.append(Comparison(estimated, null, _evidence(null)))

@@ -17,7 +17,7 @@ def test_streams_that_are_simulated_together_are_those_of_the_class(method):
         log_e = sequential.take(together, counts)
         for test, own in zip(alone, counts.astype(int), strict=True):
             test.partial_fit(
-                np.repeat([0, 1, 0, 1], own.ravel()), sensitive_features=np.repeat(list("aabb"), own.ravel())
+                y_pred=np.repeat([0, 1, 0, 1], own.ravel()), sensitive_features=np.repeat(list("aabb"), own.ravel())
             )
         if look == 12:
             break
@@ -32,7 +32,7 @@ def test_single_samples_that_are_simulated_together_are_those_of_the_class(arriv
     test, come, group, row = SequentialFairnessTest(groups=["a", "b"]), [0, 0], 0, 0
     for _ in range(rows):
         event = values[come[group], group]
-        test.partial_fit([event], sensitive_features=["ab"[group]])
+        test.partial_fit(y_pred=[event], sensitive_features=["ab"[group]])
         come[group] += 1
         row = row + 1 if event else 0
         then = sequential.ARRIVALS[arrival](group, event, min(row, 2), 0)
@@ -62,7 +62,7 @@ def test_committed_figures_are_complete_and_within_the_bounds():
     assert all(found["streams"] == sequential.STREAMS for name, found in figures.items() if name.startswith("fair"))
     drifting = figures["fair: rates and mixes drift"]["ever"]
     assert drifting["exact test of all data each look"] > 0.5  # which is what the class is for
-    default = SequentialFairnessTest().partial_fit([0, 1], sensitive_features=["a", "b"]).method_
+    default = SequentialFairnessTest().partial_fit(y_pred=[0, 1], sensitive_features=["a", "b"]).method_
     for name, found in figures.items():
         if name.startswith("delay"):
             waits = {method: found["delay"][method]["median"] or np.inf for method in ("blocks", "betting")}

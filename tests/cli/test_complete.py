@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from skfairtest.cli.complete import columns_of_file, metrics_of_audit, metrics_of_power
-from skfairtest.group.power_plan import AREA, MEANS
 from skfairtest.metrics import CRITERIA, RATES, SCORES
+from skfairtest.planning.plan import AREA, MEANS
 
 ROOT = Path(__file__).parents[2]
 HEADER = ["sex", "sexe", "race", "with space", "$(rm -rf ~)", "a;b", "日本"]

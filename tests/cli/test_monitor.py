@@ -53,7 +53,7 @@ def test_a_job_writes_one_line_a_night_and_turns_to_status_1(tmp_path, week, cap
     own = SequentialFairnessTest(pos_label="yes")
     for number in range(12):
         data = people(number)
-        own.partial_fit(data["hired"], sensitive_features=data[["sex"]])
+        own.partial_fit(y_pred=data["hired"], sensitive_features=data[["sex"]])
     assert SequentialFairnessTest.from_json(state).p_value_ == own.p_value_
 
 

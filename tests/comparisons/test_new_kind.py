@@ -1,87 +1,168 @@
-"""A kind of test that the package does not have, in one class: everything else is there already."""
+"""A kind of test that the package does not have, in one place: everything else is there already.
 
-from dataclasses import dataclass
+The difference of two groups' log odds, by Woolf's normal test: a metric, what chance does to it, how it is measured,
+and an estimator. Adjustment, intervals, frames, reports, pictures, engines and audits follow.
+"""
+
+import json
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from skfairtest.comparisons.contrasts import disparity_bounds
-from skfairtest.comparisons.core import Comparison, Estimate, Evidence, Measured, NullDistribution
-from skfairtest.comparisons.detectable import minimum_detectable
-from skfairtest.comparisons.family import decide
-from skfairtest.comparisons.frames import COMPARISON_COLUMNS, comparisons_frame
-from skfairtest.comparisons.null_histogram import null_histogram_of
-from skfairtest.comparisons.settings import check_settings
-from skfairtest.inference.rate_draws import Contrast
+from skfairtest import CountTable, DisparityDisplay, FairnessAudit, FairnessTest, NullDistributionDisplay
+from skfairtest.comparisons.contrasts import groups_of
+from skfairtest.comparisons.core import Comparison, Evidence, GroupValues, Measurement, NullDistribution
+from skfairtest.comparisons.evidence import orient
+from skfairtest.comparisons.frames import COMPARISON_COLUMNS
+from skfairtest.comparisons.measure import measure_metric
+from skfairtest.metrics import BuiltIn
 
-SETTINGS = check_settings(method="asymptotic", adjust="holm")
+# The kind: what is measured, what chance does to it, and the estimator ------------------------------------------------
 
 
 @dataclass(frozen=True)
-class PairedNull(NullDistribution):
-    """Two models on the same people: the mean of each person's difference is normal."""
+class LogOdds(BuiltIn):
+    """The logarithm of the odds of being selected, with half a person added to both outcomes."""
 
-    mean: float
+
+#: Its measure, below, needs no function of counts.
+LOG_ODDS = LogOdds("log_odds", lambda context: None, columns=("y_pred",), positive="always")
+
+
+@dataclass(frozen=True)
+class LogOddsNull(NullDistribution):
+    """Normal, around the difference of log odds."""
+
+    difference: float
     spread: float
 
     def limits(self, critical, bounds):
-        return self.mean - critical[0] * self.spread, self.mean + critical[1] * self.spread
+        return self.difference - critical[0] * self.spread, self.difference + critical[1] * self.spread
 
     def error(self, estimate):
         return self.spread
 
 
-def compare(name, first, second):
-    """Compare the mistakes that two models make with the same people."""
-    gaps = np.asarray(first, dtype=float) - second
-    mean, spread = gaps.mean(), gaps.std(ddof=1) / np.sqrt(len(gaps))
-    z = mean / spread
-    values = np.mean(first), np.mean(second)
-    bounds = disparity_bounds((0.0, 1.0), "difference")
-    estimate = Estimate(name, "old", "new", None, Contrast(0, 1), len(gaps), len(gaps), *values, mean, bounds)
-    evidence = Evidence(np.log(2) + norm.logsf(abs(z)), "asymptotic", z, spread, abs(z))
-    return Comparison(estimate, PairedNull(SETTINGS.question, mean, spread), evidence)
+def log_odds(events, others):
+    """Return log odds, and their standard error."""
+    return np.log((events + 0.5) / (others + 0.5)), np.sqrt(1 / (events + 0.5) + 1 / (others + 0.5))
+
+
+@measure_metric.register(LogOdds)
+def _(metric, design, kinds, known, seed):
+    selected = kinds.values["y_pred"].is_label(design.pos_label)
+    events, others = kinds.counts @ selected, kinds.counts @ ~selected
+    made = []
+    for contrast, other in design.contrasts:
+        sides = groups_of(events.shape[1], contrast)
+        (one, first), (two, second) = (log_odds(events[:, side].sum(), others[:, side].sum()) for side in sides)
+        spread = float(np.hypot(first, second))
+        z = float(one - two) / spread
+        estimate = design.estimate(metric.name, contrast, other, (float(one), float(two)), float(one - two))
+        alternative = design.settings.question.alternative
+        log_p = np.log(2) + norm.logsf(abs(z)) if alternative == "two-sided" else norm.logsf(orient(z, alternative))
+        evidence = Evidence(float(log_p), "asymptotic", z, spread, orient(z, alternative))
+        made.append(Comparison(estimate, LogOddsNull(design.question(metric), float(one - two), spread), evidence))
+    value, error = log_odds(events, others)
+    half = norm.isf(design.settings.alpha / 2) * error
+    values = GroupValues(events + others, value, error, value - half, value + half)
+    return Measurement(tuple(made), (), values, "delta")
+
+
+class LogOddsTest(FairnessTest):
+    """Are the log odds of being selected the same in all groups?"""
+
+    def __init__(self, estimator=None, *, metric=LOG_ODDS, adjust="holm", alternative="two-sided", pos_label=None):
+        super().__init__(estimator, metric=metric, adjust=adjust, alternative=alternative, pos_label=pos_label)
+
+
+# What it has --------------------------------------------------------------------------------------------------------
+
+COUNTS = {"a": (40, 120), "b": (25, 130), "c": (70, 140)}
 
 
 @pytest.fixture(scope="module")
-def result():
-    rng = np.random.default_rng(0)
-    people = [(rng.random(400) < 0.3, rng.random(400) < share) for share in (0.1, 0.3, 0.29)]
-    comparisons = [compare(f"zero_one_loss of {name}", *pair) for name, pair in zip("abc", people, strict=True)]
-    measured = Measured(SETTINGS, tuple(comparisons), (), {c.estimate.metric: 0 for c in comparisons})
-    return decide([measured], SETTINGS)[0]
+def people():
+    rows = [(group, int(i < events)) for group, (events, n) in COUNTS.items() for i in range(n)]
+    return pd.DataFrame(rows, columns=["group", "hired"])
 
 
-def test_it_is_adjusted_and_decided(result):
-    p = np.exp([finding.evidence.log_p for finding in result.findings])
-    order = np.argsort(p)
-    expected = np.empty(3)
-    expected[order] = np.minimum(1, np.maximum.accumulate(p[order] * [3, 2, 1]))
-    assert np.exp([finding.log_p_adjusted for finding in result.findings]) == pytest.approx(expected)
-    assert result.leading is result.findings[0]
-    assert result.verdict.concern
-    assert result.verdict.n_hypotheses == 3
+@pytest.fixture(scope="module")
+def test(people):
+    return LogOddsTest.from_predictions(None, people["hired"], sensitive_features=people[["group"]])
 
 
-def test_it_has_intervals_that_agree_with_the_test(result):
-    z = norm.isf(0.025 / 3)
-    first = result.findings[0]
-    assert first.interval == pytest.approx(
-        (first.null.mean - z * first.null.spread, first.null.mean + z * first.null.spread)
-    )
-    assert [finding.interval[0] <= 0 <= finding.interval[1] for finding in result.findings[1:]] == [True, True]
+def woolf(one, two):
+    (x1, n1), (x2, n2) = COUNTS[one], COUNTS[two]
+    cells = np.array([x1, n1 - x1, x2, n2 - x2]) + 0.5
+    return np.log(cells[0] * cells[3] / cells[1] / cells[2]), np.sqrt((1 / cells).sum())
 
 
-def test_it_has_frames_a_picture_and_a_detectable_size(result):
-    frame = comparisons_frame(result.findings)
+def test_it_is_tested_adjusted_and_has_intervals_that_agree(test):
+    frame = test.comparisons_
     assert list(frame) == COMPARISON_COLUMNS
-    assert frame["concern"].tolist() == [True, False, False]
-    picture = null_histogram_of(result.leading)
-    assert picture.kind == "normal"
-    assert sum(picture.extreme) == pytest.approx(picture.p_value, rel=1e-6)
-    (sizes,) = minimum_detectable([result])
-    errors = np.array([finding.null.spread for finding in result.findings])
-    assert sizes == pytest.approx((norm.isf(0.05 / 6) + norm.isf(0.2)) * errors, rel=1e-3)
-    assert isinstance(frame, pd.DataFrame)
+    expected = np.array([woolf(row["group"], row["other"]) for _, row in frame.iterrows()])
+    assert frame[["disparity", "standard_error"]].to_numpy() == pytest.approx(expected)
+    p = 2 * norm.sf(np.abs(expected[:, 0] / expected[:, 1]))
+    assert frame["p_value"].to_numpy() == pytest.approx(p)
+    order, adjusted = np.argsort(p), np.empty(3)
+    adjusted[order] = np.minimum(1, np.maximum.accumulate(np.sort(p) * [3, 2, 1]))
+    assert frame["p_value_adjusted"].to_numpy() == pytest.approx(adjusted)
+    assert test.p_value_ == pytest.approx(adjusted.min())
+    inside = (frame["ci_low"] <= 0) & (frame["ci_high"] >= 0)
+    assert (inside == ~frame["concern"]).all()
+    half = norm.isf(0.025 / 3) * expected[order[0], 1]
+    assert test.confidence_interval_ == pytest.approx((test.disparity_ - half, test.disparity_ + half))
+
+
+def test_it_has_values_of_groups_as_metric_frame_has(test):
+    assert test.by_group_["value"].to_dict() == pytest.approx(
+        {g: log_odds(x, n - x)[0] for g, (x, n) in COUNTS.items()}
+    )
+
+
+def test_it_is_printed_written_and_drawn(test):
+    assert "log_odds" in str(test)
+    assert "log_odds" in test._repr_html_()
+    assert json.loads(test.to_json())["p_value"] == test.p_value_
+    drawn = DisparityDisplay.from_test(test)
+    assert len(drawn.labels) == 3
+    assert NullDistributionDisplay.from_test(test).ax_.get_title()
+
+
+def test_it_is_counted_by_engines(test, people):
+    frame = LogOddsTest.from_frame(people, y_pred="hired", sensitive_features="group")
+    table = LogOddsTest.from_table(CountTable.from_frame(people, y_pred="hired", sensitive_features="group"))
+    assert frame.p_value_ == table.p_value_ == test.p_value_
+
+
+def test_it_is_audited_beside_others(people):
+    audit = FairnessAudit.from_predictions(
+        None, people["hired"], sensitive_features=people[["group"]], metrics=["selection_rate", LOG_ODDS]
+    )
+    results = audit.results_.set_index("metric").loc["log_odds"]
+    errors = results["standard_error"]
+    # With six comparisons, and a power of 80%.
+    assert results["minimum_detectable"].to_numpy() == pytest.approx(
+        (norm.isf(0.05 / 12) + norm.isf(0.2)) * errors, rel=1e-3
+    )
+    assert "log_odds" in audit.to_html()
+
+
+def test_one_declaration_is_its_row_in_the_gauntlet():
+    gauntlet = pytest.importorskip("benchmarks.gauntlet", reason="the benchmarks are not part of an installed package")
+    from benchmarks import _gauntlet_answers as answers
+
+    def answer(people, seed):
+        return answers.of_test(
+            LogOddsTest.from_predictions(None, people.y_pred, sensitive_features=people.labels), 0.0, answers.equal
+        )
+
+    kind = replace(gauntlet.KINDS[0], name="log odds", tests=("LogOddsTest",), question="rates", answer=answer)
+    friendly = next(design for design in gauntlet.DESIGNS if design.friendly and kind.why_not(design) is None)
+    row = gauntlet.run(gauntlet.Cell(kind, friendly, 40))
+    assert row["refused"] == row["out"] == row["inside"] == 0
+    assert row["covered"] == 1 - row["rejected"] >= 0.85

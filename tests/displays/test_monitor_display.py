@@ -14,7 +14,7 @@ def test():
     for week in range(40):
         tree = rng.choice(["ash", "birch", "$cedar$"], 200)
         picked = rng.random(200) < 0.3 + 0.3 * ((tree == "ash") & (week > 10))
-        test.partial_fit(picked, sensitive_features=tree, time=f"week {week}")
+        test.partial_fit(y_pred=picked, sensitive_features=tree, time=f"week {week}")
     return test
 
 
@@ -53,7 +53,7 @@ def test_what_cannot_be_drawn_is_refused():
         MonitorDisplay.from_test(SequentialFairnessTest())
     with pytest.raises(ValueError, match="SequentialFairnessTest"):
         MonitorDisplay.from_test(FairnessTest())
-    lonely = SequentialFairnessTest().partial_fit([1, 0], sensitive_features=["a", "a"])
+    lonely = SequentialFairnessTest().partial_fit(y_pred=[1, 0], sensitive_features=["a", "a"])
     with pytest.raises(ValueError, match="not compared any groups"):
         MonitorDisplay.from_test(lonely)
 
@@ -61,7 +61,7 @@ def test_what_cannot_be_drawn_is_refused():
 def test_means_have_no_points():
     test = SequentialFairnessTest("brier_score", margin=0.01)
     for _ in range(3):
-        test.partial_fit([0.2, 0.7, 0.4, 0.9], [0, 1, 1, 1], sensitive_features=list("aabb"))
+        test.partial_fit(y_pred=[0.2, 0.7, 0.4, 0.9], y_true=[0, 1, 1, 1], sensitive_features=list("aabb"))
     lower = MonitorDisplay.from_test(test).axes_[1]
     assert lower.get_ylabel() == "difference"
     assert lower.get_xlabel() == "look"

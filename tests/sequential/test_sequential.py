@@ -66,7 +66,7 @@ def test_equal_rates_that_drift_together_are_no_disparity_even_where_mixes_drift
     for week in range(40):
         rate = 0.2 + 0.015 * week
         group = np.where(rng.random(200) < 0.1 + 0.02 * week, "a", "b")
-        test.partial_fit(rng.random(200) < rate, sensitive_features=group)
+        test.partial_fit(y_pred=rng.random(200) < rate, sensitive_features=group)
     row = test.comparisons_.iloc[0]
     assert row["value_group"] - row["value_other"] > 0.1
     assert not test.rejected_
@@ -131,7 +131,7 @@ def test_a_late_group_is_compared_with_a_part_of_the_level_that_was_kept_for_it(
 
 def one_by_one(test, data):
     for y_pred, group in zip(data["y_pred"].tolist(), data["sensitive_features"].tolist(), strict=True):
-        test.partial_fit([y_pred], sensitive_features=[group])
+        test.partial_fit(y_pred=[y_pred], sensitive_features=[group])
     return test
 
 
@@ -148,7 +148,7 @@ def test_single_samples_are_compared_in_pairs_from_each_groups_own_queue():
     a, b = (queue[:blocks].mean() for queue in queues)
     assert row["disparity"] == pytest.approx(a - b)
     at_once = SequentialFairnessTest(blocks="queues").partial_fit(
-        data["y_pred"], sensitive_features=data["sensitive_features"]
+        y_pred=data["y_pred"], sensitive_features=data["sensitive_features"]
     )
     assert at_once.e_value_ == pytest.approx(test.e_value_, rel=1e-9)
 
@@ -167,7 +167,7 @@ def test_fair_streams_in_which_an_outcome_decides_who_comes_next_are_not_rejecte
         hired, sex = until_hired(np.random.default_rng(seed), 600)
         test = SequentialFairnessTest(blocks="queues")
         for start in range(0, 600, 50):
-            test.partial_fit(hired[start : start + 50], sensitive_features=sex[start : start + 50])
+            test.partial_fit(y_pred=hired[start : start + 50], sensitive_features=sex[start : start + 50])
         assert test.p_value_ > 0.1
 
 
@@ -181,7 +181,7 @@ def test_who_comes_when_changes_nothing_but_how_many_blocks_there_are():
     for order in orders:
         test, place = SequentialFairnessTest(blocks="queues", groups=["a", "b", "c"]), dict.fromkeys("abc", 0)
         for group in order:
-            test.partial_fit([queues[group][place[group]]], sensitive_features=[group])
+            test.partial_fit(y_pred=[queues[group][place[group]]], sensitive_features=[group])
             place[group] += 1
         tests.append(test)
     one, two = (test.comparisons_ for test in tests)
@@ -191,7 +191,7 @@ def test_who_comes_when_changes_nothing_but_how_many_blocks_there_are():
     waiting = {group: len(queue) for (_, group), queue in tests[0]._stream.queues.items()}
     assert waiting == {"a": 31, "b": 21, "c": 0}  # what some pair still needs, and no more
     alone = SequentialFairnessTest(blocks="queues").partial_fit(
-        np.concatenate([queues["a"], queues["b"]]), sensitive_features=["a"] * 40 + ["b"] * 30
+        y_pred=np.concatenate([queues["a"], queues["b"]]), sensitive_features=["a"] * 40 + ["b"] * 30
     )
     assert alone.comparisons_["e_value"].item() == pytest.approx(one["e_value"][0], rel=1e-9)
     assert "they wait for the other group" in str(tests[0])
@@ -200,7 +200,7 @@ def test_who_comes_when_changes_nothing_but_how_many_blocks_there_are():
 def test_blocks_of_queues_have_as_many_samples_of_each_group_as_was_said():
     data = batch(0, n=100, gap=0.3)
     test = SequentialFairnessTest(blocks="queues", groups={"a": 2, "b": 3}).partial_fit(
-        data["y_pred"], sensitive_features=data["sensitive_features"]
+        y_pred=data["y_pred"], sensitive_features=data["sensitive_features"]
     )
     a, b = (data["y_pred"][data["sensitive_features"] == group] for group in "ab")
     blocks = min(len(a) // 2, len(b) // 3)
@@ -211,27 +211,27 @@ def test_blocks_of_queues_have_as_many_samples_of_each_group_as_was_said():
     assert again.groups == {"a": 2, "b": 3}
     more = batch(1, n=33)
     for each in (test, again):
-        each.partial_fit(more["y_pred"], sensitive_features=more["sensitive_features"])
+        each.partial_fit(y_pred=more["y_pred"], sensitive_features=more["sensitive_features"])
     assert again.to_json() == test.to_json()
     with pytest.raises(ParameterError, match="how many samples a block has"):
-        SequentialFairnessTest(groups={"a": 0, "b": 3}).partial_fit([0, 1], sensitive_features=["a", "b"])
+        SequentialFairnessTest(groups={"a": 0, "b": 3}).partial_fit(y_pred=[0, 1], sensitive_features=["a", "b"])
 
 
 def test_what_comes_before_the_other_group_is_counted_and_compared_or_said_to_be_not():
     late = {"y_pred": [1, 1, 0], "sensitive_features": ["b", "b", "b"]}
-    queues = SequentialFairnessTest(blocks="queues").partial_fit([1, 0], sensitive_features=["a", "a"])
+    queues = SequentialFairnessTest(blocks="queues").partial_fit(y_pred=[1, 0], sensitive_features=["a", "a"])
     assert queues.partial_fit(**late).comparisons_["n_uncompared"].tolist() == [1]
-    batches = SequentialFairnessTest().partial_fit([1, 0], sensitive_features=["a", "a"])
+    batches = SequentialFairnessTest().partial_fit(y_pred=[1, 0], sensitive_features=["a", "a"])
     assert batches.by_group_["n"].tolist() == [2]
     row = batches.partial_fit(**late).comparisons_.iloc[0]
     assert (row["n_group"], row["n_other"], row["n_uncompared"], row["e_value"]) == (2, 3, 5, 1.0)
     assert "5 samples of a and b (selection_rate): the other group was missing from their batches" in str(batches)
-    both = batches.partial_fit([1, 0, 0], sensitive_features=["a", "b", "b"]).comparisons_.iloc[0]
-    only = SequentialFairnessTest().partial_fit([1, 0, 0], sensitive_features=["a", "b", "b"])
+    both = batches.partial_fit(y_pred=[1, 0, 0], sensitive_features=["a", "b", "b"]).comparisons_.iloc[0]
+    only = SequentialFairnessTest().partial_fit(y_pred=[1, 0, 0], sensitive_features=["a", "b", "b"])
     assert both["e_value"] == only.comparisons_["e_value"].item()
     assert both["n_uncompared"] == 5
     with pytest.warns(UserWarning, match="one sample has nobody to be compared with"):
-        batches.partial_fit([1], sensitive_features=["a"])
+        batches.partial_fit(y_pred=[1], sensitive_features=["a"])
 
 
 def test_labels_that_come_later_complete_their_batch():
@@ -239,7 +239,9 @@ def test_labels_that_come_later_complete_their_batch():
     weeks = [batch(week, gap=0.2) for week in range(8)]
     for week, data in enumerate(weeks):
         at_once.partial_fit(**data, batch=week)
-        later.partial_fit(data["y_pred"], sensitive_features=data["sensitive_features"], batch=week, time=f"w{week}")
+        later.partial_fit(
+            y_pred=data["y_pred"], sensitive_features=data["sensitive_features"], batch=week, time=f"w{week}"
+        )
         assert later.n_batches_ == 0
     assert later.pending_.to_dict("list") == {
         "batch": [str(week) for week in range(8)],
@@ -257,19 +259,19 @@ def test_labels_that_come_later_complete_their_batch():
 def test_metrics_that_need_no_labels_do_not_wait_for_them():
     test = SequentialFairnessTest(["selection_rate", "accuracy"])
     data = batch(0)
-    test.partial_fit(data["y_pred"], sensitive_features=data["sensitive_features"], batch="May")
+    test.partial_fit(y_pred=data["y_pred"], sensitive_features=data["sensitive_features"], batch="May")
     assert test.comparisons_["n_group"].tolist()[1] == 0
     assert test.n_batches_ == 1
     with pytest.warns(UserWarning, match="'May' was taken in already and waits for its labels"):
-        test.partial_fit(data["y_pred"], sensitive_features=data["sensitive_features"], batch="May")
+        test.partial_fit(y_pred=data["y_pred"], sensitive_features=data["sensitive_features"], batch="May")
     with pytest.raises(ParameterError, match="other samples"):
-        test.partial_fit([1, 0], [1, 1], sensitive_features=["a", "b"], batch="May")
+        test.partial_fit(y_pred=[1, 0], y_true=[1, 1], sensitive_features=["a", "b"], batch="May")
     test.partial_fit(**data, batch="May")
     assert test.comparisons_["n_group"].nunique() == 1
     whole = SequentialFairnessTest(["selection_rate", "accuracy"]).partial_fit(**data)
     np.testing.assert_array_equal(test.comparisons_["e_value"], whole.comparisons_["e_value"])
     with pytest.raises(ParameterError, match="name the batch"):
-        test.partial_fit([1, 0], sensitive_features=["a", "b"])
+        test.partial_fit(y_pred=[1, 0], sensitive_features=["a", "b"])
 
 
 def test_a_batch_fed_twice_is_recognised_and_said():
@@ -349,8 +351,8 @@ def test_two_fair_sites_of_different_rates_have_no_evidence_together(blocks):
     rng, sites = np.random.default_rng(0), []
     for rate, waiting in ((0.9, "f"), (0.1, "m")):
         site = SequentialFairnessTest(blocks=blocks, groups=["f", "m"])
-        site.partial_fit((rng.random(40) < rate).astype(int), sensitive_features=rng.choice(["f", "m"], 40))
-        sites.append(site.partial_fit((rng.random(60) < rate).astype(int), sensitive_features=[waiting] * 60))
+        site.partial_fit(y_pred=(rng.random(40) < rate).astype(int), sensitive_features=rng.choice(["f", "m"], 40))
+        sites.append(site.partial_fit(y_pred=(rng.random(60) < rate).astype(int), sensitive_features=[waiting] * 60))
     both = sites[0].merge(sites[1])
     assert both.n_samples_ == 200
     assert both.comparisons_["e_value"].item() < 2
@@ -371,7 +373,9 @@ def test_queues_of_two_sites_that_both_differ_are_significant_together():
     for seed in range(2):
         data = batch(seed, n=90, gap=0.6)
         sites.append(SequentialFairnessTest(blocks="queues", groups=["a", "b"], alpha=1e-5))
-        sites[-1].partial_fit(data["y_pred"], sensitive_features=data["sensitive_features"], batch=f"site {seed}")
+        sites[-1].partial_fit(
+            y_pred=data["y_pred"], sensitive_features=data["sensitive_features"], batch=f"site {seed}"
+        )
     both = sites[0].merge(sites[1])
     assert both.p_value_ == pytest.approx(combine_pvalues([site.p_value_ for site in sites]).pvalue)
     assert both.rejected_
@@ -379,7 +383,7 @@ def test_queues_of_two_sites_that_both_differ_are_significant_together():
     assert 0 < both.confidence_interval_[0] < both.disparity_ < both.confidence_interval_[1]
     three = both.merge(
         SequentialFairnessTest(blocks="queues", groups=["a", "b"], alpha=1e-5).partial_fit(
-            [1], sensitive_features=["a"]
+            y_pred=[1], sensitive_features=["a"]
         )
     )
     assert 1 / three.p_value_ < 1 / both.p_value_
@@ -415,45 +419,54 @@ def test_parameters_do_not_change_between_batches():
 def test_parameters_that_cannot_be_used_are_named(params, message):
     with pytest.raises(ParameterError, match=message):
         SequentialFairnessTest(**params).partial_fit(
-            [0.2, 0.7] if params.get("metric") == "roc_auc" else [0, 1], [0, 1], sensitive_features=["a", "b"]
+            y_pred=[0.2, 0.7] if params.get("metric") == "roc_auc" else [0, 1],
+            y_true=[0, 1],
+            sensitive_features=["a", "b"],
         )
 
 
 def test_input_that_cannot_be_used_is_named():
     test = SequentialFairnessTest()
     with pytest.raises(ParameterError, match="sensitive_features is missing"):
-        test.partial_fit([0, 1])
+        test.partial_fit(y_pred=[0, 1])
+    for take in (test.fit, test.partial_fit):  # elsewhere y_true is first, and exchanged they give another disparity
+        with pytest.raises(TypeError, match="takes nothing by position: pass everything by name, such as y_true="):
+            take([0, 1], [1, 1], sensitive_features=["a", "b"])
     with pytest.raises(ParameterError, match="looks like scores"):
-        test.partial_fit([0.2, 0.7], sensitive_features=["a", "b"])
+        test.partial_fit(y_pred=[0.2, 0.7], sensitive_features=["a", "b"])
     with pytest.raises(ParameterError, match="y_true has 1 missing value"):
-        SequentialFairnessTest("accuracy").partial_fit([0, 1], [1, None], sensitive_features=["a", "b"])
+        SequentialFairnessTest("accuracy").partial_fit(y_pred=[0, 1], y_true=[1, None], sensitive_features=["a", "b"])
     with pytest.raises(ParameterError, match="between known bounds, here 0 and 1"):
-        SequentialFairnessTest("mean_absolute_error").partial_fit([1.0, 5.0], [1.0, 2.0], sensitive_features=["a", "b"])
+        SequentialFairnessTest("mean_absolute_error").partial_fit(
+            y_pred=[1.0, 5.0], y_true=[1.0, 2.0], sensitive_features=["a", "b"]
+        )
     with pytest.raises(NotFittedError):
         SequentialFairnessTest().to_json()
 
 
 def test_a_batch_may_lack_the_positive_label_unless_it_has_two_others_and_none_before_had_it():
     test = SequentialFairnessTest(pos_label="yes")
-    test.partial_fit(["no", "no"], sensitive_features=["a", "b"])
+    test.partial_fit(y_pred=["no", "no"], sensitive_features=["a", "b"])
     with pytest.raises(ParameterError, match="pos_label='yes' is not among the labels"):
-        clone(test).partial_fit(["no", "YES"], sensitive_features=["a", "b"])
-    test.partial_fit(["no", "yes"], sensitive_features=["a", "b"])
-    test.partial_fit(["no", "no"], sensitive_features=["a", "b"])
+        clone(test).partial_fit(y_pred=["no", "YES"], sensitive_features=["a", "b"])
+    test.partial_fit(y_pred=["no", "yes"], sensitive_features=["a", "b"])
+    test.partial_fit(y_pred=["no", "no"], sensitive_features=["a", "b"])
     assert test.comparisons_["value_other"].item() == pytest.approx(1 / 3)
-    test.partial_fit(["no", "perhaps"], sensitive_features=["a", "b"])
+    test.partial_fit(y_pred=["no", "perhaps"], sensitive_features=["a", "b"])
     for strange in ([0, 1], [0.2, 0.3]):
         with pytest.raises(ParameterError):
-            test.partial_fit(strange, sensitive_features=["a", "b"])
-    zeros = SequentialFairnessTest().partial_fit([0, 0], sensitive_features=["a", "b"])
+            test.partial_fit(y_pred=strange, sensitive_features=["a", "b"])
+    zeros = SequentialFairnessTest().partial_fit(y_pred=[0, 0], sensitive_features=["a", "b"])
     with pytest.raises(ParameterError, match="pos_label is needed"):
-        zeros.partial_fit(["0", "1"], sensitive_features=["a", "b"])
+        zeros.partial_fit(y_pred=["0", "1"], sensitive_features=["a", "b"])
 
 
 def test_accuracy_of_several_labels_needs_no_positive_one():
     y_true = ["ash", "birch", "cedar", "ash"] * 5
     y_pred = ["ash", "cedar", "cedar", "birch"] * 5
-    test = SequentialFairnessTest("accuracy").partial_fit(y_pred, y_true, sensitive_features=["f", "m", "f", "m"] * 5)
+    test = SequentialFairnessTest("accuracy").partial_fit(
+        y_pred=y_pred, y_true=y_true, sensitive_features=["f", "m", "f", "m"] * 5
+    )
     assert test.by_group_["value"].tolist() == [1.0, 0.0]
 
 
@@ -465,7 +478,7 @@ def test_means_of_bounded_values_are_tested_in_their_own_units(metric, low):
         group = rng.choice(["a", "b"], 450)
         y_true = (rng.random(450) < 0.4).astype(int)
         score = np.clip(0.4 + 0.3 * (y_true - 0.4) + 0.25 * (group == "a"), 0, 1).round(3)
-        test.partial_fit(score, y_true, sensitive_features=group)
+        test.partial_fit(y_pred=score, y_true=y_true, sensitive_features=group)
         value = (score - y_true) ** 2 if metric == "brier_score" else y_true - score
         everything.append(value[group == "a"].mean() - value[group == "b"].mean())
     row = test.comparisons_.iloc[0]
@@ -505,7 +518,7 @@ def test_two_sensitive_features_make_groups_of_both():
     data = batch(0)
     soil = np.array(["clay", "sand"])[np.arange(80) % 2]
     test = SequentialFairnessTest().partial_fit(
-        data["y_pred"], sensitive_features={"tree": data["sensitive_features"], "soil": soil}
+        y_pred=data["y_pred"], sensitive_features={"tree": data["sensitive_features"], "soil": soil}
     )
     assert ("a", "clay") in test.groups_
     assert len(test.comparisons_) == 6
@@ -540,7 +553,7 @@ def test_a_clone_knows_nothing_and_a_pickle_everything():
 
 def test_the_report_says_in_words_what_the_attributes_say():
     test = fed(SequentialFairnessTest(), range(30), gap=0.2)
-    test.partial_fit([1, 1], sensitive_features=["a", "a"], batch="late")
+    test.partial_fit(y_pred=[1, 1], sensitive_features=["a", "a"], batch="late")
     text = str(test)
     assert text.splitlines()[0] == f"{test.summary()} Valid if who is in a batch does not follow the outcomes in it."
     assert f"first at look {test.rejected_at_} (p = " in test.summary()
@@ -550,7 +563,9 @@ def test_the_report_says_in_words_what_the_attributes_say():
         "No significant disparity beyond the margin was detected in 3 batches (240 samples)"
     )
     assert "differs between both groups by at most 10.0 points" in str(fair)
-    means = SequentialFairnessTest("brier_score").partial_fit([0.2, 0.7], [0, 1], sensitive_features=["a", "b"])
+    means = SequentialFairnessTest("brier_score").partial_fit(
+        y_pred=[0.2, 0.7], y_true=[0, 1], sensitive_features=["a", "b"]
+    )
     assert "Pairs of groups now" in means.to_markdown()
     found = test.to_dict()
     assert found["test"] == "SequentialFairnessTest"
@@ -570,7 +585,7 @@ def test_german_credit_by_quarters(raw_data):
         own = {group: good[here & (age == group)] for group in set(age)}
         counted = {group: (ratings.sum(), (1 - ratings).sum()) for group, ratings in own.items()}
         assert counted == quarters[number]
-        test.partial_fit(good[here], sensitive_features=age[here])
+        test.partial_fit(y_pred=good[here], sensitive_features=age[here])
         look = FairnessTest.from_predictions(
             None, good[so_far], sensitive_features=age[so_far], metric="selection_rate"
         )

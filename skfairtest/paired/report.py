@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, pluralize
-from skfairtest.group.paired_record import PairedRecord
 from skfairtest.group.report import notes
+from skfairtest.paired.record import PairedRecord
 from skfairtest.report.cells import SHOWN, records
 from skfairtest.report.columns import ADJUSTED_P, COMPARED_WITH, GROUP, METRIC, P
 from skfairtest.report.document import Block, Column, Figure, Heading, Items, Paragraph, Table

@@ -11,7 +11,8 @@ import numpy as np
 
 from skfairtest._utils.progress import progress
 from skfairtest._utils.typing import Floats, Integers
-from skfairtest.comparisons.contrasts import Design, Known, disparity_bounds
+from skfairtest.comparisons.binning import binning_error
+from skfairtest.comparisons.contrasts import Design, Known, disparity_bounds, groups_of
 from skfairtest.comparisons.core import (
     Comparison,
     DrawnNull,
@@ -24,8 +25,12 @@ from skfairtest.comparisons.core import (
 )
 from skfairtest.comparisons.evaluation import Evaluation
 from skfairtest.comparisons.evidence import orient
-from skfairtest.comparisons.sides import groups_of
-from skfairtest.inference.paired import (
+from skfairtest.comparisons.measure import evaluation_of, is_counted, measure_metric
+from skfairtest.comparisons.studentized import measure_studentized
+from skfairtest.inference.rates import quantiles
+from skfairtest.metrics import Context
+from skfairtest.paired.metric import Paired
+from skfairtest.paired.statistics import (
     Changes,
     Found,
     compare_changes,
@@ -34,8 +39,6 @@ from skfairtest.inference.paired import (
     limits_of_mean,
     upper_limit_of_sizes,
 )
-from skfairtest.inference.rates import quantiles
-from skfairtest.metrics import Context, Paired
 from skfairtest.tables import Kinds
 
 #: What gives a p-value, as results call it.
@@ -105,6 +108,17 @@ class SizesNull(DrawnNull):
         return int(self.changes.n[0].sum())
 
 
+@measure_metric.register(Paired)
+def _(metric: Paired, design: Design, kinds: Kinds, known: Known, seed: np.random.SeedSequence) -> Measurement:
+    made = evaluation_of(design, metric, kinds)
+    if metric.is_change and is_counted(design.sample, design.settings):
+        found = measure_changes(design, metric, made, known, seed)
+    else:
+        found = measure_studentized(design, made, known, seed)
+    models = models_of(made, found.comparisons)
+    return replace(found, models=models, binning_error=binning_error(made, design.sample))
+
+
 def measure_changes(
     design: Design, metric: Paired, made: Evaluation, known: Known, seed: np.random.SeedSequence
 ) -> Measurement:
@@ -129,7 +143,7 @@ def measure_changes(
             )
             n = both.sum(axis=-1)
             defined = (n > 0).all(axis=0)
-            n_group, n_other = (int(design.sample.sizes[here][:, side].sum()) for side in sides)
+            contrast = replace(base, stratum=place)
             if not defined.any():
                 totals = zip((base.first, base.second), n.sum(axis=1).tolist(), strict=True)
                 lacking = [side for side, total in totals if side is not None and not total]
@@ -137,8 +151,7 @@ def measure_changes(
                 if not lacking:
                     reason = "nobody to compare with meets the condition"
                     reason += " in the same stratum" if design.sample.control_names else ""
-                    group = design.group(base), other, design.stratum(place)
-                    excluded.append(Exclusion(metric.name, *group, reason, n_group, int(n[0].sum()), 1))
+                    excluded.append(design.left_out(metric.name, contrast, other, reason, int(n[0].sum())))
                 continue
             changes = Changes(both[:, defined])
             first, second, times = changes.means[0], changes.means[1], 1.0
@@ -146,15 +159,13 @@ def measure_changes(
                 n1, n2 = changes.n
                 first, times = n1 @ changes.mean_of(0) / n1.sum(), float((n1 * n2 / (n1 + n2)).sum() / n1.sum())
                 second = first - times * (changes.means[0] - changes.means[1])
-                n_other += n_group
             strata = np.array(here)[defined].tolist()
             if question.alternative == "equivalence":
                 total = Changes(together[:, defined])
                 first, second = sizes_of(changes, total)
-            estimate = Estimate(
-                metric.name, design.group(base), other, design.stratum(place), replace(base, stratum=place), n_group,
-                n_other, float(first), float(second), float(first - second), bounds,
-                *design.hypothesis(question, base, (metric.name, False), strata), design.strata(strata),
+            estimate = design.estimate(
+                metric.name, contrast, other, (float(first), float(second)), float(first - second), bounds,
+                hypothesis=design.hypothesis(question, base, (metric.name, False), strata), strata=strata,
             )  # fmt: skip
             if question.alternative == "equivalence":
                 assert question.margin_bounds is not None

@@ -439,21 +439,3 @@ def upper_limit_of_sizes(changes: Changes, sums: Changes, critical: float) -> fl
     """Return the largest margin that `compare_sizes` does not reject, by the critical value of both of its signs."""
     (low_d, high_d), (low_s, high_s) = (limits(one, (critical, critical)) for one in (changes, sums))
     return max(min(high_d, high_s), min(-low_d, -low_s))
-
-
-def mcnemar(plus: int, minus: int, alternative: str = "two-sided") -> float:
-    """Return the log p-value of McNemar's exact test: who changes does so in either direction alike.
-
-    Given how many samples the models judge differently, those with d = 1 are binomial with probability one half.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> f"{np.exp(mcnemar(86, 150)):.4g}"
-    '3.716e-05'
-    """
-    n = plus + minus
-    above, below = float(binom.logsf(plus - 1, n, 0.5)), float(binom.logcdf(plus, n, 0.5))
-    if alternative == "two-sided":
-        return min(0.0, float(np.log(2)) + min(above, below))
-    return above if alternative == "greater" else below

@@ -13,9 +13,9 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.keywords import answering_guesses
 from skfairtest.comparisons.detectable import Supposed
 from skfairtest.group.fairness import FairnessTest
-from skfairtest.group.power_answer import check_truth, computed_power, detectable, directions, normal_start
-from skfairtest.group.power_plan import read_people, read_plan, read_proportions, supposed
 from skfairtest.inference.power_search import smallest_size
+from skfairtest.planning.answer import check_truth, computed_power, detectable, directions, normal_start
+from skfairtest.planning.plan import read_people, read_plan, read_proportions, supposed
 
 DIRECTIONS = ("auto", "up", "down")
 

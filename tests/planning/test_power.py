@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
 from sklearn.metrics import roc_auc_score
 
 from skfairtest import FairnessAudit, FairnessTest, Rate
-from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
+from skfairtest.planning.power import minimum_detectable_disparity, power, required_sample_size
 
 RATE = {"metric": "selection_rate"}
 TPR, FPR = "true_positive_rate", "false_positive_rate"

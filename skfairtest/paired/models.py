@@ -14,11 +14,11 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.keywords import answering_guesses
 from skfairtest._utils.text import label
 from skfairtest.comparisons.frames import written_labels
-from skfairtest.group.paired import PairedFairnessTest
-from skfairtest.group.paired_record import PairedRecord
-from skfairtest.group.paired_report import models_document
 from skfairtest.inference.multiplicity import holm
-from skfairtest.report.document import Block
+from skfairtest.paired.fairness import PairedFairnessTest
+from skfairtest.paired.record import PairedRecord
+from skfairtest.paired.report import models_document
+from skfairtest.report.document import Block, Heading
 from skfairtest.report.mixin import Pages, below_verdict, positive_label
 from skfairtest.report.plain import plain_value
 from skfairtest.report.text import plain
@@ -84,6 +84,9 @@ class ModelComparison(Pages):
 
     def _title(self) -> str:
         return f"Models compared with {label(self.baseline)}"
+
+    def _page(self) -> Sequence[Block]:
+        return [Heading(self._title(), 1), *self._document()]
 
     def __str__(self) -> str:
         """Return the verdict and sentences, then the tables."""

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, precision_score, roc_auc_score
 
 from skfairtest import CountTable, FairnessTest, PairedFairnessTest, Rate
-from skfairtest.inference.paired import Changes, compare_changes
+from skfairtest.paired.statistics import Changes, compare_changes
 
 
 @pytest.fixture(scope="module")

@@ -14,16 +14,16 @@ from skfairtest._utils.seeds import check_seed
 from skfairtest._utils.text import label
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import compare, settings_of
-from skfairtest.comparisons.frames import by_model_frame, disparities_frame
 from skfairtest.comparisons.measure import cells_read
-from skfairtest.comparisons.one_group import compare_in_one_group
 from skfairtest.comparisons.people import cautions_of, responses_asked
 from skfairtest.comparisons.settings import Settings
 from skfairtest.group.fairness import FairnessTest
-from skfairtest.group.paired_record import PairedRecord, paired_row
-from skfairtest.group.paired_report import paired_document
-from skfairtest.metrics import Metric, Paired, Rate, paired, resolve_metrics
-from skfairtest.metrics.paired import MODELS
+from skfairtest.metrics import Metric, Rate, resolve_metrics
+from skfairtest.paired.frames import by_model_frame, disparities_frame
+from skfairtest.paired.metric import MODELS, Paired, paired
+from skfairtest.paired.one_group import compare_in_one_group
+from skfairtest.paired.record import PairedRecord, paired_row
+from skfairtest.paired.report import paired_document
 from skfairtest.readers import check_rows, classes_of, one_column, predict, predictions_from_X, scores
 from skfairtest.readers.containers import is_table, split_table
 from skfairtest.report.cells import records

@@ -9,13 +9,13 @@ from dataclasses import replace
 import numpy as np
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest.group.power_plan import Plan
 from skfairtest.inference.power import rate_power
 from skfairtest.inference.power_designs import Computed, Design, Estimates
-from skfairtest.inference.power_estimates import estimates_power
 from skfairtest.inference.power_normal import normal_power
 from skfairtest.inference.power_search import LARGEST, NEAR, smallest_distance
 from skfairtest.inference.rates import Question
+from skfairtest.planning.estimates import estimates_power
+from skfairtest.planning.plan import Plan
 
 
 def computed_power(plan: Plan, people: tuple[int, ...]) -> Computed:

@@ -23,11 +23,12 @@ from skfairtest.comparisons.core import (
 from skfairtest.comparisons.evidence import orient
 from skfairtest.comparisons.family import decide
 from skfairtest.comparisons.measure import COLUMNS, positive_label
-from skfairtest.comparisons.paired import change_values, changes_of
 from skfairtest.comparisons.settings import Settings
-from skfairtest.inference.paired import limits_of_mean, mcnemar
+from skfairtest.inference.conditional import mcnemar
 from skfairtest.inference.rate_draws import Contrast
-from skfairtest.metrics import Paired
+from skfairtest.paired.measure import change_values, changes_of
+from skfairtest.paired.metric import Paired
+from skfairtest.paired.statistics import limits_of_mean
 from skfairtest.tables import Sample
 
 

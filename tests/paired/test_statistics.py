@@ -8,15 +8,15 @@ from scipy.optimize import minimize
 from scipy.special import xlogy
 from scipy.stats import binomtest, multinomial, norm
 
-from skfairtest.inference import paired
-from skfairtest.inference.paired import (
+from skfairtest.inference.conditional import mcnemar
+from skfairtest.paired import statistics as paired
+from skfairtest.paired.statistics import (
     Changes,
     common_mean,
     compare_changes,
     compare_sizes,
     limits,
     limits_of_mean,
-    mcnemar,
     most_likely,
     score_statistic,
     upper_limit_of_sizes,

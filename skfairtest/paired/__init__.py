@@ -1,0 +1,1 @@
+"""Two models on the same samples: which is fairer, tested by the change of each metric."""
