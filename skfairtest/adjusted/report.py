@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import pandas as pd
-
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.report.cells import EVERYBODY, SHOWN, records
 from skfairtest.report.columns import ADJUSTED_P, COMPARED_WITH, GROUP, VERDICT, P, interval, number_text
@@ -102,52 +100,29 @@ def caution(doubts: Sequence[tuple[Any, Any, str, float, float]]) -> str:
     )
 
 
-def adjusted_document(
-    setup: AdjustedSetup,
-    *,
-    comparisons: pd.DataFrame,
-    excluded: pd.DataFrame,
-    p_value: float,
-    p_value_interval: tuple[float, float],
-    concern: bool,
-    leading: int,
-    caution: str,
-) -> list[Block]:
-    """Compose the report of a test: the finding, the null hypothesis, the table, and what the numbers are.
-
-    Parameters
-    ----------
-    setup : AdjustedSetup
-        How the test was set up.
-    comparisons, excluded, p_value, p_value_interval, concern, caution
-        Those of the test.
-    leading : int
-        The row of the comparison that sets the p-value.
-
-    Returns
-    -------
-    list of Block
-        The document, without a title.
-    """
+def adjusted_document(test: Any) -> list[Block]:
+    """Compose the report of a fitted `AdjustedFairnessTest`."""
+    setup: AdjustedSetup = test._setup
+    comparisons, concern = test.comparisons_, test.concern_
     # The first sentence gives the verdict and its p-value, whatever each row is adjusted by.
-    lead = {**records(comparisons)[leading], "p_value_adjusted": p_value}
+    lead = {**records(comparisons)[test._leading], "p_value_adjusted": test.p_value_}
     rows = records(comparisons.sort_values(["p_value"], kind="stable"))
     said = [_unadjusted(setup, lead)]
     if not concern:
         said.append(
             "This does not prove that there is none: the interval shows which disparities the data do not rule out."
         )
-    said += sampling_error(p_value_interval)
+    said += sampling_error(test.p_value_interval_)
     if len(rows) > 1:
         found = sum(row["concern"] for row in rows)
         said.append(f"{found} of {len(rows)} comparisons {'is' if found == 1 else 'are'} significant.")
-    doubtful: list[Block] = [Paragraph(caution, "concern")] if caution else []
+    doubtful: list[Block] = [Paragraph(test.caution_, "concern")] if test.caution_ else []
     return skeleton(
         verdict_of(_finding(setup, lead, concern=concern), concern),
         found=[*doubtful, *lines(said)],
         null=[_null(setup)],
         tables=[_table(setup, rows)],
-        excluded=excluded,
+        excluded=test.excluded_,
         notes=_notes(setup, rows),
     )
 

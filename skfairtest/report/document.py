@@ -96,11 +96,11 @@ class Column:
     shows: str | Callable[[Mapping[str, Any]], str] = field(default="", compare=False, repr=False)
 
     def cell(self, row: Mapping[str, Any]) -> str:
-        """Write what it shows of a row: names as labels, words as they are, numbers of people with commas."""
+        """Write what it shows of a row: names as labels, words and marks as they are, numbers of people with commas."""
         if not isinstance(self.shows, str):
             return self.shows(row)
         value: Any = row[self.shows]
-        return f"{value:,}" if self.kind == "number" else value if self.kind == "word" else label(value)
+        return f"{value:,}" if self.kind == "number" else value if self.kind in ("word", "mark") else label(value)
 
 
 @dataclass(frozen=True)
