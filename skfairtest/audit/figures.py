@@ -50,7 +50,7 @@ def disparities_figure(part: AuditPart, most: int = MOST_COMPARISONS) -> Figure 
     metrics = [metric for metric in dict.fromkeys(drawable["metric"]) if (strongest["metric"] == metric).any()]
     if not metrics:
         return None
-    shared = _share_ascale_of(setup, metrics, strongest)
+    shared = _share_a_scale(setup, metrics, strongest)
     rows = forest_rows(setup, strongest, lambda row: joined(*comparison_pieces(setup, row)), metrics, shared=shared)
     shown, total, found = len(strongest), len(ordered), int(ordered["concern"].sum())
     what = f"Disparities by {label(part.feature)}"
@@ -75,7 +75,7 @@ def _as_many(shown: int, total: int) -> str:
     return f"The {shown:,} comparisons with the smallest p-values of {total:,}; the tables have all of them. {order}"
 
 
-def _share_ascale_of(setup: Setup, metrics: Sequence[str], rows: pd.DataFrame) -> bool:
+def _share_a_scale(setup: Setup, metrics: Sequence[str], rows: pd.DataFrame) -> bool:
     """Whether all are shares, so that eyes may compare them; what goes beyond an axis is drawn at its end."""
     ends = rows[["disparity", "ci_low", "ci_high"]].to_numpy()
     kinds = {setup.disparity_of(metric) for metric in metrics}

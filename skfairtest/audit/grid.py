@@ -178,22 +178,17 @@ def audit_grid(record: AuditRecord) -> Grid | None:
         for part, groups in found
         for made in _parts(part, groups, metrics, scales, folded=len(part.sensitive) > open_)
     ]
-    setup = record.setup
-    known = setup.favorable is not None
+    known = record.setup.favorable is not None
+    names = map(label, metrics)
     return Grid(
-        tuple(map(_head, metrics)),
+        # Words break between lines.
+        tuple(name.replace("_", " ") if name.isidentifier() else name for name in names),
         tuple(parts),
         _caption(record, metrics),
         warm="worse off" if known else "higher",
         cool="better off" if known else "lower",
         notes=tuple(_notes(record, metrics)),
     )
-
-
-def _head(metric: str) -> str:
-    """Write the name of a metric in words, which break between lines."""
-    name = label(metric)
-    return name.replace("_", " ") if name.isidentifier() else name
 
 
 def _scale(found: Sequence[tuple[AuditPart, dict[Any, dict[str, Standing]]]], metric: str) -> float:

@@ -140,7 +140,10 @@ def _missed(record: AuditRecord) -> Iterator[str]:
     single = [(part, group, own) for part, group, own in few if len(part.sensitive) == fewest]
     crossed = len(few) - len(single)
     n_crossed = sum(len(part.sensitive) > fewest for part, _, _ in found)
-    names = [_named(part, group) for part, group, _ in single[:NAMED]]
+    names = [
+        f"{told(part.sensitive, group)} ({pluralize(people_of_groups(part)[group], 'person', 'people')})"
+        for part, group, _ in single[:NAMED]
+    ]
     if len(single) > NAMED:
         names.append(pluralize(len(single) - NAMED, "further group"))
     if crossed:
@@ -153,10 +156,6 @@ def _missed(record: AuditRecord) -> Iterator[str]:
     left_out = sum(int(part.excluded["comparisons"].sum()) for part in record.parts)
     if left_out:
         yield f"{pluralize(left_out, 'comparison')} could not be made: see what was left out."
-
-
-def _named(part: AuditPart, group: Any) -> str:
-    return f"{told(part.sensitive, group)} ({pluralize(people_of_groups(part)[group], 'person', 'people')})"
 
 
 def _size_missed(record: AuditRecord) -> str:

@@ -354,10 +354,6 @@ def ratio(value: float) -> str:
     return f"{value:.2f}" if value >= 0.1 or value == 0 else f"{value:.2g}"
 
 
-def _place(within: str | None) -> str:
-    return "everywhere" if within is None else f"within {within}"
-
-
 def null_sentence(setup: Setup, metric: str) -> str:
     """State the null hypothesis of one metric's comparisons."""
     happens, among = setup.told(metric)
@@ -398,7 +394,8 @@ def null_sentence(setup: Setup, metric: str) -> str:
         if setup.within != "auto":
             what = {"y_true": "predictions given the true label", "y_pred": "true labels given the prediction"}
             labels = what.get(setup.within or "", "true labels and predictions together")
-            how += f", and so is the whole distribution of {labels}: labels were permuted {_place(setup.within)}"
+            where = "everywhere" if setup.within is None else f"within {setup.within}"
+            how += f", and so is the whole distribution of {labels}: labels were permuted {where}"
         return f"{name}: {who} {how}"
     low, high = setup.margin_bounds
     write, unit = disparity_writer(setup, metric)
@@ -511,8 +508,8 @@ def gap_sentence(setup: Setup, row: Mapping[str, Any], *, turn: bool = False) ->
     low, high = row["ci_low"], row["ci_high"]
     if turn:
         first, second, a, b = second, first, b, a
-        back: Callable[[float], float] = _inverse if setup.is_ratio(metric) else lambda size: -size
-        low, gap, high = back(high), back(gap), back(low)
+        ends = (high, gap, low)
+        low, gap, high = (_inverse(end) for end in ends) if setup.is_ratio(metric) else (-end for end in ends)
     less, values = a < b, f"{how.value(a)} versus {how.value(b)}"
     if setup.is_ratio(metric):
         distance, interval = ratio(gap), f"{ratio(low)} to {ratio(high)}"
@@ -587,7 +584,7 @@ def _direction(setup: Setup, row: Mapping[str, Any]) -> str:
     elif np.isnan(disparity):
         said = "an undefined difference"
     elif _is_nothing(write, disparity):
-        said = f"less than {_unit_of(write(disparity))}{unit} apart"
+        said = f"less than {write(disparity)[:-1]}1{unit} apart"  # one in the last place
     else:
         said = f"{write(abs(disparity))}{unit} {words[disparity < 0]}"
     return f"{said} ({rounded}{interval})"
@@ -595,11 +592,6 @@ def _direction(setup: Setup, row: Mapping[str, Any]) -> str:
 
 def _is_nothing(write: Any, value: float) -> bool:
     return not write(abs(value)).strip("0.")
-
-
-def _unit_of(nothing: str) -> str:
-    """Return one in the last place of a zero."""
-    return f"{nothing[:-1]}1"
 
 
 def _span(write: Any, low: float, high: float, more: str, less: str) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, pluralize
@@ -171,12 +170,8 @@ def _tables(setup: StreamSetup, comparisons: pd.DataFrame, wealth: pd.DataFrame)
 
 
 def _when(row: Mapping[str, Any]) -> str:
-    known = [row[name] for name in ("time", "batch") if not _is_missing(row[name])]
+    known = [row[name] for name in ("time", "batch") if label(row[name])]
     return label(known[0]) if known else "–"
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and np.isnan(value))
 
 
 def _waiting(setup: StreamSetup, comparisons: pd.DataFrame, pending: pd.DataFrame) -> list[str]:
