@@ -159,7 +159,7 @@ def rounded_up(number: float) -> str:
     return f"{float((Decimal(number) / digit).to_integral_value(ROUND_CEILING) * digit):g}"
 
 
-def enumerated(names: Sequence[str]) -> str:
+def enumerated(names: Sequence[str], joint: str = "and") -> str:
     """Write names one after another.
 
     Examples
@@ -167,7 +167,7 @@ def enumerated(names: Sequence[str]) -> str:
     >>> enumerated(["race"]), enumerated(["race", "sex", "age"])
     ('race', 'race, sex and age')
     """
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {joint} {names[-1]}"
 
 
 def display_width(text: str) -> int:

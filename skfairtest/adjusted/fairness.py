@@ -414,16 +414,7 @@ class AdjustedFairnessTest(ReportMixin):
         return f"{self._setup.outcome.capitalize()} of groups, given {covariates}"
 
     def _blocks(self) -> list[Block]:
-        return adjusted_document(
-            self._setup,
-            comparisons=self.comparisons_,
-            excluded=self.excluded_,
-            p_value=self.p_value_,
-            p_value_interval=self.p_value_interval_,
-            concern=self.concern_,
-            leading=self._leading,
-            caution=self.caution_,
-        )
+        return adjusted_document(self)
 
     def _check(self) -> Settings:
         check_seed(self.random_state)

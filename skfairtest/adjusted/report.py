@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import pandas as pd
-
 from skfairtest._utils.text import enumerated, label, pluralize
-from skfairtest.report.cells import EVERYBODY, SHOWN, excluded_table, number_text, records
-from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
-from skfairtest.report.group import sampling_error
-from skfairtest.report.sentences import ADJUSTED, equals_p, number, p_text, points, share_digits
+from skfairtest.report.cells import EVERYBODY, SHOWN, records
+from skfairtest.report.columns import ADJUSTED_P, COMPARED_WITH, GROUP, VERDICT, P, interval, number_text
+from skfairtest.report.document import Block, Column, Paragraph, Table
+from skfairtest.report.sentences import ADJUSTED, equals_p, number, points, share_digits
+from skfairtest.report.skeleton import lines, sampling_error, skeleton, verdict_of
 
 #: What each outcome is called.
 OUTCOMES = {
@@ -101,55 +100,31 @@ def caution(doubts: Sequence[tuple[Any, Any, str, float, float]]) -> str:
     )
 
 
-def adjusted_document(
-    setup: AdjustedSetup,
-    *,
-    comparisons: pd.DataFrame,
-    excluded: pd.DataFrame,
-    p_value: float,
-    p_value_interval: tuple[float, float],
-    concern: bool,
-    leading: int,
-    caution: str,
-) -> list[Block]:
-    """Compose the report of a test: the finding, the null hypothesis, the table, and what the numbers are.
-
-    Parameters
-    ----------
-    setup : AdjustedSetup
-        How the test was set up.
-    comparisons, excluded, p_value, p_value_interval, concern, caution
-        Those of the test.
-    leading : int
-        The row of the comparison that sets the p-value.
-
-    Returns
-    -------
-    list of Block
-        The document, without a title.
-    """
+def adjusted_document(test: Any) -> list[Block]:
+    """Compose the report of a fitted `AdjustedFairnessTest`."""
+    setup: AdjustedSetup = test._setup
+    comparisons, concern = test.comparisons_, test.concern_
     # The first sentence gives the verdict and its p-value, whatever each row is adjusted by.
-    lead = {**records(comparisons)[leading], "p_value_adjusted": p_value}
+    lead = {**records(comparisons)[test._leading], "p_value_adjusted": test.p_value_}
     rows = records(comparisons.sort_values(["p_value"], kind="stable"))
     said = [_unadjusted(setup, lead)]
     if not concern:
         said.append(
             "This does not prove that there is none: the interval shows which disparities the data do not rule out."
         )
-    said += sampling_error(p_value_interval)
+    said += sampling_error(test.p_value_interval_)
     if len(rows) > 1:
         found = sum(row["concern"] for row in rows)
         said.append(f"{found} of {len(rows)} comparisons {'is' if found == 1 else 'are'} significant.")
-    return [
-        Paragraph(_finding(setup, lead, concern=concern), "concern" if concern else "fine"),
-        *([Paragraph(caution, "concern")] if caution else []),
-        Paragraph("\n".join(said)),
-        Heading("Null hypothesis", 3),
-        Items((_null(setup),)),
-        _table(setup, rows),
-        *([excluded_table(excluded, "Left out")] if len(excluded) else []),
-        Paragraph("\n".join(_notes(setup, rows))),
-    ]
+    doubtful: list[Block] = [Paragraph(test.caution_, "concern")] if test.caution_ else []
+    return skeleton(
+        verdict_of(_finding(setup, lead, concern=concern), concern),
+        found=[*doubtful, *lines(said)],
+        null=[_null(setup)],
+        tables=[_table(setup, rows)],
+        excluded=test.excluded_,
+        notes=_notes(setup, rows),
+    )
 
 
 def _writer(setup: AdjustedSetup, row: Mapping[str, Any]) -> tuple[Callable[[float], str], str]:
@@ -205,21 +180,13 @@ def _null(setup: AdjustedSetup) -> str:
 
 
 def _table(setup: AdjustedSetup, rows: list[dict[str, Any]]) -> Table:
-    columns = (
-        Column("group", "name"), Column("compared with", "name"), Column("people"), Column("others"),
-        Column("unadjusted"), Column("adjusted"), Column("interval", under=""), Column("p"), Column("adjusted p"),
-        Column("verdict", "mark"),
-    )  # fmt: skip
     write = number_text if setup.share else number
-    cells = []
-    for row in rows:
-        numbers = [f"{row['n_group']:,}", f"{row['n_other']:,}", write(row["unadjusted"]), write(row["disparity"])]
-        interval = f"{write(row['ci_low'])} to {write(row['ci_high'])}"
-        p = [p_text(row[name]) for name in ("p_value", "p_value_adjusted")]
-        verdict = "significant" if row["concern"] else ""
-        cells.append((label(row["group"]), setup.other(row), *numbers, interval, *p, verdict))
-    marked = frozenset(place for place, row in enumerate(rows) if row["concern"])
-    return Table(columns, tuple(cells), f"Differences in {setup.outcome} given {setup.given}", marked, few=SHOWN)
+    columns = (
+        GROUP, replace(COMPARED_WITH, shows=setup.other), Column("people", shows="n_group"),
+        Column("others", shows="n_other"), Column("unadjusted", shows=lambda row: write(row["unadjusted"])),
+        Column("adjusted", shows=lambda row: write(row["disparity"])), interval(write), P, ADJUSTED_P, VERDICT,
+    )  # fmt: skip
+    return Table.of(columns, rows, f"Differences in {setup.outcome} given {setup.given}", few=SHOWN)
 
 
 def _notes(setup: AdjustedSetup, rows: list[dict[str, Any]]) -> list[str]:

@@ -13,14 +13,14 @@ import numpy as np
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import enumerated
 from skfairtest.audit._default_metrics import built_in
+from skfairtest.audit.rebuilt import unrounded
+from skfairtest.audit.record import SCHEMA_VERSION, AuditRecord
 from skfairtest.inference.multiplicity import holm
 from skfairtest.metrics import Metric
 from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.paired.metric import paired
+from skfairtest.paired.record import PairedRecord
 from skfairtest.report.consistency import at_most, implausible
-from skfairtest.report.paired_record import PairedRecord
-from skfairtest.report.rebuilt import unrounded
-from skfairtest.report.record import SCHEMA_VERSION, AuditRecord
 from skfairtest.report.sentences import Setup
 
 __all__ = ["baseline_record", "comparable", "paired_test", "recomputed_baseline"]

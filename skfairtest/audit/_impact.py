@@ -12,10 +12,10 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.audit._default_metrics import kinds_of
 from skfairtest.audit.impact import SMALLEST_SHARE, Category, table_of, tables_of
+from skfairtest.audit.impact_record import ImpactRecord
 from skfairtest.comparisons.settings import Settings
 from skfairtest.readers import as_numbers, resolve_pos_label
-from skfairtest.report.impact_record import ImpactRecord
-from skfairtest.report.record import plain_rows
+from skfairtest.report.plain import plain_rows
 from skfairtest.tables import Sample
 
 __all__ = ["impact_of", "recomputed_impact"]

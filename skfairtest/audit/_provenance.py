@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from skfairtest._utils.text import shorten
-from skfairtest.report.provenance import Provenance
+from skfairtest.audit.provenance import Provenance
 from skfairtest.tables import Sample
 from skfairtest.tables.fingerprint import data_hash
 

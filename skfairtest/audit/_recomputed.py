@@ -12,6 +12,8 @@ import pandas as pd
 from skfairtest.audit._baseline import recomputed_baseline
 from skfairtest.audit._default_metrics import built_in
 from skfairtest.audit._impact import recomputed_impact
+from skfairtest.audit.rebuilt import cells_of, others_of, unrounded
+from skfairtest.audit.record import SCHEMA_VERSION, AuditPart, AuditRecord
 from skfairtest.comparisons.best import BEST
 from skfairtest.comparisons.contrasts import disparity_bounds
 from skfairtest.comparisons.engine import settings_of
@@ -34,8 +36,6 @@ from skfairtest.inference.rates import (
 from skfairtest.metrics import Metric, Rate
 from skfairtest.report.cells import records
 from skfairtest.report.plain import frame_of
-from skfairtest.report.rebuilt import cells_of, others_of, unrounded
-from skfairtest.report.record import SCHEMA_VERSION, AuditPart, AuditRecord
 
 __all__ = ["own_metrics", "recomputed"]
 

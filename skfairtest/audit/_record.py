@@ -11,6 +11,9 @@ import numpy as np
 from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
 from skfairtest.audit._recomputed import own_metrics
+from skfairtest.audit.impact_record import ImpactRecord
+from skfairtest.audit.provenance import Provenance
+from skfairtest.audit.record import AuditPart, AuditRecord, AuditVerdict
 from skfairtest.comparisons.best import BEST
 from skfairtest.comparisons.cautions import cautions
 from skfairtest.comparisons.core import Result
@@ -20,10 +23,7 @@ from skfairtest.comparisons.null_histogram import null_histogram_of
 from skfairtest.comparisons.setup import setup_of
 from skfairtest.inference.multiplicity import Equality
 from skfairtest.report.homogeneity import homogeneity_sentences
-from skfairtest.report.impact_record import ImpactRecord
 from skfairtest.report.mixin import library_versions
-from skfairtest.report.provenance import Provenance
-from skfairtest.report.record import AuditPart, AuditRecord, AuditVerdict
 from skfairtest.report.sentences import FOUND, NOT_FOUND
 
 

@@ -10,15 +10,15 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest.audit._recomputed import recomputed
+from skfairtest.audit.record import AuditPart, AuditRecord
+from skfairtest.audit.report import audit_document, summary_frame
 from skfairtest.comparisons.frames import written_labels
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.paired.fairness import PairedFairnessTest
-from skfairtest.report.audit import audit_document, summary_frame
 from skfairtest.report.document import Block
 from skfairtest.report.export import to_csv
 from skfairtest.report.mixin import ReportMixin, write_text
 from skfairtest.report.orientation import result_sentences
-from skfairtest.report.record import AuditPart, AuditRecord
 from skfairtest.report.text import plain
 from skfairtest.subgroups.fairness import SubgroupScan
 
@@ -66,7 +66,7 @@ class ReportedAudit(ReportMixin):
         Returns
         -------
         dict
-            What `to_json` writes and `from_json` reads. `skfairtest.report.record` documents the schema, whose version
+            What `to_json` writes and `from_json` reads. `skfairtest.audit.record` documents the schema, whose version
             it names.
 
         Raises

@@ -27,6 +27,7 @@ from skfairtest.audit._provenance import provenance_of
 from skfairtest.audit._record import record_of
 from skfairtest.audit._reported import ReportedAudit
 from skfairtest.audit._scan import check_counted, wanted_scan
+from skfairtest.audit.impact_record import ImpactRecord
 from skfairtest.comparisons.cautions import warn_about_people, warn_about_resamples
 from skfairtest.comparisons.core import Measured
 from skfairtest.comparisons.engine import settings_of
@@ -39,7 +40,6 @@ from skfairtest.individual import IndividualFairnessTest
 from skfairtest.metrics import Metric, resolve_metrics, standard_metrics
 from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.readers import classes_of, one_column
-from skfairtest.report.impact_record import ImpactRecord
 from skfairtest.report.wording import check_words
 from skfairtest.subgroups.fairness import SubgroupScan
 from skfairtest.tables import Sample

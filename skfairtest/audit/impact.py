@@ -16,6 +16,7 @@ from skfairtest._utils.keywords import answering_guesses
 from skfairtest._utils.stacklevel import warn
 from skfairtest._utils.typing import Booleans, Integers, Positions
 from skfairtest.audit._groupings import groupings
+from skfairtest.audit.impact_record import framed
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.inference.rates import Pair, equalities
 from skfairtest.readers import (
@@ -29,7 +30,6 @@ from skfairtest.readers import (
     read_values,
     resolve_pos_label,
 )
-from skfairtest.report.impact_record import framed
 from skfairtest.tables import CountTable
 
 __all__ = ["SMALLEST_SHARE", "Category", "flips_of_test", "impact_frame", "impact_table", "table_of", "tables_of"]

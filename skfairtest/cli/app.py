@@ -25,7 +25,7 @@ from skfairtest.cli.output import check_outputs, deliver, tell, watched, write_a
 from skfairtest.cli.status import Status
 
 if TYPE_CHECKING:
-    from skfairtest.report.record import AuditRecord
+    from skfairtest.audit.record import AuditRecord
 
 __all__ = ["app", "run"]
 

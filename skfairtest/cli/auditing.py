@@ -11,19 +11,19 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairtest._utils.text import label, pluralize
 from skfairtest.audit import FairnessAudit
+from skfairtest.audit.record import AuditRecord
+from skfairtest.audit.report import audit_document
 from skfairtest.cli.errors import BadInput, in_terms_of_options, one_line
 from skfairtest.cli.files import People, cast_pos_label, cut_where_many, read_people
 from skfairtest.cli.many import Counted
 from skfairtest.cli.options import Asked
 from skfairtest.cli.output import tell, write_asked
 from skfairtest.cli.source import Source
-from skfairtest.report.audit import audit_document
 from skfairtest.report.document import Block, Heading, Paragraph, shortened, unfolded
 from skfairtest.report.export import to_csv
 from skfairtest.report.html import page
 from skfairtest.report.markdown import markdown
 from skfairtest.report.mixin import positive_label
-from skfairtest.report.record import AuditRecord
 from skfairtest.subgroups.fairness import SubgroupScan
 
 __all__ = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from skfairtest.cli.errors import BadInput, check_level
@@ -86,9 +87,13 @@ def compare(asked: Asked) -> Status:
 
     with watched(asked.no_color):
         found, _ = audited(work)
-    makers = {"html": found.to_html, "json": found.to_json, "markdown": found.to_markdown}
-    csv = lambda: to_csv(written_labels(found.results.reset_index()))  # noqa: E731
-    write_asked(asked, lambda _: found._document(), {**makers, "csv": csv})
+    makers: dict[str, Callable[[], str]] = {
+        "html": found.to_html,
+        "json": found.to_json,
+        "markdown": found.to_markdown,
+        "csv": lambda: to_csv(written_labels(found.results.reset_index())),
+    }
+    write_asked(asked, lambda _: found._document(), makers)
     return Status.SIGNIFICANT if found.concern_ else Status.DONE
 
 

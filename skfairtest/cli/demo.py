@@ -6,15 +6,15 @@ import os
 from dataclasses import replace
 
 from skfairtest.audit import FairnessAudit
+from skfairtest.audit.record import AuditRecord
+from skfairtest.audit.report import audit_document
 from skfairtest.cli.auditing import audited, written
 from skfairtest.cli.errors import BadInput, one_line
 from skfairtest.cli.options import Asked
 from skfairtest.cli.output import check_outputs, tell, watched, write_out
 from skfairtest.datasets import load_compas
 from skfairtest.metrics import RATES
-from skfairtest.report.audit import audit_document
 from skfairtest.report.html import page
-from skfairtest.report.record import AuditRecord
 
 __all__ = ["demonstrate"]
 

@@ -40,12 +40,12 @@ def impact(asked: Asked) -> Status:
 
     from skfairtest._utils.text import label
     from skfairtest.audit.impact import impact_table
+    from skfairtest.audit.impact_report import impact_document
     from skfairtest.cli.auditing import audited
     from skfairtest.cli.files import cast_pos_label, read_people
     from skfairtest.readers import resolve_pos_label
     from skfairtest.report import html, markdown
     from skfairtest.report.export import to_csv
-    from skfairtest.report.impact import impact_document
 
     columns = asked.columns(unknown=True)
 

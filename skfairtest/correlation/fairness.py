@@ -347,15 +347,7 @@ class CorrelationFairnessTest(ReportMixin):
         return f"Correlation of {self._setup.outcome} with {features}"
 
     def _blocks(self) -> list[Block]:
-        return correlation_document(
-            self._setup,
-            comparisons=self.comparisons_,
-            excluded=self.excluded_,
-            p_value=self.p_value_,
-            p_value_interval=self.p_value_interval_,
-            concern=self.concern_,
-            leading=self._leading,
-        )
+        return correlation_document(self)
 
     def _check(self) -> Settings:
         check_seed(self.random_state)

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from skfairtest._utils.text import label, pluralize
-from skfairtest.report.cells import SHOWN, by_evidence, number_text, records
-from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
+from skfairtest.report.cells import SHOWN, by_evidence, records
+from skfairtest.report.columns import ADJUSTED_P, REASON, STRATUM, P, interval, number_text
+from skfairtest.report.document import Block, Column, Table
 from skfairtest.report.sentences import ADJUSTED, equals_p, p_text
+from skfairtest.report.skeleton import lines, skeleton, verdict_of
 
 #: What each outcome is called.
 OUTCOMES = {
@@ -55,36 +56,14 @@ class CorrelationSetup:
     adjust: str | None
 
 
-def correlation_document(
-    setup: CorrelationSetup,
-    *,
-    comparisons: pd.DataFrame,
-    excluded: pd.DataFrame,
-    p_value: float,
-    p_value_interval: tuple[float, float],
-    concern: bool,
-    leading: int,
-) -> list[Block]:
-    """Compose the report of a test: the finding, what else there is, the null hypothesis and the table.
-
-    Parameters
-    ----------
-    setup : CorrelationSetup
-        How the test was set up.
-    comparisons, excluded, p_value, p_value_interval, concern
-        Those of the test.
-    leading : int
-        The row of the comparison that sets the p-value.
-
-    Returns
-    -------
-    list of Block
-        The document, without a title.
-    """
-    rows = records(by_evidence(comparisons))
+def correlation_document(test: Any) -> list[Block]:
+    """Compose the report of a fitted `CorrelationFairnessTest`."""
+    setup: CorrelationSetup = test._setup
+    concern, limits = test.concern_, test.p_value_interval_
+    rows = records(by_evidence(test.comparisons_))
     main, strata = ([row for row in rows if (row["stratum"] is None) is pooled] for pooled in (True, False))
     # The first sentence gives the verdict and its p-value, whatever each row is adjusted by.
-    lead = {**records(comparisons)[leading], "p_value_adjusted": p_value, "concern": concern}
+    lead = {**records(test.comparisons_)[test._leading], "p_value_adjusted": test.p_value_, "concern": concern}
     said = []
     if not concern:
         seen = "" if setup.own else ": the interval shows which correlations the data do not rule out"
@@ -94,18 +73,18 @@ def correlation_document(
     if strata:
         first = next((f" {_finding(setup, row)}" for row in strata if row["concern"]), "")
         said.append(f"{_how_many(f'Within single levels of {label(setup.controls)} ', strata, 'comparison')}.{first}")
-    low, high = (p_text(limit) for limit in p_value_interval)
-    between = f"between {low} and {high}" if p_value_interval[0] > 0 else f"below {high}"
+    low, high = map(p_text, limits)
+    between = f"between {low} and {high}" if limits[0] > 0 else f"below {high}"
     said.append(f"With infinitely many resamples, the p-value would lie {between} (95% limits).")
-    return [
-        Paragraph(_finding(setup, lead), "concern" if concern else "fine"),
-        Paragraph("\n".join(said)),
-        Heading("Null hypothesis", 3),
-        Items((_null(setup),)),
-        _table(setup, rows),
-        *([_excluded(excluded)] if len(excluded) else []),
-        Paragraph("\n".join(_notes(setup, rows, several=bool(strata)))),
-    ]
+    left_out = (Column("feature", "name", shows="feature"), STRATUM, Column("people", shows="n"), REASON)
+    excluded = records(test.excluded_)
+    return skeleton(
+        verdict_of(_finding(setup, lead), concern),
+        found=lines(said),
+        null=[_null(setup)],
+        tables=[_table(setup, rows), *([Table.of(left_out, excluded, "Left out", None)] if excluded else [])],
+        notes=_notes(setup, rows, several=bool(strata)),
+    )
 
 
 def _finding(setup: CorrelationSetup, row: Mapping[str, Any]) -> str:
@@ -140,29 +119,17 @@ def _null(setup: CorrelationSetup) -> str:
 
 
 def _table(setup: CorrelationSetup, rows: list[dict[str, Any]]) -> Table:
-    cells = []
-    for row in rows:
-        place = (
-            [f"all {label(setup.controls)}" if row["stratum"] is None else label(row["stratum"])]
-            if setup.controls
-            else []
-        )
-        interval = "" if np.isnan(row["ci_low"]) else f"{row['ci_low']:.4f} to {row['ci_high']:.4f}"
-        p = [p_text(row[name]) for name in ("p_value", "p_value_adjusted")]
-        concern = "concern" if row["concern"] else ""
-        correlation = number_text(row["correlation"])
-        cells.append((label(row["feature"]), *place, f"{row['n']:,}", correlation, interval, *p, concern))
-    strata = [Column(label(setup.controls), "name", named=True)] if setup.controls else []
-    numbers = (Column("people"), Column("correlation"), Column("interval", under=""), Column("p"), Column("adjusted p"))
-    marked = frozenset(place for place, row in enumerate(rows) if row["concern"])
-    columns = (Column("feature", "name"), *strata, *numbers, Column("verdict", "mark"))
-    return Table(columns, tuple(cells), "Comparisons", marked, few=SHOWN)
-
-
-def _excluded(excluded: pd.DataFrame) -> Table:
-    rows = [(label(row["feature"]), label(row["stratum"]), f"{row['n']:,}", row["reason"]) for row in records(excluded)]
-    names = (Column("feature", "name"), Column("stratum", "name"), Column("people"), Column("reason", "word"))
-    return Table(names, tuple(rows), "Left out")
+    columns = (
+        Column("feature", "name", shows="feature"),
+        bool(setup.controls) and Column(
+            label(setup.controls), "name", named=True,
+            shows=lambda row: f"all {label(setup.controls)}" if row["stratum"] is None else label(row["stratum"]),
+        ),
+        Column("people", shows="n"), Column("correlation", shows=lambda row: number_text(row["correlation"])),
+        interval("{:.4f}".format), P, ADJUSTED_P,
+        Column("verdict", "mark", shows=lambda row: "concern" if row["concern"] else ""),
+    )  # fmt: skip
+    return Table.of(columns, rows, "Comparisons", few=SHOWN)
 
 
 def _notes(setup: CorrelationSetup, rows: list[dict[str, Any]], *, several: bool) -> list[str]:

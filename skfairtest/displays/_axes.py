@@ -43,7 +43,8 @@ def drawable(text: Any) -> str:
     name = label(text)
     if name.isascii():
         return name
-    return "".join(c if _has(_default(), c) or _font_of(c) else _escaped(c) for c in name)
+    known = (_has(_default(), c) or _font_of(c) for c in name)
+    return "".join(c if is_known else ascii(c)[1:-1] for c, is_known in zip(name, known, strict=True))
 
 
 def find_fonts(texts: Iterable[Any]) -> None:
@@ -53,10 +54,6 @@ def find_fonts(texts: Iterable[Any]) -> None:
         families = [family for family in dict.fromkeys(map(_font_of, missing)) if family]
         if families:
             text.set_fontfamily([*text.get_fontfamily(), *families])
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
 
 
 def _default() -> str:

@@ -12,12 +12,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from skfairtest._utils.text import display_width, label, shorten
 from skfairtest._utils.typing import Floats
 from skfairtest.displays._style import BAR, BLUE, GREY, ORANGE, PALE, dress, ink_of
 from skfairtest.report.null_histogram import NullHistogram
+from skfairtest.report.plots import Panel
 from skfairtest.report.scales import ROUND, WIDEST, Scale, log_subs, tick_text
 
 #: A mark of no width.
@@ -42,107 +43,37 @@ def row_size(labels: Sequence[Any]) -> str:
     return "small" if any(display_width(label(name)) > WIDE for name in labels) else "medium"
 
 
-def draw_disparities(
-    ax: Any,
-    labels: Sequence[Any],
-    disparity: ArrayLike,
-    low: ArrayLike,
-    high: ArrayLike,
-    found: ArrayLike,
-    *,
-    null: float,
-    margin_bounds: tuple[float, float] | None = None,
-    log: bool = False,
-    factor: float = 1.0,
-    xlabel: str = "",
-    widest: int = WIDEST,
-    legend: bool = True,
-) -> None:
-    """Draw a forest plot: one row per comparison, from top to bottom, with its interval; significant ones stand out.
+def draw_panel(ax: Any, names: Sequence[Any], panel: Panel, *, widest: int = WIDEST, legend: bool = True) -> None:
+    """Draw marks with their intervals, a row for each, from top to bottom; significant ones stand out.
 
     Parameters
     ----------
     ax : matplotlib Axes
         What is drawn on.
-    labels : sequence of str
+    names : sequence of str
         What each row is called.
-    disparity, low, high : array-like of shape (n_rows,)
-        Estimates and limits. An arrow marks one that lies beyond the axis, a cross a missing estimate.
-    found : array-like of bool, shape (n_rows,)
-        Which rows are significant.
-    null : float
-        The disparity of equal groups.
-    margin_bounds : (float, float), optional
-        Tolerated disparities.
-    log : bool
-        Whether the axis is logarithmic, as it is for ratios.
-    factor : float
-        What numbers on the axis are multiplied by: 100 where they are percentage points.
-    xlabel : str
-        What is on the axis.
+    panel : Panel
+        What is drawn. An arrow marks what lies beyond the axis, a word a missing estimate.
     widest : int
-        Columns that a label has at the most.
+        Columns that a name has at the most.
     legend : bool
         Whether the meaning of the marks stands below the axis.
     """
-    values = [np.atleast_1d(np.asarray(v, dtype=float)) for v in (disparity, low, high)]
-    is_found = np.atleast_1d(np.asarray(found, dtype=bool))
-    _rows(ax, labels, widest)
-    _horizontal(ax, Scale.around(values, (null, *(margin_bounds or ())), log=log, factor=factor))
-    if margin_bounds is not None:
-        ax.axvspan(*margin_bounds, color=PALE, linewidth=0, zorder=0, label="tolerated")
-    ax.axvline(null, color=GREY, linewidth=1, zorder=1)
-    _intervals(ax, values, is_found, colour=ORANGE, marker="D", name="significant")
-    _intervals(ax, values, ~is_found, colour=BLUE, marker="o", name="not significant")
-    _xlabel(ax, xlabel)
-    if legend:
-        legend_below(ax)
-
-
-def draw_groups(
-    ax: Any,
-    labels: Sequence[Any],
-    value: ArrayLike,
-    low: ArrayLike,
-    high: ArrayLike,
-    small: ArrayLike,
-    *,
-    factor: float = 1.0,
-    xlabel: str = "",
-    reference: float | None = None,
-    legend: bool = True,
-) -> None:
-    """Draw the value of each group with its interval; values based on few people are hollow.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        What is drawn on.
-    labels : sequence of str
-        What each row is called.
-    value, low, high : array-like of shape (n_rows,)
-        Values and limits.
-    small : array-like of bool, shape (n_rows,)
-        Which values are based on few people.
-    factor : float
-        What numbers on the axis are multiplied by: 100 where they are percentages.
-    xlabel : str
-        What is on the axis.
-    reference : float, optional
-        Everybody's value, a dashed line.
-    legend : bool
-        Whether the meaning of the marks stands below the axis.
-    """
-    values = [np.atleast_1d(np.asarray(v, dtype=float)) for v in (value, low, high)]
-    is_small = np.atleast_1d(np.asarray(small, dtype=bool))
-    known = reference is not None and np.isfinite(reference)
-    _rows(ax, labels, WIDEST)
-    _horizontal(ax, Scale.around(values, (float(reference),) if known and reference is not None else (), factor=factor))
-    if known:
-        ax.axvline(reference, color=GREY, linewidth=1, linestyle="--", zorder=1, label="everybody")
-    _intervals(ax, values, ~is_small, colour=BLUE, marker="o", name="")
-    _intervals(ax, values, is_small, colour=BLUE, marker="o", name="few people", hollow=True)
-    _xlabel(ax, xlabel)
+    values = np.array([(mark.value, mark.low, mark.high) for mark in panel.marks], dtype=float).reshape(-1, 3).T
+    kinds = np.array([mark.kind for mark in panel.marks])
+    _rows(ax, names, widest)
+    _horizontal(ax, panel.scale)
+    if panel.tolerated is not None:
+        ax.axvspan(*panel.tolerated, color=PALE, linewidth=0, zorder=0, label="tolerated")
+    if panel.equality is not None:
+        ax.axvline(panel.equality, color=GREY, linewidth=1, zorder=1)
+    if panel.everyone is not None and np.isfinite(panel.everyone):
+        ax.axvline(panel.everyone, color=GREY, linewidth=1, linestyle="--", zorder=1, label="everybody")
+    other = "" if panel.equality is None else "not significant"
+    _intervals(ax, values, kinds == "significant", colour=ORANGE, marker="D", name="significant")
+    _intervals(ax, values, kinds == "other", colour=BLUE, marker="o", name=other)
+    _intervals(ax, values, kinds == "few", colour=BLUE, marker="o", name="few people", hollow=True)
+    _xlabel(ax, panel.axis)
     if legend:
         legend_below(ax)
 
@@ -254,7 +185,7 @@ def _plain_formatter() -> type:
 
 
 def _intervals(
-    ax: Any, values: Sequence[Floats], which: NDArray[np.bool_], *, colour: str, marker: str, name: str,
+    ax: Any, values: Floats, which: NDArray[np.bool_], *, colour: str, marker: str, name: str,
     hollow: bool = False,
 ) -> None:  # fmt: skip
     if not which.any():

@@ -10,7 +10,7 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.text import shorten
+from skfairtest._utils.text import enumerated, shorten
 from skfairtest.audit import FairnessAudit
 from skfairtest.displays._axes import drawable, find_fonts
 from skfairtest.displays._drawings import literal
@@ -30,8 +30,57 @@ class Part(NamedTuple):
     feature: str
 
 
+class Display(ABC):
+    """A drawing of a fitted test."""
+
+    _drawn: ClassVar[tuple[type, ...]]
+
+    @classmethod
+    def from_test(cls, test: Any, *, name: str | None = None, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw a fitted test, as it was when it was fitted.
+
+        Parameters
+        ----------
+        test : FairnessTest or FairnessAudit
+            The test to draw; `DisparityDisplay` also takes a `SubgroupScan`. Displays of individual fairness take an
+            `IndividualFairnessTest`.
+        name : str, optional
+            Title of the drawing; by default the class of the estimator, if there is one.
+        ax : matplotlib Axes, optional
+            What to draw on; by default new axes.
+        **kwargs
+            Further arguments of `plot`.
+
+        Returns
+        -------
+        Display
+            What was drawn.
+
+        Raises
+        ------
+        ValueError
+            If it is another kind of test, or there is nothing to draw.
+        NotFittedError
+            If it is not fitted.
+        """
+        check_test(test, cls._drawn)
+        estimator = getattr(getattr(test, "_model", test), "estimator", None)  # tests of two models have two
+        if name is None and estimator is not None:
+            name = type(estimator).__name__
+        return cls._read(test, name).plot(ax=ax, **kwargs)
+
+    @classmethod
+    @abstractmethod
+    def _read(cls, test: Any, name: str | None) -> Self:
+        """Take from a fitted test or audit what is drawn."""
+
+    @abstractmethod
+    def plot(self, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw."""
+
+
 class OfTest(ABC):
-    """A drawing of a fitted test, which `from_estimator` and `from_predictions` fit first."""
+    """A drawing of a test of groups, which `from_estimator` and `from_predictions` fit first."""
 
     @classmethod
     @abstractmethod
@@ -143,52 +192,10 @@ class OfTest(ABC):
         return cls.from_test(test, name=name, ax=ax)
 
 
-class FittedDisplay(OfTest):
-    """A drawing of a fitted test, or of a fitted audit."""
+class FittedDisplay(Display, OfTest):
+    """A drawing of a fitted test of groups, or of a fitted audit."""
 
     _drawn: ClassVar[tuple[type, ...]] = (FairnessTest, FairnessAudit)
-
-    @classmethod
-    def from_test(cls, test: Any, *, name: str | None = None, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw a fitted test or a fitted audit.
-
-        Parameters
-        ----------
-        test : FairnessTest or FairnessAudit
-            The test to draw; `DisparityDisplay` also takes a `SubgroupScan`.
-        name : str, optional
-            Title of the drawing; by default the class of the estimator, if there is one.
-        ax : matplotlib Axes, optional
-            What to draw on; by default new axes.
-        **kwargs
-            Further arguments of `plot`.
-
-        Returns
-        -------
-        Display
-            What was drawn.
-
-        Raises
-        ------
-        ValueError
-            If it is not a test of group fairness, or there is nothing to draw.
-        NotFittedError
-            If it is not fitted.
-        """
-        check_test(test, cls._drawn)
-        estimator = getattr(test, "estimator", None)  # tests of two models have two
-        if name is None and estimator is not None:
-            name = type(estimator).__name__
-        return cls._read(test, name).plot(ax=ax, **kwargs)
-
-    @classmethod
-    @abstractmethod
-    def _read(cls, test: Any, name: str | None) -> Self:
-        """Take from a fitted test or audit what is drawn."""
-
-    @abstractmethod
-    def plot(self, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Self:
-        """Draw."""
 
 
 def check_test(test: Any, kinds: tuple[type, ...] = FittedDisplay._drawn) -> None:
@@ -200,8 +207,8 @@ def check_test(test: Any, kinds: tuple[type, ...] = FittedDisplay._drawn) -> Non
         If it is something else, or not fitted.
     """
     if not isinstance(test, kinds):
-        *others, last = (kind.__name__ for kind in kinds)
-        raise ParameterError(f"test must be a fitted {', '.join(others)} or {last}; found {type(test).__name__}")
+        names = enumerated([kind.__name__ for kind in kinds], "or")
+        raise ParameterError(f"test must be a fitted {names}; found {type(test).__name__}")
     check_is_fitted(test)
 
 

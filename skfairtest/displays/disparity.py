@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import pluralize
 from skfairtest.displays._axes import axes
-from skfairtest.displays._drawings import draw_disparities, height_of, width_of
+from skfairtest.displays._drawings import draw_panel, height_of, width_of
 from skfairtest.displays._style import styled
 from skfairtest.displays._tested import FittedDisplay, comparison_name, finish, fitted_name, parts_of, titled
 from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.report.cells import axis_factor, by_p_value, disparity_axis, pooled_first, records
+from skfairtest.report.plots import Panel
 from skfairtest.report.scales import WIDEST
 from skfairtest.report.sentences import metric_title
 from skfairtest.subgroups.fairness import SubgroupScan
@@ -208,19 +209,12 @@ class DisparityDisplay(FittedDisplay):
             told.append(f"the {len(rows)} smallest p-values of {total:,} comparisons")
         if self.n_hidden:
             told.append(f"{pluralize(self.n_hidden, 'comparison')} of another kind not shown")
-        draw_disparities(
-            self.ax_,
-            labels,
-            self.disparity[rows],
-            self.ci_low[rows],
-            self.ci_high[rows],
-            self.concern[rows],
-            null=self.null,
-            margin_bounds=self.margin_bounds,
-            log=self.null == 1.0,
-            factor=self.factor,
-            xlabel="\n".join(told),
-            widest=widest,
-        )
+        kinds = np.where(self.concern[rows], "significant", "other")
+        columns = [column[rows] for column in (self.disparity, self.ci_low, self.ci_high)]
+        panel = Panel.of(
+            columns, kinds, log=self.null == 1.0, factor=self.factor, equality=self.null,
+            tolerated=self.margin_bounds, axis="\n".join(told),
+        )  # fmt: skip
+        draw_panel(self.ax_, labels, panel, widest=widest)
         finish(self.ax_, titled(self.metric_name, self.estimator_name if name is None else name), **kwargs)
         return self

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
 from skfairtest.displays._axes import axes
-from skfairtest.displays._drawings import draw_groups, height_of, width_of
+from skfairtest.displays._drawings import draw_panel, height_of, width_of
 from skfairtest.displays._style import styled
 from skfairtest.displays._tested import FittedDisplay, Part, finish, fitted_name, parts_of, titled
 from skfairtest.report.cells import value_axis, value_factor
+from skfairtest.report.plots import Panel
 from skfairtest.report.sentences import metric_title
 
 
@@ -137,17 +138,10 @@ class GroupMetricDisplay(FittedDisplay):
             xlabel += f"\nthe {max_rows} largest of {total:,} groups"
         labels = [f"{self.labels[i]} (n = {self.n_effective[i]:,})" for i in rows]
         self.figure_, self.ax_ = axes(ax, type(self).__name__, (width_of(labels), height_of(len(rows))))
-        draw_groups(
-            self.ax_,
-            labels,
-            self.value[rows],
-            self.ci_low[rows],
-            self.ci_high[rows],
-            self.small[rows],
-            factor=self.factor,
-            xlabel=xlabel,
-            reference=self.reference,
-        )
+        kinds = np.where(self.small[rows], "few", "other")
+        columns = [column[rows] for column in (self.value, self.ci_low, self.ci_high)]
+        panel = Panel.of(columns, kinds, factor=self.factor, everyone=self.reference, axis=xlabel)
+        draw_panel(self.ax_, labels, panel)
         finish(self.ax_, titled(self.metric_name, self.estimator_name if name is None else name), **kwargs)
         return self
 

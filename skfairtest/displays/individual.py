@@ -2,69 +2,29 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest.displays._axes import axes
 from skfairtest.displays._drawings import legend_below, plain_log
 from skfairtest.displays._style import BLUE, GREY, ORANGE, styled
+from skfairtest.displays._tested import Display
 from skfairtest.individual import IndividualFairnessTest
-from skfairtest.report.individual import AXES
+from skfairtest.individual.report import AXES
 
 #: What is said of the line that is drawn, after what the statistic is.
 LOWER_BOUND = ",\nlower bound"
 
 
-class _TestDisplay(ABC):
-    """A drawing of one fitted test, made from a test or from a model."""
+class _TestDisplay(Display):
+    """A drawing of one fitted test of individual fairness, made from a test or from a model."""
 
-    @classmethod
-    def from_test(cls, test: IndividualFairnessTest, *, name: str | None = None, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw a fitted test, as it was when it was fitted.
-
-        Parameters
-        ----------
-        test : IndividualFairnessTest
-            The fitted test.
-        name : str, optional
-            What it is called in the legend; by default the class of its estimator.
-        ax : matplotlib Axes, optional
-            What to draw on; by default new axes.
-        **kwargs
-            Further arguments of `plot`.
-
-        Returns
-        -------
-        Display
-            What was drawn.
-
-        Raises
-        ------
-        ValueError
-            If it is not a test of individual fairness, or nothing was tested (``verdict_`` is "no_trace").
-        NotFittedError
-            If it is not fitted.
-        """
-        if not isinstance(test, IndividualFairnessTest):
-            raise ParameterError(f"test must be a fitted IndividualFairnessTest; found {type(test).__name__}")
-        check_is_fitted(test)
-        if test.verdict_ == "no_trace":
-            raise ParameterError(f"test has nothing to draw. {test.sentences()[0]}")
-        # Parameters may have been set since; the setup is that of the fit.
-        setup = test._setup
-        display = cls._read(
-            test,
-            tolerance=setup.tolerance,
-            statistic_name=AXES[setup.statistic],
-            estimator_name=type(test._model.estimator).__name__ if name is None else name,
-        )
-        return display.plot(ax=ax, **kwargs)
+    _drawn: ClassVar[tuple[type, ...]] = (IndividualFairnessTest,)
 
     @classmethod
     def from_estimator(
@@ -104,13 +64,18 @@ class _TestDisplay(ABC):
         return cls.from_test(test, name=name, ax=ax)
 
     @classmethod
-    @abstractmethod
-    def _read(cls, test: IndividualFairnessTest, **common: Any) -> Self:
-        """Take from a fitted test what is drawn; what all drawings show is `common`."""
+    def _read(cls, test: IndividualFairnessTest, name: str | None) -> Self:
+        if test.verdict_ == "no_trace":
+            raise ParameterError(f"test has nothing to draw. {test.sentences()[0]}")
+        # Parameters may have been set since; the setup is that of the fit.
+        setup, values = test._setup, cls._values(test)
+        values |= {"tolerance": setup.tolerance, "statistic_name": AXES[setup.statistic], "estimator_name": name}
+        return cls(**values)
 
+    @classmethod
     @abstractmethod
-    def plot(self, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Self:
-        """Draw."""
+    def _values(cls, test: IndividualFairnessTest) -> dict[str, Any]:
+        """Take from a fitted test what is drawn."""
 
 
 def _has_logarithm(values: Any) -> Any:
@@ -187,15 +152,9 @@ class StoppingTimeDisplay(_TestDisplay):
     estimator_name: str | None = None
 
     @classmethod
-    def _read(cls, test: IndividualFairnessTest, **common: Any) -> Self:
-        path = test.path_
-        return cls(
-            n_steps=path["n_steps"].to_numpy(),
-            statistic=path["statistic"].to_numpy(),
-            lower_bound=path["lower_bound"].to_numpy(),
-            step_name="candidates" if test.solver_report_["solver"] == "search" else "steps",
-            **common,
-        )
+    def _values(cls, test: IndividualFairnessTest) -> dict[str, Any]:
+        columns = {name: test.path_[name].to_numpy() for name in ("n_steps", "statistic", "lower_bound")}
+        return {**columns, "step_name": "candidates" if test.solver_report_["solver"] == "search" else "steps"}
 
     @styled
     def plot(self, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Self:
@@ -302,8 +261,8 @@ class LossRatioDisplay(_TestDisplay):
     estimator_name: str | None = None
 
     @classmethod
-    def _read(cls, test: IndividualFairnessTest, **common: Any) -> Self:
-        return cls(loss_ratios=test.loss_ratios_, statistic=test.statistic_, lower_bound=test.lower_bound_, **common)
+    def _values(cls, test: IndividualFairnessTest) -> dict[str, Any]:
+        return {name: getattr(test, f"{name}_") for name in ("loss_ratios", "statistic", "lower_bound")}
 
     @styled
     def plot(self, *, ax: Any = None, name: str | None = None, bins: int = 40, **kwargs: Any) -> Self:

@@ -9,7 +9,6 @@ import pandas as pd
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from skfairtest._utils.text import enumerated, label
 from skfairtest.comparisons.core import Measured, Result
 from skfairtest.comparisons.detectable import Supposed
 from skfairtest.comparisons.engine import check_question, compare
@@ -33,11 +32,10 @@ from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.setup import setup_of
 from skfairtest.comparisons.unknown import disparities_of, p_value_bounds_of
 from skfairtest.group.explanation import Explanation, explain
+from skfairtest.group.report import group_document, group_title
 from skfairtest.metrics import Metric
 from skfairtest.readers import classes_of
 from skfairtest.report.document import Block
-from skfairtest.report.group import group_document
-from skfairtest.report.sentences import metric_title
 from skfairtest.tables import Sample
 
 
@@ -369,6 +367,7 @@ class FairnessTest(GroupsTest):
         elif hasattr(self, "bounds_"):  # of an earlier fit
             del self.bounds_, self.p_value_bounds_, self.disparity_bounds_
         self._setup, self._values = setup_of(measured, verdict.adjust), values_frame(measured)
+        self._feature = self._setup.features
         self._null_histogram = null_histogram_of(leading)
         # Where the leading comparison stands in comparisons_.
         self._leading = verdict.leading[1]
@@ -436,24 +435,10 @@ class FairnessTest(GroupsTest):
         return {**super()._found(), "by_group": self._values}
 
     def _title(self) -> str:
-        metrics = enumerated([metric_title(metric) for metric in dict.fromkeys(self.comparisons_["metric"])])
-        return f"{metrics} by {label(self._setup.features)}"
+        return group_title(self)
 
     def _blocks(self) -> list[Block]:
-        return group_document(
-            self._setup,
-            by_group=self._values,
-            comparisons=self.comparisons_,
-            excluded=self.excluded_,
-            homogeneity=self.homogeneity_,
-            standardized=self.standardized_differences_,
-            p_value=self.p_value_,
-            concern=self.concern_,
-            p_value_interval=self.p_value_interval_,
-            leading=self._leading,
-            equivalence_interval=getattr(self, "equivalence_interval_", None),
-            bounds=(self.disparity_bounds_, self.p_value_bounds_) if hasattr(self, "bounds_") else None,
-        )
+        return group_document(self)
 
 
 def measured_of(

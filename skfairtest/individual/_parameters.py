@@ -16,8 +16,8 @@ from skfairtest._utils.typing import Floats
 from skfairtest.individual._audited import derived_values
 from skfairtest.individual.flow.ranges import Ranges
 from skfairtest.individual.models.features import Features
+from skfairtest.individual.report import STATISTICS
 from skfairtest.readers.levels import listed
-from skfairtest.report.individual import STATISTICS
 
 #: Statistics of the difference that every person makes, not of their ratio.
 OF_MEANS = ("ratio_of_means", "error_rate_ratio")

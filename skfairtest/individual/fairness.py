@@ -33,9 +33,9 @@ from skfairtest.individual._unfair import (
     warn_of_cost,
 )
 from skfairtest.individual.flow.audit_value import AuditValue, ratios
+from skfairtest.individual.report import IndividualSetup, individual_document, individual_sentences
 from skfairtest.individual.sensitive_subspace import NoGroupsError
 from skfairtest.report.document import Block
-from skfairtest.report.individual import IndividualSetup, individual_document, individual_sentences
 from skfairtest.report.mixin import ReportMixin
 
 #: The setting of the paper.
@@ -545,13 +545,13 @@ class IndividualFairnessTest(ReportMixin):
             The sentences; none is about an individual person.
         """
         check_is_fitted(self)
-        return individual_sentences(self._setup, self.changed_features())
+        return individual_sentences(self)
 
     def _title(self) -> str:
         return f"Individual fairness of {label(type(self._model.estimator).__name__)}"
 
     def _blocks(self) -> list[Block]:
-        return individual_document(self._setup, self.most_unfair(3, n_features=3), self.changed_features())
+        return individual_document(self)
 
     def __sklearn_tags__(self) -> Tags:
         """Declare that X is a table of numbers and categories."""
@@ -642,24 +642,8 @@ class IndividualFairnessTest(ReportMixin):
             "n_held_back": n_held,
             "functions": [] if flow.ranges.free else functions_of_others(plan.people.features, flow.ranges),
         }
-        self._setup = IndividualSetup(
-            statistic=self._statistic.statistic,
-            tolerance=float(self.tolerance),
-            alpha=1 - float(self.confidence_level),
-            estimate=self.statistic_,
-            lower_bound=self.lower_bound_,
-            interval=self.confidence_interval_,
-            p_value=self.p_value_,
-            verdict=self.verdict_,
-            n_samples=self.n_samples_,
-            n_excluded=len(self.excluded_),
-            n_features=self.n_features_in_,
-            units=self._units(),
-            doubts=doubts,
-            traces=self.traces_,
-            changed_alone=self.changed_alone_,
-            report=self.solver_report_,
-        )
+        alpha, tolerance = 1 - float(self.confidence_level), float(self.tolerance)
+        self._setup = IndividualSetup(self._statistic.statistic, tolerance, alpha, self._units(), doubts)
 
     def _units(self) -> str:
         """Say what the map is measured in, where that is estimated from the people tested."""

@@ -22,12 +22,12 @@ from skfairtest.metrics import Metric, Rate, resolve_metrics
 from skfairtest.paired.frames import by_model_frame, disparities_frame
 from skfairtest.paired.metric import MODELS, Paired, paired
 from skfairtest.paired.one_group import compare_in_one_group
+from skfairtest.paired.record import PairedRecord, paired_row
+from skfairtest.paired.report import paired_document
 from skfairtest.readers import check_rows, classes_of, one_column, predict, predictions_from_X, scores
 from skfairtest.readers.containers import is_table, split_table
 from skfairtest.report.cells import records
 from skfairtest.report.document import Block
-from skfairtest.report.paired import paired_document
-from skfairtest.report.paired_record import PairedRecord, paired_row
 from skfairtest.tables import PAIRED_NAMES, Sample
 
 ALTERNATIVES = ("two-sided", "greater", "less", "fairer")
@@ -408,7 +408,6 @@ class PairedFairnessTest(FairnessTest):
             del self.equivalence_interval_
         one_group = len(self.groups_) == 1
         kind = "one group" if one_group else "sizes" if self.alternative == "fairer" else "change"
-        self._feature = self._setup.features
         self._setup = replace(self._setup, models=kind)
         if one_group:
             self._setup = replace(self._setup, features="model", names=())
@@ -442,16 +441,7 @@ class PairedFairnessTest(FairnessTest):
 
     def _document_of(self, names: tuple[str, str]) -> list[Block]:
         """Compose the report, in which models have these names."""
-        return paired_document(
-            self._record(names),
-            self._setup,
-            by_group=self._values,
-            by_model=self.by_model_,
-            comparisons=self.comparisons_,
-            excluded=self.excluded_,
-            homogeneity=self.homogeneity_,
-            p_value_interval=self.p_value_interval_,
-        )
+        return paired_document(self, self._record(names))
 
     def _title(self) -> str:
         return f"Two models: {super()._title()}"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,19 +16,18 @@ from skfairtest._utils.text import label
 from skfairtest.comparisons.frames import written_labels
 from skfairtest.inference.multiplicity import holm
 from skfairtest.paired.fairness import PairedFairnessTest
+from skfairtest.paired.record import PairedRecord
+from skfairtest.paired.report import models_document
 from skfairtest.report.document import Block, Heading
-from skfairtest.report.markdown import markdown
-from skfairtest.report.mixin import below_verdict, positive_label, write_text
-from skfairtest.report.paired import models_document
-from skfairtest.report.paired_record import PairedRecord
-from skfairtest.report.record import plain_value
+from skfairtest.report.mixin import Pages, below_verdict, positive_label
+from skfairtest.report.plain import plain_value
 from skfairtest.report.text import plain
 
 __all__ = ["ModelComparison", "compare_models"]
 
 
 @dataclass(frozen=True)
-class ModelComparison:
+class ModelComparison(Pages):
     """What `compare_models` returns.
 
     Parameters
@@ -85,69 +82,19 @@ class ModelComparison:
             "candidates": {name: test.to_dict() for name, test in self.tests.items()},
         }
 
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Write what `to_dict` returns as JSON.
+    def _title(self) -> str:
+        return f"Models compared with {label(self.baseline)}"
 
-        Parameters
-        ----------
-        path : str or path, optional
-            The file to write; None: the text is returned.
-
-        Returns
-        -------
-        str or None
-            ASCII text.
-        """
-        return write_text(json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n", path)
-
-    def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Write a section for a model card.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            The file to write; None: the text is returned.
-
-        Returns
-        -------
-        str or None
-            Markdown, in which every name is text.
-        """
-        return write_text(markdown(self._document()), path)
-
-    def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Write the comparison as one page that needs nothing else, and no network.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            The file to write; None: the text is returned.
-
-        Returns
-        -------
-        str or None
-            HTML.
-
-        Raises
-        ------
-        ImportError
-            If jinja2 or matplotlib is not installed.
-        """
-        from skfairtest.report.html import page
-
-        heading = Heading(f"Models compared with {label(self.baseline)}", 1)
-        return write_text(page([heading, *self._document()]), path)
+    def _page(self) -> Sequence[Block]:
+        return [Heading(self._title(), 1), *self._document()]
 
     def __str__(self) -> str:
         """Return the verdict and sentences, then the tables."""
         return plain(self._document()).rstrip("\n")
 
     def _document(self) -> Sequence[Block]:
-        title, *blocks = models_document(
-            self._records, self.results, self.baseline, level=self.confidence_level, fairer=self._is_fairer,
-            concern=self.concern_,
-            documents={name: test._document_of((self.baseline, name)) for name, test in self.tests.items()},
-        )  # fmt: skip
+        documents = {name: test._document_of((self.baseline, name)) for name, test in self.tests.items()}
+        title, *blocks = models_document(self, documents)
         tests = list(self.tests.values())
         cautions = dict.fromkeys(f"Caution: {caution}" for test in tests for caution in test._cautions)
         return [title, *below_verdict(blocks, [*positive_label(tests[0].pos_label_), *cautions])]

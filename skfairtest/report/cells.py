@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.text import label
+from skfairtest.report.columns import ADJUSTED_P, COMPARED_WITH, GROUP, METRIC, REASON, STRATUM, P, number_text, span
 from skfairtest.report.document import Column, Table
 from skfairtest.report.sentences import (
     Setup,
@@ -19,7 +20,6 @@ from skfairtest.report.sentences import (
     decimals_of,
     metric_title,
     number,
-    p_text,
     percent,
     share_digits,
     written,
@@ -27,23 +27,9 @@ from skfairtest.report.sentences import (
 )
 
 __all__ = [
-    "SHOWN",
-    "axis_factor",
-    "by_evidence",
-    "by_p_value",
-    "comparison_pieces",
-    "comparisons_table",
-    "definition",
-    "disagreement",
-    "disparity_axis",
-    "excluded_table",
-    "number_text",
-    "pooled_first",
-    "records",
-    "value_axis",
-    "value_factor",
-    "values_of",
-    "values_table",
+    "EVERYBODY", "SHOWN", "axis_factor", "by_evidence", "by_p_value", "comparison_pieces", "comparisons_table",
+    "definition", "disagreement", "disparity_axis", "excluded_table", "pooled_first", "records", "value_axis",
+    "value_factor", "values_of", "values_table",
 ]  # fmt: skip
 
 #: Decimals say something between these sizes; beyond, digits do.
@@ -56,26 +42,6 @@ SHOWN = 20
 NO_SIZE = "more than possible"
 #: Whom each group is compared with, where that is the same for all.
 EVERYBODY = {"to_overall": "everyone", "to_rest": "everyone else"}
-
-
-def number_text(value: float) -> str:
-    """Write a value or a disparity with four decimals.
-
-    Examples
-    --------
-    >>> (
-    ...     number_text(0.35),
-    ...     number_text(-0.00001),
-    ...     number_text(float("nan")),
-    ...     number_text(float("-inf")),
-    ... )
-    ('0.3500', '0.0000', 'undefined', '-inf')
-    """
-    if np.isnan(value):
-        return "undefined"
-    if np.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    return f"{round(value, 4) + 0.0:.4f}"  # + 0.0: no minus sign before 0
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -127,10 +93,6 @@ def _shown(value: float) -> str:
     if np.isnan(value) or value == 0 or SMALL <= abs(value) < LARGE:
         return number_text(value)
     return number(value)
-
-
-def _span(write: Callable[[float], str], low: float, high: float) -> str:
-    return "" if np.isnan(low) or np.isnan(high) else f"{write(low)} to {write(high)}"
 
 
 def _written(setup: Setup, row: Mapping[str, Any]) -> Written:
@@ -232,7 +194,7 @@ def _value_cells(setup: Setup, row: Mapping[str, Any]) -> tuple[str, str, str]:
         write = partial(percent, digits=share_digits(value))
     elif setup.is_share(metric):
         write = decimal
-    interval = "" if np.isnan(value) else _span(write, row["ci_low"], row["ci_high"]).replace("%", "", 1)
+    interval = "" if np.isnan(value) else span(write, row["ci_low"], row["ci_high"]).replace("%", "", 1)
     return write(value), interval, f"{row['n_effective']:,}{remark}"
 
 
@@ -301,75 +263,52 @@ def comparisons_table(
     kinds = sorted({setup.disparity_of(metric).replace("_", " ") for metric in asked}) or [setup.disparity]
     points = kinds == ["difference"] and all(setup.is_share(metric) for metric in asked)
     unit = " (points)" if points else ""
-    columns = {
-        **({"metric": Column("metric", "name")} if metrics else {}),
-        "group": Column("group", "name"),
-        "other": Column("compared with", "name", fold="  against "),
-        **({"stratum": Column(label(setup.controls), "name", named=True, fold="  in ")} if setup.controls else {}),
-        "value": Column("value"),
-        "n_group": Column("n", under="n ", detail=True),
-        "against": Column("against", fold=""),
-        "n_other": Column("n", under="n ", detail=True),
-        "disparity": Column(f"{' or '.join(kinds)}{unit}"),
-        "interval": Column("interval", under=""),
-        "p": Column("p"),
-        "adjusted": Column("adjusted p", fold=""),
-        **({"detectable": Column(f"detectable{unit}")} if audited else {}),
-        "verdict": Column("verdict", "mark"),
-        "method": Column("method", "word", detail=True),
-    }
-    rows = [_comparison_cells(setup, row, unit=not points) for row in records(comparisons)]
-    found = [place for place, concern in enumerate(comparisons["concern"]) if concern]
-    return Table(
-        tuple(columns.values()),
-        tuple(tuple(row[name] for name in columns) for row in rows),
-        caption,
-        marked=frozenset(found),
-        few=min(MOST, max(FEW, len(found))),
-        folded=folded,
-        long=audited,
-    )
+    rows = [
+        {"verdict": "significant" if row["concern"] else "", **row, "how": _written(setup, row)}
+        for row in records(comparisons)
+    ]
 
+    def of(write: Callable[[Mapping[str, Any]], str], alone: str = "") -> Callable[[Mapping[str, Any]], str]:
+        """Write what a metric that looks at all groups at once has not."""
+        return lambda row: alone if row["group"] is None else write(row)
 
-def _comparison_cells(setup: Setup, row: Mapping[str, Any], *, unit: bool) -> dict[str, str]:
-    """Write one comparison; `unit`: with the unit of its disparity, which the headings do not say."""
-    metric, size = row["metric"], row.get("minimum_detectable", np.nan)
-    alone = row["group"] is None  # a metric that looks at all groups at once
-    how = _written(setup, row)
-    points = how.unit if unit else ""
-    equality = "1" if setup.is_ratio(metric) else "0"
-    although = f" (includes {equality})" if setup.includes_equality(row) else ""
-    return {
-        "metric": metric_title(metric),
-        "group": "all groups" if alone else label(row["group"]),
-        "other": "" if alone else _compared_with(setup, row),
-        "stratum": _stratum(setup, row),
-        "n_group": "" if alone else f"{row['n_group']:,}",
-        "n_other": "" if alone else f"{row['n_other']:,}",
-        "value": "" if alone else how.value(row["value_group"]),
-        "against": "" if alone else how.value(row["value_other"]),
-        "disparity": f"{how.disparity(row['disparity'])}{points}{' (rounded)' if how.rounded else ''}",
-        "interval": f"{_span(how.disparity, row['ci_low'], row['ci_high'])}{although}",
-        "p": p_text(row["p_value"]),
-        "adjusted": p_text(row["p_value_adjusted"]),
-        "detectable": "" if np.isnan(size) else NO_SIZE if np.isinf(size) else f"{how.disparity(size)}{points}",
-        "verdict": row.get("verdict", "significant" if row["concern"] else ""),
-        "method": row["method"],
-    }
+    def gap(row: Mapping[str, Any], value: float, behind: str = "") -> str:
+        return f"{row['how'].disparity(value)}{'' if points else row['how'].unit}{behind}"
+
+    def interval(row: Mapping[str, Any]) -> str:
+        equality = "1" if setup.is_ratio(row["metric"]) else "0"
+        although = f" (includes {equality})" if setup.includes_equality(row) else ""
+        return f"{span(row['how'].disparity, row['ci_low'], row['ci_high'])}{although}"
+
+    def detectable(row: Mapping[str, Any]) -> str:
+        size = row["minimum_detectable"]
+        return "" if np.isnan(size) else NO_SIZE if np.isinf(size) else gap(row, size)
+
+    stratum = Column(label(setup.controls), "name", named=True, fold="  in ", shows=lambda row: _stratum(setup, row))
+    columns = (
+        metrics and METRIC, replace(GROUP, shows=of(lambda row: label(row["group"]), "all groups")),
+        replace(COMPARED_WITH, fold="  against ", shows=of(lambda row: _compared_with(setup, row))),
+        bool(setup.controls) and stratum, Column("value", shows=of(lambda row: row["how"].value(row["value_group"]))),
+        Column("n", under="n ", detail=True, shows=of(lambda row: f"{row['n_group']:,}")),
+        Column("against", fold="", shows=of(lambda row: row["how"].value(row["value_other"]))),
+        Column("n", under="n ", detail=True, shows=of(lambda row: f"{row['n_other']:,}")),
+        Column(
+            f"{' or '.join(kinds)}{unit}",
+            shows=lambda row: gap(row, row["disparity"], " (rounded)" if row["how"].rounded else ""),
+        ),
+        Column("interval", under="", shows=interval), P, replace(ADJUSTED_P, fold=""),
+        audited and Column(f"detectable{unit}", shows=detectable), Column("verdict", "mark", shows="verdict"),
+        Column("method", "word", detail=True, shows="method"),
+    )  # fmt: skip
+    few = min(MOST, max(FEW, int(comparisons["concern"].sum())))
+    return Table.of(columns, rows, caption, few=few, folded=folded, long=audited)
 
 
 def excluded_table(excluded: pd.DataFrame, caption: str, *, folded: bool = False) -> Table:
     """Write what was left out and why; a page may show the caption alone until it is unfolded."""
-    strata = [Column("stratum", "name")] if excluded["stratum"].notna().any() else []
-    rows = [
-        (
-            metric_title(row["metric"]) if row["metric"] else "(all)",
-            label(row["group"]),
-            *([label(row["stratum"])] if strata else []),
-            *(f"{row[name]:,}" for name in ("n", "n_effective", "comparisons")),
-            row["reason"],
-        )
-        for row in records(excluded)
-    ]
-    columns = (Column("metric", "name"), Column("group", "name"), *strata, Column("people"), Column("n"))
-    return Table((*columns, Column("comparisons"), Column("reason", "word")), tuple(rows), caption, folded=folded)
+    columns = (
+        Column("metric", "name", shows=lambda row: metric_title(row["metric"]) if row["metric"] else "(all)"), GROUP,
+        excluded["stratum"].notna().any() and STRATUM, Column("people", shows="n"), Column("n", shows="n_effective"),
+        Column("comparisons", shows="comparisons"), REASON,
+    )  # fmt: skip
+    return Table.of(columns, records(excluded), caption, marks=None, folded=folded)

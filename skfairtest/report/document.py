@@ -7,10 +7,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Any, Self
 
+from skfairtest._utils.text import label
 from skfairtest.report.plots import Bars, Forest
 
 __all__ = [
@@ -81,6 +83,8 @@ class Column:
         The same, on a narrow screen only.
     detail : bool
         Whether only a page has room for it.
+    shows : str or callable
+        What it shows of a row: a field of it, or what a function writes of it.
     """
 
     head: str
@@ -89,6 +93,14 @@ class Column:
     under: str | None = None
     fold: str | None = None
     detail: bool = False
+    shows: str | Callable[[Mapping[str, Any]], str] = field(default="", compare=False, repr=False)
+
+    def cell(self, row: Mapping[str, Any]) -> str:
+        """Write what it shows of a row: names as labels, words and marks as they are, numbers of people with commas."""
+        if not isinstance(self.shows, str):
+            return self.shows(row)
+        value: Any = row[self.shows]
+        return f"{value:,}" if self.kind == "number" else value if self.kind in ("word", "mark") else label(value)
 
 
 @dataclass(frozen=True)
@@ -124,6 +136,31 @@ class Table:
     keys: int = 0
     folded: bool = False
     long: bool = False
+
+    @classmethod
+    def of(
+        cls, columns: Iterable[Any], rows: Iterable[Mapping[str, Any]], caption: str = "",
+        marks: str | Callable[[Mapping[str, Any]], Any] | None = "concern", **settings: Any,
+    ) -> Self:  # fmt: skip
+        """Make a table of the columns that are declared; what is no column is left out.
+
+        Parameters
+        ----------
+        columns : iterable of Column or bool
+            The columns, each with what it shows; False stands for one that this table does not have.
+        rows : iterable of mapping
+            What they show.
+        caption : str
+            What is in it.
+        marks : str, callable or None
+            Which rows are marked: a field of a row, or a function of it; None: none.
+        **settings
+            `few`, `keys`, `folded` and `long`.
+        """
+        kept, listed = tuple(column for column in columns if isinstance(column, Column)), list(rows)
+        is_marked = marks if callable(marks) else lambda row: marks is not None and row[marks]
+        marked = frozenset(place for place, row in enumerate(listed) if is_marked(row))
+        return cls(kept, tuple(tuple(one.cell(row) for one in kept) for row in listed), caption, marked, **settings)
 
     def stacks(self, *, fold: bool = False) -> list[range]:
         """Return the places of each column with those of what stands under it; `fold`: on a narrow screen."""

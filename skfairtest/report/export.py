@@ -29,14 +29,11 @@ def to_csv(frame: pd.DataFrame) -> str:
     '=1+1,-0.25
     f,0.5
     """
-    columns = {name: [_plain(escape_formula(value)) for value in frame[name]] for name in frame.columns}
+    marked = {name: [escape_formula(value) for value in frame[name]] for name in frame.columns}
+    # Text without characters that control a terminal.
+    columns = {name: [escape(value) if isinstance(value, str) else value for value in marked[name]] for name in marked}
     text: str = pd.DataFrame(columns, dtype=object).to_csv(index=False, lineterminator="\n")
     return text
-
-
-def _plain(value: object) -> object:
-    """Text without characters that control a terminal; everything else as it is."""
-    return escape(value) if isinstance(value, str) else value
 
 
 def escape_formula(value: object) -> object:

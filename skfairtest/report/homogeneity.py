@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.report.cells import EVERYBODY, records
+from skfairtest.report.columns import ADJUSTED_P, COMPARED_WITH, GROUP, METRIC, P
 from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
-from skfairtest.report.sentences import Setup, equals_p, metric_title, number, p_text
+from skfairtest.report.sentences import Setup, equals_p, metric_title, number
 
 __all__ = ["homogeneity_blocks", "homogeneity_sentences"]
 
@@ -122,20 +124,15 @@ def _who(setup: Setup, row: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _table(setup: Setup, rows: list[dict[str, Any]]) -> Table:
-    several = len({row["metric"] for row in rows}) > 1
     columns = (
-        *([Column("metric", "name")] if several else []),
-        Column("group", "name"), Column("compared with", "name"), Column("shared disparity"), Column("statistic"),
-        Column("df"), Column("p"), Column("adjusted p"), Column("farthest", "name"), Column("standard errors"),
+        len({row["metric"] for row in rows}) > 1 and METRIC, GROUP,
+        replace(COMPARED_WITH, shows=lambda row: _who(setup, row)[1]),
+        Column("shared disparity", shows=lambda row: number(row["common"])),
+        Column("statistic", shows=lambda row: f"{row['statistic']:.4g}"),
+        Column("df", shows=lambda row: f"{row['df']}"), P, ADJUSTED_P, Column("farthest", "name", shows="stratum"),
+        Column("standard errors", shows=lambda row: f"{row['distance']:.1f}"),
     )  # fmt: skip
-    cells = []
-    for row in rows:
-        first = [metric_title(row["metric"])] if several else []
-        p = [p_text(row[name]) for name in ("p_value", "p_value_adjusted")]
-        numbers = [number(row["common"]), f"{row['statistic']:.4g}", f"{row['df']}"]
-        cells.append((*first, *_who(setup, row), *numbers, *p, label(row["stratum"]), f"{row['distance']:.1f}"))
-    marked = frozenset(place for place, row in enumerate(rows) if row["p_value_adjusted"] <= setup.alpha)
     methods = enumerated(sorted({str(row["method"]) for row in rows}))
     shown = f"; the first {ROWS} (homogeneity_ has all)" if len(rows) > ROWS else ""
     caption = f"Homogeneity over {label(setup.controls)} ({methods}){shown}"
-    return Table(columns, tuple(cells[:ROWS]), caption, marked & frozenset(range(ROWS)))
+    return Table.of(columns, rows[:ROWS], caption, lambda row: row["p_value_adjusted"] <= setup.alpha)

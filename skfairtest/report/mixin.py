@@ -20,16 +20,121 @@ from skfairtest._utils.text import label
 from skfairtest._version import __version__
 from skfairtest.report.document import Block, Heading, Paragraph, shortened
 from skfairtest.report.markdown import markdown
-from skfairtest.report.record import plain_value
+from skfairtest.report.plain import plain_value
 from skfairtest.report.text import plain
 
-__all__ = ["ReportMixin", "below_verdict", "library_versions", "positive_label", "write_text"]
+__all__ = ["Pages", "ReportMixin", "below_verdict", "library_versions", "positive_label", "write_text"]
 
 #: Libraries whose versions may change a number, or a drawing where it is installed.
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn", "matplotlib")
 
 
-class ReportMixin(ModelTest):
+class Pages:
+    """What is written as JSON, as a section of a model card, and as a page of its own."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was found as plain Python."""
+
+    @abstractmethod
+    def _document(self) -> Sequence[Block]:
+        """Compose the report, the verdict first."""
+
+    @abstractmethod
+    def _title(self) -> str:
+        """What the page is about."""
+
+    @overload
+    def to_json(self, path: None = None) -> str: ...
+    @overload
+    def to_json(self, path: str | os.PathLike[str]) -> None: ...
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Write what `to_dict` returns as JSON.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            The file to write; None: the text is returned.
+
+        Returns
+        -------
+        str or None
+            ASCII text that any reader of JSON takes.
+
+        Raises
+        ------
+        NotFittedError
+            If the test is not fitted.
+
+        Examples
+        --------
+        >>> import json
+        >>> from skfairtest import FairnessTest
+        >>> test = FairnessTest.from_predictions(
+        ...     None, [1, 1, 0, 0], sensitive_features=list("ffmm"), metric="selection_rate"
+        ... )
+        >>> json.loads(test.to_json()) == test.to_dict()
+        True
+        """
+        return write_text(json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n", path)
+
+    @overload
+    def to_markdown(self, path: None = None, *, details: bool = False) -> str: ...
+    @overload
+    def to_markdown(self, path: str | os.PathLike[str], *, details: bool = False) -> None: ...
+    def to_markdown(self, path: str | os.PathLike[str] | None = None, *, details: bool = False) -> str | None:
+        """Write a section for a model card.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            The file to write; None: the text is returned.
+        details : bool
+            Whether tables have every row; otherwise the first ones, which have the strongest evidence.
+
+        Returns
+        -------
+        str or None
+            Markdown, in which every name is text.
+        """
+        return write_text(markdown(self._document(), details=details), path)
+
+    @overload
+    def to_html(self, path: None = None, *, details: bool = False) -> str: ...
+    @overload
+    def to_html(self, path: str | os.PathLike[str], *, details: bool = False) -> None: ...
+    def to_html(self, path: str | os.PathLike[str] | None = None, *, details: bool = False) -> str | None:
+        """Write the report as one page that needs nothing else, and no network.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            The file to write; None: the text is returned.
+        details : bool
+            Whether all of it is printed: also what a screen folds up, the values by group and the long tables of
+            comparisons. A screen shows the same page either way.
+
+        Returns
+        -------
+        str or None
+            HTML.
+
+        Raises
+        ------
+        ImportError
+            If jinja2 or matplotlib is not installed.
+        """
+        blocks = self._page()
+        from skfairtest.report.html import page
+
+        return write_text(page(blocks, details=details), path)
+
+    def _page(self) -> Sequence[Block]:
+        """Compose the page: the report below a title."""
+        return [Heading(self._title(), 1), Heading("Verdict"), *self._document()]
+
+
+class ReportMixin(Pages, ModelTest):
     """A test whose report is a document: a class says which attributes its plain data have, and composes the blocks."""
 
     #: Fitted attributes of ``to_dict``, without the underscore; those that are missing are left out.
@@ -47,8 +152,38 @@ class ReportMixin(ModelTest):
 
     def _document(self) -> Sequence[Block]:
         """Return the report with the positive label and cautions below the verdict."""
+        check_is_fitted(self)
         said = [*positive_label(getattr(self, "pos_label_", None)), *map("Caution: {}".format, self._cautions)]
         return below_verdict(self._blocks(), said)
+
+    def _title(self) -> str:
+        return type(self).__name__
+
+    def plot(self, *, ax: Any = None, **params: Any) -> Any:
+        """Draw the fitted test.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            What to draw on; by default new axes.
+        **params
+            Further arguments of the display's ``from_test``.
+
+        Returns
+        -------
+        Display
+            Of tests of groups a `DisparityDisplay`, of a stream a `MonitorDisplay`, of individual fairness a
+            `LossRatioDisplay`.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        NotFittedError
+            If the test is not fitted.
+        """
+        check_is_fitted(self)
+        return getattr(import_module("skfairtest"), self._display).from_test(self, ax=ax, **params)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as plain Python, for logs and for experiment trackers such as MLflow.
@@ -110,126 +245,6 @@ class ReportMixin(ModelTest):
 
     def _found(self) -> dict[str, Any]:
         return {name: getattr(self, f"{name}_") for name in self._reported if hasattr(self, f"{name}_")}
-
-    @overload
-    def to_json(self, path: None = None) -> str: ...
-    @overload
-    def to_json(self, path: str | os.PathLike[str]) -> None: ...
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Write what `to_dict` returns as JSON.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            The file to write; None: the text is returned.
-
-        Returns
-        -------
-        str or None
-            ASCII text that any reader of JSON takes.
-
-        Raises
-        ------
-        NotFittedError
-            If the test is not fitted.
-
-        Examples
-        --------
-        >>> import json
-        >>> from skfairtest import FairnessTest
-        >>> test = FairnessTest.from_predictions(
-        ...     None, [1, 1, 0, 0], sensitive_features=list("ffmm"), metric="selection_rate"
-        ... )
-        >>> json.loads(test.to_json()) == test.to_dict()
-        True
-        """
-        return write_text(json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n", path)
-
-    @overload
-    def to_markdown(self, path: None = None, *, details: bool = False) -> str: ...
-    @overload
-    def to_markdown(self, path: str | os.PathLike[str], *, details: bool = False) -> None: ...
-    def to_markdown(self, path: str | os.PathLike[str] | None = None, *, details: bool = False) -> str | None:
-        """Write a section for a model card.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            The file to write; None: the text is returned.
-        details : bool
-            Whether tables have every row; otherwise the first ones, which have the strongest evidence.
-
-        Returns
-        -------
-        str or None
-            Markdown, in which every name is text.
-        """
-        check_is_fitted(self)
-        return write_text(markdown(self._document(), details=details), path)
-
-    @overload
-    def to_html(self, path: None = None, *, details: bool = False) -> str: ...
-    @overload
-    def to_html(self, path: str | os.PathLike[str], *, details: bool = False) -> None: ...
-    def to_html(self, path: str | os.PathLike[str] | None = None, *, details: bool = False) -> str | None:
-        """Write the report as one page that needs nothing else, and no network.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            The file to write; None: the text is returned.
-        details : bool
-            Whether all of it is printed: also what a screen folds up, the values by group and the long tables of
-            comparisons. A screen shows the same page either way.
-
-        Returns
-        -------
-        str or None
-            HTML.
-
-        Raises
-        ------
-        ImportError
-            If jinja2 or matplotlib is not installed.
-        """
-        check_is_fitted(self)
-        from skfairtest.report.html import page
-
-        return write_text(page(self._page(), details=details), path)
-
-    def plot(self, *, ax: Any = None, **params: Any) -> Any:
-        """Draw the fitted test.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            What to draw on; by default new axes.
-        **params
-            Further arguments of the display's ``from_test``.
-
-        Returns
-        -------
-        Display
-            Of tests of groups a `DisparityDisplay`, of a stream a `MonitorDisplay`, of individual fairness a
-            `LossRatioDisplay`.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
-        NotFittedError
-            If the test is not fitted.
-        """
-        check_is_fitted(self)
-        return getattr(import_module("skfairtest"), self._display).from_test(self, ax=ax, **params)
-
-    def _title(self) -> str:
-        """What the page is about."""
-        return type(self).__name__
-
-    def _page(self) -> Sequence[Block]:
-        """Compose the page: the report below a title."""
-        return [Heading(self._title(), 1), Heading("Verdict"), *self._document()]
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         """Show the report in a notebook, and the model below it; before `fit`, or without jinja2, the model alone."""

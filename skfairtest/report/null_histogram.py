@@ -8,8 +8,8 @@ from typing import Annotated
 import numpy as np
 
 from skfairtest._utils.typing import Floats
-from skfairtest.report._schema import Declared, array, between, one_of, text
 from skfairtest.report.scales import Scale
+from skfairtest.report.schema import Declared, array, between, one_of, text
 from skfairtest.report.sentences import number, points
 
 #: Bars below this share of the highest are not to be seen.

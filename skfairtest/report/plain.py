@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfairtest._utils.text import name_of
-from skfairtest.report._schema import Declared, readers_of
+from skfairtest.report.schema import Declared, readers_of
 
 __all__ = ["frame_of", "of_features", "plain_label", "plain_rows", "plain_value"]
 

@@ -1,11 +1,20 @@
-"""Drawings as data: intervals in rows, and bars. A page writes them at any width, in the letters of the page.
+"""Drawings as data: intervals in rows, and bars. Displays draw them on axes, and a page at any width, in its letters.
 
-Places are percentages: across, of the width of a panel; of bars, upwards, of its height.
+Places on a page are percentages: across, of the width of a panel; of bars, upwards, of its height.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skfairtest.report.scales import Scale
 
 __all__ = ["Bar", "Bars", "Forest", "Mark", "Panel", "Rows", "Tick"]
 
@@ -21,8 +30,26 @@ class Mark:
 
     Parameters
     ----------
+    kind : {"significant", "other", "few"}
+        What it looks like: a diamond, a circle, a hollow circle.
+    value, low, high : float
+        The estimate, which may be undefined, and the ends of the interval.
+    """
+
+    kind: str
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Where a mark is on a page.
+
+    Parameters
+    ----------
     kind : {"significant", "other", "few", "undefined"}
-        What it looks like: a diamond, a circle, a hollow circle; or a word where there is no estimate.
+        What it looks like; or a word where there is no estimate.
     line : (float, float), optional
         The ends of the interval.
     at : float, optional
@@ -37,36 +64,91 @@ class Mark:
     beyond: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Panel:
-    """Marks on one scale.
+    """Marks on one scale, which pages and displays draw.
 
     Parameters
     ----------
-    title, name : str
-        What is drawn, and what it is called in code, if that is something else.
     marks : tuple of Mark
         One for each row.
-    ticks : tuple of (float, str)
-        Numbers on the axis.
+    scale : Scale
+        Where numbers lie.
+    title, name : str
+        What is drawn, and what it is called in code, if that is something else.
     axis : str
         What the axis says; empty if the panel below has the same axis.
+    most : int
+        About how many numbers a page writes on the axis.
     equality : float, optional
-        Where the disparity of equal groups lies.
+        The disparity of equal groups.
     everyone : float, optional
-        Where the value of everyone lies.
+        The value of everyone.
     tolerated : (float, float), optional
         The ends of a band.
     """
 
-    title: str
-    name: str
     marks: tuple[Mark, ...]
-    ticks: tuple[Tick, ...] = ()
+    scale: Scale
+    title: str = ""
+    name: str = ""
     axis: str = ""
+    most: int = 0
     equality: float | None = None
     everyone: float | None = None
     tolerated: tuple[float, float] | None = None
+
+    @classmethod
+    def of(
+        cls, columns: Iterable[ArrayLike], kinds: Iterable[str], *, scale: Scale | None = None, log: bool = False,
+        factor: float = 1.0, **said: Any,
+    ) -> Self:  # fmt: skip
+        """Make a panel of estimates and limits, by default on a scale with room for all; `said` are other fields."""
+        ends = [np.atleast_1d(np.asarray(column, dtype=float)) for column in columns]
+        lines = [said.get("equality"), said.get("everyone"), *(said.get("tolerated") or ())]
+        also = [line for line in lines if line is not None]
+        marks = tuple(
+            Mark(kind, *each) for kind, *each in zip(map(str, kinds), *(end.tolist() for end in ends), strict=True)
+        )
+        return cls(marks=marks, scale=scale or Scale.around(ends, also, log=log, factor=factor), **said)
+
+    def place(self, value: float) -> float:
+        """Return where a number lies, in hundredths of a percent: finer than any screen, and alike on all machines."""
+        return round(self.scale.place(value), 2) + 0.0
+
+    @property
+    def ticks(self) -> list[Tick]:
+        """Numbers on the axis, and where."""
+        return [(round(place, 2) + 0.0, text) for place, text in self.scale.ticks(self.most)] if self.most else []
+
+    @property
+    def band(self) -> tuple[float, float] | None:
+        """Where the band is, if it has two ends."""
+        low, high = self.tolerated or (math.nan, math.nan)
+        return (self.place(low), self.place(high)) if math.isfinite(low) and math.isfinite(high) else None
+
+    @cached_property
+    def spots(self) -> list[Spot]:
+        """Where marks are.
+
+        Examples
+        --------
+        >>> Panel.of([[0.5], [0.25], [float("inf")]], ["other"], scale=Scale(0, 1)).spots
+        [Spot(kind='other', line=(25.0, 100.0), at=50.0, beyond=('right',))]
+        """
+        return list(map(self._spot, self.marks))
+
+    def _spot(self, mark: Mark) -> Spot:
+        at, *ends = places = [self.scale.place(value) for value in (mark.value, mark.low, mark.high)]
+        if math.isnan(at):
+            return Spot("undefined")
+        known = not np.isnan(ends).any()
+        first, last = (round(float(np.clip(end, 0, 100)), 2) + 0.0 for end in ends) if known else (0.0, 0.0)
+        sides = {"left": any(place < -1e-9 for place in places), "right": any(place > 100 + 1e-9 for place in places)}
+        beyond = tuple(side for side, is_beyond in sides.items() if is_beyond)
+        return Spot(
+            mark.kind, (first, last) if known else None, self.place(mark.value) if 0 <= at <= 100 else None, beyond
+        )
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from skfairtest._utils.text import label, pluralize
-from skfairtest.report._schema import Declared, array, between, either, mapping, one_of, text, unordered
+from skfairtest.report.schema import Declared, array, between, either, mapping, one_of, text, unordered
 from skfairtest.report.wording import in_words, past, sides_of
 
 #: What p-values are adjusted by.
@@ -32,6 +32,7 @@ _IDENTIFIER = re.compile("[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _ACRONYMS = {"roc": "ROC", "auc": "AUC", "corrcoef": "correlation coefficient"}
 #: Probability with which the smallest detectable disparity would have been found.
 DETECTION_POWER = 0.8
+CHANCE = f"{100 * DETECTION_POWER:g}% chance"
 
 
 #: How the metrics of calibration curves are described, which compare groups, or each group with its own scores.
@@ -353,10 +354,6 @@ def ratio(value: float) -> str:
     return f"{value:.2f}" if value >= 0.1 or value == 0 else f"{value:.2g}"
 
 
-def _place(within: str | None) -> str:
-    return "everywhere" if within is None else f"within {within}"
-
-
 def null_sentence(setup: Setup, metric: str) -> str:
     """State the null hypothesis of one metric's comparisons."""
     happens, among = setup.told(metric)
@@ -397,7 +394,8 @@ def null_sentence(setup: Setup, metric: str) -> str:
         if setup.within != "auto":
             what = {"y_true": "predictions given the true label", "y_pred": "true labels given the prediction"}
             labels = what.get(setup.within or "", "true labels and predictions together")
-            how += f", and so is the whole distribution of {labels}: labels were permuted {_place(setup.within)}"
+            where = "everywhere" if setup.within is None else f"within {setup.within}"
+            how += f", and so is the whole distribution of {labels}: labels were permuted {where}"
         return f"{name}: {who} {how}"
     low, high = setup.margin_bounds
     write, unit = disparity_writer(setup, metric)
@@ -432,11 +430,6 @@ def _values(setup: Setup, row: Mapping[str, Any]) -> str:
     happens, among = setup.told(metric)
     write = written(setup, row).value
     a, b = write(row["value_group"]), write(row["value_other"])
-    if setup.models == "sizes":
-        described = f"disparity of the {metric.replace('_', ' ')} between {group} and {other}"
-        return f"the {described} is {a} in size under model B versus {b} under model A"
-    if setup.models == "one group":
-        return f"{_among(among)}{a} {past(happens)} under {group}, versus {b} under {other}"
     if setup.is_event(metric):
         return f"{_among(among)}{a} of {group} {past(happens)}, versus {b} of {other}"
     described = setup.descriptions.get(metric, "") or label(metric)
@@ -515,8 +508,8 @@ def gap_sentence(setup: Setup, row: Mapping[str, Any], *, turn: bool = False) ->
     low, high = row["ci_low"], row["ci_high"]
     if turn:
         first, second, a, b = second, first, b, a
-        back: Callable[[float], float] = _inverse if setup.is_ratio(metric) else lambda size: -size
-        low, gap, high = back(high), back(gap), back(low)
+        ends = (high, gap, low)
+        low, gap, high = (_inverse(end) for end in ends) if setup.is_ratio(metric) else (-end for end in ends)
     less, values = a < b, f"{how.value(a)} versus {how.value(b)}"
     if setup.is_ratio(metric):
         distance, interval = ratio(gap), f"{ratio(low)} to {ratio(high)}"
@@ -591,7 +584,7 @@ def _direction(setup: Setup, row: Mapping[str, Any]) -> str:
     elif np.isnan(disparity):
         said = "an undefined difference"
     elif _is_nothing(write, disparity):
-        said = f"less than {_unit_of(write(disparity))}{unit} apart"
+        said = f"less than {write(disparity)[:-1]}1{unit} apart"  # one in the last place
     else:
         said = f"{write(abs(disparity))}{unit} {words[disparity < 0]}"
     return f"{said} ({rounded}{interval})"
@@ -599,11 +592,6 @@ def _direction(setup: Setup, row: Mapping[str, Any]) -> str:
 
 def _is_nothing(write: Any, value: float) -> bool:
     return not write(abs(value)).strip("0.")
-
-
-def _unit_of(nothing: str) -> str:
-    """Return one in the last place of a zero."""
-    return f"{nothing[:-1]}1"
 
 
 def _span(write: Any, low: float, high: float, more: str, less: str) -> str:
@@ -644,12 +632,11 @@ def result_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
     group, other = _who(setup, row)
     lead = f"No significant disparity{beyond} was detected between {group} and {other} in {label(metric)}."
     inside = "" if np.isnan(row["ci_low"]) else "No disparity inside the interval is ruled out"
-    chance = f"{100 * DETECTION_POWER:g}% chance"
     if np.isinf(size):
-        power = f"no gap, however large, had an {chance} of being detected here"
+        power = f"no gap, however large, had an {CHANCE} of being detected here"
     elif shown:
         gap = setup.disparity_of(metric).replace("_", " ") if setup.is_ratio(metric) else "gap"
-        power = f"this comparison had an {chance} of detecting a {gap} of {shown}"
+        power = f"this comparison had an {CHANCE} of detecting a {gap} of {shown}"
     else:
         power = "how small a gap could have been detected is not known"
     missed = f"{inside}; {power}." if inside else _sentence(power)

@@ -54,13 +54,10 @@ def plain(blocks: Sequence[Block]) -> str:
             case Code(lines):
                 parts += [f"  {line}" for line in lines]
             case Table():
-                parts.append("\n\n".join(map(_captioned, spread(block))))
+                captions = ((f"{table.caption}:\n" if table.caption else "", table) for table in spread(block))
+                parts.append("\n\n".join(f"{caption}{aligned(table)}" for caption, table in captions))
         previous = block
     return "\n".join(parts) + "\n"
-
-
-def _captioned(table: Table) -> str:
-    return f"{table.caption}:\n{aligned(table)}" if table.caption else aligned(table)
 
 
 def aligned(table: Table, indent: str = "  ") -> str:

@@ -26,7 +26,7 @@ from skfairtest.readers import one_column
 from skfairtest.readers.containers import series_name
 from skfairtest.report.document import Block
 from skfairtest.report.mixin import ReportMixin, write_text
-from skfairtest.report.record import plain_value
+from skfairtest.report.plain import plain_value
 from skfairtest.report.sentences import Setup, metric_title
 from skfairtest.sequential.batches import bounds_of, check_bounded, plain_time, positive_of, values_of
 from skfairtest.sequential.e_process import METHODS
@@ -682,15 +682,7 @@ class SequentialFairnessTest(ReportMixin):
         return f"Monitoring: {enumerated([metric_title(metric) for metric in self._setup().metrics])}"
 
     def _blocks(self) -> Sequence[Block]:
-        return sequential_document(
-            self._setup(),
-            comparisons=self.comparisons_,
-            wealth=self.wealth_,
-            pending=self.pending_,
-            p_value=self.p_value_,
-            n_batches=self.n_batches_,
-            n_samples=self.n_samples_,
-        )
+        return sequential_document(self, self._setup())
 
 
 def _sizes(sample: Sample) -> dict[Any, int]:

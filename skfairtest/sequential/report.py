@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, pluralize
-from skfairtest.report.cells import number_text, records
-from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
-from skfairtest.report.pictures import sequences_figure
-from skfairtest.report.sentences import Setup, equals_p, metric_title, number, p_text, percent, points
+from skfairtest.report.cells import records
+from skfairtest.report.columns import ADJUSTED_P, GROUP, NAME, VERDICT, numbers
+from skfairtest.report.document import Block, Column, Items, Table
+from skfairtest.report.pictures import forest_figure
+from skfairtest.report.sentences import Setup, equals_p, metric_title, number, percent, points
+from skfairtest.report.skeleton import headed, skeleton, verdict_of
 
 #: Rows of the table of looks.
 LOOKS = 12
@@ -58,43 +59,36 @@ class StreamSetup:
         return ("batch", "batches") if self.blocks == "batches" else ("block", "blocks")
 
 
-def sequential_document(
-    setup: StreamSetup,
-    *,
-    comparisons: pd.DataFrame,
-    wealth: pd.DataFrame,
-    pending: pd.DataFrame,
-    p_value: float,
-    n_batches: int,
-    n_samples: int,
-) -> list[Block]:
-    """Compose the report of a stream.
-
-    Parameters
-    ----------
-    setup : StreamSetup
-        How it is tested.
-    comparisons, wealth, pending, p_value, n_batches, n_samples
-        Those of the test.
-
-    Returns
-    -------
-    list of Block
-        The document, without a title.
-    """
-    said = [sentence(setup, row) for row in records(comparisons) if _is_told(row)]
+def sequential_document(test: Any, setup: StreamSetup) -> list[Block]:
+    """Compose the report of a fitted `SequentialFairnessTest`, of which a setup says how it is tested."""
+    comparisons, written = test.comparisons_, setup.sentences
+    said = [sentence(setup, row) for row in records(comparisons) if row["concern"] or not pd.isna(row["changed_at"])]
     compared = comparisons[comparisons["disparity"].notna()]
-    return [
-        Paragraph(
-            f"{verdict(setup, comparisons, p_value, n_batches, n_samples)} {ASSUMED[setup.blocks]}", _tone(comparisons)
-        ),
-        *([Items(tuple(said))] if said else []),
-        *([sequences_figure(setup.sentences, compared)] if len(compared) else []),
-        Heading("Null hypothesis", 3),
-        Items((_null(setup), _detector(setup))),
-        *_tables(setup, comparisons, wealth),
-        *_waiting(setup, comparisons, pending),
-    ]
+    tolerated = ", the pale band what is tolerated" if written.margin_bounds is not None else ""
+    figure = (
+        forest_figure(
+            written,
+            compared,
+            lambda row: f"{label(row['group'])} minus {label(row['other'])}",
+            "Disparities so far",
+            "pair of groups, with its disparity and confidence sequence",
+            "Mean differences within batches, with the confidence sequence as it is now. Orange diamonds are "
+            f"significant disparities, blue circles are not. The grey line is equality{tolerated}.",
+        )
+        if len(compared)
+        else None
+    )
+    first = verdict(setup, comparisons, test.p_value_, test.n_batches_, test.n_samples_)
+    waiting = _waiting(setup, comparisons, test.pending_)
+    return skeleton(
+        verdict_of(f"{first} {ASSUMED[setup.blocks]}", comparisons["concern"].any()),
+        found=[*([Items(tuple(said))] if said else []), *([figure] if figure else [])],
+        null=[_null(setup), _detector(setup)],
+        tables=[
+            *_tables(setup, comparisons, test.wealth_),
+            *headed("Not compared", [Items(tuple(waiting), few=5)] if waiting else []),
+        ],
+    )
 
 
 def verdict(setup: StreamSetup, comparisons: pd.DataFrame, p_value: float, n_batches: int, n_samples: int) -> str:
@@ -133,14 +127,6 @@ def sentence(setup: StreamSetup, row: Mapping[str, Any]) -> str:
     return f"{said}."
 
 
-def _is_told(row: Mapping[str, Any]) -> bool:
-    return bool(row["concern"]) or not pd.isna(row["changed_at"])
-
-
-def _tone(comparisons: pd.DataFrame) -> str:
-    return "concern" if comparisons["concern"].any() else "fine"
-
-
 def _null(setup: StreamSetup) -> str:
     written = setup.sentences
     several = len(setup.metrics) > 1
@@ -165,56 +151,36 @@ def _detector(setup: StreamSetup) -> str:
 
 
 def _tables(setup: StreamSetup, comparisons: pd.DataFrame, wealth: pd.DataFrame) -> list[Block]:
-    written, several = setup.sentences, len(setup.metrics) > 1
-    names = [Column("metric", "name")] if several else []
-    head = (
-        *names, Column("group", "name"), Column("other", "name"), Column("samples"), Column("difference"),
-        Column("from"), Column("to"), Column("e-value"), Column("adjusted p"), Column("verdict", "mark"),
-    )  # fmt: skip
+    def columns(e_value: str) -> list[Column | bool]:
+        return [
+            len(setup.metrics) > 1 and NAME, GROUP, Column("other", "name", shows="other"),
+            Column("samples", shows=lambda row: f"{row['n_group'] + row['n_other']:,}"),
+            *numbers(setup.sentences, difference="disparity", **{"from": "ci_low", "to": "ci_high"}),
+            Column("e-value", shows=lambda row: number(row[e_value])),
+        ]  # fmt: skip
 
-    def cells(row: Mapping[str, Any], e_value: float, p: str, mark: str) -> tuple[str, ...]:
-        write = number_text if written.is_share(row["metric"]) else number
-        limits = [write(row[name]) for name in ("disparity", "ci_low", "ci_high")]
-        first = [row["metric"]] if several else []
-        whom = map(label, [*first, row["group"], row["other"]])
-        return (*whom, f"{row['n_group'] + row['n_other']:,}", *limits, number(e_value), p, mark)
-
-    rows = tuple(
-        cells(row, row["e_value"], p_text(row["p_value_adjusted"]), "significant" if row["concern"] else "")
-        for row in records(comparisons)
-    )
-    marked = frozenset(place for place, row in enumerate(rows) if row[-1])
-    blocks: list[Block] = [Table(head, rows, "Pairs of groups now", marked)]
-    last = wealth.sort_values("look", ascending=False, kind="stable").head(LOOKS)
-    looks = tuple(
-        (f"{row['look']}", _when(row), *cells(row, row["wealth"], number(row["e_value_adjusted"]), "")[:-1])
-        for row in records(last)
-    )
-    if looks:
-        renamed = [Column("adjusted e") if column.head == "adjusted p" else column for column in head[:-1]]
-        columns = (Column("look"), Column("batch", "name"), *renamed)
-        blocks.append(Table(columns, looks, "The latest looks (wealth_ has all)", folded=True))
-    return blocks
+    now = Table.of([*columns("e_value"), ADJUSTED_P, VERDICT], records(comparisons), "Pairs of groups now")
+    last = records(wealth.sort_values("look", ascending=False, kind="stable").head(LOOKS))
+    looks = [
+        Column("look", shows=lambda row: f"{row['look']}"), Column("batch", "name", shows=_when), *columns("wealth"),
+        Column("adjusted e", shows=lambda row: number(row["e_value_adjusted"])),
+    ]  # fmt: skip
+    caption = "The latest looks (wealth_ has all)"
+    return [now, *([Table.of(looks, last, caption, None, folded=True)] if last else [])]
 
 
 def _when(row: Mapping[str, Any]) -> str:
-    known = [row[name] for name in ("time", "batch") if not _is_missing(row[name])]
+    known = [row[name] for name in ("time", "batch") if label(row[name])]
     return label(known[0]) if known else "–"
 
 
-def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and np.isnan(value))
-
-
-def _waiting(setup: StreamSetup, comparisons: pd.DataFrame, pending: pd.DataFrame) -> list[Block]:
-    lines = [
+def _waiting(setup: StreamSetup, comparisons: pd.DataFrame, pending: pd.DataFrame) -> list[str]:
+    return [
         f"{pluralize(int(row['n']), 'sample')} of batch {label(row['batch'])}: their labels have not come"
         for row in records(pending)
-    ]
-    lines += [
+    ] + [
         f"{pluralize(int(row['n_uncompared']), 'sample')} of {label(row['group'])} and {label(row['other'])} "
         f"({label(row['metric'])}): {UNCOMPARED[setup.blocks]}"
         for row in records(comparisons)
         if row["n_uncompared"]
     ]
-    return [Heading("Not compared", 3), Items(tuple(lines), few=5)] if lines else []

@@ -27,9 +27,7 @@ from skfairtest.metrics import Metric, Rate, resolve_metrics
 from skfairtest.readers import Column, check_names_of_columns, classes_of, in_intervals, named_columns, read_columns
 from skfairtest.report.cells import records
 from skfairtest.report.document import Block
-from skfairtest.report.scan_record import RESULT, ScanRecord, ScanSetup, subgroup_sentence
 from skfairtest.report.sentences import Setup, metric_title
-from skfairtest.report.subgroups import scan_document
 from skfairtest.subgroups.frames import (
     by_evidence,
     limits_of,
@@ -38,6 +36,8 @@ from skfairtest.subgroups.frames import (
     subgroups_frame,
     terms_of,
 )
+from skfairtest.subgroups.record import RESULT, ScanRecord, ScanSetup, subgroup_sentence
+from skfairtest.subgroups.report import scan_document
 from skfairtest.subgroups.scan import (
     GUARANTEES,
     Scanned,
@@ -586,9 +586,7 @@ class SubgroupScan(GroupsTest):
         return f"{metrics} in subgroups of {enumerated([label(name) for name in setup.features])}"
 
     def _blocks(self) -> list[Block]:
-        return scan_document(
-            self.record_, subgroups=self.subgroups_, not_searched=self.not_searched_, edges=self.edges_
-        )
+        return scan_document(self)
 
 
 def _together(sensitive_features: Any, X: Any, features: Any) -> tuple[Column, ...]:

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skfairtest import FairnessAudit
 from skfairtest.audit._provenance import model_hash, model_text
-from skfairtest.report.record import AuditRecord
+from skfairtest.audit.record import AuditRecord
 
 MODEL = """
 import numpy as np

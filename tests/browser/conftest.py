@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfairtest import FairnessAudit
-from skfairtest.report.audit import audit_document
+from skfairtest.audit.report import audit_document
 from skfairtest.report.html import fragment, page
 
 #: A sandbox has no user namespace, no graphics, and nothing to talk to.

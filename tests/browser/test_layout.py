@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from skfairtest import FairnessAudit, impact_table
-from skfairtest.report.audit import audit_document
+from skfairtest.audit.impact_report import impact_document
+from skfairtest.audit.report import audit_document
 from skfairtest.report.html import page
-from skfairtest.report.impact import impact_document
 
 pytestmark = pytest.mark.browser
 

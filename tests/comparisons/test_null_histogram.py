@@ -14,9 +14,9 @@ from skfairtest.comparisons.null_histogram import null_histogram_of
 from skfairtest.comparisons.rates import RateNull
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import Pair, Question, Scale
-from skfairtest.report._schema import made_of
 from skfairtest.report.null_histogram import NullHistogram
 from skfairtest.report.plain import plain_value
+from skfairtest.report.schema import made_of
 
 
 @pytest.fixture(scope="module")

@@ -11,15 +11,15 @@ from matplotlib.colors import to_hex
 
 from skfairtest._utils.text import display_width, shorten
 from skfairtest.displays._drawings import (
-    draw_disparities,
-    draw_groups,
     draw_null_histogram,
+    draw_panel,
     height_of,
     row_size,
     width_of,
 )
 from skfairtest.displays._style import BAR, BLUE, GREY, INK, ORANGE, PALE
 from skfairtest.report.null_histogram import NullHistogram
+from skfairtest.report.plots import Panel
 from skfairtest.report.scales import tick_text
 
 mpl.use("Agg")
@@ -43,6 +43,18 @@ def histogram(**changes):
         "mass": (0.25, 0.5, 0.25), "extreme": (0.25, 0.0, 0.25), "observed": 0.5, "p_value": 0.5, "note": "",
     }  # fmt: skip
     return NullHistogram(**{**given, **changes})
+
+
+def draw_disparities(ax, labels, *columns, null, margin_bounds=None, log=False, xlabel=""):
+    *ends, found = columns
+    lines = {"equality": null, "tolerated": margin_bounds, "axis": xlabel}
+    draw_panel(ax, labels, Panel.of(ends, np.where(found, "significant", "other"), log=log, **lines))
+
+
+def draw_groups(ax, labels, *columns, reference=None, xlabel="", **how):
+    *ends, small = columns
+    panel = Panel.of(ends, np.where(np.asarray(small, dtype=bool), "few", "other"), everyone=reference, axis=xlabel)
+    draw_panel(ax, labels, panel, **how)
 
 
 def row_labels(ax):

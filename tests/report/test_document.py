@@ -18,7 +18,7 @@ from skfairtest.report.document import (
 )
 from skfairtest.report.html import fragment, page
 from skfairtest.report.markdown import markdown
-from skfairtest.report.plots import Bar, Bars, Forest, Mark, Panel, Rows
+from skfairtest.report.plots import Bar, Bars, Forest, Panel, Rows
 from skfairtest.report.text import aligned, plain
 
 
@@ -56,6 +56,7 @@ def test_a_column_with_gaps_is_still_numeric():
     assert lines == ["     n", "  1000", "", "     1"]
 
 
+RATE = Panel.of([[2], [1], [3]], ["other"], title="Rate", name="rate")
 EVERYTHING = [
     Heading("The title", 1),
     Heading("First part"),
@@ -64,7 +65,10 @@ EVERYTHING = [
     Heading("Drawings"),
     Heading("One", 3),
     Figure(
-        Forest("Rates", "One row.", (Rows(("a",), (Panel("Rate", "rate", (Mark("other", (1, 3), 2),)),)),)), "Lines."
+        Forest(
+            "Rates", "One row.", (Rows(("a",), (Panel.of([[2], [1], [3]], ["other"], title="Rate", name="rate"),)),)
+        ),
+        "Lines.",
     ),
     Heading("Second part"),
     Pairs((("rate", "a share"),)),

@@ -16,10 +16,10 @@ import pytest
 
 from skfairtest import FairnessAudit, Rate
 from skfairtest._utils.text import label, printable
-from skfairtest.report.audit import audit_document
+from skfairtest.audit.record import AuditRecord
+from skfairtest.audit.report import audit_document
 from skfairtest.report.document import Heading, Paragraph
 from skfairtest.report.html import fragment, page
-from skfairtest.report.record import AuditRecord
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 

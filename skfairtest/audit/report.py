@@ -9,6 +9,15 @@ from typing import Any
 import pandas as pd
 
 from skfairtest._utils.text import label, pluralize
+from skfairtest.audit.figures import MOST_GROUPS, disparities_figure, null_figure, values_figure
+from skfairtest.audit.grid import audit_grid
+from skfairtest.audit.headline import first_sentences, shown_first
+from skfairtest.audit.highlights import intervals_of
+from skfairtest.audit.impact_report import impact_section
+from skfairtest.audit.provenance import call_lines
+from skfairtest.audit.record import AuditPart, AuditRecord
+from skfairtest.audit.references import methods_used
+from skfairtest.paired.report import paired_section
 from skfairtest.report.cells import (
     NO_SIZE,
     by_p_value,
@@ -20,19 +29,11 @@ from skfairtest.report.cells import (
     values_table,
 )
 from skfairtest.report.document import Block, Code, Heading, Items, Pairs, Paragraph, without_empty
-from skfairtest.report.grid import audit_grid
-from skfairtest.report.headline import first_sentences, shown_first
-from skfairtest.report.highlights import intervals_of
-from skfairtest.report.impact import impact_section
 from skfairtest.report.mixin import positive_label
-from skfairtest.report.paired import paired_section
-from skfairtest.report.pictures import MOST_GROUPS, disparities_figure, null_figure, values_figure
+from skfairtest.report.plain import plain_value
 from skfairtest.report.plots import Forest
-from skfairtest.report.provenance import call_lines
-from skfairtest.report.record import AuditPart, AuditRecord, plain_value
-from skfairtest.report.references import methods_used
-from skfairtest.report.sentences import DETECTION_POWER, metric_title, null_sentence, p_text, result_sentence
-from skfairtest.report.subgroups import scan_section
+from skfairtest.report.sentences import CHANCE, metric_title, null_sentence, p_text, result_sentence
+from skfairtest.subgroups.report import scan_section
 
 __all__ = ["audit_document", "findings", "legend", "null_hypotheses", "summary_frame"]
 
@@ -86,13 +87,14 @@ def audit_document(record: AuditRecord) -> list[Block]:
             Heading("Are disparities the same in every stratum?"),
             *([Items(record.homogeneity, few=MOST_FINDINGS)] if record.homogeneity else []),
             Heading("Impact table"),
-            *_impact(record),
+            *([] if record.impact is None else impact_section(record)),
             Heading("Subgroups nobody named"),
             *([] if record.scan is None else scan_section(record.scan)),
             Heading("Compared with the model in production"),
             *([] if record.baseline is None else paired_section(record.baseline)),
             Heading("Similar people"),
-            *_similar_people(record),
+            *map(Paragraph, record.individual[:1]),
+            *([Items(record.individual[1:])] if record.individual else []),
             Heading("Left out, and warnings"),
             *_left_out(record),
             Heading("What was tested: the null hypotheses"),
@@ -107,20 +109,6 @@ def audit_document(record: AuditRecord) -> list[Block]:
             *_reproducing(record),
         ]
     )
-
-
-def _impact(record: AuditRecord) -> list[Block]:
-    """Compare rates with the highest one, where that was asked for."""
-    if record.impact is None:
-        return []
-    return impact_section(record.impact, 1 - record.verdict.alpha, favorable=record.setup.favorable)
-
-
-def _similar_people(record: AuditRecord) -> Iterator[Block]:
-    """Say what the test of individual fairness found, where there was one."""
-    if record.individual:
-        yield Paragraph(record.individual[0])
-        yield Items(record.individual[1:])
 
 
 def _by(part: AuditPart, *, annex: bool = False) -> Heading:
@@ -246,7 +234,7 @@ def _comparisons(record: AuditRecord) -> Iterator[Block]:
     )
     yield Paragraph(
         f"The strongest evidence comes first. {adjusted} Detectable is the smallest disparity, in either direction, "
-        f"a comparison of so many people had an {100 * DETECTION_POWER:g}% chance of detecting."
+        f"a comparison of so many people had an {CHANCE} of detecting."
     )
     folded = _are_more(record.parts, MOST_OPEN)
     for part in record.parts:
@@ -395,7 +383,7 @@ def legend(record: AuditRecord) -> list[str]:
         f"{confidence} for that group alone.",
         f"{setup.disparity.replace('_', ' ')}: {compared}.{order} Its interval has {confidence}{together}.",
         f"detectable: the smallest disparity, in either direction, that the comparison had an "
-        f"{100 * DETECTION_POWER:g}% chance of detecting; {NO_SIZE}: not even the largest one had. For rates by the "
+        f"{CHANCE} of detecting; {NO_SIZE}: not even the largest one had. For rates by the "
         "power of the test that was run, for other metrics by normal approximation.",
         "p: how often chance alone would show a disparity at least as extreme as this one, if the null hypothesis were "
         f"true. Method: {', '.join(sorted(set(comparisons['method'])))}.",

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from skfairtest._utils.text import enumerated, label, pluralize
-from skfairtest.report.grid import FEW_POINTS, FEW_RATIO, Standing, people_of_groups, standings
-from skfairtest.report.highlights import Highlight, highlights, largest_gaps, worse_first
-from skfairtest.report.record import AuditPart, AuditRecord
-from skfairtest.report.sentences import DETECTION_POWER, gap_sentence, p_text, points, size_text
+from skfairtest.audit.grid import FEW_POINTS, FEW_RATIO, Standing, people_of_groups, standings
+from skfairtest.audit.highlights import Highlight, highlights, largest_gaps, worse_first
+from skfairtest.audit.record import AuditPart, AuditRecord
+from skfairtest.report.sentences import CHANCE, gap_sentence, p_text, points, size_text
 from skfairtest.report.wording import told, worse_when
 
 __all__ = ["first_sentences", "shown_first"]
@@ -99,10 +99,10 @@ def _detectable(record: AuditRecord) -> Iterator[str]:
         ordered = sorted(sizes, key=lambda one: one[0])
         finite = [one for one in ordered if np.isfinite(one[0])]
         if not finite:
-            yield f"No comparison of {label(ordered[0][2])} had an {_chance()} of detecting any gap, however large."
+            yield f"No comparison of {label(ordered[0][2])} had an {CHANCE} of detecting any gap, however large."
             continue
         size, part, metric = finite[0]
-        most = f"{_chance()} of detecting a gap of {size_text(part.setup, metric, size)}"
+        most = f"{CHANCE} of detecting a gap of {size_text(part.setup, metric, size)}"
         if len(ordered) == 1:
             yield f"The comparison had an {most}."
             continue
@@ -115,10 +115,6 @@ def _others(ordered: Sequence[tuple[float, AuditPart, str]]) -> str:
     (middle, part, metric), none = ordered[(len(ordered) - 1) // 2], sum(np.isinf(size) for size, *_ in ordered)
     half = "" if np.isinf(middle) else f", half of them one of {size_text(part.setup, metric, middle)} or less"
     return half + (f"; {pluralize(none, 'comparison')} had no such chance for any gap" if none else "")
-
-
-def _chance() -> str:
-    return f"{100 * DETECTION_POWER:g}% chance"
 
 
 def _standings(record: AuditRecord) -> Iterator[tuple[AuditPart, Any, list[Standing]]]:
@@ -144,7 +140,10 @@ def _missed(record: AuditRecord) -> Iterator[str]:
     single = [(part, group, own) for part, group, own in few if len(part.sensitive) == fewest]
     crossed = len(few) - len(single)
     n_crossed = sum(len(part.sensitive) > fewest for part, _, _ in found)
-    names = [_named(part, group) for part, group, _ in single[:NAMED]]
+    names = [
+        f"{told(part.sensitive, group)} ({pluralize(people_of_groups(part)[group], 'person', 'people')})"
+        for part, group, _ in single[:NAMED]
+    ]
     if len(single) > NAMED:
         names.append(pluralize(len(single) - NAMED, "further group"))
     if crossed:
@@ -157,10 +156,6 @@ def _missed(record: AuditRecord) -> Iterator[str]:
     left_out = sum(int(part.excluded["comparisons"].sum()) for part in record.parts)
     if left_out:
         yield f"{pluralize(left_out, 'comparison')} could not be made: see what was left out."
-
-
-def _named(part: AuditPart, group: Any) -> str:
-    return f"{told(part.sensitive, group)} ({pluralize(people_of_groups(part)[group], 'person', 'people')})"
 
 
 def _size_missed(record: AuditRecord) -> str:

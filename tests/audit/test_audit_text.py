@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skfairtest import FairnessAudit
-from skfairtest.report.audit import findings, legend
+from skfairtest.audit.report import findings, legend
 
 Y = np.array([0, 1] * 30)
 PREDICTED = np.array([0, 1, 1, 1, 0, 0] * 10)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from skfairtest._utils.text import label
-from skfairtest.report._schema import Declared, array, either, matching, one_of, text
+from skfairtest.report.schema import Declared, array, either, matching, one_of, text
 
 __all__ = ["Provenance", "Signature", "call_lines"]
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from skfairtest import FairnessAudit
-from skfairtest.report.record import AuditRecord, plain_label
+from skfairtest.audit.record import AuditRecord
+from skfairtest.report.plain import plain_label
 
 
 def walk(value, place=()):

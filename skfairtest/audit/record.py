@@ -26,11 +26,11 @@ leading             which comparison sets the p-value: [part, row]
 null_distribution   its null distribution, in at most about a hundred bins; or null
 warnings            what was said while the audit ran
 homogeneity         whether disparities are the same in every stratum, in sentences; missing where there are no strata
-scan                the search for subgroups (`skfairtest.report.scan_record`): setup, n_searched, n_tested,
+scan                the search for subgroups (`skfairtest.subgroups.record`): setup, n_searched, n_tested,
                     n_significant, p_value, remaining_p_value and results; missing where there was none
-impact              the impact tables (`skfairtest.report.impact_record`): scoring, smallest_share, not_compared and
+impact              the impact tables (`skfairtest.audit.impact_record`): scoring, smallest_share, not_compared and
                     tables, each with sensitive (names) and rows; missing where there are none
-baseline            the comparison with the model in production (`skfairtest.report.paired`): setup, kind, names,
+baseline            the comparison with the model in production (`skfairtest.paired.report`): setup, kind, names,
                     shares, n_samples, p_value, concern, results and not_compared; missing where there was none
 individual          the test of individual fairness in sentences, the verdict first; missing where there was none
 individual_verdict  its verdict: "unfair", "not_rejected", or "no_trace" (nothing was tested); missing where there was
@@ -46,7 +46,7 @@ that is no text, number or truth value is written as text. What a group is compa
 "overall", "rest" or, for the rest of a parent group, "rest of race = Black".
 
 A record holds facts, and what follows from them for readers of the JSON. When it is read, everything that follows is
-computed again (`skfairtest.report.rebuilt`; by `FairnessAudit.from_json` also what takes statistics, such as exact
+computed again (`skfairtest.audit.rebuilt`; by `FairnessAudit.from_json` also what takes statistics, such as exact
 p-values from counts), and must be what was read, number for number within rounding, and sentence for sentence where the
 same version wrote it.
 """
@@ -65,8 +65,15 @@ import pandas as pd
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest._version import __version__
-from skfairtest.report import rebuilt
-from skfairtest.report._schema import (
+from skfairtest.audit import rebuilt
+from skfairtest.audit.impact_record import ImpactRecord
+from skfairtest.audit.provenance import Provenance, Signature
+from skfairtest.paired.record import PairedRecord
+from skfairtest.report.consistency import differences
+from skfairtest.report.null_histogram import NullHistogram
+from skfairtest.report.orientation import oriented, oriented_histogram, result_sentences
+from skfairtest.report.plain import frame_of, of_features, plain_rows, plain_value
+from skfairtest.report.schema import (
     Declared,
     Reader,
     anything,
@@ -86,18 +93,11 @@ from skfairtest.report._schema import (
     text,
     truth,
 )
-from skfairtest.report.consistency import differences
-from skfairtest.report.impact_record import ImpactRecord
-from skfairtest.report.null_histogram import NullHistogram
-from skfairtest.report.orientation import oriented, oriented_histogram, result_sentences
-from skfairtest.report.paired_record import PairedRecord
-from skfairtest.report.plain import frame_of, of_features, plain_label, plain_rows, plain_value
-from skfairtest.report.provenance import Provenance, Signature
-from skfairtest.report.scan_record import ScanRecord
 from skfairtest.report.sentences import ADJUST, FOUND, LEVEL, NOT_FOUND, Setup, equals_p
 from skfairtest.report.wording import check_words
+from skfairtest.subgroups.record import ScanRecord
 
-__all__ = ["SCHEMA_VERSION", "AuditPart", "AuditRecord", "AuditVerdict", "plain_label", "plain_rows", "plain_value"]
+__all__ = ["SCHEMA_VERSION", "AuditPart", "AuditRecord", "AuditVerdict"]
 
 SCHEMA, SCHEMA_VERSION = "skfairtest.audit", 3
 #: Versions that are read; one is written again as it was read.

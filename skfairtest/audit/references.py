@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 
-from skfairtest.report.record import AuditPart, AuditRecord
+from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.report.sentences import Setup
 
 __all__ = ["METHODS", "Method", "methods_used"]
@@ -32,7 +32,7 @@ class Method:
     citation: str
 
 
-_FILE = files("skfairtest.report").joinpath("methods.toml")
+_FILE = files("skfairtest.audit").joinpath("methods.toml")
 #: In the order in which a reader meets them.
 METHODS = tuple(Method(**method) for method in tomllib.loads(_FILE.read_text(encoding="utf-8"))["method"])
 

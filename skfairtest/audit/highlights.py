@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.report.cells import records
 from skfairtest.report.document import Interval, Intervals
-from skfairtest.report.record import AuditPart, AuditRecord
-from skfairtest.report.sentences import DETECTION_POWER, equals_p, gap_sentence, size_text
+from skfairtest.report.sentences import CHANCE, equals_p, gap_sentence, size_text
 from skfairtest.report.wording import worse_when
 
 __all__ = ["FEWEST", "MOST", "Highlight", "highlights", "intervals_of", "largest_gaps", "worse_first"]
@@ -205,11 +205,8 @@ def _placed(ends: Sequence[float], scale: Sequence[float]) -> tuple[float, float
 def _told(one: Highlight) -> str:
     setup, row = one.part.setup, one.row
     said = gap_sentence(setup, row, turn=not worse_first(one))
-    if row["concern"]:
-        return f"{said}, adjusted {equals_p(row['p_value_adjusted'])}."
     size = row["minimum_detectable"]
-    chance = f"{100 * DETECTION_POWER:g}% chance"
-    if np.isnan(size):
+    if row["concern"] or np.isnan(size):
         return f"{said}, adjusted {equals_p(row['p_value_adjusted'])}."
     could = "of detecting no gap" if np.isinf(size) else f"of detecting {size_text(setup, row['metric'], size)}"
-    return f"{said}; not significant, with an {chance} {could}."
+    return f"{said}; not significant, with an {CHANCE} {could}."

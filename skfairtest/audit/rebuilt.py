@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.text import label
-from skfairtest.report._schema import between, either, one_of, record
 from skfairtest.report.cells import records
 from skfairtest.report.consistency import ROUNDING, at_most, implausible, same
 from skfairtest.report.plain import frame_of
-from skfairtest.report.scan_record import unlikely_scan
+from skfairtest.report.schema import between, either, one_of, record
 from skfairtest.report.sentences import ADJUST, COMPARED, FOUND, KIND, LEVEL, NOT_FOUND, Setup
+from skfairtest.subgroups.record import unlikely_scan
 
 __all__ = [
     "asked_of", "cells_of", "leading_of", "n_people", "others_of", "rebuilt_frames", "rebuilt_setup", "unlikely",

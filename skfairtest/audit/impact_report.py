@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, pluralize
+from skfairtest.audit.record import AuditRecord
 from skfairtest.report.cells import records
 from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
-from skfairtest.report.impact_record import ImpactRecord
 from skfairtest.report.sentences import p_text, percent, ratio
 
 __all__ = ["impact_document", "impact_reading", "impact_section"]
@@ -84,48 +84,29 @@ def impact_document(
     list of Block
         The document, with a title: a verdict, a table for each feature and crossing, and how to read them.
     """
-    parts = [part for _, part in table.groupby("feature", sort=False)]
     return [
         Heading(title, 1),
         _verdict(table),
         Paragraph(about),
-        *(block for part in parts for block in _part(part, scoring, confidence_level)),
+        *_tables(table, scoring, confidence_level),
         Heading("How to read the tables", 3),
         Items((*not_compared, *_explained(table, scoring, smallest_share, confidence_level)), tone="notes"),
     ]
 
 
-def impact_section(impact: ImpactRecord, confidence_level: float, *, favorable: bool | None = None) -> list[Block]:
-    """Compose what an audit's report says of the impact tables.
-
-    Parameters
-    ----------
-    impact : ImpactRecord
-        The tables.
-    confidence_level : float
-        That of the audit.
-    favorable : bool, optional
-        Whether it is good to be selected.
-
-    Returns
-    -------
-    list of Block
-        The section, without its title.
-    """
-    table = impact.frame
-    apart = "These tables have a level of their own, apart from the comparisons of this audit: the verdict does not "
-    explained = _explained(table, impact.scoring, impact.smallest_share, confidence_level)
+def impact_section(record: AuditRecord) -> list[Block]:
+    """Compose what an audit's report says of its impact tables, without a title."""
+    impact, level, unfavorable = record.impact, 1 - record.verdict.alpha, record.setup.favorable is False
+    assert impact is not None
+    explained = _explained(impact.frame, impact.scoring, impact.smallest_share, level)
     return [
-        Paragraph(f"{apart}count them."),
-        _verdict(table),
-        *(
-            block
-            for _, part in table.groupby("feature", sort=False)
-            for block in _part(part, impact.scoring, confidence_level)
+        Paragraph(
+            "These tables have a level of their own, apart from the comparisons of this audit: the verdict does not "
+            "count them."
         ),
-        Items(
-            (*map(label, impact.not_compared), *([UNFAVORABLE] if favorable is False else []), *explained), tone="notes"
-        ),
+        _verdict(impact.frame),
+        *_tables(impact.frame, impact.scoring, level),
+        Items((*map(label, impact.not_compared), *([UNFAVORABLE] if unfavorable else []), *explained), tone="notes"),
     ]
 
 
@@ -153,51 +134,45 @@ def _verdict(table: pd.DataFrame) -> Paragraph:
     return Paragraph(f"Significant disparity: {of}.{also}", "concern")
 
 
-def _part(part: pd.DataFrame, scoring: bool, confidence_level: float) -> list[Block]:
-    feature = label(part["feature"].iloc[0])
-    columns = (
-        Column(feature, "name", named=True),
-        Column("people"),
-        Column("share", under=""),
-        Column("high scores" if scoring else "selected"),
-        Column("rate", under=""),
-        Column("ratio"),
-        Column(f"{100 * confidence_level:g}% interval", under=""),
-        Column("p"),
-        Column("SDs", under="SDs "),
-        Column("short of pool"),
-        Column("short of highest", under="highest "),
-        Column("flips 4/5"),
-        Column("flips test", under="test "),
-        Column("reading", "word"),
-    )
-    rows = tuple(tuple(_cells(row)) for row in records(part))
-    marked = frozenset(place for place, found in enumerate(part["significant"].fillna(False)) if found)
-    return [Heading(feature, 3), Table(columns, rows, marked=marked)]
+def _tables(table: pd.DataFrame, scoring: bool, confidence_level: float) -> Iterator[Block]:
+    """Yield a table for each feature, below its name."""
+    for feature, part in table.groupby("feature", sort=False):
+        columns = (
+            Column(
+                label(feature), "name", named=True,
+                shows=lambda row: UNKNOWN if row["category"] is None else label(row["category"]),
+            ),
+            Column("people", shows="n"),
+            _number("share", "share", percent, under=""),
+            Column("high scores" if scoring else "selected", shows="selected"),
+            Column("rate", under="", shows=lambda row: percent(row["rate"])),
+            _number("ratio", "ratio", "{:.3f}".format),
+            Column(f"{100 * confidence_level:g}% interval", under="", shows=_interval),
+            _number("p", "p_value_adjusted", p_text),
+            _number("SDs", "standard_deviations", "{:.2f}".format, under="SDs "),
+            _number("short of pool", "shortfall_pool", "{:,.1f}".format),
+            _number("short of highest", "shortfall_highest", "{:,.1f}".format, under="highest "),
+            _number("flips 4/5", "flips_four_fifths", "{:,}".format),
+            Column("flips test", under="test ", shows=_flips),
+            Column("reading", "word", shows=impact_reading),
+        )  # fmt: skip
+        rows = records(part.assign(significant=part["significant"].fillna(False)))
+        yield from (Heading(label(feature), 3), Table.of(columns, rows, marks="significant"))
 
 
-def _cells(row: Mapping[str, Any]) -> list[str]:
-    name = UNKNOWN if row["category"] is None else label(row["category"])
-    n = row["n"]
-    people = [name, f"{n:,}", _or_nothing(row["share"], percent), f"{row['selected']:,}", percent(row["rate"])]
-    interval = f"{ratio(row['ci_low'])} to {ratio(row['ci_high'])}" if not math.isnan(row["ci_low"]) else ""
-    whole = [_or_nothing(row[name], "{:,}".format) for name in ("flips_four_fifths", "flips_test")]
-    if row["compared"] and not row["highest"] and not whole[1]:
-        whole[1] = "never"
-    return [
-        *people,
-        _or_nothing(row["ratio"], "{:.3f}".format),
-        interval,
-        _or_nothing(row["p_value_adjusted"], p_text),
-        _or_nothing(row["standard_deviations"], "{:.2f}".format),
-        *(_or_nothing(row[name], "{:,.1f}".format) for name in ("shortfall_pool", "shortfall_highest")),
-        *whole,
-        impact_reading(row),
-    ]
+def _number(head: str, field: str, write: Callable[[Any], str], under: str | None = None) -> Column:
+    """Return the column of a number that may be undefined."""
+    return Column(head, under=under, shows=lambda row: "" if pd.isna(row[field]) else write(row[field]))
 
 
-def _or_nothing(value: Any, write: Any) -> str:
-    return "" if pd.isna(value) else str(write(value))
+def _interval(row: Mapping[str, Any]) -> str:
+    return "" if math.isnan(row["ci_low"]) else f"{ratio(row['ci_low'])} to {ratio(row['ci_high'])}"
+
+
+def _flips(row: Mapping[str, Any]) -> str:
+    if not pd.isna(row["flips_test"]):
+        return f"{row['flips_test']:,}"
+    return "never" if row["compared"] and not row["highest"] else ""
 
 
 def _explained(table: pd.DataFrame, scoring: bool, smallest_share: float, confidence_level: float) -> list[str]:

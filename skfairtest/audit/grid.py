@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from skfairtest._utils.text import label, pluralize
+from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.report.cells import records
 from skfairtest.report.document import Grid, GridCell, GridPart, GridRow
-from skfairtest.report.record import AuditPart, AuditRecord
-from skfairtest.report.sentences import DETECTION_POWER, Setup, number, percent, points
+from skfairtest.report.sentences import CHANCE, Setup, number, percent, points
 from skfairtest.report.wording import worse_when
 
 __all__ = ["FEW_POINTS", "FEW_RATIO", "Standing", "audit_grid", "few_rule", "people_of_groups", "standings"]
@@ -80,7 +80,7 @@ def few_rule(setup: Setup, metrics: Sequence[str]) -> str:
     sizes = {"share": f"{points(FEW_POINTS, 0)} points", "ratio": f"a ratio of {FEW_RATIO:g}", "value": "any size"}
     kinds = dict.fromkeys(_kind(setup, metric) for metric in metrics)
     return (
-        f"fewer than 10 people meet the condition, or no comparison had an {100 * DETECTION_POWER:g}% chance of "
+        f"fewer than 10 people meet the condition, or no comparison had an {CHANCE} of "
         f"detecting a gap of {' or '.join(sizes[kind] for kind in kinds)}"
     )
 
@@ -178,22 +178,17 @@ def audit_grid(record: AuditRecord) -> Grid | None:
         for part, groups in found
         for made in _parts(part, groups, metrics, scales, folded=len(part.sensitive) > open_)
     ]
-    setup = record.setup
-    known = setup.favorable is not None
+    known = record.setup.favorable is not None
+    names = map(label, metrics)
     return Grid(
-        tuple(map(_head, metrics)),
+        # Words break between lines.
+        tuple(name.replace("_", " ") if name.isidentifier() else name for name in names),
         tuple(parts),
         _caption(record, metrics),
         warm="worse off" if known else "higher",
         cool="better off" if known else "lower",
         notes=tuple(_notes(record, metrics)),
     )
-
-
-def _head(metric: str) -> str:
-    """Write the name of a metric in words, which break between lines."""
-    name = label(metric)
-    return name.replace("_", " ") if name.isidentifier() else name
 
 
 def _scale(found: Sequence[tuple[AuditPart, dict[Any, dict[str, Standing]]]], metric: str) -> float:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import pandas as pd
 
-from skfairtest.report._schema import (
+from skfairtest.report.schema import (
     Declared,
     Reader,
     anything,

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 
-from skfairtest._utils.text import label
-from skfairtest.report._schema import Declared, array, between, count, made_of, number, one_of, record, text, truth
+from skfairtest._utils.text import label, pluralize
 from skfairtest.report.cells import records
-from skfairtest.report.models import verdict_on_models
 from skfairtest.report.plain import plain_value
+from skfairtest.report.schema import Declared, array, between, count, made_of, number, one_of, record, text, truth
 from skfairtest.report.sentences import Setup, equals_p, metric_title, percent, points
 from skfairtest.report.sentences import number as written_number
 
@@ -86,11 +85,15 @@ class PairedRecord(Declared):
             found["ci_high"] = -row["ci_low"]
         return found | {"smaller": self._smaller(found)}
 
+    @property
+    def _margin(self) -> float:
+        return (self.setup.margin_bounds or (0.0, 0.0))[1]
+
     def _smaller(self, row: Mapping[str, Any]) -> str:
         """Name the model whose disparity is smaller in size, where the difference is significant."""
         a, b = row["value_a"], row["value_b"]
         if self.kind == "sizes":
-            return "" if row["concern"] or (self.setup.margin_bounds or (0, 0))[1] else self.names[1]
+            return "" if row["concern"] or self._margin else self.names[1]
         if not row["concern"] or abs(a) == abs(b):
             return ""
         return self.names[0] if abs(a) < abs(b) else self.names[1]
@@ -134,7 +137,7 @@ class PairedRecord(Declared):
 
     def _judged(self, row: Mapping[str, Any]) -> str:
         if self.kind == "sizes":
-            margin, (gap, unit) = (self.setup.margin_bounds or (0.0, 0.0))[1], self.writer(row["metric"])
+            margin, (gap, unit) = self._margin, self.writer(row["metric"])
             smaller = f"not larger by {gap(margin)}{unit} or more" if margin else "smaller"
             return f"{'not certified' if row['concern'] else 'certified'} to be {smaller} under {label(self.names[1])}"
         if not row["concern"]:
@@ -149,10 +152,32 @@ class PairedRecord(Declared):
     @property
     def verdict(self) -> str:
         """Whether the models differ, in a sentence or two."""
-        setup = replace(self.setup, models=self.kind)
-        main = sum(not row["stratum"] for row in self.results)
-        said = verdict_on_models(setup, concern=self.concern, p_value=self.p_value, n_comparisons=main)
-        return self.named(said)
+        setup, n = self.setup, sum(not row["stratum"] for row in self.results)
+        by, p, asked = label(setup.features), equals_p(self.p_value), pluralize(n, "comparison")
+        if self.kind == "sizes":
+            margin, worse, better = self._margin, "is as large or larger", "is smaller"
+            if margin:
+                worse = f"is larger by {written_number(margin)} or more"
+                better = f"is larger by less than {written_number(margin)}, if it is larger at all,"
+            one, level = "the one comparison" if n == 1 else "", f"{100 * (1 - setup.alpha):g}%"
+            said = (
+                f"Not certified: for {one or f'at least one of {asked}'} it cannot be ruled out that the disparity by "
+                f"{by} {worse} under model B (largest {p})."
+                if self.concern
+                else f"Certified at {level}: in {one or f'every one of {asked}'} the disparity by {by} {better} under "
+                f"model B (largest {p})."
+            )
+            return self.named(said)
+        what = "rates" if self.kind == "one group" else f"disparities by {by}"
+        if self.concern:
+            return (
+                f"Significant difference between the models: their {what} differ by more than chance explains "
+                f"({p}, {asked})."
+            )
+        return (
+            f"No significant difference between the models' {what} was detected in {asked} ({p}). "
+            "This does not prove that they are the same: the intervals show which differences the data do not rule out."
+        )
 
     def named(self, said: str) -> str:
         """Return what was said of models A and B with their names."""

@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 
 from skfairtest import FairnessAudit
-from skfairtest.report.audit import audit_document
+from skfairtest.audit.grid import MOST_ROWS, audit_grid, standings
+from skfairtest.audit.headline import first_sentences
+from skfairtest.audit.highlights import FEWEST, MOST, Highlight, highlights, largest_gaps
+from skfairtest.audit.report import audit_document
 from skfairtest.report.document import Grid, Intervals, as_table
-from skfairtest.report.grid import MOST_ROWS, audit_grid, standings
-from skfairtest.report.headline import first_sentences
-from skfairtest.report.highlights import FEWEST, MOST, Highlight, highlights, largest_gaps
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 RNG = np.random.default_rng(3)

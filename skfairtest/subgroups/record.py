@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import pandas as pd
 
-from skfairtest.report._schema import Declared, array, between, count, made_of, number, one_of, record, text
 from skfairtest.report.consistency import ROUNDING, at_most, implausible, same
 from skfairtest.report.plain import plain_value
+from skfairtest.report.schema import Declared, array, between, count, made_of, number, one_of, record, text
 from skfairtest.report.sentences import Setup, result_sentence
 
 __all__ = ["PROMISES", "ScanRecord", "ScanSetup", "subgroup_sentence", "unlikely_scan"]

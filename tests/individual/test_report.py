@@ -1,33 +1,31 @@
 """The test of individual fairness in words: exact sentences, from facts."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from skfairtest.report.individual import STATISTICS, WAYS, IndividualSetup, individual_document
+from skfairtest.individual.report import STATISTICS, WAYS, IndividualSetup, individual_document
 from skfairtest.report.text import plain
 
 COLUMNS = ["person", "loss_ratio", "feature", "before", "after", "loss_increase"]
 NOBODY = pd.DataFrame(columns=COLUMNS)
-FACTS = IndividualSetup(
-    statistic="loss_ratio",
-    tolerance=1.25,
-    alpha=0.05,
-    estimate=1.7672520803,
-    lower_bound=1.7493232801,
-    interval=(1.7458902, 1.7886139),
-    p_value=0.0,
-    verdict="unfair",
-    n_samples=400,
-    n_excluded=0,
-    n_features=5,
-    units="",
-    doubts=(),
-    traces=pd.DataFrame(columns=["feature", "measure", "value", "p_value", "found"]),
-    changed_alone=pd.DataFrame(columns=["feature"]),
-    report={
+FACTS = SimpleNamespace(
+    _setup=IndividualSetup("loss_ratio", 1.25, 0.05, "", ()),
+    statistic_=1.7672520803,
+    lower_bound_=1.7493232801,
+    confidence_interval_=(1.7458902, 1.7886139),
+    p_value_=0.0,
+    verdict_="unfair",
+    concern_=True,
+    n_samples_=400,
+    excluded_=(),
+    n_features_in_=5,
+    traces_=pd.DataFrame(columns=["feature", "measure", "value", "p_value", "found"]),
+    changed_alone_=pd.DataFrame(columns=["feature"]),
+    solver_report_={
         "gradient": "analytic",
         "because": "the closed form of LogisticRegression, which reproduces what it says",
         "solver": "euler",
@@ -70,8 +68,15 @@ def test_what_changes_is_told_in_words():
     assert "- income: up by 2.5 on average, 1 person, worse for 100%" in lines
 
 
-def individual_summary(setup, worst):
-    return plain(individual_document(setup, worst, CHANGED)).rstrip("\n")
+def individual_summary(facts, worst):
+    made = {"changed_features": lambda: CHANGED, "most_unfair": lambda k, n_features: worst}
+    return plain(individual_document(SimpleNamespace(**vars(facts), **made))).rstrip("\n")
+
+
+def having(**changes):
+    """Return the facts with changes, some of them in the setup."""
+    setup = {name: changes.pop(name) for name in ("statistic", "alpha", "units", "doubts") if name in changes}
+    return SimpleNamespace(**{**vars(FACTS), **changes, "_setup": replace(FACTS._setup, **setup)})
 
 
 def test_a_finding_in_one_sentence():
@@ -91,7 +96,7 @@ def test_a_finding_in_one_sentence():
 
 
 def test_no_finding_is_no_proof():
-    facts = replace(FACTS, verdict="not_rejected", p_value=0.41, lower_bound=1.1, estimate=1.2)
+    facts = having(verdict_="not_rejected", concern_=False, p_value_=0.41, lower_bound_=1.1, statistic_=1.2)
     first, second, *_ = individual_summary(facts, NOBODY).splitlines()
     assert first.startswith("No violation of individual fairness was found: the loss at people's unfair examples is on")
     assert first.endswith("where 1.25 is tolerated, p = 0.410.")
@@ -101,8 +106,8 @@ def test_no_finding_is_no_proof():
 
 
 def test_the_level_is_that_of_the_test():
-    assert "with 99% confidence" in individual_summary(replace(FACTS, alpha=1 - 0.99), NOBODY)
-    assert "with 97.5% confidence" in individual_summary(replace(FACTS, alpha=1 - 0.975), NOBODY)
+    assert "with 99% confidence" in individual_summary(having(alpha=1 - 0.99), NOBODY)
+    assert "with 97.5% confidence" in individual_summary(having(alpha=1 - 0.975), NOBODY)
 
 
 @pytest.mark.parametrize(
@@ -116,15 +121,15 @@ def test_the_level_is_that_of_the_test():
 )
 def test_every_statistic_has_its_sentence(statistic, words):
     assert set(STATISTICS) == {"loss_ratio", "error_rate_ratio", "ratio_of_means", "log_ratio"}
-    text = individual_summary(replace(FACTS, statistic=statistic), NOBODY)
+    text = individual_summary(having(statistic=statistic), NOBODY)
     assert words in text.splitlines()[0]
     assert words.replace("1.767", "at most 1.25") in text.splitlines()[3]
 
 
 @pytest.mark.parametrize("way", list(WAYS))
 def test_every_way_is_stated_with_its_reason(way):
-    report = {**FACTS.report, "gradient": way, "because": "so it was"}
-    assert f"- {WAYS[way]}: so it was" in individual_summary(replace(FACTS, report=report), NOBODY).splitlines()
+    report = {**FACTS.solver_report_, "gradient": way, "because": "so it was"}
+    assert f"- {WAYS[way]}: so it was" in individual_summary(having(solver_report_=report), NOBODY).splitlines()
 
 
 def test_how_people_were_moved():
@@ -136,20 +141,20 @@ def test_how_people_were_moved():
     assert "- similar people: Projection; they may differ in 2 of 5 directions" in lines
     (moved,) = (line for line in lines if line.startswith("- people moved"))
     assert moved == "- people moved 0.4029 on average, over a fair distance of 0.002601; the loss of 400 grew"
-    other = {**FACTS.report, "solver": "RK45", "n_folds": 5, "n_unstable_steps": 2}
-    text = individual_summary(replace(FACTS, report=other), NOBODY)
+    other = {**FACTS.solver_report_, "solver": "RK45", "n_folds": 5, "n_unstable_steps": 2}
+    text = individual_summary(having(solver_report_=other), NOBODY)
     assert "the gradient flow by RK45 of scipy.integrate" in text
     assert "similar people: Projection, for each of 5 folds learned on the others; they may differ in 2 of 5" in text
     assert "- 2 unstable steps: step_size is too long" in text.splitlines()
     search = {
-        **FACTS.report,
+        **FACTS.solver_report_,
         "solver": "search",
         "n_candidates": 1500,
         "gradient": "search",
         "n_steps": 1500,
         "time": 5.0,
     }
-    text = individual_summary(replace(FACTS, report=search), NOBODY)
+    text = individual_summary(having(solver_report_=search), NOBODY)
     assert "- 1,500 candidates per person, as far as the flow goes in a time of 5, regularization 100" in text
     assert "Euler" not in text
 
@@ -177,32 +182,37 @@ def test_names_are_data_and_cannot_write_on_the_terminal():
 
 def test_who_was_left_out_is_told():
     assert "left out" not in individual_summary(FACTS, NOBODY)
-    assert individual_summary(replace(FACTS, n_excluded=1), NOBODY).endswith(
+    assert individual_summary(having(excluded_=range(1)), NOBODY).endswith(
         "1 person with missing features left out, see excluded_."
     )
-    assert individual_summary(replace(FACTS, n_excluded=1200), NOBODY).endswith(
+    assert individual_summary(having(excluded_=range(1200)), NOBODY).endswith(
         "1,200 people with missing features left out, see excluded_."
     )
 
 
 def test_doubts_are_printed_under_the_verdict():
-    text = individual_summary(replace(FACTS, doubts=("few people", "far away")), NOBODY)
+    text = individual_summary(having(doubts=("few people", "far away")), NOBODY)
     assert text.splitlines()[1:4] == ["Doubtful: few people.", "Doubtful: far away.", ""]
 
 
 def test_estimated_units_belong_to_the_null_hypothesis():
-    text = individual_summary(replace(FACTS, units="errors in units of 3.2 (the standard deviation of y)"), NOBODY)
+    text = individual_summary(having(units="errors in units of 3.2 (the standard deviation of y)"), NOBODY)
     assert "the loss at the people, with errors in units of 3.2 (the standard deviation of y). The level" in text
 
 
 def test_features_that_left_their_range_are_counted():
-    report = {**FACTS.report, "n_features_outside": 3, "n_people_outside": 12, "rejected_inside": FACTS.concern}
-    lines = individual_summary(replace(FACTS, report=report), NOBODY).splitlines()
+    report = {
+        **FACTS.solver_report_,
+        "n_features_outside": 3,
+        "n_people_outside": 12,
+        "rejected_inside": FACTS.concern_,
+    }
+    lines = individual_summary(having(solver_report_=report), NOBODY).splitlines()
     told = "- 12 unfair examples went beyond where anybody is, in 3 features: feature_ranges='observed' holds them back"
     assert told in lines
     assert "where the model is asked" not in lines[0]
-    report["rejected_inside"] = not FACTS.concern
-    assert "(12 of 400 unfair examples" in individual_summary(replace(FACTS, report=report), NOBODY).splitlines()[0]
+    report["rejected_inside"] = not FACTS.concern_
+    assert "(12 of 400 unfair examples" in individual_summary(having(solver_report_=report), NOBODY).splitlines()[0]
     assert not any("beyond" in line for line in individual_summary(FACTS, NOBODY).splitlines())
 
 
@@ -213,7 +223,7 @@ def test_a_column_that_is_changed_alone_comes_first():
         "changed_ci_high": 0.34, "level": "white", "other": "nonwhite", "n_up": 300, "n_down": 10,
         "decision_p_value": 3.2e-12,
     }  # fmt: skip
-    first, *_ = individual_summary(replace(FACTS, changed_alone=pd.DataFrame([row])), NOBODY).splitlines()
+    first, *_ = individual_summary(having(changed_alone_=pd.DataFrame([row])), NOBODY).splitlines()
     assert first.startswith(
         "Changing race alone: 5.07 times the loss (95% interval 4.4 to 5.8), and the decision changes for 31% of "
         "people (95% interval 28% to 34%); with white instead of nonwhite it becomes yes for 300 and the opposite "
@@ -223,7 +233,7 @@ def test_a_column_that_is_changed_alone_comes_first():
 
 def test_of_people_without_a_trace_nothing_but_the_reason_is_said():
     traces = pd.DataFrame({"feature": ["sex"], "measure": ["AUC"], "value": [0.51], "p_value": [0.4], "found": [False]})
-    lines = individual_summary(replace(FACTS, verdict="no_trace", traces=traces), NOBODY).splitlines()
+    lines = individual_summary(having(verdict_="no_trace", concern_=False, traces_=traces), NOBODY).splitlines()
     assert lines[0] == (
         "Individual fairness was not tested: X holds no trace of sex (AUC 0.51 out of fold, p = 0.400), so no "
         "direction in which similar people may differ can be learned."
@@ -233,8 +243,8 @@ def test_of_people_without_a_trace_nothing_but_the_reason_is_said():
 
 
 def test_hypothetical_people_are_called_so():
-    report = {**FACTS.report, "n_unusual": 7, "n_held_back": 3, "functions": ["loan", "price"]}
-    text = individual_summary(replace(FACTS, report=report), NOBODY)
+    report = {**FACTS.solver_report_, "n_unusual": 7, "n_held_back": 3, "functions": ["loan", "price"]}
+    text = individual_summary(having(solver_report_=report), NOBODY)
     assert "unfair examples are hypothetical people: 7 of 400 are as unusual, in all features together, as 1 in" in text
     assert "1 in 100 of those seen; 3 were held back from more" in text
     assert "not moved along: loan and price. Name columns that are functions of others in derived" in text

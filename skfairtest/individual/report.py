@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,9 @@ import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.report.cells import records
-from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
+from skfairtest.report.document import Block, Column, Items, Paragraph, Table
 from skfairtest.report.sentences import equals_p, number, percent
+from skfairtest.report.skeleton import headed, lines, skeleton, verdict_of
 
 #: What each statistic says of the model.
 STATISTICS = {
@@ -35,7 +36,6 @@ NO_TRACE = (
 )
 #: Changes that are listed.
 _MOST_CHANGES = 8
-_SHOWN = ("before", "after", "loss_increase")
 WAYS = {
     "analytic": "exact derivatives",
     "autograd": "exact derivatives",
@@ -47,7 +47,7 @@ WAYS = {
 
 @dataclass(frozen=True)
 class IndividualSetup:
-    """What sentences need to know about a test.
+    """What sentences need to know about how a test was set up, beside what it found.
 
     Parameters
     ----------
@@ -55,123 +55,81 @@ class IndividualSetup:
         Which one.
     tolerance, alpha : float
         The largest ratio that is no violation, and the level.
-    estimate, lower_bound, p_value : float
-        What was found.
-    interval : tuple of float
-        Two-sided limits.
-    verdict : {"unfair", "not_rejected", "no_trace"}
-        The verdict.
-    n_samples, n_excluded, n_features : int
-        People tested, and left out; features.
     units : str
         What the map is measured in, where that is not simply the units of X; may be empty.
     doubts : tuple of str
         Why the answer is doubtful.
-    traces, changed_alone : DataFrame
-        As of the test.
-    report : mapping
-        What was run.
     """
 
     statistic: str
     tolerance: float
     alpha: float
-    estimate: float
-    lower_bound: float
-    interval: tuple[float, float]
-    p_value: float
-    verdict: str
-    n_samples: int
-    n_excluded: int
-    n_features: int
     units: str
     doubts: tuple[str, ...]
-    traces: pd.DataFrame
-    changed_alone: pd.DataFrame
-    report: Mapping[str, Any]
-
-    @property
-    def concern(self) -> bool:
-        """Whether the test rejects."""
-        return self.verdict == "unfair"
 
 
-def individual_document(setup: IndividualSetup, worst: pd.DataFrame, changed: pd.DataFrame) -> list[Block]:
-    """Compose the report of a test: the finding, the null hypothesis, how it was tested, and who is worst off.
-
-    Parameters
-    ----------
-    setup : IndividualSetup
-        What was tested and found.
-    worst : DataFrame
-        Whose loss grows most, as ``most_unfair`` returns it.
-    changed : DataFrame
-        What changed about how many people, as ``changed_features`` returns it.
-
-    Returns
-    -------
-    list of Block
-        The document, without a title.
-    """
-    verdict, notes = _verdict(setup)
-    if setup.verdict == "no_trace":
-        return [Paragraph(verdict), Paragraph("\n".join(notes))]
-    left_out = f"{pluralize(setup.n_excluded, 'person', 'people')} with missing features left out, see excluded_."
-    return [
-        Paragraph(verdict, "concern" if setup.concern else "fine"),
-        *([Paragraph("\n".join(notes))] if notes else []),
-        Heading("Null hypothesis", 3),
-        Items((_null(setup),)),
-        Heading("How unfair examples were found", 3),
-        Items(tuple(_how(setup))),
-        *(_changes(changed) if len(changed) else ()),
-        *([_worst(worst)] if len(worst) else []),
-        *([Paragraph(left_out)] if setup.n_excluded else []),
-    ]
-
-
-def individual_sentences(setup: IndividualSetup, changed: pd.DataFrame) -> tuple[str, ...]:
-    """Return the report of a test in sentences, for a section of another report."""
-    verdict, notes = _verdict(setup)
-    if setup.verdict == "no_trace":
-        return verdict, *notes
-    lines = [*_how(setup), *(_changed(changed) if len(changed) else ())]
-    return verdict, *notes, f"Null hypothesis: {_null(setup)}", *(f"{line[:1].upper()}{line[1:]}." for line in lines)
-
-
-def _verdict(setup: IndividualSetup) -> tuple[str, list[str]]:
-    """Return the verdict, after what changing a sensitive column alone does, and what is to be kept in mind with it."""
-    alone = [_alone(setup, row) for row in records(setup.changed_alone)]
-    if setup.verdict == "no_trace":
-        return _no_trace(setup), [*alone, *NO_TRACE]
-    said = STATISTICS[setup.statistic].format(number(setup.estimate))
-    low, high = (number(limit) for limit in setup.interval)
-    evidence = (
-        f"at least {number(setup.lower_bound)} with {100 * (1 - setup.alpha):g}% confidence (two-sided {low} to "
-        f"{high}), where {setup.tolerance:g} is tolerated, {equals_p(setup.p_value)}"
+def individual_document(test: Any) -> list[Block]:
+    """Compose the report of a fitted `IndividualFairnessTest`: verdict, null hypothesis, how, and who is worst off."""
+    verdict, notes = _verdict(test)
+    if test.verdict_ == "no_trace":
+        return [Paragraph(verdict), *lines(notes)]
+    changed, worst, n = tuple(_changed(test.changed_features())), test.most_unfair(3, n_features=3), len(test.excluded_)
+    left_out = f"{pluralize(n, 'person', 'people')} with missing features left out, see excluded_."
+    return skeleton(
+        verdict_of(verdict, test.concern_),
+        found=lines(notes),
+        null=[_null(test)],
+        tables=[
+            *headed("How unfair examples were found", [Items(tuple(_how(test)))]),
+            *headed("What changes", [Items(changed)] if changed else []),
+            *([_worst(worst)] if len(worst) else []),
+        ],
+        notes=[left_out] if n else [],
     )
-    outside = setup.report["n_people_outside"]
+
+
+def individual_sentences(test: Any) -> tuple[str, ...]:
+    """Return the report of a test in sentences, for a section of another report."""
+    verdict, notes = _verdict(test)
+    if test.verdict_ == "no_trace":
+        return verdict, *notes
+    lines = [*_how(test), *_changed(test.changed_features())]
+    return verdict, *notes, f"Null hypothesis: {_null(test)}", *(f"{line[:1].upper()}{line[1:]}." for line in lines)
+
+
+def _verdict(test: Any) -> tuple[str, list[str]]:
+    """Return the verdict, after what changing a sensitive column alone does, and what is to be kept in mind with it."""
+    alone = [_alone(test, row) for row in records(test.changed_alone_)]
+    if test.verdict_ == "no_trace":
+        return _no_trace(test), [*alone, *NO_TRACE]
+    said = STATISTICS[test._setup.statistic].format(number(test.statistic_))
+    low, high = (number(limit) for limit in test.confidence_interval_)
+    evidence = (
+        f"at least {number(test.lower_bound_)} with {100 * (1 - test._setup.alpha):g}% confidence (two-sided {low} to "
+        f"{high}), where {test._setup.tolerance:g} is tolerated, {equals_p(test.p_value_)}"
+    )
+    outside = test.solver_report_["n_people_outside"]
     if_asked = ""
-    if outside and setup.report["rejected_inside"] != setup.concern:
-        inside = "does not reject" if setup.concern else "rejects"
+    if outside and test.solver_report_["rejected_inside"] != test.concern_:
+        inside = "does not reject" if test.concern_ else "rejects"
         if_asked = (
-            f" where the model is asked about what nobody is ({outside:,} of {setup.n_samples:,} unfair examples lie "
+            f" where the model is asked about what nobody is ({outside:,} of {test.n_samples_:,} unfair examples lie "
             f"beyond the range of the people seen; held inside it, the test {inside})"
         )
-    if setup.concern:
+    if test.concern_:
         verdict, notes = f"Similar people are treated differently{if_asked}: {said}; {evidence}.", []
     else:
         verdict = f"No violation of individual fairness was found{if_asked}: {said}; {evidence}."
         notes = [
             "This does not prove that there is none: another fair metric, more steps or a better search may find one."
         ]
-    notes += [f"Doubtful: {doubt}." for doubt in setup.doubts]
+    notes += [f"Doubtful: {doubt}." for doubt in test._setup.doubts]
     return " ".join([*alone, verdict]), notes
 
 
-def _no_trace(setup: IndividualSetup) -> str:
+def _no_trace(test: Any) -> str:
     """Say that nothing was tested, and why."""
-    searched = " or ".join(_predicts(row) for row in records(setup.traces))
+    searched = " or ".join(_predicts(row) for row in records(test.traces_))
     return (
         f"Individual fairness was not tested: X holds no trace of {searched}, so no direction in which similar people "
         "may differ can be learned."
@@ -182,13 +140,13 @@ def _predicts(row: Mapping[str, Any]) -> str:
     return f"{label(row['feature'])} ({row['measure']} {row['value']:.2f} out of fold, {equals_p(row['p_value'])})"
 
 
-def _alone(setup: IndividualSetup, row: Mapping[str, Any]) -> str:
+def _alone(test: Any, row: Mapping[str, Any]) -> str:
     """Say what changing a sensitive column alone does."""
-    confidence = f"{100 * (1 - setup.alpha):g}% interval"
+    confidence = f"{100 * (1 - test._setup.alpha):g}% interval"
     times = ""
     if np.isfinite(row["statistic"]):
         limits = f"{number(row['ci_low'])} to {number(row['ci_high'])}"
-        error = "error rate" if setup.statistic == "error_rate_ratio" else "loss"
+        error = "error rate" if test._setup.statistic == "error_rate_ratio" else "loss"
         times = f"{number(row['statistic'])} times the {error} ({confidence} {limits}), "
     share = (
         f"{percent(row['changed'], 0)} of people ({confidence} {percent(row['changed_ci_low'], 0)} to "
@@ -208,10 +166,6 @@ def _alone(setup: IndividualSetup, row: Mapping[str, Any]) -> str:
     return f"Changing {label(row['feature'])} alone: {times}and the {said} changes for {share}{moved}."
 
 
-def _changes(changed: pd.DataFrame) -> tuple[Block, ...]:
-    return Heading("What changes", 3), Items(tuple(_changed(changed)))
-
-
 def _changed(changed: pd.DataFrame) -> Iterator[str]:
     for row in records(changed.head(_MOST_CHANGES)):
         by = "" if np.isnan(row["mean_change"]) else f" by {number(abs(row['mean_change']))} on average"
@@ -222,31 +176,26 @@ def _changed(changed: pd.DataFrame) -> Iterator[str]:
 
 
 def _worst(worst: pd.DataFrame) -> Table:
-    rows = [
-        (
-            label(row["person"]),
-            number(row["loss_ratio"]),
-            label(row["feature"]),
-            *(label(row[name]) if isinstance(row[name], str) else number(row[name]) for name in _SHOWN),
-        )
-        for row in records(worst)
-    ]
-    names = (Column("person", "name"), Column("loss ratio"), Column("feature", "name"))
-    numbers = (Column("before"), Column("after"), Column("loss increase"))
-    return Table((*names, *numbers), tuple(rows), "Whose loss grows most, and by which changes")
+    def written(field: str) -> Callable[[Mapping[str, Any]], str]:
+        return lambda row: label(row[field]) if isinstance(row[field], str) else number(row[field])
+
+    fields = ("loss_ratio", "before", "after", "loss_increase")
+    ratio, *others = (Column(field.replace("_", " "), shows=written(field)) for field in fields)
+    columns = (Column("person", "name", shows="person"), ratio, Column("feature", "name", shows="feature"), *others)
+    return Table.of(columns, records(worst), "Whose loss grows most, and by which changes", None)
 
 
-def _null(setup: IndividualSetup) -> str:
-    said = STATISTICS[setup.statistic].format(f"at most {setup.tolerance:g}")
-    units = f", with {setup.units}" if setup.units else ""
+def _null(test: Any) -> str:
+    said = STATISTICS[test._setup.statistic].format(f"at most {test._setup.tolerance:g}")
+    units = f", with {test._setup.units}" if test._setup.units else ""
     return (
-        f"in the population that these {pluralize(setup.n_samples, 'person', 'people')} were drawn from, {said}{units}"
+        f"in the population that these {pluralize(test.n_samples_, 'person', 'people')} were drawn from, {said}{units}"
         ". The level holds in large samples whichever way unfair examples are found."
     )
 
 
-def _how(setup: IndividualSetup) -> list[str]:
-    report = setup.report
+def _how(test: Any) -> list[str]:
+    report = test.solver_report_
     learned = f", for each of {report['n_folds']} folds learned on the others" if report["n_folds"] > 1 else ""
     if report["solver"] == "search":
         flow = f"{report['n_candidates']:,} candidates per person, as far as the flow goes"
@@ -258,13 +207,13 @@ def _how(setup: IndividualSetup) -> list[str]:
     lines = [
         f"{WAYS[report['gradient']]}: {report['because']}",
         f"{flow}, regularization {report['regularization']:g}, loss {report['loss']}",
-        f"the {AXES[setup.statistic]}: {report['statistic_because']}",
+        f"the {AXES[test._setup.statistic]}: {report['statistic_because']}",
         f"similar people: {report['fair_metric']}{learned}; they may differ in {report['n_directions']} of "
-        f"{setup.n_features} directions",
-        *(f"X holds a trace of {_predicts(row)}" for row in records(setup.traces) if row["found"]),
+        f"{test.n_features_in_} directions",
+        *(f"X holds a trace of {_predicts(row)}" for row in records(test.traces_) if row["found"]),
         *(
             f"X holds no trace of {_predicts(row)}: nothing was learned from it"
-            for row in records(setup.traces)
+            for row in records(test.traces_)
             if not row["found"]
         ),
         f"people moved {number(report['mean_displacement'])} on average, over a fair distance of "
@@ -272,7 +221,7 @@ def _how(setup: IndividualSetup) -> list[str]:
     ]
     if report["n_unusual"] is not None:
         lines.append(
-            f"unfair examples are hypothetical people: {report['n_unusual']:,} of {setup.n_samples:,} are as unusual, "
+            f"unfair examples are hypothetical people: {report['n_unusual']:,} of {test.n_samples_:,} are as unusual, "
             "in all features together, as 1 in 100 of those seen"
             + (f"; {report['n_held_back']:,} were held back from more" if report["n_held_back"] else "")
         )

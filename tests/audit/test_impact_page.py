@@ -3,8 +3,8 @@
 import pytest
 
 from skfairtest import impact_table
+from skfairtest.audit.impact_report import impact_document, impact_reading
 from skfairtest.report.document import Table
-from skfairtest.report.impact import impact_document, impact_reading
 from skfairtest.report.text import plain
 
 

@@ -1,0 +1,144 @@
+"""The report of the test of one model by groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from skfairtest._utils.text import enumerated, label, pluralize
+from skfairtest.report.cells import (
+    SHOWN,
+    by_p_value,
+    comparisons_table,
+    disagreement,
+    pooled_first,
+    records,
+    values_table,
+)
+from skfairtest.report.columns import COMPARED_WITH, GROUP, NAME, STRATUM, interval
+from skfairtest.report.document import Block, Column, Table
+from skfairtest.report.homogeneity import homogeneity_blocks
+from skfairtest.report.orientation import oriented
+from skfairtest.report.sentences import (
+    ADJUSTED,
+    Setup,
+    disparity_writer,
+    finding_sentence,
+    metric_title,
+    null_sentence,
+    p_text,
+    verdict_sentence,
+)
+from skfairtest.report.skeleton import lines, sampling_error, skeleton, verdict_of
+
+__all__ = ["group_document", "group_title", "notes"]
+
+GROUPS_ADJUSTED = ADJUSTED | {
+    "shaffer": "Holm, with Shaffer's factors for all pairs of groups",
+    "max_t": "step-down max-T (rates: exact only if all groups are alike; other metrics: from bootstrap samples)",
+    "fdr_bh": "Benjamini-Hochberg (false-discovery rate)",
+    "fdr_by": "Benjamini-Yekutieli (false-discovery rate)",
+}
+
+
+def group_title(test: Any) -> str:
+    """Name the metrics and the features of a fitted `FairnessTest`."""
+    metrics = enumerated([metric_title(metric) for metric in dict.fromkeys(test.comparisons_["metric"])])
+    return f"{metrics} by {label(test._feature)}"
+
+
+def group_document(test: Any) -> list[Block]:
+    """Compose the report of a fitted `FairnessTest`: the verdict, the leading finding, null hypotheses, and tables."""
+    setup, tested, concern = test._setup, test.comparisons_, test.concern_
+    comparisons, lead = oriented(setup, tested), tested.iloc[[test._leading]]
+    ordered = pooled_first(by_p_value(setup, comparisons))
+    n_main = int(ordered["stratum"].isna().sum())
+    no_intervals = bool(comparisons["ci_low"].isna().all())
+    verdict = verdict_sentence(
+        setup, concern=concern, p_value=test.p_value_, n_comparisons=n_main, no_intervals=no_intervals
+    )
+    said = [finding_sentence(setup, records(comparisons)[test._leading])]
+    if hasattr(test, "equivalence_interval_"):
+        level = f"{100 * (1 - 2 * setup.alpha):g}%"
+        limits = _limits(setup, lead, test.equivalence_interval_)
+        said.append(f"Its {level} interval, which the test of equivalence inverts, is {limits}.")
+    if hasattr(test, "bounds_"):
+        ends = " and ".join(map(p_text, test.p_value_bounds_))
+        said.append(
+            "Whatever groups the people of unknown group are in, the disparity is "
+            f"{_limits(setup, lead, test.disparity_bounds_)}, and p between {ends}."
+        )
+    said += sampling_error(test.p_value_interval_)
+    if len(ordered) > n_main:
+        said.append(_strata_sentence(setup, ordered.iloc[n_main:]))
+    return skeleton(
+        verdict_of(verdict, concern),
+        found=lines(said),
+        null=[null_sentence(setup, metric) for metric in dict.fromkeys(comparisons["metric"])],
+        heading="Null hypotheses",
+        tables=[
+            *([values_table(setup, test._values)] if len(test._values) else []),
+            replace(comparisons_table(setup, ordered, "Comparisons", metrics=True), few=SHOWN),
+            *homogeneity_blocks(setup, test.homogeneity_, tested),
+            *_standardized(setup, test.standardized_differences_, tested),
+        ],
+        excluded=test.excluded_,
+        notes=notes(setup, comparisons),
+    )
+
+
+def _limits(setup: Setup, tested: pd.DataFrame, limits: tuple[float, float]) -> str:
+    """Write limits of the disparity of one comparison, as that comparison is shown."""
+    row = oriented(setup, tested.assign(ci_low=limits[0], ci_high=limits[1])).iloc[0]
+    write, _ = disparity_writer(setup, row["metric"])
+    return f"{write(row['ci_low'])} to {write(row['ci_high'])}"
+
+
+def _standardized(setup: Setup, standardized: pd.DataFrame, tested: pd.DataFrame) -> list[Block]:
+    """Show differences of means in standard deviations, each group beside the one it is compared with in the tables."""
+    if not len(standardized):
+        return []
+    keys = ["metric", "group", "other", "stratum"]
+    place = {key: row for row, key in enumerate(zip(*(tested[name] for name in keys), strict=True))}
+    rows = tested.iloc[[place[key] for key in zip(*(standardized[name] for name in keys), strict=True)]]
+    names = {"standardized_difference": "disparity", "ci_low": "ci_low", "ci_high": "ci_high"}
+    shown = oriented(setup, rows.assign(**{new: standardized[old].to_numpy() for old, new in names.items()}))
+    columns = (
+        shown["metric"].nunique() > 1 and NAME, shown["stratum"].notna().any() and STRATUM, GROUP, COMPARED_WITH,
+        Column("difference in SDs", shows=lambda row: f"{row['disparity']:.2f}"), interval("{:.2f}".format, under=None),
+    )  # fmt: skip
+    caption = "Differences of means in pooled standard deviations (the tests are those of the means)"
+    return [Table.of(columns, records(shown), caption, marks=None, few=SHOWN)]
+
+
+def _strata_sentence(setup: Setup, strata: pd.DataFrame) -> str:
+    """Say what single strata show, which the verdict on all of them together does not count."""
+    concerns = strata[strata["concern"]]
+    total = pluralize(len(strata), "comparison")
+    if not len(concerns):
+        return f"Within single levels of {label(setup.controls)} none of {total} shows a significant disparity."
+    verb = "shows" if len(concerns) == 1 else "show"
+    first = finding_sentence(setup, records(concerns)[0])
+    found = f"{len(concerns)} of {total} {verb} a significant disparity"
+    return f"Within single levels of {label(setup.controls)} {found}: {first}"
+
+
+def notes(setup: Setup, comparisons: pd.DataFrame) -> Iterator[str]:
+    """Explain the columns: what intervals are, how p-values were adjusted, and where the two disagree."""
+    intervals = ""
+    if comparisons["ci_low"].notna().any():
+        simultaneous = setup.adjust in ("holm", "shaffer", "bonferroni", "max_t")
+        together = "for all comparisons together" if simultaneous else "for one comparison at a time"
+        intervals = f" Intervals of disparities are {100 * (1 - setup.alpha):g}%, {together}."
+    yield f"p-values are adjusted for the number of comparisons: {GROUPS_ADJUSTED[setup.adjust]}.{intervals}"
+    yield from (said for said in (setup.people, setup.unknown) if said)
+    if setup.controls:
+        yield (
+            f"Comparisons averaged over {label(setup.controls)} and those within its single levels are two families, "
+            "each adjusted by itself; the former decide."
+        )
+    yield f"Null distribution of the statistics: {', '.join(sorted(set(comparisons['method'])))}."
+    yield from disagreement(setup, comparisons)

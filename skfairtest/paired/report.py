@@ -1,0 +1,286 @@
+"""The report of two models: both disparities, their difference with its interval, which of them is smaller."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skfairtest._utils.text import enumerated, label, pluralize
+from skfairtest.group.report import notes
+from skfairtest.paired.record import PairedRecord
+from skfairtest.report.cells import SHOWN, records
+from skfairtest.report.columns import ADJUSTED_P, COMPARED_WITH, GROUP, METRIC, P
+from skfairtest.report.document import Block, Column, Figure, Heading, Items, Paragraph, Table
+from skfairtest.report.homogeneity import homogeneity_blocks
+from skfairtest.report.pictures import MOST_COMPARISONS, forest_rows
+from skfairtest.report.plots import Forest
+from skfairtest.report.scales import joined
+from skfairtest.report.sentences import Setup, equals_p, metric_title, null_sentence, number
+from skfairtest.report.skeleton import sampling_error, skeleton, verdict_of
+
+__all__ = ["models_document", "paired_document", "paired_section"]
+
+#: Comparisons that are told in sentences, and in a report that is short.
+TOLD = 3
+
+Row = Mapping[str, Any]
+
+
+def _found(found: PairedRecord) -> list[Block]:
+    """Say how the models differ, draw it, and write the table, as a report and an audit do."""
+    frame, several = found.frame, len({row["feature"] for row in found.results}) > 1
+    told = records(frame[frame["concern"]] if frame["concern"].any() else frame.head(TOLD))
+    return [
+        Items(tuple(_with_feature(found, row, several) for row in told), few=TOLD),
+        *([] if found.kind == "one group" else [models_figure(found)]),
+        _table(found, frame, several),
+        *([Items(found.not_compared, few=TOLD)] if found.not_compared else []),
+    ]
+
+
+def paired_document(test: Any, found: PairedRecord) -> list[Block]:
+    """Compose the report of a fitted `PairedFairnessTest`, whose record has the names of the models."""
+    setup, metrics = test._setup, dict.fromkeys(test.comparisons_["metric"])
+    return skeleton(
+        verdict_of(found.verdict, found.concern),
+        found=[*_found(found), *map(Paragraph, sampling_error(test.p_value_interval_))],
+        null=[found.named(_null(setup, metric)) for metric in metrics],
+        heading="Null hypotheses",
+        tables=[
+            *([_values(found, setup, test._values, test.by_model_)] if len(test.by_model_) else []),
+            *homogeneity_blocks(setup, test.homogeneity_, test.comparisons_),
+        ],
+        excluded=test.excluded_,
+        notes=notes(setup, test.comparisons_),
+    )
+
+
+def paired_section(found: PairedRecord) -> list[Block]:
+    """Compose what an audit's report says of the model in production, without a title."""
+    features = enumerated([*map(label, dict.fromkeys(row["feature"] for row in found.results))])
+    notes = [
+        f"Null hypothesis: {label(metric)}: the disparity by {features} is the same under both models; their "
+        "difference is tested, whatever each of them is."
+        for metric in dict.fromkeys(row["metric"] for row in found.results)
+    ]
+    return [
+        verdict_of(found.verdict, found.concern),
+        *_found(found),
+        Paragraph(
+            "Both models judged the same people. This comparison has a level of its own: p-values are adjusted by "
+            "Holm's method for its comparisons together, and the verdict of the audit does not count it."
+        ),
+        Items(tuple(notes), tone="notes"),
+    ]
+
+
+def models_figure(found: PairedRecord) -> Figure:
+    """Draw three rows for each comparison: the disparities under two models and, with its interval, their difference.
+
+    Values may be sizes, of whose differences only the upper limit is drawn.
+    """
+    frame, names, sizes = found.frame, [label(name) for name in found.names], found.kind == "sizes"
+    shown = frame.head(MOST_COMPARISONS // 3)
+    rows = []
+    for row in records(shown):
+        first = [f"{label(row['group'])} minus {label(row['other'])}"]
+        first += [label(row["stratum"])] if row["stratum"] else []
+        for value, name, kind in [("value_a", names[0], "few"), ("value_b", names[1], "other")]:
+            called = joined([*first, name], [", "] * len(first))
+            rows.append({"metric": row["metric"], "called": called, "disparity": row[value], "kind": kind})
+        called, limits = joined([f"difference: {names[1]} minus {names[0]}"], []), (row["ci_low"], row["ci_high"])
+        low, marked = (-np.inf, not row["concern"]) if sizes else (limits[0], row["concern"])
+        rows.append({
+            "metric": row["metric"], "called": called, "disparity": row["difference"], "ci_low": low,
+            "ci_high": limits[1], "kind": "significant" if marked else "other",
+        })  # fmt: skip
+    what, units = "size of the disparity" if sizes else "disparity", ("the metric's unit", "percentage points")
+    drawn = forest_rows(
+        found.setup, pd.DataFrame(rows), lambda row: str(row["called"]), list(dict.fromkeys(shown["metric"])),
+        shared=False, axis=lambda _, metric: f"{what}, in {units[metric in found.shares]}",
+        factor=lambda _, metric: 100.0 if metric in found.shares else 1.0,
+    )  # fmt: skip
+    total = len(frame)
+    described = (
+        f"A forest plot: three rows for each of {pluralize(len(shown), 'comparison')}, the disparity under either "
+        "model and their difference with its interval. The table holds the same numbers."
+    )
+    some = "" if len(shown) == total else f" The {len(shown)} comparisons with the strongest evidence of {total:,}."
+    return Figure(
+        Forest("Disparities under both models", described, drawn),
+        f"Disparities under both models, and their difference.{some} Hollow circles are {names[0]}, full ones "
+        f"{names[1]}; the line is the interval of the difference, and orange diamonds are "
+        f"{'certified' if sizes else 'significant'} differences. "
+        "The models' own disparities have no lines: whether two intervals overlap does not show whether they differ.",
+    )
+
+
+def models_document(compared: Any, documents: Mapping[str, list[Block]]) -> list[Block]:
+    """Compose the report of a `ModelComparison`: several candidates against one baseline.
+
+    Parameters
+    ----------
+    compared : ModelComparison
+        The candidates.
+    documents : mapping of str to list of Block
+        The report of each candidate by itself.
+
+    Returns
+    -------
+    list of Block
+        The document, without a title.
+    """
+    found, results, fairer = compared._records, compared.results, compared._is_fairer
+    if len(found) == 1:
+        return [Heading("Verdict"), *next(iter(documents.values()))]
+    names = [str(name) for name in results.index[results["significant"]]]
+    told = enumerated([*map(label, names)]) if names else "none"
+    asked, best, baseline = (
+        f"Of {len(results):,} candidates",
+        "smallest" if not fairer else "largest",
+        compared.baseline,
+    )
+    p = equals_p(float(results["p_value_adjusted"].agg("max" if fairer else "min")))
+    if fairer:
+        said = f"{asked}, {told} {'is' if len(names) < 2 else 'are'} certified, in comparison with {label(baseline)}"
+    else:
+        differ = "differs" if len(names) < 2 else "differ"
+        said = f"{asked}, {told} {differ} significantly from {label(baseline)} in a disparity"
+
+    def disparity(name: str) -> Callable[[Row], str]:
+        return lambda row: of(row).writer(row["metric"], level=of(row).kind == "one group")[0](row[name])
+
+    def of(row: Row) -> PairedRecord:
+        one: PairedRecord = found[row["candidate"]]
+        return one
+
+    columns = (
+        Column("candidate", "name", shows="candidate"),
+        Column("metric", "name", shows=lambda row: label(_titled(of(row), row))),
+        Column("groups", "name", shows=lambda row: f"{label(row['group'])} and {label(row['other'])}"),
+        Column(label(baseline), named=True, shows=disparity("disparity_a")),
+        Column("candidate's", shows=disparity("disparity_b")),
+        Column("difference", shows=lambda row: of(row).writer(row["metric"])[0](row["difference"])),
+        Column("at most" if fairer else "interval", shows=lambda row: _span(of(row), row, sizes=fairer)),
+        ADJUSTED_P,
+        Column(
+            "verdict", "mark",
+            shows=lambda row: ("certified" if fairer else "significant") if row["significant"] else "",
+        ),
+    )  # fmt: skip
+    level = compared.confidence_level
+    note = (
+        f"Candidates are judged by Holm's method over all of them, at a level of {100 * (1 - level):.3g}%. What "
+        f"follows about single comparisons of a candidate, and intervals, is at this level divided by {len(found)}, so "
+        "that it holds for all candidates together. To choose a candidate by these people, and to test it, takes "
+        "other people."
+    )
+    rows = [{**row, "candidate": str(name)} for name, row in zip(results.index, records(results), strict=True)]
+    caption = "The strongest evidence about each candidate"
+    return [
+        Heading("Verdict"),
+        verdict_of(f"{said} ({best} adjusted {p}).", compared.concern_),
+        Table.of(columns, rows, caption, None if fairer else "significant"),
+        Paragraph(note),
+        *(block for name, blocks in documents.items() for block in (Heading(label(name)), *blocks)),
+    ]
+
+
+def _null(setup: Setup, metric: str) -> str:
+    """State the null hypothesis of one metric's comparisons."""
+    if setup.models == "one group":
+        happens, among = setup.told(metric)
+        return f"{metric}: among {among or 'these people'}, the share who {happens} is the same under both models"
+    if setup.models != "sizes":
+        return null_sentence(setup, metric)
+    (_, margin), inside = (
+        setup.margin_bounds or (0, 0),
+        f", within every {label(setup.controls)}" * bool(setup.controls),
+    )
+    larger = f"larger in size by {number(margin)} or more" if margin else "as large in size or larger"
+    return f"{metric}: the disparity by {label(setup.features)} is {larger} under model B than under model A{inside}"
+
+
+def _values(found: PairedRecord, setup: Setup, by_group: pd.DataFrame, by_model: pd.DataFrame) -> Table:
+    """Write every group's values under both models, and their change with its interval."""
+    keys = ("metric", "stratum", "group")
+    changes = {tuple(row[key] for key in keys): row for row in records(by_group)}
+
+    def change(write: Callable[[Row, Row], str]) -> Callable[[Row], str]:
+        def written(row: Row) -> str:
+            changed = changes.get(tuple(row[key] for key in keys))
+            return "" if changed is None else write(row, changed)
+
+        return written
+
+    def gap(row: Row) -> Any:
+        return found.writer(row["metric"])[0]
+
+    columns = (
+        Column("metric", "name", shows=lambda row: label(_titled(found, row, "change in points"))),
+        GROUP,
+        bool(setup.controls) and Column(label(setup.controls), "name", named=True, shows="stratum"),
+        Column("people", shows="n"),
+        *_of_models(found, "value_a", "value_b", level=True),
+        Column("change", shows=change(lambda row, changed: gap(row)(changed["value"]))),
+        Column("interval", shows=change(lambda row, changed: _span(found, {**row, **changed}, sizes=False))),
+        Column(
+            "n", shows=change(lambda _, changed: f"{changed['n_effective']:,}{', few' if changed['small'] else ''}")
+        ),
+    )
+    level = f"{100 * (1 - setup.alpha):g}%"
+    caption = f"Values under both models; changes with {level} intervals, and the people they rest on (n)"
+    return Table.of(columns, records(by_model), caption, None, few=SHOWN)
+
+
+def _with_feature(found: PairedRecord, row: Row, several: bool) -> str:
+    said = found.sentence(row)
+    return f"By {label(row['feature'])}: {said[0].lower()}{said[1:]}" if several else said
+
+
+def _table(found: PairedRecord, frame: pd.DataFrame, several: bool) -> Table:
+    one_group, sizes = found.kind == "one group", found.kind == "sizes"
+
+    def judged(row: Row) -> str:
+        if sizes:
+            return "" if row["concern"] else "certified"
+        return label(row["smaller"]) if row["smaller"] else "other direction" if row["concern"] else ""
+
+    columns = (
+        METRIC if one_group else Column("metric", "name", shows=lambda row: _titled(found, row)),
+        several and Column("feature", "name", shows="feature"), GROUP, not one_group and COMPARED_WITH,
+        (frame["stratum"] != "").any() and Column("within", "name", shows=lambda row: row["stratum"]),
+        *_of_models(found, "value_a", "value_b", level=one_group),
+        Column("difference", shows=lambda row: found.writer(row["metric"])[0](row["difference"])),
+        Column("at most" if sizes else "interval", shows=lambda row: _span(found, row, sizes=sizes)),
+        P, ADJUSTED_P, Column("certified" if sizes else "smaller", "mark", shows=judged),
+    )  # fmt: skip
+    caption = "Sizes of disparities under both models" if sizes else "Disparities under both models"
+    caption = f"The rates of both models among {label(frame['group'].iloc[0])}" if one_group else caption
+    few = max(SHOWN, int(frame["concern"].sum()))
+    return Table.of(columns, records(frame), caption, None if sizes else "concern", few=few)
+
+
+def _of_models(found: PairedRecord, *fields: str, level: bool) -> Iterator[Column]:
+    """Yield a column for each model, with what is said of it."""
+
+    def written(field: str) -> Callable[[Row], str]:
+        return lambda row: str(found.writer(row["metric"], level=level)[0](row[field]))
+
+    for name, field in zip(found.names, fields, strict=True):
+        yield Column(label(name), named=True, shows=written(field))
+
+
+def _titled(found: PairedRecord, row: Row, unit: str = "points") -> str:
+    return metric_title(row["metric"]) + (f" ({unit})" if found.writer(row["metric"])[1] else "")
+
+
+def _span(found: PairedRecord, row: Row, *, sizes: bool) -> str:
+    write, _ = found.writer(row["metric"])
+    if math.isnan(row["ci_high"]):
+        return "undefined"
+    return str(write(row["ci_high"])) if sizes else f"{write(row['ci_low'])} to {write(row['ci_high'])}"
