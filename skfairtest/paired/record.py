@@ -104,6 +104,10 @@ class PairedRecord(Declared):
             return written_number, ""
         return (percent, "") if level else (points, " points")
 
+    def text(self, row: Mapping[str, Any], field: str, *, level: bool = False) -> str:
+        """Write a field of a row as its metric is written."""
+        return str(self.writer(row["metric"], level=level)[0](row[field]))
+
     @property
     def sentences(self) -> tuple[str, ...]:
         """A sentence about each comparison, the strongest evidence first."""
