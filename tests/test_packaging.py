@@ -1,8 +1,10 @@
-"""The oldest supported versions are said twice, for pip and for CI, and are the same."""
+"""What is said twice is the same: oldest versions for pip, for CI and for conda; and the furniture is whole."""
 
 import re
 import tomllib
 from pathlib import Path
+
+from skfairtest import __version__
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -38,3 +40,26 @@ def test_a_constraint_of_the_oldest_environment_that_is_not_such_a_floor_says_wh
     needed = floors(PROJECT["dependencies"]) | floors(EXTRAS["report"])
     further = {name: found for name, found in oldest().items() if name not in needed}
     assert [name for name, (_, comment) in further.items() if not comment] == []
+
+
+def test_the_conda_recipe_asks_for_what_pip_asks_for():
+    text = (ROOT / "conda.recipe" / "meta.yaml").read_text(encoding="utf-8")
+    runs = text.partition("  run:")[2].partition("test:")[0]
+    asked = dict(re.findall(r"- ([\w-]+) >=([\d.]+)", runs))
+    assert asked.pop("python") == PROJECT["requires-python"].removeprefix(">=")
+    needed = floors(PROJECT["dependencies"]) | floors(EXTRAS["report"])
+    assert asked == {{"matplotlib": "matplotlib-base"}.get(name, name): low for name, low in needed.items()}
+    assert f'version = "{__version__}"' in text
+    assert all(f"{name} = {target}" in text for name, target in PROJECT["scripts"].items())
+
+
+def test_the_workflow_runs_what_everybody_runs():
+    assert "- run: .ci/run" in (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+
+
+def test_there_is_one_place_for_an_address():
+    files = [
+        path for pattern in ("*.md", ".github/**/*", "CITATION.cff") for path in ROOT.glob(pattern) if path.is_file()
+    ]
+    assert [path.name for path in files if "Contact:" in path.read_text(encoding="utf-8")] == ["SECURITY.md"]
+    assert not [path.name for path in files if re.search(r"[\w.]+@[\w-]+\.\w", path.read_text(encoding="utf-8"))]

@@ -9,6 +9,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.keywords import meant_value
 from skfairtest._utils.typing import Floats
 
 
@@ -50,7 +51,9 @@ def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
     """
     choices = tuple(choices)
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
-        raise ParameterError(f"{name} must be one of {', '.join(map(repr, choices))}; found {value!r}")
+        near = meant_value(value, choices)
+        instead = f"; did you mean {near}?" if near else ""
+        raise ParameterError(f"{name} must be one of {', '.join(map(repr, choices))}; found {value!r}{instead}")
 
 
 def check_running(confidence_level: Any, n_jobs: Any, verbose: Any) -> None:

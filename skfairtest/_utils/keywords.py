@@ -29,7 +29,7 @@ GUESSES: dict[str, tuple[tuple[str, str | None], ...]] = {
     **dict.fromkeys(("correction", "multiple_testing", "p_adjust"), (("adjust", None),)),
     **dict.fromkeys(
         ("privileged_group", "reference", "baseline_group", "privileged"),
-        (("reference_group", "reference_group=..., with compare='to_reference'"),),
+        (("reference_group", None),),
     ),
     **dict.fromkeys(("seed", "rng"), (("random_state", None),)),
     **dict.fromkeys(("weights", "weight", "sample_weights"), (("sample_weight", None),)),
@@ -40,6 +40,16 @@ GUESSES: dict[str, tuple[tuple[str, str | None], ...]] = {
         ("prediction_threshold", None),
         ("metric", "from_predictions(y_true, y_score >= threshold, ...): rates are of labels"),
     ),
+}
+#: Values of other packages: what to type instead.
+VALUES = {
+    **dict.fromkeys(("pairwise", "all", "all_pairs"), "'between_groups'"),
+    "overall": "'to_overall'",
+    **dict.fromkeys(("rest", "one_vs_rest", "ovr"), "'to_rest'"),
+    **dict.fromkeys(("reference", "control"), "reference_group=..."),
+    "unstudentized": "None",
+    **dict.fromkeys(("difference", "ratio", "odds_ratio"), "disparity={!r}"),
+    **dict.fromkeys(("bh", "fdr", "benjamini-hochberg"), "'fdr_bh'"),
 }
 
 
@@ -56,6 +66,22 @@ def meant(keyword: str, parameters: Iterable[str]) -> str | None:
         if name in known:
             return typed or name
     return next(iter(get_close_matches(keyword, known, n=1)), None)
+
+
+def meant_value(value: Any, choices: Iterable[Any]) -> str | None:
+    """What to type instead of a value that is no choice; None where nothing is near.
+
+    Examples
+    --------
+    >>> meant_value("pairwise", ["between_groups"]), meant_value("exakt", ["auto", "exact"])
+    ("'between_groups'", "'exact'")
+    """
+    if not isinstance(value, str):
+        return None
+    if value in VALUES:
+        return VALUES[value].format(value)
+    near = get_close_matches(value.casefold(), [choice for choice in choices if isinstance(choice, str)], n=1)
+    return repr(near[0]) if near else None
 
 
 def answering_guesses(function: Function, owner: str = "") -> Function:

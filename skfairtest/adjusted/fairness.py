@@ -74,7 +74,7 @@ class AdjustedFairnessTest(ReportMixin):
     compare : {"between_groups", "to_rest", "to_reference"}, default="between_groups"
         All pairs of groups, or each group against everyone else or against `reference_group`.
     reference_group : label or tuple of labels, optional
-        Only with ``compare="to_reference"``; a tuple for several sensitive features.
+        With whom each group is compared: ``compare="to_reference"`` follows. A tuple for several sensitive features.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         The alternative hypothesis. "greater": the group's outcome is the greater one.
     adjust : {"auto", "max_t", "holm", "bonferroni", "fdr_bh", "fdr_by", None}, default="auto"

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from skfairtest._utils.keywords import meant
 from skfairtest._version import __version__
 from skfairtest.cli import compare, impact, monitor, options, scan
-from skfairtest.cli.errors import BadInput, check_level, in_terms_of_options, one_line
+from skfairtest.cli.errors import OPTIONS, BadInput, check_level, in_terms_of_options, one_line
 from skfairtest.cli.help import Command, Commands
 from skfairtest.cli.options import Asked
-from skfairtest.cli.output import check_outputs, tell, watched, write_asked, write_out
+from skfairtest.cli.output import check_outputs, deliver, tell, watched, write_asked, write_out
 from skfairtest.cli.status import Status
 
 if TYPE_CHECKING:
@@ -103,6 +104,10 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 def _usage(error: Exception) -> str:
     message = getattr(error, "format_message", lambda: str(error))()
+    option = getattr(error, "option_name", "")
+    instead = OPTIONS.get(meant(option.strip("-").replace("-", "_"), OPTIONS) or "") if option else None
+    if instead is not None and any(instead in param.opts for param in error.ctx.command.params):  # type: ignore[attr-defined]
+        return f"No such option: {option}. Did you mean {instead}?"
     return str(message).rstrip(".").replace("Value error, ", "")
 
 
@@ -219,6 +224,14 @@ def power(asked: Asked) -> Status:
     return Status.DONE
 
 
+def metrics(asked: Asked) -> Status:
+    """List the metrics."""
+    from skfairtest.cli.metrics import metrics_document
+
+    deliver(lambda _: metrics_document(), None, no_color=asked.no_color)
+    return Status.DONE
+
+
 _SOURCE = "y_true y_pred y_score sensitive control"
 _READING = "encoding threshold score_bins engine cache"
 _FILES = "format output details html"
@@ -255,5 +268,6 @@ for work, names, text, epilog in (
         options.POWER_HELP,
         options.POWER_EPILOG,
     ),
+    (metrics, "no_color", options.METRICS_HELP, None),
 ):
     app.command(name=work.__name__, cls=Command, help=text, epilog=epilog)(options.command_of(work, names))

@@ -7,10 +7,10 @@ import re
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
 
-__all__ = ["BadInput", "check_level", "in_terms_of_options", "one_line"]
+__all__ = ["OPTIONS", "BadInput", "check_level", "in_terms_of_options", "one_line"]
 
 #: The package's parameters, and what they are called here.
-_OPTIONS = {
+OPTIONS = {
     "pos_label": "--pos-label",
     "sensitive_features": "--sensitive",
     "control_features": "--control",
@@ -98,8 +98,8 @@ def in_terms_of_options(message: Exception | str) -> str:
     "--margin must be a number; found 'wide'"
     """
     text = str(message)
-    if isinstance(message, ParameterError) and message.parameter in _OPTIONS:
-        option = _OPTIONS[message.parameter]
+    if isinstance(message, ParameterError) and message.parameter in OPTIONS:
+        option = OPTIONS[message.parameter]
         text = message.renamed(option).replace(f"{option}=", f"{option} ", 1)
     for code, flag in _FLAGS.items():
         text = text.replace(code, flag)
@@ -108,6 +108,6 @@ def in_terms_of_options(message: Exception | str) -> str:
 
 def _as_option(code: re.Match[str]) -> str:
     name, equals = code.groups()
-    if name not in _OPTIONS or not (equals or "_" in name):
+    if name not in OPTIONS or not (equals or "_" in name):
         return code[0]
-    return _OPTIONS[name] + (" " if equals else "")
+    return OPTIONS[name] + (" " if equals else "")

@@ -116,6 +116,11 @@ def files_of(patterns: Sequence[str]) -> list[str]:
     found: dict[str, str] = {}
     for pattern in patterns:
         named = [pattern]
+        if len(patterns) > 1 and not (Path(pattern).suffix or glob.has_magic(pattern) or os.path.lexists(pattern)):
+            raise BadInput(
+                f"{pattern}: there is no such file; if it is a column, repeat the option for each of several: "
+                "--sensitive race --sensitive sex"
+            )
         if glob.has_magic(pattern):
             matching = [path for path in glob.glob(pattern, recursive=True) if not os.path.isdir(path)]
             # A file may be called like a pattern that it matches itself, such as "*.csv": it is one of them.

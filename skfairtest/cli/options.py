@@ -37,6 +37,8 @@ def exit_status(zero: str, one: str | None = None, four: str | None = None) -> s
 
 _DETECTED = "no significant disparity was detected", "there is a significant disparity"
 
+METRICS_HELP = """List the metrics, with the columns that each needs."""
+
 DEMO_HELP = """Audit the COMPAS scores, an example that comes with the package.
 
 The scores are tested by race, by sex and by both. The report is also written as a page for the browser:

@@ -11,6 +11,7 @@ from skfairtest.comparisons.measure import cells_read
 from skfairtest.comparisons.settings import Settings
 from skfairtest.metrics import Calibration, Metric, ScoreMetric
 from skfairtest.readers import check_rows, one_column, predict, predictions_from_X, scores, unknown_groups
+from skfairtest.readers.named import check_no_names
 from skfairtest.report.mixin import ReportMixin
 from skfairtest.tables import CountTable, Sample
 
@@ -299,6 +300,7 @@ class GroupsTest(ReportMixin):
         settings, metrics = self._check()
         if columns["sensitive_features"] is None:
             raise self._without_groups("the groups to compare", "sex")
+        check_no_names(columns["sensitive_features"], X, "sensitive_features")
         seed = self._seed()
         if self.estimator is None and (X is not None or y_score is None):
             predictions_from_X(X)  # what is no predictions is the first thing to be said

@@ -94,6 +94,8 @@ def check_settings(
         n_resamples = MOST_ADAPTIVE
     elif not isinstance(n_resamples, Integral) or isinstance(n_resamples, bool) or n_resamples < 1:
         raise ParameterError(f"n_resamples must be an integer of at least 1, or 'adaptive'; found {n_resamples!r}")
+    if reference_group is not None and compare == "between_groups":  # the default
+        compare = "to_reference"
     if reference_group is not None and compare != "to_reference":
         raise ParameterError(
             f"reference_group={reference_group!r} is only used with compare='to_reference'; found compare={compare!r}"

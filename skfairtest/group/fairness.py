@@ -76,7 +76,7 @@ class FairnessTest(GroupsTest):
         p-value against everyone is the one against everyone else; for rates it is exact where everyone else is a random
         sample of the people not in the group.
     reference_group : label or tuple of labels, optional
-        Only with ``compare="to_reference"``; a tuple for several sensitive features.
+        With whom each group is compared: ``compare="to_reference"`` follows. A tuple for several sensitive features.
     disparity : {"difference", "ratio", "odds_ratio"}, default="difference"
         ``value_group - value_other`` or ``value_group / value_other``; both have the same test of equality.
         "odds_ratio", for rates: the conditional maximum-likelihood estimate with exact limits and Fisher's exact test;

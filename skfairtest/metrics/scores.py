@@ -311,7 +311,7 @@ CLASS_SCORES: dict[str, tuple[float, float, str]] = {
     "precision": (1.0, 0.0, "precision"),
     "recall": (0.0, 1.0, "recall"),
     "f1": (0.5, 0.5, "F1"),
-    "jaccard": (1.0, 1.0, "Jaccard's index"),
+    "jaccard": (1.0, 1.0, "Jaccard index"),
 }
 _AVERAGES = {
     "positive": "the {} of the positive label",

@@ -309,6 +309,11 @@ def select_fair(
     named = {"maximize": maximize, "fairness": fairness, "significantly_better_than": better}
     optional = ("significantly_better_than", *(["fairness"] if better is not None else []))
     for name, key in named.items():
+        if isinstance(key, Mapping):  # a search hands its results to what `refit` is
+            raise ParameterError(
+                "maximize is what a search hands to refit: select_fair makes the choice and has to be called, as in "
+                "refit=select_fair('accuracy', 'fairness', tolerance=0.1) with two keys of the search's scoring"
+            )
         if not isinstance(key, str) and not (key is None and name in optional):
             raise ParameterError(f"{name} must be a key of the search's scoring, such as 'accuracy'; found {key!r}")
     if maximize == fairness:

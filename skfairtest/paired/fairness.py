@@ -58,7 +58,7 @@ class PairedFairnessTest(FairnessTest):
     compare : {"between_groups", "to_overall", "to_rest", "to_reference"}
         As in `FairnessTest`.
     reference_group : label or tuple of labels, optional
-        Only with ``compare="to_reference"``.
+        With whom each group is compared: ``compare="to_reference"`` follows.
     alternative : {"two-sided", "greater", "less", "fairer"}, default="two-sided"
         "greater": the disparity, of the group less the other, is greater under model B. "fairer": it is smaller in size
         under model B, in every comparison, for rates whose condition no model decides; `p_value_` then is the largest

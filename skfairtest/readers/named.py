@@ -9,7 +9,27 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest.readers.containers import is_table, split_table
 from skfairtest.readers.levels import listed
 
-__all__ = ["check_names_of_columns", "named_columns"]
+__all__ = ["check_names_of_columns", "check_no_names", "named_columns"]
+
+
+def check_no_names(values: Any, X: Any, parameter: str) -> None:
+    """Refuse names of columns of `X` where the columns themselves are needed.
+
+    Raises
+    ------
+    ValueError
+        If it is a text, or a list of names of which X has columns.
+    """
+    names = [values] if isinstance(values, str) else values
+    if not isinstance(names, list | tuple) or not names or not all(isinstance(name, str) for name in names):
+        return
+    known = getattr(X, "columns", ())
+    if isinstance(values, str) or (len(names) != len(X) and all(name in known for name in names)):
+        what = "string" if isinstance(values, str) else "names"
+        raise ParameterError(
+            f"{parameter} is the {what} {values!r}: columns cannot be looked up here, pass the column itself, for "
+            f"example df[{values!r}]."
+        )
 
 
 def check_names_of_columns(names: Any, parameter: str) -> tuple[str, ...] | None:

@@ -53,7 +53,7 @@ class UncertainGroupsTest(FairnessTest):
     compare : {"between_groups", "to_overall", "to_rest", "to_reference"}, default="between_groups"
         As in `FairnessTest`.
     reference_group : str, optional
-        The name of a column, with ``compare="to_reference"``.
+        The name of a column, with which each group is compared: ``compare="to_reference"`` follows.
     disparity : {"difference", "ratio"}, default="difference"
         As in `FairnessTest`.
     alternative : {"two-sided", "greater", "less", "equivalence"}, default="two-sided"

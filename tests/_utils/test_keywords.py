@@ -3,10 +3,14 @@
 import inspect
 import pickle
 
+import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 
-from skfairtest import FairnessAudit, FairnessTest, make_fairness_scorer
+from skfairtest import FairnessAudit, FairnessTest, make_fairness_scorer, select_fair
 
 ROWS = {"y_true": [0, 1, 1], "y_pred": [1, 0, 1], "sensitive_features": list("aab")}
 
@@ -22,8 +26,8 @@ ROWS = {"y_true": [0, 1, 1], "y_pred": [1, 0, 1], "sensitive_features": list("aa
         ("ratio", "disparity='ratio'"),
         ("correction", "Did you mean adjust?"),
         ("multiple_testing", "Did you mean adjust?"),
-        ("privileged_group", "reference_group=..., with compare='to_reference'"),
-        ("reference", "reference_group=..., with compare='to_reference'"),
+        ("privileged_group", "Did you mean reference_group?"),
+        ("reference", "Did you mean reference_group?"),
         ("threshold", "y_score >= threshold"),
     ],
 )
@@ -41,6 +45,40 @@ def test_a_guessed_parameter_is_answered_with_the_right_one(keyword, says):
 def test_groups_of_another_name_are_answered(keyword):
     with pytest.raises(TypeError, match=rf"fit\(\) has no parameter '{keyword}'. Did you mean sensitive_features\?"):
         FairnessTest().fit([0, 1], **{keyword: list("ab")})
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"compare": "pairwise"}, "did you mean 'between_groups'?"),
+        ({"compare": "overall"}, "did you mean 'to_overall'?"),
+        ({"method": "ratio"}, "did you mean disparity='ratio'?"),
+        ({"method": "permutations"}, "did you mean 'permutation'?"),
+        ({"variance": "unstudentized"}, "did you mean None?"),
+    ],
+)
+def test_a_guessed_value_is_answered_with_the_right_one(given, says):
+    with pytest.raises(ValueError, match="must be one of") as error:
+        FairnessTest.from_predictions(**ROWS, **given)
+    assert says in str(error.value)
+
+
+@pytest.mark.parametrize("names", ["sex", ["sex"]])
+def test_a_name_is_no_column(names):
+    X = pd.DataFrame({"sex": list("aab"), "age": [1, 2, 3]})
+    with pytest.raises(
+        ValueError,
+        match=r"sensitive_features is the (string|names) .*sex.*: .* pass the column itself, for example df\[",
+    ):
+        FairnessTest(LogisticRegression().fit(X[["age"]], [0, 1, 1])).fit(X, [0, 1, 1], sensitive_features=names)
+
+
+def test_a_choice_that_is_not_made_is_told_how():
+    search = GridSearchCV(
+        DummyClassifier(), {"strategy": ["prior"]}, scoring=["accuracy", "f1"], refit=select_fair, cv=2
+    )
+    with pytest.raises(ValueError, match=r"refit=select_fair\('accuracy', 'fairness'"):
+        search.fit([[0], [1], [2], [3]], [0, 1, 0, 1])
 
 
 def test_a_third_array_is_told_its_name():

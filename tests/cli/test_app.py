@@ -19,6 +19,7 @@ from skfairtest._utils.text import label
 from skfairtest.cli.app import run
 from skfairtest.cli.errors import in_terms_of_options
 from skfairtest.datasets import load_berkeley, load_compas
+from skfairtest.metrics import CALIBRATION, CRITERIA, RATES, SCORES
 from skfairtest.report.export import escape_formula
 
 EVIL_COLUMN = "[bold]grp[/bold]\x1b[1m"
@@ -130,6 +131,10 @@ def test_alpha_decides(tmp_path, capsys):
         (["audit", "FILE", "--sensitive", "sex"], "--y-pred"),
         (["audit", "FILE", "--y-pred", "pred"], "--sensitive"),
         (["nonsense"], "nonsense"),
+        (["audit", "FILE", *BOTH, "--groups", "sex"], "No such option: --groups. Did you mean --sensitive?"),
+        (["audit", "FILE", *BOTH, "--protected", "sex"], "Did you mean --sensitive?"),
+        (["audit", "FILE", "--y_true", "y", "--sensitive", "sex"], "Did you mean --y-true?"),
+        (["audit", "FILE", *BOTH, "--sensitive", "sex", "city"], "repeat the option for each of several"),
         (["demo", "--nonsense"], "--nonsense"),
         (["demo", "extra"], "extra"),
         (["audit", "FILE", *BOTH, "--sensitive", "sex", "--format", "xml"], "xml"),
@@ -341,7 +346,15 @@ def test_a_usage_error_names_the_help_of_its_command(arguments, hint, capsys):
     assert one_line(capsys).endswith(f"({hint} shows what can be typed)")
 
 
-COMMANDS = ["demo", "audit", "report", "count", "scan", "impact", "compare", "monitor", "power"]
+COMMANDS = ["demo", "audit", "report", "count", "scan", "impact", "compare", "monitor", "power", "metrics"]
+
+
+def test_every_metric_is_listed_with_the_options_that_it_needs(capsys):
+    assert run(["metrics"]) == 0
+    listed = dict(re.findall(r"^- (\w+)(?: \((.*?)\))?: \w", capsys.readouterr().out, flags=re.MULTILINE))
+    assert listed.keys() == {*RATES, *CRITERIA, *SCORES, *CALIBRATION}
+    assert listed["selection_rate"] == "--y-pred"
+    assert listed["roc_auc"] == "--y-true, --y-score"
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])

@@ -407,7 +407,8 @@ def test_equivalence_needs_a_margin():
 
 def test_a_reference_group_is_used_with_to_reference_only():
     with pytest.raises(ValueError, match="reference_group='f' is only used with compare='to_reference'"):
-        run(reference_group="f")
+        run(reference_group="f", compare="to_rest")
+    assert set(run(reference_group="f").comparisons_["other"]) == {"f"}  # it follows
     with pytest.raises(ValueError, match="compare='to_reference' needs reference_group"):
         run(compare="to_reference")
     with pytest.raises(ValueError, match=r"reference_group='x' is not a group; the groups are 'f', 'm'"):
