@@ -401,7 +401,7 @@ def _truths(sample: Sample, pos_label: Any, classes: Any) -> NDArray[np.bool_]:
 
 
 def _sides(sample: Sample, group: Any, other: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_], str]:
-    """Return who is in the group, who is in the other, and the name of the comparison."""
+    """The masks of the group and of the other, and the name of the comparison."""
     labels = sample.group_labels
     listed = ", ".join(map(repr, labels))
     if group is None and other is None:

@@ -81,6 +81,6 @@ def forest_rows(
 
 
 def titles(metric: str) -> dict[str, Any]:
-    """Return what a metric is called, and its name in code where that is something else."""
+    """The title of a metric, and its name in code where that is something else."""
     name, title = label(metric), metric_title(metric)
     return {"title": title, "name": "" if title.lower() == name else name}
