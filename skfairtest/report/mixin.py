@@ -131,7 +131,8 @@ class Pages:
 
     def _page(self) -> Sequence[Block]:
         """Compose the page: the report below a title."""
-        return [Heading(self._title(), 1), Heading("Verdict"), *self._document()]
+        document = self._document()  # of a fitted test alone
+        return [Heading(self._title(), 1), Heading("Verdict"), *document]
 
 
 class ReportMixin(Pages, ModelTest):
