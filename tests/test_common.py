@@ -167,7 +167,7 @@ class Kind:
     values: tuple[str, ...] = ()
     loose: dict[str, float] = {}
     #: Methods that need a fit, what is requested in pipelines, and parameters that fit would refuse.
-    written: tuple[str, ...] = ("to_frame", "to_dict", "to_json", "to_html", "to_markdown", "plot")
+    written: tuple[str, ...] = ("to_frame", "to_dict", "to_json", "to_text", "to_html", "to_markdown", "plot")
     requests: tuple[str, ...] = ("sensitive_features",)
     nonsense: dict[str, Any] = {}
     parallel = True

@@ -19,7 +19,6 @@ from skfairtest.report.document import Block
 from skfairtest.report.export import to_csv
 from skfairtest.report.mixin import ReportMixin, write_text
 from skfairtest.report.orientation import result_sentences
-from skfairtest.report.text import plain
 from skfairtest.subgroups.fairness import SubgroupScan
 
 
@@ -27,6 +26,7 @@ class ReportedAudit(ReportMixin):
     """Fitted attributes, frames, text, pages and JSON from a record."""
 
     _shows_model = False
+    _all = "results_ has all"
 
     def _set(self, record: AuditRecord) -> None:
         """Take fitted attributes from a record, wherever it comes from."""
@@ -196,10 +196,6 @@ class ReportedAudit(ReportMixin):
         return audit_document(self.record_)
 
     _page = _document
-
-    def __str__(self) -> str:
-        """Return the verdict and what is significant in sentences, then the tables; before `fit`, the parameters."""
-        return plain(self._document()) if hasattr(self, "record_") else repr(self)
 
 
 def _with_feature(part: AuditPart, frame: pd.DataFrame) -> pd.DataFrame:

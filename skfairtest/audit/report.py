@@ -84,18 +84,18 @@ def audit_document(record: AuditRecord) -> list[Block]:
             *_null_distribution(record),
             Heading("Comparisons", annex=_are_more(parts, MOST_PRINTED)),
             *_comparisons(record),
-            Heading("Are disparities the same in every stratum?"),
+            Heading("Are disparities the same in every stratum?", kept=True),
             *([Items(record.homogeneity, few=MOST_FINDINGS)] if record.homogeneity else []),
-            Heading("Impact table"),
+            Heading("Impact table", kept=True),
             *([] if record.impact is None else impact_section(record)),
-            Heading("Subgroups nobody named"),
+            Heading("Subgroups nobody named", kept=True),
             *([] if record.scan is None else scan_section(record.scan)),
-            Heading("Compared with the model in production"),
+            Heading("Compared with the model in production", kept=True),
             *([] if record.baseline is None else paired_section(record.baseline)),
-            Heading("Similar people"),
+            Heading("Similar people", kept=True),
             *map(Paragraph, record.individual[:1]),
             *([Items(record.individual[1:])] if record.individual else []),
-            Heading("Left out, and warnings"),
+            Heading("Left out, and warnings", kept=True),
             *_left_out(record),
             Heading("What was tested: the null hypotheses"),
             Items(tuple(null_hypotheses(parts)), tone="notes"),
@@ -138,7 +138,9 @@ def _verdict(record: AuditRecord) -> Iterator[Block]:
     }
     yield Pairs(tuple(figures.items()), "figures")
     seed, version = record.parameters.get("random_state"), record.versions.get("skfairtest")
-    yield Paragraph(f"To reproduce: seed {seed}, skfairtest {version}; settings and versions are at the end.")
+    yield Paragraph(
+        f"To reproduce: seed {seed}, skfairtest {version}; settings and versions are at the end of the whole report."
+    )
 
 
 def _first_findings(record: AuditRecord) -> Iterator[Block]:

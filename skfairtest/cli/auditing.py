@@ -19,7 +19,7 @@ from skfairtest.cli.many import Counted
 from skfairtest.cli.options import Asked
 from skfairtest.cli.output import tell, write_asked
 from skfairtest.cli.source import Source
-from skfairtest.report.document import Block, Heading, Paragraph, shortened, unfolded
+from skfairtest.report.document import Block, Heading, Paragraph, first_part, shortened, unfolded
 from skfairtest.report.export import to_csv
 from skfairtest.report.html import page
 from skfairtest.report.markdown import markdown
@@ -37,6 +37,10 @@ __all__ = [
     "written",
 ]
 
+_REST = (
+    "The rest (values by group, every comparison, null hypotheses, methods): --details shows it here, "
+    "--html FILE writes a page."
+)
 _MORE = "--details shows all of them, --format csv lists them"
 
 
@@ -169,14 +173,15 @@ def written(record: AuditRecord, result: FairnessAudit, asked: Asked) -> None:
 
     def document(screen: bool) -> list[Block]:
         blocks = audit_document(record)
-        if asked.details:
-            blocks = unfolded(blocks)
+        if not asked.details:
+            return blocks if asked.output is not None else shortened(first_part(blocks, _REST), _MORE)
+        blocks = unfolded(blocks)
         if not screen:
             return blocks
         first = next(i for i, block in enumerate(blocks) if isinstance(block, Paragraph) and block.tone != "plain")
         # On a screen the end is what is seen first.
         return [
-            *(blocks if asked.details else shortened(blocks, _MORE)),
+            *blocks,
             Heading("In short"),
             *blocks[first : first + 2],
         ]

@@ -7,12 +7,14 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from skfairtest._utils.progress import Bar, shown_by
 from skfairtest.cli.errors import BadInput
 from skfairtest.cli.options import Asked
-from skfairtest.report.document import Block
-from skfairtest.report.text import plain
+
+if TYPE_CHECKING:
+    from skfairtest.report.document import Block
 
 __all__ = ["check_outputs", "deliver", "is_screen", "tell", "watched", "write_asked", "write_out"]
 
@@ -81,6 +83,8 @@ def deliver(document: Callable[[bool], Sequence[Block]], output: str | None, *, 
         console = Console(markup=False, emoji=False, highlight=False, soft_wrap=False, no_color=no_color or None)
         write_out(on_screen(document(True), console))
     else:
+        from skfairtest.report.text import plain
+
         write_out(plain(document(False)), output)
 
 

@@ -17,7 +17,7 @@ from skfairtest.report.plots import Bars, Forest
 
 __all__ = [
     "Block", "Code", "Column", "Figure", "Grid", "GridCell", "GridPart", "GridRow", "Heading", "Interval", "Intervals",
-    "Items", "Pairs", "Paragraph", "Table", "as_table", "is_attached", "shortened", "spread", "textual",
+    "Items", "Pairs", "Paragraph", "Table", "as_table", "first_part", "is_attached", "shortened", "spread", "textual",
     "unfolded", "without_empty",
 ]  # fmt: skip
 
@@ -26,12 +26,14 @@ __all__ = [
 class Heading:
     """A line that names what follows; `level` 1 is the title, 2 a section.
 
-    What follows in an `annex`, up to the next heading of its level, is not printed unless all details are.
+    What follows in an `annex`, up to the next heading of its level, is not printed unless all details are. A section
+    that stands behind an annex is not in a short text, unless it is `kept`.
     """
 
     text: str
     level: int = 2
     annex: bool = False
+    kept: bool = False
 
 
 @dataclass(frozen=True)
@@ -408,6 +410,18 @@ def without_empty(blocks: Sequence[Block]) -> list[Block]:
 def shortened(blocks: Iterable[Block], more: str = "") -> list[Block]:
     """Return a document whose tables have their first rows only; `more` says where the others are."""
     return [_short(block, more) if isinstance(block, Table) else block for block in blocks]
+
+
+def first_part(blocks: Sequence[Block], more: str) -> list[Block]:
+    """Return what comes before the first annex, and kept sections; `more` says where the rest is, if there is any."""
+    kept, shown, behind = [], True, False
+    for block in blocks:
+        if isinstance(block, Heading) and block.level <= 2:
+            behind = behind or block.annex
+            shown = block.kept or not behind
+        if shown:
+            kept.append(block)
+    return [*kept, Paragraph(more)] if behind else kept
 
 
 def unfolded(blocks: Iterable[Block]) -> list[Block]:

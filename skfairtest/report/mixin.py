@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfairtest._utils.base import ModelTest
 from skfairtest._utils.text import label
 from skfairtest._version import __version__
-from skfairtest.report.document import Block, Heading, Paragraph, shortened
+from skfairtest.report.document import Block, Heading, Paragraph, first_part, shortened
 from skfairtest.report.markdown import markdown
 from skfairtest.report.plain import plain_value
 from skfairtest.report.text import plain
@@ -29,8 +29,18 @@ __all__ = ["Pages", "ReportMixin", "below_verdict", "library_versions", "positiv
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn", "matplotlib")
 
 
+#: Where the rest of a long report is.
+MORE = (
+    "The rest (values by group, every comparison, null hypotheses, methods): to_text(details=True), or "
+    "to_html('report.html') as a page; results_ and by_group_ are frames."
+)
+
+
 class Pages:
     """What is written as JSON, as a section of a model card, and as a page of its own."""
+
+    #: Which attribute has the rows that a short table leaves out.
+    _all: ClassVar[str] = "comparisons_ has all"
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
@@ -77,6 +87,29 @@ class Pages:
         True
         """
         return write_text(json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n", path)
+
+    @overload
+    def to_text(self, path: None = None, *, details: bool = False) -> str: ...
+    @overload
+    def to_text(self, path: str | os.PathLike[str], *, details: bool = False) -> None: ...
+    def to_text(self, path: str | os.PathLike[str] | None = None, *, details: bool = False) -> str | None:
+        """Write the report as plain text, as ``print`` shows it.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            The file to write; None: the text is returned.
+        details : bool
+            Whether all of it is written, with every row of the tables; otherwise, of an audit, what comes first: the
+            verdict, the groups at a glance, and the findings.
+
+        Returns
+        -------
+        str or None
+            Lines, with a line feed after the last one.
+        """
+        blocks = self._document()
+        return write_text(plain(blocks if details else shortened(first_part(blocks, MORE), self._all)), path)
 
     @overload
     def to_markdown(self, path: None = None, *, details: bool = False) -> str: ...
@@ -131,8 +164,8 @@ class Pages:
 
     def _page(self) -> Sequence[Block]:
         """Compose the page: the report below a title."""
-        document = self._document()  # of a fitted test alone
-        return [Heading(self._title(), 1), Heading("Verdict"), *document]
+        report = self._document()
+        return [Heading(self._title(), 1), Heading("Verdict"), *report]
 
 
 class ReportMixin(Pages, ModelTest):
@@ -271,7 +304,7 @@ class ReportMixin(Pages, ModelTest):
         """Return the verdict and the findings in sentences, then the tables; before `fit`, the parameters."""
         if not hasattr(self, "p_value_"):
             return repr(self)
-        return plain(shortened(self._document(), "comparisons_ has all")).rstrip("\n")
+        return self.to_text().rstrip("\n")
 
 
 def positive_label(pos_label: Any, means: str | None = None) -> list[str]:

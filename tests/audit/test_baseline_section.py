@@ -51,7 +51,7 @@ def test_the_section_says_what_the_test_of_two_models_says(people, found):
     assert list(found.baseline_) == ["sex", "town"]
     gap = alone.disparities_.set_index("metric").loc["selection_rate"]
     said = f"{-100 * gap['disparity_a']:.1f} points under the model in production"
-    for report in (str(found), found.to_markdown(), found.to_html()):
+    for report in (found.to_text(details=True), found.to_markdown(), found.to_html()):
         assert TITLE in report
         assert said in report
         assert "smaller in size under this model" in report
@@ -133,7 +133,7 @@ def test_models_are_asked_for_what_each_metric_reads(people):
     predicted = a.predict(people[["score_a"]].to_numpy())
     assert values.loc[("selection_rate", "f"), "value_a"] == pytest.approx(predicted[people["sex"] == "f"].mean())
     assert ("roc_auc", "m") in values.index
-    assert "baseline=" in str(own)
+    assert "baseline=" in own.to_text(details=True)
 
 
 def test_what_cannot_be_compared_is_listed(people):

@@ -197,7 +197,7 @@ def test_a_grouping_whose_rate_is_undefined_does_not_stop_the_others():
     assert found.results_["feature"].tolist() == ["town"]
     assert found.excluded_["feature"].tolist() == ["sex"]
     assert "nobody" in found.excluded_["reason"][0]
-    assert "No comparison is defined" in str(found)
+    assert "No comparison is defined" in found.to_text(details=True)
 
 
 # What is standard ---------------------------------------------------------------------------
@@ -356,7 +356,7 @@ def test_weights_and_clusters_travel_with_people(people):
     )
     np.testing.assert_array_equal(found.results_["disparity"], alone.comparisons_["disparity"])
     np.testing.assert_array_equal(found.results_["p_value"], alone.comparisons_["p_value"])
-    assert "200 clusters" in str(found)
+    assert "200 clusters" in found.to_text(details=True)
 
 
 def test_a_metric_of_ones_own_and_one_that_looks_at_all_groups(people):

@@ -58,7 +58,7 @@ def test_the_verdict_is_that_of_the_comparisons(people, found):
 
 
 def test_every_report_has_a_table_for_each_feature_and_crossing(found):
-    for report in (str(found), found.to_markdown(), found.to_html()):
+    for report in (found.to_text(details=True), found.to_markdown(), found.to_html()):
         section = report[report.rindex(f"{TITLE}\n" if "<html" not in report else f">{TITLE}<") :]
         for said in ("below, significant", "too few to compare", "unknown", "short of pool", "the verdict does not"):
             assert said in section, said

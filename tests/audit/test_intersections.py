@@ -260,7 +260,7 @@ def test_where_no_parent_has_anybody_else_single_features_are_audited(people):
             None, people["y_pred"], sensitive_features=twins, compare_intersections="to_parents"
         )
     assert found.results_["feature"].tolist() == ["sex", "gender"]
-    assert "No comparison is defined" in str(found)
+    assert "No comparison is defined" in found.to_text(details=True)
     assert FairnessAudit.from_json(found.to_json()).to_json() == found.to_json()
 
 
@@ -286,7 +286,7 @@ def test_reports_name_the_rest_of_the_parent(selections):
     sentence = crossed(found)["sentence"].iloc[0]
     assert "of people with race = a and sex = f were predicted positive, versus " in sentence
     assert "of others with race = a: " in sentence
-    for report in (str(found), found.to_html(), found.to_markdown()):
+    for report in (found.to_text(details=True), found.to_html(), found.to_markdown()):
         assert "rest of race = a" in report
         assert "each of its parent groups (the people who share all its features but one)" in report
     names = [text.get_text() for text in DisparityDisplay.from_test(found).ax_.get_yticklabels()]
@@ -434,13 +434,13 @@ def test_a_rest_of_several_groups_is_told_where_false_concerns_are_promised_to_b
     }
     for (features, compare), expected in told.items():
         found = selections(features, compare)
-        assert promise in str(found)
-        assert (assumed in str(found)) == expected
+        assert promise in found.to_text(details=True)
+        assert (assumed in found.to_text(details=True)) == expected
         assert ("Hoeffding" in found.to_markdown()) == expected
 
 
 def test_single_features_against_everyone_else_are_told_alike(people):
     for compare in ("to_rest", "to_overall"):
         found = audit(people, ("race",), metrics="selection_rate", compare=compare)
-        assert "are a random sample" in str(found)
+        assert "are a random sample" in found.to_text(details=True)
     assert "are a random sample" not in str(audit(people, ("sex",), metrics="selection_rate", compare="to_rest"))

@@ -49,12 +49,12 @@ def test_the_section_says_what_the_scan_says(people, found):
     inside = (people["sex"] == "f") & (people["age"] < 30)
     own, others = (f"{100 * people['pred'][some].mean():.1f}%" for some in (inside, ~inside))
     assert sentence.startswith(f"{own} of people with age 20 to 29, sex = f were hired, versus {others} of everyone")
-    for report in (str(found), found.to_markdown(), found.to_html()):
+    for report in (found.to_text(details=True), found.to_markdown(), found.to_html()):
         assert TITLE in report
         assert "people with age 20 to 29, sex = f were hired" in report
         assert "guarantee of its own" in report
         assert "Tarone" in report
-    assert str(alone).splitlines()[0] in str(found)
+    assert str(alone).splitlines()[0] in found.to_text(details=True)
     assert "<svg" in found.to_html().split(TITLE, 1)[1]
 
 

@@ -525,7 +525,7 @@ def test_control_features_show_the_strata(tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["verdict"]["p_value"] == pytest.approx(expected.p_value_)
     assert {row["stratum"] for row in found["parts"][0]["by_group"]} == set("ABCDEF")
-    assert audit(path, *options) == int(expected.concern_)
+    assert audit(path, *options, "--details") == int(expected.concern_)
     assert "all dept" in capsys.readouterr().out
 
 
@@ -561,7 +561,7 @@ def test_metrics_repeat(people, capsys):
     )
     rows = json.loads(capsys.readouterr().out)["parts"][0]["comparisons"]
     assert [row["metric"] for row in rows] == ["accuracy", "f1"]
-    assert audit(people, *BOTH, "--sensitive", "city", "--metric", "accuracy", "--metric", "f1") == 0
+    assert audit(people, *BOTH, "--sensitive", "city", "--metric", "accuracy", "--metric", "f1", "--details") == 0
     text = capsys.readouterr().out
     assert "Accuracy by city: " in text
     assert "F1 by city: " in text
@@ -591,7 +591,7 @@ def test_what_is_left_out_is_listed_in_every_format(tmp_path, capsys):
     options = [*ODDS, "--sensitive", "g", "--sensitive", "h", "--no-intersections"]
     audit(path, *options)
     text, _ = capsys.readouterr()
-    left_out = text[text.index("Left out") : text.index("How to read this")]
+    left_out = text[text.index("Left out") : text.index("The rest (")]
     assert "fewer than 2 people: compared with nobody" in left_out
     assert "undefined: nobody meets the condition" in left_out
     assert "h: --sensitive (h) holds one group only" in left_out
@@ -609,7 +609,7 @@ def test_what_is_left_out_is_listed_in_every_format(tmp_path, capsys):
 def test_a_grouping_without_a_comparison_does_not_hide_the_others(tmp_path, capsys):
     path = tmp_path / "p.csv"
     path.write_text("g,h,truth,pred\n" + "a,x,1,1\na,y,0,1\nb,x,1,0\nb,y,0,0\n" * 5, encoding="utf-8")
-    audit(path, *BOTH, "--sensitive", "g", "--sensitive", "h", "--metric", "true_positive_rate")
+    audit(path, *BOTH, "--sensitive", "g", "--sensitive", "h", "--metric", "true_positive_rate", "--details")
     assert "No comparison is defined" in capsys.readouterr().out
 
 
@@ -731,7 +731,9 @@ def test_details_are_all_of_the_sentences_too(tmp_path, capsys):
     sentences = rows.loc[rows["concern"], "sentence"]
     assert len(sentences) > 3
     audit(path, *options)
-    assert "more\n" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert len(text.splitlines()) <= 60
+    assert "--details shows it here" in text
     assert audit(path, *options, "--details") == 1
     text = capsys.readouterr().out
     assert all(f"- {sentence}\n" in text for sentence in sentences)
@@ -854,7 +856,7 @@ def elsewhere(tmp_path, monkeypatch):
 
 
 def test_the_demo_reports_what_fairness_test_finds(elsewhere, capsys):
-    assert run(["demo", "--no-html"]) == 0
+    assert run(["demo", "--no-html", "--details"]) == 0
     text, err = capsys.readouterr()
     assert err == ""
     assert not list(elsewhere.iterdir())
