@@ -12,9 +12,8 @@ import numpy as np
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import enumerated
-from skfairtest.audit._default_metrics import built_in
 from skfairtest.audit.rebuilt import unrounded
-from skfairtest.audit.record import SCHEMA_VERSION, AuditRecord
+from skfairtest.audit.record import AuditRecord
 from skfairtest.inference.multiplicity import holm
 from skfairtest.metrics import Metric
 from skfairtest.paired.fairness import PairedFairnessTest
@@ -155,15 +154,6 @@ def recomputed_baseline(found: PairedRecord, record: AuditRecord) -> PairedRecor
         n_samples=record.verdict.n_samples, results=tuple(results),
     )  # fmt: skip
     return adjusted(due)
-
-
-def _in_words(metrics: Sequence[str], found: PairedRecord, record: AuditRecord) -> dict[str, str]:
-    """Describe the changes of metrics; of those that are not built in, or in other versions, as the record does."""
-    given, out = found.setup.descriptions, {}
-    for name in metrics:
-        metric = None if name in record.own_metrics or record.schema_version < SCHEMA_VERSION else built_in(name)
-        out[name] = given.get(name, "") if metric is None else paired(metric).describes
-    return out
 
 
 def _models(command: str) -> tuple[str, str] | None:

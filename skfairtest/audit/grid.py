@@ -92,7 +92,7 @@ def _kind(setup: Setup, metric: str) -> str:
 
 
 def standings(part: AuditPart) -> dict[Any, dict[str, Standing]]:
-    """Return how each group of a grouping stands in each metric.
+    """The standing of each group of a grouping in each metric.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def _signed(setup: Setup, metric: str, disparity: float) -> str:
 
 
 def _colour(setup: Setup, metric: str, disparity: float, scale: float) -> tuple[str, int]:
-    """Return which way a disparity points, and how large it is: worse or better where that is known, or else higher."""
+    """The hue and the level of a disparity: worse or better where that is known, or else higher."""
     kind = _kind(setup, metric)
     if kind == "ratio":
         up, size = disparity > 1, max(disparity, np.inf if disparity == 0 else 1 / disparity)

@@ -312,7 +312,7 @@ def table_of(
 
 
 def _selected(y_pred: Any, y_score: Any, pos_label: Any) -> Column:
-    """Return whether each person was selected, as codes 0 and 1."""
+    """The codes of people: 1 of those who were selected, and 0 of the others."""
     if (y_pred is None) == (y_score is None):
         raise ParameterError(
             "y_pred (decisions) or y_score (scores; people above their median are selected) is needed, not both; "

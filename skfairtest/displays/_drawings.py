@@ -23,6 +23,8 @@ from skfairtest.report.scales import ROUND, WIDEST, Scale, log_subs, tick_text
 
 #: A mark of no width.
 LEFT_TO_RIGHT = "\N{LEFT-TO-RIGHT MARK}"
+#: Points of a curve that are marked.
+FEW = 20
 #: Columns from which on a row's label is written small.
 WIDE = 28
 
@@ -76,6 +78,27 @@ def draw_panel(ax: Any, names: Sequence[Any], panel: Panel, *, widest: int = WID
     _xlabel(ax, panel.axis)
     if legend:
         legend_below(ax)
+
+
+def draw_curve(ax: Any, x: Any, y: Any, band: tuple[Any, Any] | None = None, **style: Any) -> Any:
+    """Draw a curve, its points marked where they are few, and a band behind it; return the line.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        What is drawn on.
+    x, y : array-like of shape (n_points,)
+        The curve.
+    band : pair of array-like, optional
+        The lower and the upper end of the band.
+    **style
+        Of the line; and ``said``, what the band is called in the legend.
+    """
+    said, few = style.pop("said", None), {"marker": "o", "markersize": 4} if len(x) <= FEW else {}
+    (line,) = ax.plot(x, y, **{"color": BLUE, "zorder": 3, **few, **style})
+    if band is not None:
+        ax.fill_between(x, *band, color=line.get_color(), alpha=0.2, linewidth=0, zorder=2, label=said)
+    return line
 
 
 def draw_null_histogram(ax: Any, histogram: NullHistogram, *, xlabel: str | None = None) -> None:

@@ -14,7 +14,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
 from skfairtest.displays._axes import axes
-from skfairtest.displays._drawings import legend_below, literal
+from skfairtest.displays._drawings import draw_curve, legend_below
 from skfairtest.displays._style import BLUE, GREY, ORANGE, styled
 from skfairtest.displays._tested import finish, fitted_name
 from skfairtest.readers import as_numbers, check_rows, one_column, resolve_pos_label, scores
@@ -199,16 +199,11 @@ class CalibrationDisplay:
         for number, group in enumerate(dict.fromkeys(self.bins["group"])):
             own = self.bins[[name == group for name in self.bins["group"]]]
             colour, mark = COLOURS[number % len(COLOURS)], MARKS[number % len(MARKS)]
-            ax.plot(
-                own["score"], own["share"], color=colour, marker=mark, markersize=4.5, zorder=3,
-                label=fitted_name([label(group)], [], 30),
-            )  # fmt: skip
-            band = own["score"], own["ci_low"], own["ci_high"]
-            ax.fill_between(*band, color=colour, alpha=0.18, linewidth=0, zorder=2)
-        literal(ax.set_xlabel(f"score (bands: {100 * self.confidence_level:.3g}% for all groups and bins together)"))
-        literal(ax.set_ylabel("share of truly positive people"))
-        ax.set_xlim(0, 1)
-        ax.set_ylim(0, 1)
+            band = own["ci_low"], own["ci_high"]
+            style = {"color": colour, "marker": mark, "markersize": 4.5, "label": fitted_name([label(group)], [], 30)}
+            draw_curve(ax, own["score"], own["share"], band, **style)
+        bands = f"bands: {100 * self.confidence_level:.3g}% for all groups and bins together"
+        ax.set(xlabel=f"score ({bands})", ylabel="share of truly positive people", xlim=(0, 1), ylim=(0, 1))
         legend_below(ax)
         finish(ax)
         return self

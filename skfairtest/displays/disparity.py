@@ -129,19 +129,13 @@ class DisparityDisplay(FittedDisplay):
             )
             for part, row in shown
         ]
-        columns = ("disparity", "ci_low", "ci_high", "p_value_adjusted")
-        disparity, low, high, p = (np.array([float(row[c]) for _, row in shown]) for c in columns)
         # What is no share has a unit of its own, which shares beside it do not have.
         units = dict.fromkeys(disparity_axis(part.setup, row["metric"], alone=True) for part, row in shown)
         told = next(iter(units)) if len(units) == 1 else setup.disparity
         together = "simultaneous " if len(shown) > 1 and setup.adjust in FAMILYWISE else ""
-        return cls(
+        return cls._of_rows(
+            [row for _, row in shown],
             labels=labels,
-            disparity=disparity,
-            ci_low=low,
-            ci_high=high,
-            concern=np.array([bool(row["concern"]) for _, row in shown]),
-            p_value=p,
             null=1.0 if ratio else 0.0,
             margin_bounds=setup.margin_bounds,
             factor=axis_factor(setup, next(iter(metrics))) if len(units) == 1 else 1.0,
@@ -163,21 +157,27 @@ class DisparityDisplay(FittedDisplay):
         shares = {setup.is_share(metric) for metric in metrics}
         unit = {True: " in percentage points", False: " in the metric's unit"}[shares.pop()] if len(shares) == 1 else ""
         together = "simultaneous " if scan.guarantee in ("familywise", "split") else ""
-        return cls(
+        rows = [{**row, "concern": True} for row in records(found)]
+        titles = [metric_title(row["metric"]) if several else "" for row in rows]
+        return cls._of_rows(
+            rows,
             labels=[
-                fitted_name([row["subgroup"]], [], WIDE, prefix=[metric_title(row["metric"]) if several else ""])
-                for row in records(found)
+                fitted_name([row["subgroup"]], [], WIDE, prefix=[title])
+                for row, title in zip(rows, titles, strict=True)
             ],
-            disparity=found["disparity"].to_numpy(dtype=float),
-            ci_low=found["ci_low"].to_numpy(dtype=float),
-            ci_high=found["ci_high"].to_numpy(dtype=float),
-            concern=np.ones(len(found), dtype=bool),
-            p_value=found["p_value_adjusted"].to_numpy(dtype=float),
             factor=100.0 if unit.startswith(" in percentage") else 1.0,
             xlabel=f"difference{unit}: subgroup minus others\n{together}{100 * (1 - setup.alpha):g}% intervals",
             metric_name="" if several else metric_title(metrics[0]),
             estimator_name=name,
         )
+
+    @classmethod
+    def _of_rows(cls, rows: list[dict[str, Any]], **said: Any) -> Self:
+        columns = {name: name for name in ("disparity", "ci_low", "ci_high")} | {"p_value": "p_value_adjusted"}
+        numbers: dict[str, Any] = {
+            name: np.array([float(row[column]) for row in rows]) for name, column in columns.items()
+        }
+        return cls(**numbers, concern=np.array([bool(row["concern"]) for row in rows]), **said)
 
     @styled
     def plot(self, *, ax: Any = None, name: str | None = None, max_rows: int = 40, **kwargs: Any) -> Self:

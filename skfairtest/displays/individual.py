@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest.displays._axes import axes
-from skfairtest.displays._drawings import legend_below, plain_log
+from skfairtest.displays._drawings import draw_curve, legend_below, plain_log
 from skfairtest.displays._style import BLUE, GREY, ORANGE, styled
 from skfairtest.displays._tested import Display
 from skfairtest.individual import IndividualFairnessTest
@@ -183,10 +183,8 @@ class StoppingTimeDisplay(_TestDisplay):
             left_out = f"{int((~shown).sum()):,} of {len(shown):,} lower bounds not shown"
             name = left_out if name is None else f"{name} ({left_out})"
         lower_bound = np.where(shown, self.lower_bound, np.nan)
-        (self.line_,) = self.ax_.plot(self.n_steps, lower_bound, label=name, **kwargs)
-        self.ax_.fill_between(
-            self.n_steps, lower_bound, self.statistic, color=self.line_.get_color(), alpha=0.2, linewidth=0
-        )
+        band, style = (lower_bound, self.statistic), {"color": None, "marker": None, "label": name, **kwargs}
+        self.line_ = draw_curve(self.ax_, self.n_steps, lower_bound, band, **style)
         if tolerance not in tolerances:
             line = self.ax_.axhline(self.tolerance, color=GREY, linestyle="--", label=tolerance)
             line.set_gid(tolerance)

@@ -13,8 +13,8 @@ from skfairtest._utils.checks import check_choice, check_probability, finite_num
 from skfairtest._utils.errors import ParameterError
 from skfairtest.comparisons.detectable import detectable_sizes
 from skfairtest.displays._axes import axes
-from skfairtest.displays._drawings import legend_below, literal, plain_log
-from skfairtest.displays._style import BLUE, GREY, ORANGE, styled
+from skfairtest.displays._drawings import draw_curve, legend_below, plain_log
+from skfairtest.displays._style import GREY, ORANGE, styled
 from skfairtest.displays._tested import OfTest, check_test, finish, fitted_name
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.inference.detectable import TwoRates, detectable_rates
@@ -281,10 +281,8 @@ class PowerDisplay(OfTest):
         ax = self.ax_
         name = self.estimator_name if name is None else name
         found = f"found with probability {self.power:g}"
-        style = {"color": BLUE, "label": found if not name else f"{fitted_name([name], [], 30)}: {found}", **kwargs}
-        if len(self.n_samples) <= 20:
-            style = {"marker": "o", "markersize": 4, **style}
-        (self.line_,) = ax.plot(self.n_samples, self.detectable, **style)
+        shown = found if not name else f"{fitted_name([name], [], 30)}: {found}"
+        self.line_ = draw_curve(ax, self.n_samples, self.detectable, **{"label": shown, **kwargs})
         if self.fitted is not None:
             people, detectable, seen = self.fitted
             if np.isfinite(detectable):
@@ -302,8 +300,8 @@ class PowerDisplay(OfTest):
                 plain_log(axis, factor)
         ax.xaxis.set_major_formatter("{x:,.0f}")
         about = "normal approximation" if self.method == "normal" else "exact test"
-        literal(ax.set_xlabel(f"people in both groups\n(level {self.alpha:.3g}, {about})"))
-        literal(ax.set_ylabel(f"smallest {self.disparity} detected\n{unit}".strip()))
+        sizes = f"people in both groups\n(level {self.alpha:.3g}, {about})"
+        ax.set(xlabel=sizes, ylabel=f"smallest {self.disparity} detected\n{unit}".strip())
         legend_below(ax, columns=2)
         finish(ax, metric_title(self.metric_name))
         return self

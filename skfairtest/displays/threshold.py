@@ -13,8 +13,8 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label, pluralize
 from skfairtest.comparisons.rates import scale_of
 from skfairtest.displays._axes import axes
-from skfairtest.displays._drawings import legend_below, literal, plain_ticks
-from skfairtest.displays._style import BAR, BLUE, GREY, ORANGE, PALE, styled
+from skfairtest.displays._drawings import draw_curve, legend_below, plain_ticks
+from skfairtest.displays._style import BAR, GREY, ORANGE, PALE, styled
 from skfairtest.displays._tested import finish, fitted_name
 from skfairtest.inference.rates import Pair
 from skfairtest.inference.thresholds import cell_counts, chosen_thresholds, curve
@@ -362,22 +362,17 @@ class ThresholdDisplay:
         undefined = int(np.isnan(self.disparity).sum())
         if undefined:
             shown += f" (undefined at {pluralize(undefined, 'threshold')})"
-        style = {"color": BLUE, "zorder": 3, "label": shown, **kwargs}
-        if len(x) <= 20:
-            style = {"marker": "o", "markersize": 4, **style}
-        (self.line_,) = ax.plot(x, self.disparity, **style)
-        colour = self.line_.get_color()
-        ax.fill_between(
-            x, self.ci_low, self.ci_high, color=colour, alpha=0.25, linewidth=0, zorder=2,
-            label=f"{100 * self.confidence_level:.3g}% interval",
+        self.line_ = draw_curve(
+            ax, x, self.disparity, (self.ci_low, self.ci_high),
+            **{"label": shown, "said": f"{100 * self.confidence_level:.3g}% interval", **kwargs},
         )  # fmt: skip
         if self.rejected.any():
             ax.plot(
                 x[self.rejected], self.disparity[self.rejected], "D", color=ORANGE, markersize=4.5, zorder=4,
                 label="significant",
             )  # fmt: skip
-        literal(ax.set_xlabel("threshold of the score (each by itself)"))
-        literal(ax.set_ylabel("difference in percentage points" + (f"\n{self.comparison}" if self.comparison else "")))
+        difference = "difference in percentage points" + (f"\n{self.comparison}" if self.comparison else "")
+        ax.set(xlabel="threshold of the score (each by itself)", ylabel=difference)
         plain_ticks(ax, ax.yaxis, 100)
         legend_below(ax, columns=2)
         finish(ax, metric_title(self.metric_name))
@@ -406,7 +401,7 @@ def _truths(sample: Sample, pos_label: Any, classes: Any) -> NDArray[np.bool_]:
 
 
 def _sides(sample: Sample, group: Any, other: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_], str]:
-    """Return who is in the group, who is in the other, and the name of the comparison."""
+    """The masks of the group and of the other, and the name of the comparison."""
     labels = sample.group_labels
     listed = ", ".join(map(repr, labels))
     if group is None and other is None:

@@ -11,9 +11,9 @@ import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.report.cells import records
-from skfairtest.report.document import Block, Column, Items, Paragraph, Table
+from skfairtest.report.document import Block, Column, Paragraph, Table
 from skfairtest.report.sentences import equals_p, number, percent
-from skfairtest.report.skeleton import headed, lines, skeleton, verdict_of
+from skfairtest.report.skeleton import lines, listed, skeleton, verdict_of
 
 #: What each statistic says of the model.
 STATISTICS = {
@@ -73,15 +73,15 @@ def individual_document(test: Any) -> list[Block]:
     verdict, notes = _verdict(test)
     if test.verdict_ == "no_trace":
         return [Paragraph(verdict), *lines(notes)]
-    changed, worst, n = tuple(_changed(test.changed_features())), test.most_unfair(3, n_features=3), len(test.excluded_)
+    worst, n = test.most_unfair(3, n_features=3), len(test.excluded_)
     left_out = f"{pluralize(n, 'person', 'people')} with missing features left out, see excluded_."
     return skeleton(
         verdict_of(verdict, test.concern_),
         found=lines(notes),
         null=[_null(test)],
         tables=[
-            *headed("How unfair examples were found", [Items(tuple(_how(test)))]),
-            *headed("What changes", [Items(changed)] if changed else []),
+            *listed("How unfair examples were found", _how(test)),
+            *listed("What changes", list(_changed(test.changed_features()))),
             *([_worst(worst)] if len(worst) else []),
         ],
         notes=[left_out] if n else [],

@@ -99,10 +99,14 @@ class PairedRecord(Declared):
         return self.names[0] if abs(a) < abs(b) else self.names[1]
 
     def writer(self, metric: str, *, level: bool = False) -> tuple[Any, str]:
-        """Return what writes the values of a metric, and their unit; a `level` is a rate and no difference."""
+        """The format of a metric's values, and their unit; a `level` is a rate and no difference."""
         if metric not in self.shares:
             return written_number, ""
         return (percent, "") if level else (points, " points")
+
+    def text(self, row: Mapping[str, Any], field: str, *, level: bool = False) -> str:
+        """Write a field of a row as its metric is written."""
+        return str(self.writer(row["metric"], level=level)[0](row[field]))
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -180,7 +184,7 @@ class PairedRecord(Declared):
         )
 
     def named(self, said: str) -> str:
-        """Return what was said of models A and B with their names."""
+        """A sentence about models A and B, with their names."""
         for generic, own in zip(("model A", "model B"), self.names, strict=True):
             said = said.replace(generic, label(own))
         return said

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -139,32 +140,27 @@ def models_document(compared: Any, documents: Mapping[str, list[Block]]) -> list
         return [Heading("Verdict"), *next(iter(documents.values()))]
     names = [str(name) for name in results.index[results["significant"]]]
     told = enumerated([*map(label, names)]) if names else "none"
-    asked, best, baseline = (
-        f"Of {len(results):,} candidates",
-        "smallest" if not fairer else "largest",
-        compared.baseline,
-    )
+    asked, baseline = f"Of {len(results):,} candidates", label(compared.baseline)
     p = equals_p(float(results["p_value_adjusted"].agg("max" if fairer else "min")))
     if fairer:
-        said = f"{asked}, {told} {'is' if len(names) < 2 else 'are'} certified, in comparison with {label(baseline)}"
+        said = f"{asked}, {told} {'is' if len(names) < 2 else 'are'} certified, in comparison with {baseline}"
     else:
         differ = "differs" if len(names) < 2 else "differ"
-        said = f"{asked}, {told} {differ} significantly from {label(baseline)} in a disparity"
-
-    def disparity(name: str) -> Callable[[Row], str]:
-        return lambda row: of(row).writer(row["metric"], level=of(row).kind == "one group")[0](row[name])
+        said = f"{asked}, {told} {differ} significantly from {baseline} in a disparity"
 
     def of(row: Row) -> PairedRecord:
         one: PairedRecord = found[row["candidate"]]
         return one
 
+    def disparity(head: str, name: str) -> Column:
+        return Column(head, shows=lambda row: of(row).text(row, name, level=of(row).kind == "one group"))
+
     columns = (
         Column("candidate", "name", shows="candidate"),
         Column("metric", "name", shows=lambda row: label(_titled(of(row), row))),
         Column("groups", "name", shows=lambda row: f"{label(row['group'])} and {label(row['other'])}"),
-        Column(label(baseline), named=True, shows=disparity("disparity_a")),
-        Column("candidate's", shows=disparity("disparity_b")),
-        Column("difference", shows=lambda row: of(row).writer(row["metric"])[0](row["difference"])),
+        replace(disparity(baseline, "disparity_a"), named=True), disparity("candidate's", "disparity_b"),
+        Column("difference", shows=lambda row: of(row).text(row, "difference")),
         Column("at most" if fairer else "interval", shows=lambda row: _span(of(row), row, sizes=fairer)),
         ADJUSTED_P,
         Column(
@@ -183,7 +179,7 @@ def models_document(compared: Any, documents: Mapping[str, list[Block]]) -> list
     caption = "The strongest evidence about each candidate"
     return [
         Heading("Verdict"),
-        verdict_of(f"{said} ({best} adjusted {p}).", compared.concern_),
+        verdict_of(f"{said} ({'largest' if fairer else 'smallest'} adjusted {p}).", compared.concern_),
         Table.of(columns, rows, caption, None if fairer else "significant"),
         Paragraph(note),
         *(block for name, blocks in documents.items() for block in (Heading(label(name)), *blocks)),
@@ -197,10 +193,8 @@ def _null(setup: Setup, metric: str) -> str:
         return f"{metric}: among {among or 'these people'}, the share who {happens} is the same under both models"
     if setup.models != "sizes":
         return null_sentence(setup, metric)
-    (_, margin), inside = (
-        setup.margin_bounds or (0, 0),
-        f", within every {label(setup.controls)}" * bool(setup.controls),
-    )
+    _, margin = setup.margin_bounds or (0.0, 0.0)
+    inside = f", within every {label(setup.controls)}" if setup.controls else ""
     larger = f"larger in size by {number(margin)} or more" if margin else "as large in size or larger"
     return f"{metric}: the disparity by {label(setup.features)} is {larger} under model B than under model A{inside}"
 
@@ -209,32 +203,22 @@ def _values(found: PairedRecord, setup: Setup, by_group: pd.DataFrame, by_model:
     """Write every group's values under both models, and their change with its interval."""
     keys = ("metric", "stratum", "group")
     changes = {tuple(row[key] for key in keys): row for row in records(by_group)}
+    rows = [{**row, "change": changes.get(tuple(row[key] for key in keys))} for row in records(by_model)]
 
-    def change(write: Callable[[Row, Row], str]) -> Callable[[Row], str]:
-        def written(row: Row) -> str:
-            changed = changes.get(tuple(row[key] for key in keys))
-            return "" if changed is None else write(row, changed)
-
-        return written
-
-    def gap(row: Row) -> Any:
-        return found.writer(row["metric"])[0]
+    def change(write: Callable[[Row], str]) -> Callable[[Row], str]:
+        return lambda row: "" if row["change"] is None else write(row["change"])
 
     columns = (
-        Column("metric", "name", shows=lambda row: label(_titled(found, row, "change in points"))),
-        GROUP,
+        Column("metric", "name", shows=lambda row: label(_titled(found, row, "change in points"))), GROUP,
         bool(setup.controls) and Column(label(setup.controls), "name", named=True, shows="stratum"),
-        Column("people", shows="n"),
-        *_of_models(found, "value_a", "value_b", level=True),
-        Column("change", shows=change(lambda row, changed: gap(row)(changed["value"]))),
-        Column("interval", shows=change(lambda row, changed: _span(found, {**row, **changed}, sizes=False))),
-        Column(
-            "n", shows=change(lambda _, changed: f"{changed['n_effective']:,}{', few' if changed['small'] else ''}")
-        ),
-    )
+        Column("people", shows="n"), *_of_models(found, level=True),
+        Column("change", shows=change(lambda row: found.text(row, "value"))),
+        Column("interval", shows=change(lambda row: _span(found, row, sizes=False))),
+        Column("n", shows=change(lambda row: f"{row['n_effective']:,}{', few' if row['small'] else ''}")),
+    )  # fmt: skip
     level = f"{100 * (1 - setup.alpha):g}%"
     caption = f"Values under both models; changes with {level} intervals, and the people they rest on (n)"
-    return Table.of(columns, records(by_model), caption, None, few=SHOWN)
+    return Table.of(columns, rows, caption, None, few=SHOWN)
 
 
 def _with_feature(found: PairedRecord, row: Row, several: bool) -> str:
@@ -254,8 +238,8 @@ def _table(found: PairedRecord, frame: pd.DataFrame, several: bool) -> Table:
         METRIC if one_group else Column("metric", "name", shows=lambda row: _titled(found, row)),
         several and Column("feature", "name", shows="feature"), GROUP, not one_group and COMPARED_WITH,
         (frame["stratum"] != "").any() and Column("within", "name", shows=lambda row: row["stratum"]),
-        *_of_models(found, "value_a", "value_b", level=one_group),
-        Column("difference", shows=lambda row: found.writer(row["metric"])[0](row["difference"])),
+        *_of_models(found, level=one_group),
+        Column("difference", shows=lambda row: found.text(row, "difference")),
         Column("at most" if sizes else "interval", shows=lambda row: _span(found, row, sizes=sizes)),
         P, ADJUSTED_P, Column("certified" if sizes else "smaller", "mark", shows=judged),
     )  # fmt: skip
@@ -265,14 +249,11 @@ def _table(found: PairedRecord, frame: pd.DataFrame, several: bool) -> Table:
     return Table.of(columns, records(frame), caption, None if sizes else "concern", few=few)
 
 
-def _of_models(found: PairedRecord, *fields: str, level: bool) -> Iterator[Column]:
-    """Yield a column for each model, with what is said of it."""
-
-    def written(field: str) -> Callable[[Row], str]:
-        return lambda row: str(found.writer(row["metric"], level=level)[0](row[field]))
-
-    for name, field in zip(found.names, fields, strict=True):
-        yield Column(label(name), named=True, shows=written(field))
+def _of_models(found: PairedRecord, *, level: bool) -> tuple[Column, Column]:
+    """Return a column for each model."""
+    a, b = map(label, found.names)
+    first = Column(a, named=True, shows=lambda row: found.text(row, "value_a", level=level))
+    return first, Column(b, named=True, shows=lambda row: found.text(row, "value_b", level=level))
 
 
 def _titled(found: PairedRecord, row: Row, unit: str = "points") -> str:

@@ -96,7 +96,7 @@ def _shown(value: float) -> str:
 
 
 def _written(setup: Setup, row: Mapping[str, Any]) -> Written:
-    """Return how the numbers of a comparison are written in a table.
+    """The format of the numbers of a comparison in a table.
 
     Shares and ratios are written as in sentences; other values with four decimals, or more (see `written`).
     """
@@ -151,12 +151,12 @@ def disparity_axis(setup: Setup, metric: str, *, alone: bool = False) -> str:
 
 
 def axis_factor(setup: Setup, metric: str) -> float:
-    """Return what disparities are multiplied by on their axis: 100 where they are percentage points."""
+    """The factor of disparities on their axis: 100 where they are percentage points."""
     return 100.0 if setup.is_share(metric) and setup.disparity_of(metric) == "difference" else 1.0
 
 
 def value_factor(setup: Setup, metric: str) -> float:
-    """Return what values are multiplied by on their axis: 100 where they are percentages."""
+    """The factor of values on their axis: 100 where they are percentages."""
     return 100.0 if setup.is_percentage(metric) else 1.0
 
 

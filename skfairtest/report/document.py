@@ -443,7 +443,7 @@ def _short(table: Table, more: str) -> Table:
 
 
 def spread(table: Table) -> list[Table]:
-    """Return what takes the place of a table where lines are short: no details, marks for words, few columns.
+    """The tables in place of one where lines are short: no details, marks for words, few columns.
 
     Examples
     --------

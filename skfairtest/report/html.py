@@ -176,7 +176,7 @@ def _stacked(table: Table) -> Iterator[list[Cell]]:
 
 
 def _written(value: Any) -> Any:
-    """Return what a template may write: our own markup as it is, anything else as a text to be escaped."""
+    """The value as a template may write it: our own markup as it is, anything else as a text to be escaped."""
     return value if isinstance(value, Markup) else printable(str(value))
 
 

@@ -44,7 +44,7 @@ class Pages:
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Return what was found as plain Python."""
+        """The results as plain Python."""
 
     @abstractmethod
     def _document(self) -> Sequence[Block]:
@@ -223,7 +223,7 @@ class ReportMixin(Pages, ModelTest):
         return getattr(import_module("skfairtest"), self._display).from_test(self, ax=ax, **params)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what was found as plain Python, for logs and for experiment trackers such as MLflow.
+        """The results as plain Python, for logs and for experiment trackers such as MLflow.
 
         Returns
         -------
@@ -300,7 +300,7 @@ class ReportMixin(Pages, ModelTest):
         return fragment(self._document())
 
     def _repr_html_(self) -> str | None:
-        """Return what a notebook shows; None where there is no HTML."""
+        """The HTML that a notebook shows; None where there is none."""
         return self._repr_mimebundle_().get("text/html")
 
     def __str__(self) -> str:

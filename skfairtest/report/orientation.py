@@ -83,7 +83,7 @@ def result_sentences(setup: Setup, comparisons: pd.DataFrame) -> list[str]:
 
 
 def _turned(setup: Setup, comparisons: pd.DataFrame) -> NDArray[np.bool_]:
-    """Return which comparisons are shown the other way round."""
+    """The mask of comparisons that are shown the other way round."""
     if (
         setup.compare != "between_groups"
         or setup.models == "sizes"

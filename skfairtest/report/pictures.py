@@ -24,7 +24,7 @@ MOST_COMPARISONS, TICKS = 30, 5
 def forest_figure(
     setup: Setup, comparisons: pd.DataFrame, named: Callable[[Mapping[str, Any]], str], title: str,
     each: str, caption: str,
-) -> Figure:  # fmt: skip
+) -> list[Figure]:  # fmt: skip
     """Draw comparisons in the order given.
 
     Parameters
@@ -42,14 +42,16 @@ def forest_figure(
 
     Returns
     -------
-    Figure
-        The forest plot, of the metrics that have the first one's unit.
+    list of Figure
+        The forest plot, of the metrics that have the first one's unit; nothing of no comparisons.
     """
+    if not len(comparisons):
+        return []
     share = setup.is_share(comparisons["metric"].iloc[0])
     alike = comparisons[[setup.is_share(metric) == share for metric in comparisons["metric"]]].head(MOST_COMPARISONS)
     rows = forest_rows(setup, alike, lambda row: joined([named(row)], []), list(dict.fromkeys(alike["metric"])))
     described = f"A forest plot: {pluralize(len(alike), 'row')}, one for each {each}. The table holds the same numbers."
-    return Figure(Forest(title, described, rows), caption)
+    return [Figure(Forest(title, described, rows), caption)]
 
 
 def forest_rows(
@@ -79,6 +81,6 @@ def forest_rows(
 
 
 def titles(metric: str) -> dict[str, Any]:
-    """Return what a metric is called, and its name in code where that is something else."""
+    """The title of a metric, and its name in code where that is something else."""
     name, title = label(metric), metric_title(metric)
     return {"title": title, "name": "" if title.lower() == name else name}

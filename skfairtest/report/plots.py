@@ -113,7 +113,7 @@ class Panel:
         return cls(marks=marks, scale=scale or Scale.around(ends, also, log=log, factor=factor), **said)
 
     def place(self, value: float) -> float:
-        """Return where a number lies, in hundredths of a percent: finer than any screen, and alike on all machines."""
+        """The place of a number, in hundredths of a percent: finer than any screen, and alike on all machines."""
         return round(self.scale.place(value), 2) + 0.0
 
     @property

@@ -53,7 +53,7 @@ class Scale:
         return cls(float(np.exp(low)), float(np.exp(high)), log, factor) if log else cls(low, high, log, factor)
 
     def place(self, value: float) -> float:
-        """Return where a number lies, as a percentage of the way: below 0 and above 100 it is off the scale."""
+        """The place of a number, as a percentage of the way: below 0 and above 100 it is off the scale."""
         if not self.log:
             return 100 * (value - self.low) / (self.high - self.low)
         with np.errstate(divide="ignore"):

@@ -29,7 +29,7 @@ _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
 
 
 def document_of(text: Any) -> Any:
-    """Return what a JSON text holds; anything that is none is a ValueError."""
+    """The document in a JSON text; anything that is none is a ValueError."""
     if not isinstance(text, str | bytes | bytearray):
         raise ValueError(f"text must be a text that holds JSON; found {type(text).__name__}")
 
@@ -171,7 +171,7 @@ def scalar(value: Any, place: str) -> Any:
 
 
 def either(*readers: Reader) -> Reader:
-    """Return what the first reader reads that can; the last one says what is wrong."""
+    """A reader of several kinds: the first that can reads, and the last one says what is wrong."""
 
     def read(value: Any, place: str) -> Any:
         for reader in readers[:-1]:

@@ -139,7 +139,7 @@ class Setup(Declared):
         return "the p-value and the interval are different approximations, and the result is borderline"
 
     def disparity_of(self, metric: str) -> str:
-        """Return how the values of a metric are compared."""
+        """The kind of disparity by which the values of a metric are compared."""
         return self.disparities.get(metric, self.disparity)
 
     def is_ratio(self, metric: str) -> bool:
@@ -238,7 +238,7 @@ def number(value: float) -> str:
 
 
 def disparity_writer(setup: Setup, metric: str) -> tuple[Any, str]:
-    """Return how a metric's disparity is written, and its unit."""
+    """The format of a metric's disparity, and its unit."""
     if setup.is_ratio(metric):
         return ratio, ""
     return (points, " points") if setup.is_share(metric) else (number, "")
@@ -288,7 +288,7 @@ class Written:
 
 
 def written(setup: Setup, row: Mapping[str, Any]) -> Written:
-    """Return how the numbers of a comparison are written in a sentence.
+    """The format of the numbers of a comparison in a sentence.
 
     Shares are percentages and their differences points, with one decimal (more for tiny shares), or one more where
     these do not agree; other values have four digits or more. Where they do not agree either, the sentence says that
@@ -309,7 +309,7 @@ def written(setup: Setup, row: Mapping[str, Any]) -> Written:
 
 
 def written_numbers(first: float, second: float, difference: float) -> Written:
-    """Return how two values of any size and their difference are written: four digits of the larger, two of the gap."""
+    """The format of two values of any size and of their difference: four digits of the larger, two of the gap."""
     if not np.isfinite([first, second, difference]).all():
         return Written(number, number)
     largest, gap = max(abs(first), abs(second)), abs(difference)

@@ -17,7 +17,7 @@ from skfairtest.report.cells import excluded_table
 from skfairtest.report.document import Block, Heading, Items, Paragraph
 from skfairtest.report.sentences import p_text
 
-__all__ = ["headed", "lines", "sampling_error", "skeleton", "verdict_of"]
+__all__ = ["lines", "listed", "sampling_error", "skeleton", "verdict_of"]
 
 
 def skeleton(
@@ -55,7 +55,7 @@ def skeleton(
         The document, without a title.
     """
     left_out = [excluded_table(excluded, "Left out")] if excluded is not None and len(excluded) else []
-    return [verdict, *found, Heading(heading, 3), Items(tuple(null)), *tables, *left_out, *lines(notes)]
+    return [verdict, *found, *listed(heading, null), *tables, *left_out, *lines(notes)]
 
 
 def verdict_of(said: str, concern: bool) -> Paragraph:
@@ -69,9 +69,9 @@ def lines(said: Iterable[str]) -> list[Block]:
     return [Paragraph(text)] if text else []
 
 
-def headed(title: str, blocks: Sequence[Block]) -> list[Block]:
-    """Return blocks below their heading; nothing where there are none."""
-    return [Heading(title, 3), *blocks] if blocks else []
+def listed(title: str, said: Sequence[str], few: int | None = None) -> list[Block]:
+    """Return the points of a list below their heading; nothing where there are none."""
+    return [Heading(title, 3), Items(tuple(said), few)] if said else []
 
 
 def sampling_error(limits: tuple[float, float]) -> list[str]:

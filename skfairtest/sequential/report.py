@@ -14,7 +14,7 @@ from skfairtest.report.columns import ADJUSTED_P, GROUP, NAME, VERDICT, numbers
 from skfairtest.report.document import Block, Column, Items, Table
 from skfairtest.report.pictures import forest_figure
 from skfairtest.report.sentences import Setup, equals_p, metric_title, number, percent, points
-from skfairtest.report.skeleton import headed, skeleton, verdict_of
+from skfairtest.report.skeleton import listed, skeleton, verdict_of
 
 #: Rows of the table of looks.
 LOOKS = 12
@@ -63,30 +63,24 @@ def sequential_document(test: Any, setup: StreamSetup) -> list[Block]:
     """Compose the report of a fitted `SequentialFairnessTest`, of which a setup says how it is tested."""
     comparisons, written = test.comparisons_, setup.sentences
     said = [sentence(setup, row) for row in records(comparisons) if row["concern"] or not pd.isna(row["changed_at"])]
-    compared = comparisons[comparisons["disparity"].notna()]
     tolerated = ", the pale band what is tolerated" if written.margin_bounds is not None else ""
-    figure = (
-        forest_figure(
-            written,
-            compared,
-            lambda row: f"{label(row['group'])} minus {label(row['other'])}",
-            "Disparities so far",
-            "pair of groups, with its disparity and confidence sequence",
-            "Mean differences within batches, with the confidence sequence as it is now. Orange diamonds are "
-            f"significant disparities, blue circles are not. The grey line is equality{tolerated}.",
-        )
-        if len(compared)
-        else None
+    figures = forest_figure(
+        written,
+        comparisons[comparisons["disparity"].notna()],
+        lambda row: f"{label(row['group'])} minus {label(row['other'])}",
+        "Disparities so far",
+        "pair of groups, with its disparity and confidence sequence",
+        "Mean differences within batches, with the confidence sequence as it is now. Orange diamonds are "
+        f"significant disparities, blue circles are not. The grey line is equality{tolerated}.",
     )
     first = verdict(setup, comparisons, test.p_value_, test.n_batches_, test.n_samples_)
-    waiting = _waiting(setup, comparisons, test.pending_)
     return skeleton(
         verdict_of(f"{first} {ASSUMED[setup.blocks]}", comparisons["concern"].any()),
-        found=[*([Items(tuple(said))] if said else []), *([figure] if figure else [])],
+        found=[*([Items(tuple(said))] if said else []), *figures],
         null=[_null(setup), _detector(setup)],
         tables=[
             *_tables(setup, comparisons, test.wealth_),
-            *headed("Not compared", [Items(tuple(waiting), few=5)] if waiting else []),
+            *listed("Not compared", _waiting(setup, comparisons, test.pending_), 5),
         ],
     )
 

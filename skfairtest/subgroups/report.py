@@ -13,7 +13,7 @@ from skfairtest.report.columns import ADJUSTED_P, NAME, P, numbers
 from skfairtest.report.document import Block, Column, Items, Paragraph, Table
 from skfairtest.report.pictures import forest_figure
 from skfairtest.report.sentences import equals_p, number
-from skfairtest.report.skeleton import headed, skeleton
+from skfairtest.report.skeleton import listed, skeleton
 from skfairtest.subgroups.record import OF_MEANS, PROMISES, ScanRecord, ScanSetup
 
 __all__ = ["scan_document", "scan_section"]
@@ -37,8 +37,8 @@ def scan_document(test: Any) -> list[Block]:
         null=[_null(scan)],
         tables=[
             _table(scan.setup, test.subgroups_),
-            *headed("Not looked at", [Items(tuple(left_out), few=FEW)] if left_out else []),
-            *headed("Where numbers were cut", [Items(tuple(cut), few=FEW)] if cut else []),
+            *listed("Not looked at", left_out, FEW),
+            *listed("Where numbers were cut", cut, FEW),
         ],
     )
 
@@ -73,7 +73,7 @@ def _found(scan: ScanRecord) -> list[Block]:
             f" The {pluralize(n, 'description')} below {'explains' if n == 1 else 'explain'} all: given {given}, no "
             f"other subgroup differs (smallest adjusted {equals_p(scan.remaining_p_value)})."
         )
-    figure = forest_figure(
+    figures = forest_figure(
         setup.sentences,
         scan.frame.assign(concern=True),
         lambda row: str(row["subgroup"]),
@@ -83,7 +83,7 @@ def _found(scan: ScanRecord) -> list[Block]:
         "intervals that hold for all subgroups tested; arrows mark intervals that extend beyond the plot. The grey "
         "line is equality.",
     )
-    return [Paragraph(lead, "concern"), Items(scan.sentences), figure]
+    return [Paragraph(lead, "concern"), Items(scan.sentences), *figures]
 
 
 def _null(scan: ScanRecord) -> str:
