@@ -359,6 +359,9 @@ DESIGNS = (
            lacks=only("areas", "scored labels", "individuals")),
     Design("weights that follow the outcome", "events weighted log-normal(1.5, 1), others log-normal(0, 1),"
            " rates of 10%", (100, 400), rate=0.1, weights=(1.5, 0.0, 1.0), shapes=("weights", "weights")),
+    Design("weights that follow the outcome, many people", "as above, 400 against 1,600 people", (400, 1600), rate=0.1,
+           weights=(1.5, 0.0, 1.0),
+           lacks=only("rates", because="is as with fewer people")),
     Design("matched pairs", "100 strata of 1 + 1", (100, 100), strata=1, changed=(0.5, 0.5)),
     Design("strata of two", "60 strata of 2 + 2", (120, 120), strata=2, changed=(0.5, 0.5)),
     Design("few clusters", "6 clusters of 20 people against 60 of 10", (120, 600), clusters=(6, 60)),

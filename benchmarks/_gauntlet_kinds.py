@@ -61,7 +61,7 @@ class Kind:
     small : int
         With at most so many people in a group sizes up to .07 are allowed.
     slow : dict
-        Numbers of data sets of designs on which a test takes long.
+        Numbers of data sets of designs on which a test takes long, or of which more are needed.
     """
 
     name: str
@@ -94,7 +94,8 @@ KINDS = (
          quick=("ordinary", "rare events", MANY_GROUPS)),
     Kind("ratios of rates", ("FairnessTest",), "rates", group_test("selection_rate", null=1.0, disparity="ratio"),
          quick=(FOLLOW, MANY_GROUPS)),
-    Kind("margins", ("FairnessTest",), "rates", margin_test("less"), factor=EDGE, quick=(FOLLOW, "rare events")),
+    Kind("margins", ("FairnessTest",), "rates", margin_test("less"), factor=EDGE, quick=(FOLLOW, "rare events"),
+         slow=dict.fromkeys((FOLLOW, f"{FOLLOW}, many people", "weights by chance"), 1000)),
     Kind("equivalence", ("FairnessTest",), "rates", margin_test("equivalence"), factor=EDGE, data_sets=60,
          quick=(FOLLOW,)),
     Kind("rates against the highest", ("FairnessTest",), "rates", group_test("selection_rate", compare="to_highest"),
