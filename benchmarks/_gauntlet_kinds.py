@@ -95,7 +95,7 @@ KINDS = (
     Kind("ratios of rates", ("FairnessTest",), "rates", group_test("selection_rate", null=1.0, disparity="ratio"),
          quick=(FOLLOW, MANY_GROUPS)),
     Kind("margins", ("FairnessTest",), "rates", margin_test("less"), factor=EDGE, quick=(FOLLOW, "rare events"),
-         slow=dict.fromkeys((FOLLOW, f"{FOLLOW}, many people", "weights by chance"), 1000)),
+         slow=dict.fromkeys((FOLLOW, f"{FOLLOW}, many people", "weights by chance"), 400)),
     Kind("equivalence", ("FairnessTest",), "rates", margin_test("equivalence"), factor=EDGE, data_sets=60,
          quick=(FOLLOW,)),
     Kind("rates against the highest", ("FairnessTest",), "rates", group_test("selection_rate", compare="to_highest"),

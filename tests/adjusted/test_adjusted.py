@@ -274,6 +274,10 @@ def test_what_covariates_determine_cannot_be_compared():
         asked(data.assign(y=data["x"]), ("x",), outcome_model=Known("x"))
     with pytest.raises(ValueError, match="the outcome is 3 for everybody"):
         asked(data.assign(y=3.0))
+    half = np.arange(200) < 100
+    either = data.assign(out=np.where(half, 0.0, data["y"]), copy=np.where(half, data["copy"], 0.5))
+    with pytest.raises(ValueError, match="the covariates determine the outcome or the group of everybody"):
+        asked(either, ("out", "copy"), outcome_model=Known("out"), group_model=Known("copy"))
     blurred = data["copy"] + np.random.default_rng(0).normal(0, 0.2, 200)
     nearly = asked(data.assign(copy=blurred), ("x", "copy"), outcome_model=LinearRegression())
     assert "nearly determine the group" in str(nearly)
