@@ -18,6 +18,7 @@ from benchmarks.inequality import INDICES, PREDICTED, TRUE
 #: What tests ask about, in the words of their null hypotheses.
 QUESTIONS = {
     "rates": "selection rates, and rates given the true label, are equal",
+    "margins": "selection rates are at the edge of a margin",
     "labels": "true labels and predictions are distributed alike",
     "scored labels": "true labels and scores are distributed alike",
     "means": "mean predictions are equal",
@@ -359,6 +360,9 @@ DESIGNS = (
            lacks=only("areas", "scored labels", "individuals")),
     Design("weights that follow the outcome", "events weighted log-normal(1.5, 1), others log-normal(0, 1),"
            " rates of 10%", (100, 400), rate=0.1, weights=(1.5, 0.0, 1.0), shapes=("weights", "weights")),
+    Design("weights that follow the outcome, many people", "as above, 400 against 1,600 people", (400, 1600), rate=0.1,
+           weights=(1.5, 0.0, 1.0),
+           lacks=only("margins", because="is as with fewer people")),
     Design("matched pairs", "100 strata of 1 + 1", (100, 100), strata=1, changed=(0.5, 0.5)),
     Design("strata of two", "60 strata of 2 + 2", (120, 120), strata=2, changed=(0.5, 0.5)),
     Design("few clusters", "6 clusters of 20 people against 60 of 10", (120, 600), clusters=(6, 60)),
@@ -370,7 +374,7 @@ DESIGNS = (
            lacks=only("probabilities")),
     Design("hardly any error", "2 errors in 1,000 predictions, 80 and 120 people", (80, 120), base=(0.3, 0.3),
            agreement=0.995,
-           lacks=only("rates", "labels", "scored labels", "theil")),
+           lacks=only("rates", "margins", "labels", "scored labels", "theil")),
     Design("errors of two kinds", "misses in one group, false alarms in the other, equal Theil indices", (50, 1000),
            tables=errors_of_two_kinds(), lacks=only("theil", because="rates differ")),
     Design("arrival that follows outcomes", "people of one group until one is selected, then one of the other",

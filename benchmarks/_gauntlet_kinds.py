@@ -61,7 +61,7 @@ class Kind:
     small : int
         With at most so many people in a group sizes up to .07 are allowed.
     slow : dict
-        Numbers of data sets of designs on which a test takes long.
+        Numbers of data sets of designs on which a test takes long, or of which more are needed.
     """
 
     name: str
@@ -94,8 +94,9 @@ KINDS = (
          quick=("ordinary", "rare events", MANY_GROUPS)),
     Kind("ratios of rates", ("FairnessTest",), "rates", group_test("selection_rate", null=1.0, disparity="ratio"),
          quick=(FOLLOW, MANY_GROUPS)),
-    Kind("margins", ("FairnessTest",), "rates", margin_test("less"), factor=EDGE, quick=(FOLLOW, "rare events")),
-    Kind("equivalence", ("FairnessTest",), "rates", margin_test("equivalence"), factor=EDGE, data_sets=60,
+    Kind("margins", ("FairnessTest",), "margins", margin_test("less"), factor=EDGE, quick=(FOLLOW, "rare events"),
+         slow=dict.fromkeys((FOLLOW, f"{FOLLOW}, many people"), 400)),
+    Kind("equivalence", ("FairnessTest",), "margins", margin_test("equivalence"), factor=EDGE, data_sets=60,
          quick=(FOLLOW,)),
     Kind("rates against the highest", ("FairnessTest",), "rates", group_test("selection_rate", compare="to_highest"),
          ("weights", "clusters"), quick=("rare events", MANY_GROUPS)),
@@ -139,7 +140,7 @@ KINDS = (
     Kind("audited regressors", ("AuditedRegressor",), "means", audited_regressor, ("clusters", "strata"),
          quick=(SPARSE,)),
     Kind("fairness scorers", ("make_fairness_scorer",), "rates", scored, data_sets=40, quick=("rare events",), most=20),
-    Kind("fair selection", ("select_fair",), "rates", selected, factor=EDGE, data_sets=40, quick=("ordinary",),
+    Kind("fair selection", ("select_fair",), "margins", selected, factor=EDGE, data_sets=40, quick=("ordinary",),
          most=20),
     Kind("subgroup scans, rates", ("SubgroupScan",), "subgroups, rates", scan("selection_rate"), STRATA,
          quick=("noise",), most=30),

@@ -19,7 +19,7 @@ from skfairtest._utils.typing import Floats
 from skfairtest.adjusted.measure import Learning, People, doubts_of, measure_adjusted
 from skfairtest.adjusted.report import OUTCOMES, AdjustedSetup, adjusted_document, caution
 from skfairtest.adjusted.residuals import CurvesThenTrees
-from skfairtest.comparisons.cautions import warn_about_resamples
+from skfairtest.comparisons.cautions import warn_about_resamples, warn_of_undefined
 from skfairtest.comparisons.contrasts import contrasts_of, kept_groups
 from skfairtest.comparisons.core import Exclusion
 from skfairtest.comparisons.family import decide, p_of
@@ -124,7 +124,8 @@ class AdjustedFairnessTest(ReportMixin):
         their difference. ``disparity`` is the difference given the covariates (see the notes), in units of the outcome;
         the interval holds the disparities that "gcm" does not reject. ``outcome_explained`` and ``group_explained`` are
         the shares of variance that the models predict of people they have not seen; a share below 0 says that the mean
-        would have predicted better.
+        would have predicted better. Of a group and another whose outcomes are all the same, or determined by the
+        covariates, the disparity is undefined: it counts as a hypothesis with the p-value 1, and ``method`` says why.
     excluded_ : DataFrame
         Groups and comparisons that were left out, with the reason and the number of people.
     method_, adjust_ : str or None
@@ -510,6 +511,7 @@ class AdjustedFairnessTest(ReportMixin):
         self.method_, self.adjust_, self.n_resamples_ = self.method, verdict.adjust, verdict.n_resamples
         self.groups_ = sample.group_labels
         self.caution_ = caution(doubts_of(sorted(result.findings, key=lambda one: one is not leading)))
+        warn_of_undefined(measured)
         warn_about_resamples(verdict, settings)
         if self.concern_ and self.caution_:
             warnings.warn(self.caution_, UserWarning, stacklevel=find_stack_level())

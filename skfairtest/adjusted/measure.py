@@ -156,7 +156,8 @@ class People:
 
 
 def _explained(values: Floats, left: Floats) -> float:
-    return 1 - float((left**2).mean() / np.var(values))
+    """The share of the variance that is predicted; NaN where there is none."""
+    return 1 - float((left**2).mean() / np.var(values)) if values.min() < values.max() else np.nan
 
 
 def measure_adjusted(
@@ -169,6 +170,9 @@ def measure_adjusted(
     excluded: list[Exclusion],
 ) -> Measured:
     """Compare groups pair by pair; add to the excluded ones what cannot be compared.
+
+    A difference that outcomes leave undefined is a hypothesis with p = 1, for outcomes must not decide how many there
+    are; whether the covariates determine the group does not depend on them.
 
     Raises
     ------
@@ -196,15 +200,20 @@ def measure_adjusted(
         outcome, member = (left[target.key] for target in both)
         residuals = Residuals(outcome.residuals, member.residuals, units, outcome.varying + member.varying)
         group, n = labels[pair.contrast.first], int(pair.first.sum())
-        reason = _undefined(both, residuals)
-        if reason:
+        if (residuals.group**2).mean() <= NOTHING * np.var(both[1].values):
+            reason = "the covariates determine the group"
             excluded.append(Exclusion("outcome", group, pair.other, None, reason, n, n, 1))
             continue
-        values = both[0].values
+        values, undefined = both[0].values, _undefined(both[0].values, residuals)
         estimate = Estimate(
             "outcome", group, pair.other, None, pair.contrast, n, len(values) - n, float(values[pair.first].mean()),
-            float(values[~pair.first].mean()), residuals.coefficient,
+            float(values[~pair.first].mean()), np.nan if undefined else residuals.coefficient, undefined=undefined,
         )  # fmt: skip
+        products.append(people.of_everyone(pair, residuals) * (not undefined))
+        if undefined:
+            nothing = Evidence(0.0, "", np.nan, np.nan, -np.inf)
+            comparisons.append(Comparison(estimate, AdjustedNull(settings.question, residuals), nothing))
+            continue
         splits = own.spawn(learning.n_splits)
         projections = [projected(people.covariates, *both, residuals, people.units, split) for split in splits]
         evidence = _evidence(residuals, projections, settings.question.alternative)
@@ -214,14 +223,16 @@ def measure_adjusted(
         )
         doubts = tuple(one for one in missed if one.is_doubt)
         comparisons.append(Comparison(estimate, AdjustedNull(settings.question, residuals, doubts), evidence))
-        products.append(people.of_everyone(pair, residuals))
     if settings.adjust == "max_t" and len(comparisons) > 1:
         drawn = joint_normal(products, settings.n_resamples, np.random.default_rng(of_draws))
         comparisons = [
             replace(one, evidence=replace(one.evidence, joint_draws=column))
             for one, column in zip(comparisons, drawn.T, strict=True)
         ]
-    return Measured(settings, tuple(comparisons), tuple(excluded), {"outcome": 0})
+    measured = Measured(settings, tuple(comparisons), tuple(excluded), {"outcome": 0})
+    if all(one.estimate.undefined for one in comparisons):  # nothing is tested, which is an error
+        return replace(measured, comparisons=(), excluded=(*excluded, *measured.undefined))
+    return measured
 
 
 def _targets(people: People, pair: Pair, learning: Learning) -> tuple[Target, Target]:
@@ -267,11 +278,10 @@ def _evidence(residuals: Residuals, projections: list[float], alternative: str) 
     return Evidence(log_p, "pcm" if projections else "gcm", statistic, residuals.standard_error, beyond)
 
 
-def _undefined(targets: tuple[Target, Target], residuals: Residuals) -> str:
-    """Say why two groups cannot be compared; nothing where they can be."""
-    outcome, group = (target.values for target in targets)
+def _undefined(outcome: Floats, residuals: Residuals) -> str:
+    """Say why outcomes cannot be compared; nothing where they can be."""
     if outcome.min() == outcome.max():
         return f"the outcome is {outcome[0]:g} for everybody"
-    if (residuals.group**2).mean() <= NOTHING * np.var(group):
-        return "the covariates determine the group"
-    return "the covariates determine the outcome" if (residuals.outcome**2).mean() <= NOTHING * np.var(outcome) else ""
+    if (residuals.outcome**2).mean() <= NOTHING * np.var(outcome):
+        return "the covariates determine the outcome"
+    return "" if residuals.sums().any() else "the covariates determine the outcome or the group of everybody"

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.report.cells import EVERYBODY, SHOWN, records
 from skfairtest.report.columns import ADJUSTED_P, COMPARED_WITH, GROUP, VERDICT, P, interval, number_text
@@ -192,8 +194,9 @@ def _table(setup: AdjustedSetup, rows: list[dict[str, Any]]) -> Table:
 def _notes(setup: AdjustedSetup, rows: list[dict[str, Any]]) -> list[str]:
     """Explain the columns, and say how much depends on the models."""
     names = [name or "the default (curves, then boosted trees)" for name in setup.models]
-    least = {name: 100 * min(row[name] for row in rows) for name in ("outcome_explained", "group_explained")}
-    most = {name: 100 * max(row[name] for row in rows) for name in least}
+    tested = [row for row in rows if not np.isnan(row["disparity"])]
+    least = {name: 100 * min(row[name] for row in tested) for name in ("outcome_explained", "group_explained")}
+    most = {name: 100 * max(row[name] for row in tested) for name in least}
 
     def span(name: str) -> str:
         low, high = f"{max(least[name], 0):.0f}", f"{max(most[name], 0):.0f}"
@@ -214,6 +217,10 @@ def _notes(setup: AdjustedSetup, rows: list[dict[str, Any]]) -> list[str]:
     if len(rows) > 1:
         how = ADJUSTED.get(setup.adjust, str(setup.adjust))
         out.append(f"p-values are adjusted for {pluralize(len(rows), 'comparison')}: {how}.")
+    for row in rows:
+        if row not in tested:
+            of, why = f"{label(row['group'])} and {setup.other(row)}", row["method"].removeprefix("undefined: ")
+            out.append(f"Of {of}, {why}: the difference is undefined, and counts as a hypothesis with p = 1.")
     if setup.method == "pcm":
         out.append("p-values also count differences that cancel out on average; intervals are of the average alone.")
     return out

@@ -17,18 +17,23 @@ from skfairtest.metrics import Rate
 
 def warn_about_people(measured: Measured) -> None:
     """Warn of undefined values, small groups, and doubtful standard errors."""
-    for undefined in _undefined(measured):
-        warnings.warn(undefined, UndefinedMetricWarning, stacklevel=find_stack_level())
+    warn_of_undefined(measured)
     for caution in cautions(measured):
         warnings.warn(caution, UserWarning, stacklevel=find_stack_level())
+
+
+def warn_of_undefined(measured: Measured) -> None:
+    """Warn of values and disparities that are undefined."""
+    for undefined in _undefined(measured):
+        warnings.warn(undefined, UndefinedMetricWarning, stacklevel=find_stack_level())
 
 
 def _undefined(measured: Measured) -> Iterator[str]:
     """Say which values and which disparities are undefined."""
     left_out = [e for e in measured.excluded if e.metric is not None and e.n and e.comparisons]
     so = "these comparisons are left out, see excluded_"
-    ratio = f"{measured.settings.question.disparity.replace('_', ' ')} is undefined"
-    kept = f"their {ratio}, and each counts as a hypothesis with p = 1"
+    disparity = measured.settings.question.disparity.replace("_", " ")
+    kept = f"their {disparity} is undefined, and each counts as a hypothesis with p = 1"
     for undefined, then in ((left_out, so), (measured.undefined, kept)):
         if not undefined:
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from skfairtest.inference.homogeneity import Homogeneity, cochran_q
 from skfairtest.inference.linear_form import EffectiveRates, Form, Linearized, effective_people, linear_form, worth
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.two_sides import Statistic, Stratum
-from skfairtest.metrics import Functional, Rate
+from skfairtest.metrics import Functional, Rate, Robust
 
 #: A variance below this share of the largest square is a rounding error of 0.
 ROUNDING = 1e-24
@@ -125,8 +126,9 @@ class TwoSides:
             none, share = np.zeros(len(n1)), weights / weights.sum()
             return EffectiveRates(shown.first, shown.second, n1, n2, share, none, correlation, disparity, skewed=True)
         if self.evaluation.has_effective_people:
-            n1 = effective_people(own.first, own.first_variance)
-            n2 = effective_people(own.second, own.second_variance)
+            most1, most2 = self._most_people().T
+            n1 = np.minimum(effective_people(own.first, own.first_variance), most1)
+            n2 = np.minimum(effective_people(own.second, own.second_variance), most2)
             if self.parts[0].stratum.cluster is not None:  # by chance few clusters look more alike than single people
                 heads = np.array([part.heads for part in self.parts])
                 n1, n2 = np.minimum(n1, heads[:, 0]), np.minimum(n2, heads[:, 1])
@@ -139,6 +141,15 @@ class TwoSides:
             half = np.asarray(0.5)
             pooled = Moments(pooled.first, half, pooled.second, half, np.asarray(0.0))
         return Linearized(pooled, disparity)
+
+    def _most_people(self) -> Floats:
+        """The most effective people of both sides by stratum; at a margin no resamples say how uncertain rates are."""
+        (first, *_), at_margin = self.parts, self.evaluation.question.margin_bounds is not None
+        whole = first.stratum.functional
+        if not (at_margin and isinstance(whole, Robust) and whole.weight is not None and whole.cluster is None):
+            return np.full((len(self.parts), 2), np.inf)
+        found = [cast(Robust, p.stratum.functional).most_people(p.stratum.counts.astype(float)) for p in self.parts]
+        return np.array(found)
 
     def homogeneity(self, disparity: str) -> Homogeneity | None:
         """Test that the disparity to those who are not in the group is the same in every stratum."""

@@ -25,6 +25,8 @@ from skfairtest.metrics.functionals import (
 
 #: Share of people that their effective number is, from which on their weights are about alike.
 ALIKE = 0.9
+#: People as whose weights a side's are thought to vary like those of both sides, beside its own.
+BOTH_SIDES = 50
 
 
 def belonging(codes: Positions) -> Any:
@@ -297,6 +299,27 @@ class Robust(Functional):
         few = np.minimum(self._kish(counts * (event & given)), self._kish(counts * (given & ~event)))
         everyone = counts * given
         return np.where(self._kish(everyone) < ALIKE * everyone.sum(axis=-1), np.minimum(found, few), found)
+
+    def most_people(self, counts: Floats) -> Floats:
+        """The effective people of the rates of two sides (2, K), were their weights as unlike as those of both sides.
+
+        A rate is p = S1 / (S1 + S0), with the sums of the weights of n1 people with the event and of n0 without. Its
+        variance p (1 - p) / n is p^2 (1 - p)^2 (q1 / n1 + q0 / n0), where q is the mean squared weight over the squared
+        mean weight. A side with few events lacks heavy ones, and its own q1 is too small: it is averaged with that of
+        both sides, which counts as many people as `BOTH_SIDES`. The number is infinite where one of n1 and n0 is 0.
+        """
+        assert self.weight is not None
+        assert isinstance(self.functional, Share)
+        some = (self.functional.given > 0) & (self.weight > 0)
+        rate, relative = self.values(counts), np.zeros(len(counts))
+        for kind in (self.functional.event > 0, self.functional.event == 0):
+            people = counts * (some & kind)
+            n = people.sum(axis=-1)
+            beyond, freedom = ratio_of(n**2, self._kish(people)) - 1, n - 1  # sums of squared relative weights, less 1
+            known = freedom > 0
+            shared = beyond[known].sum() / freedom[known].sum() if known.any() else 1.0
+            relative += ratio_of((beyond + BOTH_SIDES * shared) / (freedom + BOTH_SIDES), n)
+        return np.where(np.isfinite(relative), ratio_of(np.ones(len(counts)), rate * (1 - rate) * relative), np.inf)
 
     def misplaced(self, masses: Floats, counts: Floats) -> tuple[Floats, Floats]:
         """Return the metric's own, of counts of people."""

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, norm
 from sklearn.metrics import (
     accuracy_score,
     balanced_accuracy_score,
@@ -19,6 +19,8 @@ from sklearn.metrics import (
 )
 
 from skfairtest import FairnessTest
+from skfairtest.inference.linear_form import EffectiveRates
+from skfairtest.metrics import Robust, Share
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*are approximate:UserWarning")
 
@@ -325,3 +327,27 @@ def test_events_that_weigh_much_are_counted_by_what_they_are_worth(params):
     FairnessTest.from_predictions(None, label, sample_weight=alike, random_state=0, **asked, **params)  # no warning
     with pytest.warns(UserWarning, match="selection_rate of a rests on few people"):
         FairnessTest.from_predictions(None, label, sample_weight=heavy, random_state=0, **asked, **params)
+
+
+def test_at_a_margin_weights_are_as_unlike_as_those_of_both_sides():
+    """A rate has the variance p^2 (1 - p)^2 (q1 / n1 + q0 / n0), q being the mean squared weight over its mean squared.
+
+    The group's weights are all alike by chance, those of the others are not: its q is averaged with that of both.
+    """
+    rng = np.random.default_rng(3)
+    group, label = np.repeat([0, 1], [60, 400]), np.concatenate([np.arange(60) < 3, np.arange(400) < 120]) * 1
+    weight = np.exp(label * 1.5 + rng.normal(size=460) * group)
+    rates = np.array([np.average(label[group == g], weights=weight[group == g]) for g in (0, 1)])
+    alike = np.zeros(2)
+    for kind in (1, 0):
+        own = [weight[(group == g) & (label == kind)] for g in (0, 1)]
+        beyond, free = np.array([((w**2).sum() / w.mean() ** 2 - 1, len(w) - 1) for w in own]).T
+        alike += (beyond + 50 * beyond.sum() / free.sum()) / (free + 50) / (free + 1)
+    most = Robust(Share(label, np.ones(460)), weight).most_people(np.array([group == 0, group == 1]) * 1.0)
+    np.testing.assert_allclose(most, 1 / (rates * (1 - rates) * alike))
+    asked = {"sensitive_features": group, "sample_weight": weight, "metric": "selection_rate", "disparity": "ratio"}
+    test = FairnessTest.from_predictions(None, label, margin=0.8, alternative="less", **asked)
+    # Were the others' rate known, the test would still be at least as uncertain as the group's own rate.
+    none, one = np.zeros(1), np.ones(1)
+    distance, error = EffectiveRates(*rates[:, None], most[:1], one * 1e9, one, none, none, "ratio").at(0.8)
+    assert norm.cdf(distance / error) < test.p_value_ < 0.5
