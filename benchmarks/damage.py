@@ -1,9 +1,11 @@
 """What damage does to a cached table and to a stream's state: every change is refused or repaired, none is believed.
 
-``python -m benchmarks.damage`` flips a bit of every byte, truncates, kills writers, runs several processes at once and
-fills the disk, and counts how often a number changed without an error.
+``python -m benchmarks.damage`` flips a bit of every byte, truncates, kills writers at random times and at every single
+write, runs several processes at once and fills the disk (by a limit, and a small tmpfs where a user may mount one), and
+counts how often a number changed without an error. ``--part`` does one part anew.
 """
 
+import argparse
 import json
 import os
 import resource
@@ -152,10 +154,129 @@ def of_stream(folder, rng):
     return found
 
 
-def main():
-    rng = np.random.default_rng(SEED)
-    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
-        figures = {"cache": of_cache(Path(one), rng), "stream": of_stream(Path(two), rng)}
+#: The command, which kills itself at its n-th change of a folder: before a file is opened to be written, renamed, ...
+KILLED_AT = """
+import os, runpy, signal, sys
+left, folder = int(sys.argv[1]), sys.argv[2]
+CHANGES = {"os.rename", "os.remove", "os.mkdir", "os.truncate", "os.link", "os.rmdir", "os.chmod", "os.utime"}
+
+def look(event, given):
+    global left
+    if event in CHANGES or (event == "open" and (given[2] or 0) & (os.O_WRONLY | os.O_RDWR)):
+        if str(given[0]).startswith(folder):
+            left -= 1
+            if not left:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+sys.addaudithook(look)
+sys.argv[:3] = ["skfairtest"]
+runpy.run_module("skfairtest", run_name="__main__")
+"""
+
+
+def killed_at_every_write(arguments, folder, right, before):
+    """Kill a command at its first change of a folder, its second, ...; count those after which a number is wrong."""
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    dead = wrong = 0
+    while True:
+        before()
+        asked = [sys.executable, "-c", KILLED_AT, str(dead + 1), str(folder), *map(str, arguments)]
+        status = subprocess.run(asked, **quiet, check=False).returncode
+        if status != -signal.SIGKILL:
+            return {"killed": dead, "silent changes": wrong, "last status": status}
+        dead += 1
+        wrong += not right()
+
+
+def of_writes(folder, rng):
+    """What is left by a command that was killed at each of its writes."""
+    data, cache, table, state = (folder / name for name in ("people.csv", "cache", "table.json", "state.json"))
+    people(rng).to_csv(data, index=False)
+    asked = ["--y-pred", "hired", "--sensitive", "sex"]
+    counting = ["count", data, *asked, "--cache", cache, "--output", table]
+    assert command(*counting).wait() == 0
+    truth = CountTable.load(table)
+
+    def again():
+        for path in (*cache.iterdir(), table):
+            path.unlink(missing_ok=True)
+
+    def right():
+        if table.exists() and CountTable.load(table) != truth:
+            return False
+        return command(*counting).wait() == 0 and CountTable.load(table) == truth and len(list(cache.iterdir())) == 1
+
+    found = {"cache": killed_at_every_write(counting, folder, right, again)}
+    feed = ["monitor", state, *asked, "--batch"]
+    others = [folder / f"{week}.csv" for week in range(2)]
+    for path in others:
+        people(rng).to_csv(path, index=False)
+    assert command(*feed, others[0]).wait() in (0, 1)
+    content = state.read_bytes()
+
+    def taken_once():
+        """A batch that is fed again, because its writer was killed, is in the state once."""
+        if SequentialFairnessTest.from_json(state).n_batches_ not in (1, 2):
+            return False
+        command(*feed, others[1]).wait()
+        return SequentialFairnessTest.from_json(state).n_batches_ == 2
+
+    found["stream"] = killed_at_every_write([*feed, others[1]], folder, taken_once, lambda: state.write_bytes(content))
+    return found
+
+
+#: Fills a disk of 256 kB of its own, and writes on it.
+ON_A_SMALL_DISK = """
+import json, pathlib, subprocess, sys
+folder, state = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", folder], check=True)
+own = folder / "state.json"
+own.write_bytes(state.read_bytes())
+with open(folder / "filler", "wb", buffering=0) as filler:
+    try:
+        while filler.write(bytes(4096)):
+            pass
+    except OSError:
+        pass
+run = [sys.executable, "-m", "skfairtest"]
+asked = ["--y-pred", "hired", "--sensitive", "sex"]
+quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+fed = subprocess.run([*run, "monitor", own, *asked, "--batch", sys.argv[3]], **quiet).returncode
+counted = subprocess.run([*run, "count", sys.argv[3], *asked, "--output", folder / "table.json"], **quiet).returncode
+print(json.dumps({
+    "stream": {"status": fed, "changed": own.read_bytes() != state.read_bytes()},
+    "table": {"status": counted, "left": (folder / "table.json").exists()},
+    "temporary files left": len([path for path in folder.iterdir() if path.name.startswith(".") and
+                                 path.suffix != ".lock"]),
+}))
+"""
+
+
+def of_small_disk(folder, rng):
+    """What is left on a full tmpfs; says so where none can be mounted."""
+    disk, state, batches = folder / "disk", folder / "state.json", [folder / f"{week}.csv" for week in range(2)]
+    disk.mkdir()
+    for path in batches:
+        people(rng).to_csv(path, index=False)
+    feed = ["monitor", state, "--y-pred", "hired", "--sensitive", "sex", "--batch"]
+    assert command(*feed, batches[0]).wait() in (0, 1)
+    asked = ["unshare", "-Urm", sys.executable, "-c", ON_A_SMALL_DISK, disk, state, batches[1]]
+    done = subprocess.run(list(map(str, asked)), capture_output=True, text=True, check=False)
+    return json.loads(done.stdout) if done.returncode == 0 else {"not tried": done.stderr.strip().splitlines()[-1]}
+
+
+PARTS = {"cache": of_cache, "stream": of_stream, "writes": of_writes, "small disk": of_small_disk}
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.damage", description=__doc__.splitlines()[0])
+    parser.add_argument("--part", action="append", choices=PARTS, help="this part only; the others stay as stored")
+    options = parser.parse_args(argv)
+    known = json.loads(RESULTS.read_text()) if options.part else {}
+    figures = {part: known[part] for part in PARTS if part in known}
+    for part in options.part or PARTS:
+        with tempfile.TemporaryDirectory() as folder:
+            figures[part] = PARTS[part](Path(folder), np.random.default_rng([SEED, list(PARTS).index(part)]))
     print(json.dumps(figures, indent=1))
     write(RESULTS, "What damage does to a cached table and to the state of a stream", SEED, ("pyarrow",), **figures)
 

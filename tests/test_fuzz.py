@@ -13,6 +13,19 @@ pytest.importorskip("pyarrow", reason="one of the containers")
 from benchmarks._fuzz_calls import call
 from benchmarks._fuzz_oracle import invariant, run
 
+#: Calls of each class and function, of which one or two things are changed; the rest is in the benchmark.
+EACH = 2
+
+
+@pytest.mark.parametrize("numbers", [range(EACH), pytest.param(range(EACH, 12 * EACH), marks=pytest.mark.slow)])
+def test_calls_that_begin_valid_end_in_a_right_result_or_an_error_of_our_own(numbers):
+    from benchmarks.fuzz_deep import SEED, SUBJECTS, tried
+
+    outcomes = {(kind, number): tried(kind, SEED, number)[1] for kind in SUBJECTS for number in numbers}
+    assert not {call: outcome.violations for call, outcome in outcomes.items() if outcome.violations}
+    assert sum(outcome.kind == "result" for outcome in outcomes.values()) >= len(outcomes) / 2
+
+
 FEW = settings(
     max_examples=2 * settings.default.max_examples,
     deadline=None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from numbers import Integral
 from typing import Any, TypeGuard
@@ -14,11 +15,13 @@ from skfairtest._utils.typing import Floats
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a real number, Python's or NumPy's, and no boolean."""
-    return isinstance(value, float | int | np.floating | np.integer) and not isinstance(value, bool)
+    """Whether a value is a real number, Python's or NumPy's, that a float can hold, and no boolean."""
+    if isinstance(value, float | np.floating):
+        return True
+    return is_integer(value) and abs(value) <= sys.float_info.max
 
 
-def is_integer(value: object) -> bool:
+def is_integer(value: object) -> TypeGuard[int]:
     """Whether a value is a whole number, Python's or NumPy's, and no boolean."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import glob
+import hashlib
+import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from typing import Any
 from uuid import uuid4
+
+
+def checksum(document: Mapping[str, Any]) -> str:
+    """The checksum of what a document holds, however it is laid out.
+
+    Examples
+    --------
+    >>> checksum({"looks": 1, "names": []}) == checksum({"names": [], "looks": 1})
+    True
+    """
+    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from skfairtest.comparisons.best import BEST
 from skfairtest.comparisons.contrasts import numbers_of
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.multiplicity import FAMILYWISE
+from skfairtest.readers import is_label
 from skfairtest.tables import Sample
 
 
@@ -40,6 +41,8 @@ def groupings(levels: Mapping[str, int], *, intersections: bool) -> Iterator[tup
     >>> list(groupings({"race": 5, "sex": 2, "planet": 1}, intersections=True))
     [('race',), ('sex',), ('planet',), ('race', 'sex')]
     """
+    if not is_label(intersections, True) and not is_label(intersections, False):
+        raise ParameterError(f"intersections must be True or False; found {intersections!r}")
     yield from ((name,) for name in levels)
     # Crossed with a feature of one value, people are grouped as they were without it.
     dividing = [name for name, n in levels.items() if n > 1]

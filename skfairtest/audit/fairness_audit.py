@@ -39,7 +39,7 @@ from skfairtest.comparisons.unknown import with_unknown
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.metrics import Metric, resolve_metrics, standard_metrics
 from skfairtest.paired.fairness import PairedFairnessTest
-from skfairtest.readers import classes_of, one_column
+from skfairtest.readers import classes_of, is_label, one_column
 from skfairtest.report.wording import check_words
 from skfairtest.subgroups.fairness import SubgroupScan
 from skfairtest.tables import Sample
@@ -530,7 +530,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
                 "baseline is asked for its predictions, as estimator is: pass both, or the predictions of both to "
                 "from_predictions(..., y_pred_baseline=...)"
             )
-        if self.compare == "to_reference":
+        if is_label(self.compare, "to_reference"):
             raise ParameterError(
                 "compare='to_reference' has no meaning over several features, which share no group: use "
                 "'between_groups', 'to_rest' or 'to_overall'"

@@ -161,6 +161,8 @@ class CalibrationDisplay:
             raise ParameterError(f"n_bins must be an integer of at least 1; found {n_bins!r}")
         if sensitive_features is None:
             raise ParameterError("sensitive_features is missing: the groups to compare, one value per person")
+        if y_score is None:
+            raise ParameterError("y_score is missing: the predicted probabilities of the positive label")
         sample = Sample.from_predictions(
             one_column(y_true), y_score=one_column(y_score), sensitive_features=sensitive_features
         )

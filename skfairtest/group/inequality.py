@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from skfairtest._utils.checks import check_probability, is_number
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
 from skfairtest.group.fairness import FairnessTest
@@ -133,9 +134,10 @@ def inequality_decomposition(
     >>> found.parts["share"].round(4).to_dict()
     {'total': 1.0, 'between': 0.0023, 'within': 0.9977}
     """
-    Entropy(alpha)  # refuses what is no alpha
-    if not 0 < confidence_level < 1:
-        raise ParameterError(f"confidence_level must be between 0 and 1, found {confidence_level!r}")
+    if not is_number(alpha):
+        raise ParameterError(f"alpha must be a number; found {alpha!r}")
+    Entropy(alpha)  # refuses numbers that are no alpha
+    check_probability("confidence_level", confidence_level)
     if y_true is None or y_pred is None:
         raise ParameterError("y_true and y_pred are both needed: a benefit is prediction minus truth plus one")
     table = CountTable.from_predictions(y_true, y_pred, sensitive_features=sensitive_features)

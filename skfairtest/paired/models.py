@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -174,11 +174,13 @@ def compare_models(
     >>> found.results["significant"].tolist()
     [True, False]
     """
+    if not isinstance(models, Mapping | Iterable) or isinstance(models, str):
+        raise ParameterError(f"models must be a sequence of models, or a mapping of names to them; found {models!r}")
     named = dict(models) if isinstance(models, Mapping) else {f"model {k}": model for k, model in enumerate(models)}
     if len(named) < 2:
         raise ParameterError(f"models must hold a baseline and at least one candidate; found {len(named)}")
     first = next(iter(named)) if baseline is None else baseline
-    if first not in named:
+    if not isinstance(first, Hashable) or first not in named:
         raise ParameterError(f"baseline={baseline!r} is none of the models, which are {', '.join(map(repr, named))}")
     check_probability("confidence_level", confidence_level)
     columns = {

@@ -27,6 +27,8 @@ MEANS = (
     "calibration",
 )
 AREA = "roc_auc"
+#: No group has more people.
+MOST_PEOPLE = 10**10
 #: What is taken of a test's parameters.
 ACCEPTED = (
     "compare", "reference_group", "disparity", "alternative", "margin", "method", "adjust", "confidence_level",
@@ -269,8 +271,8 @@ def read_people(n_per_group: Any, plan: Plan) -> tuple[int, ...]:
     if not is_sequence(n_per_group):
         raise ParameterError(f"n_per_group must be a sequence of integers, one per group; found {n_per_group!r}")
     for n in n_per_group:
-        if not is_integer(n) or n < 2:
-            raise ParameterError(f"n_per_group must be integers of at least 2, one per group; found {n!r}")
+        if not is_integer(n) or not 2 <= n <= MOST_PEOPLE:
+            raise ParameterError(f"n_per_group must be integers from 2 to {MOST_PEOPLE:,}, one per group; found {n!r}")
     if len(n_per_group) != len(plan.met):
         raise ParameterError(
             f"rates and n_per_group must have one value per group; found {len(plan.met)} and {len(n_per_group)}"

@@ -92,13 +92,23 @@ def _factorize(values: Any) -> tuple[NDArray[Any], Any]:
             # With anything else among the texts, objects are compared.
             codes, uniques = pd.factorize(np.append(objects, np.array([object()])))
             return codes[:-1], uniques[:-1]
-    with np.errstate(over="ignore"):  # of numbers wider than floats
-        return pd.factorize(values)
+    try:
+        with np.errstate(over="ignore"):  # of numbers wider than floats
+            return pd.factorize(values)
+    except (
+        NotImplementedError
+    ):  # Arrow's lists, structs and narrow decimals: what can be compared is found out by value
+        return pd.factorize(np.asarray(values, dtype=object))
 
 
 def _encode_by_hash(values: Any) -> tuple[tuple[Any, ...], Positions, int]:
     codes, uniques = _factorize(values)
     codes = codes.astype(np.intp, copy=False)
+    if uniques.dtype.kind == "f":
+        # Arrow's floats have NaN beside null, and pandas takes it for a value.
+        uniques = np.asarray(uniques, dtype=None if isinstance(uniques, np.ndarray) else float)
+        missing = np.append(np.isnan(uniques), True)
+        codes, uniques = np.where(missing, -1, np.cumsum(~missing) - 1)[codes], uniques[~missing[:-1]]
     n_missing = int(np.count_nonzero(codes < 0)) if codes.size and codes.min() < 0 else 0
     if isinstance(uniques, np.ndarray) and uniques.dtype.kind in "biuf":
         with np.errstate(over="ignore"):

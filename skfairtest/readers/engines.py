@@ -4,14 +4,16 @@ Everything goes through narwhals, so that one reader serves frames in memory, la
 engines' differences are settled here: missing values, signed zeros, types of counts, the order of rows.
 """
 
+import math
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pandas as pd
 from narwhals.dependencies import is_dask_dataframe, is_pandas_dataframe
 
 from skfairtest._utils.checks import is_number
@@ -34,6 +36,11 @@ MOST_SCORES = 1 << 16
 EDGE_BITS = 11
 #: Beyond these numbers rounding overflows.
 LARGEST_SCORE = 1e250
+#: Errors of polars, DuckDB and Spark that are about the types of columns, by their names.
+ABOUT_TYPES = {
+    "PanicException", "InvalidOperationError", "SchemaError", "BinderException", "NotImplementedException",
+    "AnalysisException",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -62,11 +69,14 @@ class Question:
     threshold: float | None = None
 
     def __post_init__(self) -> None:
+        for parameter, name in self.columns:
+            if not isinstance(name, str):
+                raise ParameterError(f"{parameter} must be the name of a column of frame, a string; found {name!r}.")
         if self.bins is not None and self.score is None:
             raise ParameterError("score_bins needs scores: pass y_score, the name of their column.")
         if self.threshold is None:
             return
-        if not is_number(self.threshold) or np.isnan(self.threshold):
+        if not is_number(self.threshold) or math.isnan(self.threshold):
             raise ParameterError(f"prediction_threshold must be a number; found {self.threshold!r}.")
         if self.score is None or "y_pred" in self.labels:
             raise ParameterError(
@@ -132,14 +142,35 @@ def count_frame(frame: Any, question: Question) -> Aggregated:
         If a column does not exist, has missing values or too many distinct ones, or must hold numbers and does not.
     """
     with _quiet():
-        people = Frame.opened(frame)
-        _check_schema(people.schema, question)
-        _look_at(people, question)
-        scores = None if question.score is None else _Scores(people.names[question.score])
-        if scores is not None and question.keeps_scores:
-            scores = _scores_of(people.frame, scores, question)
-        found = _collected(_grouped(people, question, scores))
+        with _answering(question):
+            people = Frame.opened(frame, {name for _, name in question.columns})
+            _check_schema(people.schema, question)
+            _look_at(people, question)
+            scores = None if question.score is None else _Scores(people.names[question.score])
+            if scores is not None and question.keeps_scores:
+                scores = _scores_of(people.frame, scores, question)
+            found = _collected(_grouped(people, question, scores))
         return _read(found, question, scores)
+
+
+@contextmanager
+def _answering(question: Question) -> Iterator[None]:
+    """Name the columns where an engine cannot group values of their types; what fails to be read is passed on.
+
+    Of the engines' errors those are about types that are named so, and panics of Rust, which are no exceptions.
+    """
+    try:
+        yield
+    except (ParameterError, OSError, MemoryError):
+        raise
+    except BaseException as error:
+        types = (TypeError, ValueError, NotImplementedError, OverflowError)
+        if not isinstance(error, types) and type(error).__name__ not in ABOUT_TYPES:
+            raise
+        raise ParameterError(
+            f"frame has columns that its engine cannot count ({type(error).__name__}: {str(error).splitlines()[0]}): "
+            f"convert {listed(dict.fromkeys(name for _, name in question.columns))} to text, whole numbers or floats."
+        ) from error
 
 
 @contextmanager
@@ -170,8 +201,10 @@ class Frame:
     schema: Mapping[str, Any]
 
     @classmethod
-    def opened(cls, frame: Any) -> "Frame":
+    def opened(cls, frame: Any, wanted: Collection[str] | None = None) -> "Frame":
         """Open a frame of any engine; those that read a name such as "*", "^a$" or "a.b" as something else get places.
+
+        Of Arrow's tables only the columns that are wanted are opened, where it is said which.
 
         Raises
         ------
@@ -179,11 +212,14 @@ class Frame:
             If it is no frame, or has several columns with one name.
         """
         module = type(frame).__module__
-        if module.startswith("pyarrow."):
-            frame = _by_polars(frame)
-        if (is_pandas_dataframe(frame) or is_dask_dataframe(frame)) and not frame.columns.is_unique:
-            several = frame.columns[frame.columns.duplicated()].unique()
-            raise ParameterError(f"frame has several columns called {listed(several)}: rename or drop all but one.")
+        arrow = module.startswith("pyarrow.")
+        if arrow or is_pandas_dataframe(frame) or is_dask_dataframe(frame):
+            called = pd.Index(frame.schema.names if arrow else frame.columns)
+            if not called.is_unique:
+                several = listed(called[called.duplicated()].unique())
+                raise ParameterError(f"frame has several columns called {several}: rename or drop all but one.")
+        if arrow:
+            frame = _by_polars(frame, wanted)
         known = nw.from_native(frame, pass_through=True)
         if not isinstance(known, nw.DataFrame | nw.LazyFrame):
             raise ParameterError(
@@ -212,7 +248,7 @@ class Frame:
         return nw.col(self.names[name])
 
 
-def _by_polars(frame: Any) -> Any:
+def _by_polars(frame: Any, wanted: Collection[str] | None) -> Any:
     """Return pyarrow's data for polars: pyarrow groups floats a hundred times as slowly, and cannot group datasets."""
     dataset = hasattr(frame, "scanner")
     if dataset and "" in frame.schema.names:
@@ -225,7 +261,13 @@ def _by_polars(frame: Any) -> Any:
         raise ParameterError(
             "frame is a pyarrow dataset, which is read by polars: install it, or pass frame.to_table()."
         ) from None
-    return polars.scan_pyarrow_dataset(frame) if dataset else polars.from_arrow(frame)
+    if dataset:
+        return polars.scan_pyarrow_dataset(frame)
+    known = [name for name in frame.schema.names if wanted is None or name in wanted]
+    try:
+        return polars.from_arrow(frame.select(known or frame.schema.names))
+    except (polars.exceptions.PolarsError, polars.exceptions.PanicException):  # of types that polars has not
+        return frame
 
 
 def _check_schema(schema: Mapping[str, Any], question: Question) -> None:
@@ -260,7 +302,7 @@ def _keys(people: Frame, question: Question) -> "dict[str, nw.Expr]":
     for place, (_, name) in enumerate(question.keys):
         values, kind = people.col(name), people.schema[name]
         if kind.is_float():
-            values = _present(values)
+            values = _present(values if kind == nw.Float64 else values.cast(nw.Float64))
         elif text and kind == nw.Categorical:
             values = values.cast(nw.String)
         keys[f"key{place}"] = values

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from skfairtest._utils.checks import is_integer
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Integers, Positions
 
@@ -17,6 +18,8 @@ ALL_BITS = 53
 FIRST_BITS = 6
 #: Edges that a score is compared with one by one.
 MOST_EDGES = 256
+#: No more bins can be asked for.
+MOST_BINS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,9 +248,9 @@ def check_edges(score_bins: Any) -> "int | Floats | ScoreBins":
     """
     if isinstance(score_bins, ScoreBins):
         return score_bins
-    if isinstance(score_bins, int | np.integer) and not isinstance(score_bins, bool):
-        if score_bins < 2:
-            raise ParameterError(f"score_bins must be at least 2; found {score_bins}")
+    if is_integer(score_bins):
+        if not 2 <= score_bins <= MOST_BINS:
+            raise ParameterError(f"score_bins must be at least 2, and at most {MOST_BINS:,}; found {score_bins}")
         return int(score_bins)
     if isinstance(score_bins, Sequence | np.ndarray) and not isinstance(score_bins, str):
         edges = np.asarray(score_bins)

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.checks import check_choice, check_probability, is_integer, is_number, is_sequence
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.files import replaced
+from skfairtest._utils.files import checksum, replaced
 from skfairtest._utils.text import enumerated, label
 from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.settings import Settings, check_settings
@@ -32,7 +32,7 @@ from skfairtest.sequential.batches import bounds_of, check_bounded, plain_time, 
 from skfairtest.sequential.e_process import METHODS
 from skfairtest.sequential.frames import as_e, groups_frame, looks_frame, pairs_frame
 from skfairtest.sequential.report import StreamSetup, sequential_document, verdict
-from skfairtest.sequential.state import check_agreement, checksum
+from skfairtest.sequential.state import check_agreement
 from skfairtest.sequential.stream import BLOCKS, VERSION, Plan, Stream
 from skfairtest.tables import Sample, tagged, untagged
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection
 
 import numpy as np
 
@@ -14,17 +11,6 @@ from skfairtest.sequential.stream import NUMBERS, Stream
 
 #: The numbers of a record by which a pair is judged.
 _ADJUSTED, _DETECTOR = NUMBERS.index("log_adjusted"), NUMBERS.index("log_detector")
-
-
-def checksum(document: Mapping[str, Any]) -> str:
-    """The checksum of what a document holds, however it is laid out.
-
-    Examples
-    --------
-    >>> checksum({"looks": 1, "names": []}) == checksum({"names": [], "looks": 1})
-    True
-    """
-    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
 
 
 def check_agreement(stream: Stream, names: Collection[str]) -> None:

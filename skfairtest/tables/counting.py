@@ -24,7 +24,7 @@ def name_list(names: str | Iterable[str] | None, parameter: str) -> tuple[str, .
     """
     if names is None:
         return ()
-    several = (names,) if isinstance(names, str) else tuple(names)
+    several = tuple(names) if isinstance(names, Iterable) and not isinstance(names, str) else (names,)
     for name in several:
         if not isinstance(name, str):
             raise ParameterError(f"{parameter} takes names of columns (strings), found {name!r}.")

@@ -5,6 +5,7 @@ dates and times.
 """
 
 import datetime
+import hashlib
 import json
 import os
 import re
@@ -19,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.files import replaced
+from skfairtest._utils.files import checksum, replaced
 from skfairtest._utils.typing import Integers
 from skfairtest.readers.columns import Column
 from skfairtest.readers.score_bins import ScoreBins
@@ -29,6 +30,9 @@ from skfairtest.tables.suppression import Suppressed
 __all__ = ["VERSION", "Stored", "is_stored", "read_stored", "tagged", "untagged", "write_stored"]
 
 FORMAT, VERSION = "skfairtest.CountTable", 1
+#: What a file says beside its rows; the last is not in files of earlier versions.
+HEADER = ("format", "version", "control_names", "sensitive_names", "cell_names", "levels", "score_bins", "suppressed",
+          "checksum")  # fmt: skip
 BINS = ("edges", "values", "low", "high")
 #: What a label of each type is in a file, and how it is read again.
 TYPES: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
@@ -74,6 +78,8 @@ def write_stored(stored: Stored, path: str | os.PathLike[str] | BinaryIO) -> Non
         "score_bins": None if stored.score_bins is None else _bins_to_json(stored.score_bins),
         "suppressed": [[tagged(group), tagged(stratum), least] for group, stratum, least in stored.suppressed],
     }
+    rows = stored.rows
+    header["checksum"] = _checksum(header, [column.codes for column in rows.columns], rows.counts, rows.weights)
     if not isinstance(path, str | os.PathLike):
         _write_parquet(header, stored.rows, path)
         return
@@ -118,6 +124,10 @@ def read_stored(path: str | os.PathLike[str] | BinaryIO) -> Stored:
             raise ValueError("it was not written by CountTable.save")
         if header["version"] > VERSION:
             raise ValueError(f"its format is version {header['version']}; this version of skfairtest reads {VERSION}")
+        if not {*HEADER, "codes", "counts", "weights"}.issuperset(header):
+            raise ValueError("it says what no table says: it was damaged or edited")
+        if header.get("checksum") not in (None, _checksum(header, codes, counts, weights)):
+            raise ValueError("its checksum is another one: it was damaged or edited")
         names = [tuple(header[name]) for name in ("control_names", "sensitive_names", "cell_names")]
         levels = [tuple(map(untagged, column)) for column in header["levels"]]
         columns = _columns([name for each in names for name in each], levels, codes)
@@ -132,10 +142,20 @@ def read_stored(path: str | os.PathLike[str] | BinaryIO) -> Stored:
             None if header["score_bins"] is None else _bins_from_json(header["score_bins"]),
             tuple((untagged(group), untagged(stratum), least) for group, stratum, least in header["suppressed"]),
         )
-    except OSError:
-        raise
     except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:  # Arrow's about damaged pages have no number
+            raise
         raise ParameterError(f"path={name!r} holds no table of counts: {type(error).__name__}: {error}.") from error
+
+
+def _checksum(header: Mapping[str, Any], codes: Sequence[Any], counts: Integers, weights: Any) -> str:
+    """The checksum of a table, in whichever kind of file it is."""
+    rows = hashlib.sha256()
+    for column in (*codes, counts):
+        rows.update(np.asarray(column, dtype="<i8").tobytes())
+    if weights is not None:
+        rows.update(np.ascontiguousarray(weights, dtype="<f8").tobytes())
+    return checksum({**{name: header[name] for name in HEADER[:-1]}, "rows": rows.hexdigest()})
 
 
 def _columns(names: Sequence[str], levels: Sequence[tuple[Any, ...]], codes: Sequence[Any]) -> tuple[Column, ...]:

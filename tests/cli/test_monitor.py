@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from skfairtest import SequentialFairnessTest
+from skfairtest._utils.files import checksum
 from skfairtest.cli.app import run
-from skfairtest.sequential.state import checksum
 
 
 def people(week, gap=0.25, n=150):

@@ -145,7 +145,7 @@ def test_means_are_pairs_and_criteria_are_named(capsys):
         (["--rate", "0.3", "--rate", "0.4:1"], "--rate must lie between 0 and 1"),
         (["--metric", "mean_prediction", *RATES], "--rate of --metric 'mean_prediction' must be pairs"),
         ([*RATES, "--n", "50", "--n", "60", "--n", "70"], "--n is given 3 times for 2 groups"),
-        ([*RATES, "--n", "1"], "--n must be integers of at least 2"),
+        ([*RATES, "--n", "1"], "--n must be integers from 2 to"),
         ([*RATES, "--n", "many"], "--n"),
         ([*RATES, "--base-rate", "0.5"], "--base-rate"),
         ([*RATES, "--share", "1", "--share", "2", "--share", "3"], "--share is given 3 times"),

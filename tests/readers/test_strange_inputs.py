@@ -13,7 +13,17 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from skfairtest import CorrelationFairnessTest, FairnessAudit, FairnessTest, SignificanceFrame
+from skfairtest import (
+    CorrelationFairnessTest,
+    CountTable,
+    FairnessAudit,
+    FairnessTest,
+    SignificanceFrame,
+    compare_models,
+    inequality_decomposition,
+    power,
+)
+from skfairtest._utils.errors import ParameterError
 from skfairtest.readers import Column, read_column, read_columns, read_values, read_weights
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* rests on few people")
@@ -33,6 +43,121 @@ def decoded(data):
     """Return the values that a column was read as."""
     column = read_column(data, "x")
     return [column.levels[code] for code in column.codes]
+
+
+# At the door ----------------------------------------------------------------------------------------------------------
+
+NAN = float("nan")
+
+
+def arrow_series(values):
+    """Return a series of an Arrow type, in which NaN stands beside null."""
+    return pd.Series(pd.arrays.ArrowExtensionArray(values if isinstance(values, pa.Array) else pa.array(values)))
+
+
+def framed(column=GROUPS, **asked):
+    """Count a frame of which a column, and what is asked for, are strange; return the groups."""
+    frame = {"y": Y, "p": Y, "s": np.linspace(0, 1, 8), "g": column}
+    frame = pa.table(frame) if isinstance(column, pa.Array) else pd.DataFrame(frame)
+    asked = {"y_true": "y", "sensitive_features": "g", **asked}
+    return [group for (group,) in CountTable.from_frame(frame, **asked).groups]
+
+
+def in_memory(column):
+    return [group for (group,) in CountTable.from_predictions(y_pred=Y, sensitive_features={"g": column}).groups]
+
+
+#: Half of the people have one value, half another.
+COLUMNS = {
+    "NaN in Arrow's floats": (arrow_series([1.0, NAN] * 4), "4 missing values among 8"),
+    "NaN and null in Arrow's floats": (arrow_series([1.0, NAN, 2.0, None] * 2), "4 missing values among 8"),
+    "NaN in Float64": (pd.Series([0.0, 1.0] * 4, dtype="Float64") / pd.Series([0.0, 1.0] * 4), "4 missing values"),
+    "float16": (pd.Series([0.5, 2] * 4, dtype="f2"), [0.5, 2.0]),
+    "Arrow's float16": (arrow_series(np.array([0.5, 2] * 4, "f2")), [0.5, 2.0]),
+    "decimal256": (
+        pa.array([Decimal("1.5"), Decimal("2")] * 4, pa.decimal256(50, 1)),
+        [Decimal("1.5"), Decimal("2.0")],
+    ),
+    "intervals": (pd.Series([pd.Interval(0, 1), pd.Interval(1, 2)] * 4), [pd.Interval(0, 1), pd.Interval(1, 2)]),
+    "lists": (pd.Series([[1], [2]] * 4), "cannot be compared with each other"),
+    "Arrow's lists": (arrow_series([[1], [2]] * 4), "cannot be compared with each other"),
+    "structs": (pa.array([{"a": 1}, {"a": 2}] * 4), "cannot be compared with each other"),
+    "Arrow's structs": (arrow_series([{"a": 1}, {"a": 2}] * 4), "cannot be compared with each other"),
+    "equal numbers": (pd.Series([1, 1.0, 2, 2] * 2, dtype=object), [1, 2]),
+    "time zones": (
+        pd.Series(pd.date_range("2026-01-01", periods=2, tz="Europe/Berlin").tolist() * 4),
+        pd.date_range("2026-01-01", periods=2, tz="Europe/Berlin").tolist(),
+    ),
+}
+MANY = 10**400
+
+
+def of_memory(**changes):
+    return lambda: run(**changes)
+
+
+def models(*found, **named):
+    found = named or (found[0] if len(found) == 1 else found)
+    return lambda: compare_models(found, y=Y, sensitive_features=GROUPS)
+
+
+def entropy(**changes):
+    return lambda: inequality_decomposition([*Y], Y[::-1], sensitive_features=GROUPS, **changes)
+
+
+#: What is no parameter, with the beginning of what is said about it.
+PARAMETERS = {
+    "a list in place of a name": (lambda: framed(y_pred=["p"]), "y_pred must be the name of a column"),
+    "a list of a weight": (lambda: framed(sample_weight=["s"]), "sample_weight must be the name of a column"),
+    "a number in place of a name": (lambda: framed(sensitive_features=0), "sensitive_features takes names of columns"),
+    "a number among names": (lambda: framed(control_features=[0]), "control_features takes names of columns"),
+    "a huge threshold": (
+        lambda: framed(y_score="s", prediction_threshold=MANY),
+        "prediction_threshold must be a number",
+    ),
+    "huge bins": (lambda: framed(y_score="s", score_bins=MANY), "score_bins"),
+    "a huge margin": (of_memory(margin=MANY), "margin must be a number"),
+    "alpha is text": (entropy(alpha="x"), "alpha must be a number"),
+    "alpha is huge": (entropy(alpha=MANY), "alpha must be a number"),
+    "no level": (entropy(confidence_level=None), "confidence_level must be a number"),
+    "no level of a test": (of_memory(confidence_level=None), "confidence_level must be a number"),
+    "no models": (models(None), "models must be a sequence of models"),
+    "a name in place of models": (models("ab"), "models must be a sequence of models"),
+    "one model": (models(a=Y), "models must hold a baseline and at least one candidate"),
+    "a candidate is a mapping": (models(Y, {"x": Y}), "y_pred_b"),
+    "no people have that many": (
+        lambda: power(metric="selection_rate", rates=[0.3, 0.5], n_per_group=[10**20] * 2),
+        "n_per_group must be integers",
+    ),
+}
+
+
+@pytest.mark.parametrize("read", [in_memory, framed])
+@pytest.mark.parametrize(("column", "expected"), COLUMNS.values(), ids=COLUMNS)
+def test_a_strange_column_is_read_alike_by_frame_and_in_memory(column, expected, read):
+    if isinstance(expected, list):
+        assert read(column) == expected
+        return
+    with pytest.raises(ParameterError, match="^sensitive_features.*" + expected):
+        read(column)
+
+
+@pytest.mark.parametrize(("asked", "said"), PARAMETERS.values(), ids=PARAMETERS)
+def test_what_is_no_parameter_is_an_error_that_names_it(asked, said):
+    with pytest.raises(ParameterError, match=f"^{said}"):
+        asked()
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda columns: pa.Table.from_arrays([pa.array(Y)] * 3, columns),
+        lambda columns: pd.DataFrame([Y] * 3, index=columns).T,
+    ],
+)
+def test_columns_of_one_name_are_an_error_that_lists_them(made):
+    with pytest.raises(ParameterError, match=r"^frame has several columns called 'a'"):
+        CountTable.from_frame(made(["y", "a", "a"]), y_pred="y", sensitive_features="a")
 
 
 # Byte order -----------------------------------------------------------------------------------------------------------

@@ -129,10 +129,37 @@ def test_a_file_of_a_later_version_says_so(tmp_path):
         CountTable.load(path)
 
 
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_flipped_bit_gives_no_other_table(suffix, tmp_path):
+    """In Parquet a bit may lie where nothing is read."""
+    path, table = tmp_path / f"t.{suffix}", counted(HIRED)
+    table.save(path)
+    content, rng = path.read_bytes(), np.random.default_rng(0)
+    for place in range(0, len(content), 1 if suffix == "json" else 40):
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << int(rng.integers(8))
+        path.write_bytes(damaged)
+        try:
+            assert CountTable.load(path) == table
+        except ValueError:
+            continue
+
+
+def test_a_file_without_a_checksum_is_read_as_it_was(tmp_path):
+    path = tmp_path / "t.json"
+    counted(HIRED).save(path)
+    document = json.loads(path.read_text())
+    del document["checksum"]
+    path.write_text(json.dumps(document))
+    assert CountTable.load(path) == counted(HIRED)
+
+
 @pytest.mark.parametrize(
     "damage",
     [
         lambda text: text[:-30],
+        lambda text: text.replace('"counts": [80', '"counts": [81'),
+        lambda text: text.replace('"checksum"', '"checksun"'),
         lambda text: "{}",
         lambda text: "[]",
         lambda text: text.replace('"counts": [', '"counts": [-'),
