@@ -97,8 +97,8 @@ SENTENCES = [
     ),
     (
         "CHANGELOG.md",
-        r"its size is (\.\d+) to (\.\d+) and that of the default at most (\.\d+); a drop by \.15 in the smaller group is found "
-        r"in (\.\d+) to (\.\d+) of the data sets, and by the default in (\.\d+) to (\.\d+)",
+        r"its size is (\.\d+) to (\.\d+) and that of the default at most (\.\d+); a drop by \.15 in the smaller group "
+        r"is found in (\.\d+) to (\.\d+) of the data sets, and by the default in (\.\d+) to (\.\d+)",
         metrics_of_classes_in_small_groups,
     ),
     (
