@@ -41,8 +41,8 @@ Where standard deviations of T_n are not reproduced, single splits make them lar
 Project has {project:.2f} and SenSR {sensr:.2f}; without it they are {project_rest} and {sensr_rest}. The cause is the
 fair metric: its regressions are solved here to the optimum. With liblinear, which shrinks the intercept too, T_n of
 Project varies less on the same splits: its standard deviation is {liblinear_compas:.3f} on COMPAS (published:
-{published_compas}) and {liblinear_adult:.3f} on Adult ({published_adult}). Which solver the authors used is not in the
-paper. SenSR was not trained anew, which takes long."""
+{published_compas}) and {liblinear_adult:.3f} on Adult ({published_adult}; ours from an earlier run). Which solver the
+authors used is not in the paper. SenSR was not trained with it, which takes long."""
 TABLES = {
     "Adult": """\
 T_n of the loss ratio, mean ± standard deviation over splits (and in how many of {splits} splits the model is rejected).
