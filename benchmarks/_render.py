@@ -29,6 +29,7 @@ from benchmarks._words import (
     INDIVIDUAL_PEOPLE,
     INDIVIDUAL_PLANTED,
     INDIVIDUAL_ROWS,
+    INDIVIDUAL_SHORT,
     INDIVIDUAL_WAYS,
     INEQUALITY,
     INTERVALS,
@@ -554,6 +555,20 @@ def individual_people(folder):
     return ["### People in tables of text", "", said, "", *folded("Rejections and statistics", header, rows)]
 
 
+def coverage_falls_short(document, least=0.9):
+    """Name the designs in which the interval holds the population's value less often than was aimed at."""
+    cells = [cell for kind in ("blind", "used", "searched") for cell in document[kind] if cell["coverage"]]
+    short = [cell for cell in cells if cell["coverage"]["share"] < least]
+    designs = [
+        f"{cell['model']}, shift {cell['shift']:.2g}, {cell['people']:,} people: {share_text(cell['coverage'])} "
+        f"({number(cell['coverage']['error'])}; {cell['coverage']['data_sets']} data sets)"
+        for cell in short
+    ]
+    return INDIVIDUAL_SHORT.format(
+        least=number(least), short=len(short) or "none", cells=len(cells), designs="; ".join(designs) or "none"
+    )
+
+
 def individual_evidence(folder):
     """Show the figures of `benchmarks.individual_evidence` where they are."""
     path = folder / "individual_evidence.json"
@@ -585,7 +600,7 @@ def individual_evidence(folder):
         INDIVIDUAL_EVIDENCE.format(file=path.name), "",
         *((INDIVIDUAL_COINS.format(data_sets=document["coins"][0]["unfair"]["data_sets"]), "",
            *folded("Coin flips", ["people", "model", "unfair", "no trace"], coins)) if coins else ()),
-        INDIVIDUAL_DIRECTIONS.format(many=f"{document['many']:,}"), "",
+        INDIVIDUAL_DIRECTIONS.format(many=f"{document['many']:,}"), "", coverage_falls_short(document), "",
         *folded("Models that are blind to a shift, and that use it", ["model", "shift", "people", "unfair", "no trace",
                 "value", "median statistic", "coverage", "fresh people"], directions),
         INDIVIDUAL_PLANTED, "",

@@ -171,7 +171,10 @@ def _remarks(claim, rows):
     """Say how far a number is off, in errors, and what else is known of it."""
     if not claim.is_number or claim.kind == "deviation":
         read = [words.format(value) for value, words in claim.place.get("means", {}).values()]
-        return "; ".join(dict.fromkeys([*(row.why for row in rows if row.why), *read]))
+        reasons = dict.fromkeys(row.why for row in rows if row.why)
+        if len(reasons) > 1:  # of which result each is
+            reasons = [f"{row.what}: {row.why}" for row in rows if row.why]
+        return "; ".join([*reasons, *read])
     (row, *_), (value, _) = rows, value_of(claim.printed)
     error, far = combined_error(claim, value, row), abs(row.ours - value)
     said = [f"{far / error:.1f} errors" if error else "", row.why]

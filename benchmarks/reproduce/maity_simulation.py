@@ -36,8 +36,8 @@ and a penalty of {regularization:g}. The people here are those of the published 
 last digits stored.
 
 The published heat maps are those of models whose intercept is added twice, by a slip in the published code. With that
-slip the largest T_n of every map comes out. The text says that the intercept is fitted; such models are a second
-picture here, in which T_n is much larger."""
+slip the largest T_n of every map is the stored one. The text says that the intercept is fitted; such models are a
+second picture here, in which T_n is much larger."""
 TABLES = {
     "Figure 1": """\
 T_n as published, with the intercept added twice: the metric ignores the first feature (left), or a direction rotated by

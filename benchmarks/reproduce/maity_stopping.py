@@ -69,7 +69,7 @@ def statements(steps, curves):
     rejected = {kind: np.array(values) > TOLERANCE for kind, values in curves.items()}  # by split and steps
     fair = rejected.pop("sensr")
     unfair = np.array(list(rejected.values()))
-    first = f"; in the others it is after {steps[int(np.argmax(fair.any(axis=0)))]:,} steps" if fair.any() else ""
+    first = f"; first rejected after {steps[int(np.argmax(fair.any(axis=0)))]:,} steps" if fair.any() else ""
     for what, splits, why, answers in (
         ("SenSR is not rejected whenever the flow is stopped", ~fair.any(axis=1), first, "stopping.sensr"),
         (

@@ -1,4 +1,4 @@
-"""R as an independent witness: p-values, estimates and intervals of its functions beside ours.
+"""R as an independent cross-check: p-values, estimates and intervals of its functions beside ours.
 
 R is not needed: what it said is stored with its version in tests/golden/r.json, which witness.R writes.
 """
@@ -12,7 +12,7 @@ from scipy.stats import nchypergeom_fisher
 from benchmarks.reproduce._rows import Found, Row
 from skfairtest import FairnessTest
 
-TITLE = "R: an independent witness"
+TITLE = "R: an independent cross-check"
 SOURCE = ""
 SEED = None
 INTRODUCTION = """\

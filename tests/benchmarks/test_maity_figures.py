@@ -84,7 +84,7 @@ def test_what_is_said_of_stopping_follows_from_the_curves():
     curves = {"baseline": [high, high], "project": [high, low], "sensr": [low, high]}
     said = [(row.ours, row.why) for row in maity_stopping.statements([10, 500, 2560], curves)]
     assert said == [
-        (FAILS, "1 of 2 splits; in the others it is after 2,560 steps"),
+        (FAILS, "1 of 2 splits; first rejected after 2,560 steps"),
         (FAILS, "1 of 2 splits"),
         (HOLDS, "2 of 2 splits"),
     ]
