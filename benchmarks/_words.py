@@ -16,7 +16,7 @@ METHODS = {
     "raw_holm": "un-studentized, Holm",
     "welch": "Welch",
     "delong": "DeLong",
-    "areas": "**areas as rates**",
+    "areas": "**as rates**",
     "kdd": "KDD'20 plug-in",
     "raw": "un-studentized",
     "basic_bootstrap": "basic bootstrap",
@@ -138,14 +138,14 @@ NOTES = [
     (("boschloo_scipy",), "twice the smaller of the two one-sided tests"),
     (
         ("areas",),
-        "the default for AUC: areas tested as rates of the people that they are worth, corrected for skewness; without "
-        "resamples",
+        "the default for AUC, average precision and metrics of classes: tested as rates of the people that they are "
+        "worth, corrected for skewness; without resamples",
     ),
     (
         ("permutation",),
         "the default for other metrics: the larger of the p-value of permutations and that by Welch's t (means; also "
         "after Hall's transformation) or by the normal distribution; AUC and balanced accuracy permute within the true "
-        "label (for AUC this was the default)",
+        "label (beside *as rates* this was the default)",
     ),
     (
         ("score", "score_normal"),
