@@ -445,7 +445,8 @@ class Auc(Misplacing):
             # Below an area of one half those who are ranked rightly are the few.
             each = share * wrong[..., None] + np.where(area < HALF, 1.0, -1.0)[..., None] * parts[..., cells]
             each = np.where(each > ALIKE * share, each, 0.0)
-            many.append((kish(each, people), kish(share, people)))
+            squares = (share * per_person(share, people)).sum(axis=-1)
+            many.append((kish(each, people), ratio_of(np.ones_like(area), squares)))
         return np.minimum(many[0][0], many[1][0]), np.minimum(many[0][1], many[1][1])
 
 
