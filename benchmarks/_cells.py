@@ -25,6 +25,11 @@ from sklearn.metrics import (
 )
 
 ALPHA = 0.05
+#: Metrics that are tested as rates of the people that they are worth.
+AS_RATES = (
+    "roc_auc", "average_precision", "balanced_accuracy", "matthews_corrcoef", "cohen_kappa", "precision_macro",
+    "precision_weighted", "recall_macro", "f1_macro", "f1_weighted",
+)  # fmt: skip
 #: What is run by default for each kind of cell.
 DEFAULTS = {"rate": "exact", "grid": "exact", "family": "shaffer", "highest": "to_highest", "margin": "asymptotic"}
 
@@ -51,8 +56,8 @@ class Cell:
 
     @property
     def default(self):
-        """What is run by default: areas without clusters are tested as rates, without resamples."""
-        scored = self.metric == "roc_auc" and self.kind in ("area", "row") and self.section != "clusters"
+        """What is run by default: areas and the like without clusters are tested as rates, without resamples."""
+        scored = self.metric in AS_RATES and self.kind in ("area", "row", "table") and self.section != "clusters"
         return "areas" if scored else DEFAULTS.get(self.kind, "permutation")
 
     @property

@@ -22,12 +22,12 @@ PANELS = (
          "basic_bootstrap", "lift"),
     ),
     (
-        "Losses and other metrics",
-        ("balanced_accuracy", "mcc", "classes", "average_precision", "r2", "mean_squared_error", "log_loss"),
-        "permutation", ("bootstrap_t", "welch", "kdd", "raw", "basic_bootstrap", "lift"),
+        "Losses and R squared", ("r2", "mean_squared_error", "log_loss"), "permutation",
+        ("bootstrap_t", "welch", "kdd", "raw", "basic_bootstrap", "lift"),
     ),
     (
-        "AUC", ("auc",), "areas",
+        "AUC, average precision, metrics of classes",
+        ("auc", "average_precision", "balanced_accuracy", "mcc", "classes"), "areas",
         ("permutation", "delong", "bootstrap_t", "kdd", "raw", "basic_bootstrap", "lift"),
     ),
     (

@@ -18,6 +18,7 @@ from benchmarks._methods import (
     masks,
     rate_value,
     scale_of,
+    scored,
     studentized,
     table_functional,
     true_values,
@@ -63,7 +64,7 @@ def judge_family(cell, size, rng):
     if cell.metric in ROWS:
         found = (_pairs_of_rows(cell, rng) for _ in range(size))
     else:
-        judge = _studentized_pairs if cell.metric == "balanced_accuracy" else _exact_pairs
+        judge = _pairs_of_tables if cell.metric == "balanced_accuracy" else _exact_pairs
         found = (judge(cell, counts, rng) for counts in draw_tables(cell.people, cell.null, size, rng))
     for methods in found:
         for method, adjusted in methods.items():
@@ -131,13 +132,12 @@ def judge_highest(cell, size, rng):
     return out
 
 
-def _studentized_pairs(cell, counts, rng):
-    functional, block = table_functional(cell.metric)
+def _pairs_of_tables(cell, counts, rng):
+    functional, _ = table_functional(cell.metric)
     p, raw = [], []
     for a, b in combinations(range(len(counts)), 2):
-        default, _ = studentized(Stratum(functional, counts[[a, b]], block), cell.resamples, rng)
         everywhere = Stratum(functional, counts[[a, b]], np.zeros(4, dtype=int))
-        p.append(default[0])
+        p.append(scored(functional, counts[[a, b]], 0.0)[0])
         raw.append(studentized(everywhere, cell.resamples, rng)[1])
     return {
         **_adjusted(np.array(p), len(counts)),

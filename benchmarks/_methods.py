@@ -11,7 +11,6 @@ from scipy.stats import norm
 
 from benchmarks import _competitors as competitors
 from benchmarks._cells import ALPHA, LAWS, SHAPES, average_precision_of
-from skfairtest.comparisons.sides import worth_of
 from skfairtest.inference import two_sides
 from skfairtest.inference._discrete import binomial_log_pmf, hypergeometric_log_pmf
 from skfairtest.inference.conditional import conditional_log_p
@@ -271,9 +270,12 @@ def judge_tables(cell, population, size, rng):
     """Metrics of true and predicted classes."""
     functional, block = table_functional(cell.metric, len(population[0]))
     everywhere, out = np.zeros(len(block), dtype=int), Outcomes()
+    difference = float(np.subtract(*true_values(cell, population)))
     for counts in draw_tables(cell.people, population, size, rng):
         if np.isnan(functional.values(counts.astype(float))).any():
             continue
+        if functional.is_rate_like:
+            out.add("areas", *scored(functional, counts, difference))
         default, _ = studentized(Stratum(functional, counts, block), cell.resamples, rng)
         out.add("permutation", *default)
         plain, raw = studentized(Stratum(PlugIn(functional), counts, everywhere), cell.resamples, rng, published=True)
@@ -315,6 +317,7 @@ def judge_areas(cell, population, size, rng):
         counts = np.stack([group == 0, group == 1]).astype(np.int64)
         if cell.metric == "average_precision":
             functional, block = AveragePrecision(truth, score), np.zeros(len(truth), dtype=int)
+            out.add("areas", *scored(functional, counts, difference))
             default, raw = studentized(Stratum(functional, counts, block, rows=True), cell.resamples, rng)
             out.add("permutation", *default)
             out.add("raw", raw)
@@ -339,14 +342,17 @@ def judge_areas(cell, population, size, rng):
 
 
 def scored(functional, counts, truth):
-    """Default p-value of two areas, as the rates of the people that they are worth, and limits.
+    """Default p-value of two values, as rates of the people that they are worth, and limits.
 
     All that is asked of limits is whether the true difference is between them, which is whether the statistic rejects
     it: both are that difference, or infinite.
     """
-    value, people = functional.moments(counts.astype(float))[0], worth_of(functional, counts)
+    counts, (low, high) = counts.astype(float), functional.bounds
+    rate, people = (functional.values(counts) - low) / (high - low), functional.worth(counts)
     one, none = np.ones(1), np.zeros(1)
-    form = EffectiveRates(value[:1], value[1:], people[:1], people[1:], one, none, none, "difference", skewed=True)
+    form = EffectiveRates(
+        rate[:1], rate[1:], people[:1], people[1:], one, none, none, "difference", skewed=True, width=high - low
+    )
     distance, error = form.at(np.array([0.0, truth]))
     z = studentize(distance, error)
     end = truth if abs(z[1]) <= Z else np.inf

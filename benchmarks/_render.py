@@ -6,13 +6,14 @@ import numpy as np
 
 from benchmarks._bounds import promises
 from benchmarks._cells import ALPHA
-from benchmarks._drawings import KINDS, PANELS, counts, file_name, misses, panels
+from benchmarks._drawings import KINDS, PANELS, counts, file_name, misses, panels, sizes
 from benchmarks._render_scans import calibration, scans
 from benchmarks._run import p_value_of
 from benchmarks._tables import folded, number, share_text, table
 from benchmarks._two_models import two_models
 from benchmarks._words import (
     ADJUSTED,
+    APPROXIMATE,
     AUDIT,
     AUDIT_DETECTABLE,
     CORRELATION_INTERVALS,
@@ -50,6 +51,9 @@ from benchmarks._words import (
     SEQUENTIAL_DELAY,
     TOPIC,
 )
+
+#: A size that is far above the level.
+FAR = 0.1
 
 
 def pictures(cells, records):
@@ -171,6 +175,15 @@ def limits(cells, records, found, exceptions, folder):
             )
             rows += [[promise.says.split(":")[0], *place.rsplit(": ", 1)] for place in promise.left]
     out += exceptions
+    approximate = [cell for cell in cells if cell.kind in ("area", "table", "loss", "explained")]
+    above = [
+        size
+        for cell in approximate
+        for size, is_bad in sizes(records[cell.name]["methods"], cell.default, None, cell)
+        if is_bad
+    ]
+    far = sum(size > FAR for size in above)
+    out.append(APPROXIMATE.format(designs=len(approximate), above=len(above), far=far))
     missed = [
         [MISSED, cell.name, number(miss)]
         for cell in cells

@@ -5,7 +5,7 @@ import zlib
 
 import numpy as np
 
-from benchmarks._cells import ALPHA
+from benchmarks._cells import ALPHA, AS_RATES
 from benchmarks._families import has_permuted_pairs, judge_family, judge_highest, true_nulls
 from benchmarks._methods import JUDGES, counted_events, draw_tables, expects_five, masks, true_values
 from benchmarks._rows import NULL, SHARES, judge_rows, judge_shares
@@ -24,7 +24,7 @@ MEANS = ("mean_squared_error", "log_loss")
 def p_value_of(cell):
     """Return what the default's p-value is where it comes from permutations, None elsewhere."""
     permuted = cell.default == "permutation" or (cell.kind == "family" and has_permuted_pairs(cell))
-    if not permuted or (cell.kind == "family" and cell.metric == "roc_auc"):
+    if not permuted or (cell.kind == "family" and cell.metric in AS_RATES):
         return None
     return OF_MEANS if cell.metric in MEANS else P_VALUE
 

@@ -16,7 +16,7 @@ METHODS = {
     "raw_holm": "un-studentized, Holm",
     "welch": "Welch",
     "delong": "DeLong",
-    "areas": "**areas as rates**",
+    "areas": "**as rates**",
     "kdd": "KDD'20 plug-in",
     "raw": "un-studentized",
     "basic_bootstrap": "basic bootstrap",
@@ -40,9 +40,9 @@ DRAWN = {
         "reading": "Each mark is one simulated design in which the model is fair, so a valid test may be significant "
         "in 5% of the data sets, and a diamond in the grey area marks a method that is wrong more often than that. "
         "The default for rates (exact) is wrong too often in {exact} designs and Welch's test in {welch}; the default "
-        "for other metrics (studentized permutation) is an approximation, and wrong too often in {permutation} "
-        "designs: those with very skewed losses, or average precision of 60 people. Areas are "
-        "tested as rates, without resamples.",
+        "for losses and R squared (studentized permutation) is an approximation, and wrong too often in {permutation} "
+        "designs: those with very skewed losses. Areas, average precision and metrics of classes are tested as rates, "
+        "without resamples, and are wrong too often in {areas}.",
     },
     "power": {
         "title": "How often an unfair model is noticed, compared with the default",
@@ -65,8 +65,8 @@ DRAWN = {
         "reading": "A 95% interval should miss the true difference in 5% of the data sets, and a diamond in the "
         "grey area marks a method whose intervals miss it more often. The intervals that come with the exact test "
         "miss too often in {exact} designs and the basic bootstrap's in {basic_bootstrap}; the default intervals of "
-        "other metrics do in {permutation}, of the same kinds as above or of metrics of classes with 40 or 60 people "
-        "in a group (a design counts twice if it was run with fair and unfair models).",
+        "losses and R squared do in {permutation}, and of what is tested as a rate in {areas} (a design counts twice "
+        "if it was run with fair and unfair models).",
     },
 }
 
@@ -87,6 +87,10 @@ MISSED = "default intervals miss the true value in at most 5%"
 INTERVALS = (
     "- **Default intervals** miss the true value in more than 5% of the data sets, by more than three Monte-Carlo "
     "errors, in {count} cases; at worst in {worst}."
+)
+APPROXIMATE = (
+    "- **Metrics that are no rates**: of {designs} designs of two groups the default rejects fair models in more than "
+    "5% of the data sets, by more than three Monte-Carlo errors, in {above}, and in more than 10% in {far}."
 )
 COVARIATES = (
     "- **Given covariates**, the test rejects too often where its models do not learn the confounding: {worst} at "
@@ -138,14 +142,14 @@ NOTES = [
     (("boschloo_scipy",), "twice the smaller of the two one-sided tests"),
     (
         ("areas",),
-        "the default for AUC: areas tested as rates of the people that they are worth, corrected for skewness; without "
-        "resamples",
+        "the default for AUC, average precision and metrics of classes: tested as rates of the people that they are "
+        "worth, corrected for skewness; without resamples",
     ),
     (
         ("permutation",),
         "the default for other metrics: the larger of the p-value of permutations and that by Welch's t (means; also "
         "after Hall's transformation) or by the normal distribution; AUC and balanced accuracy permute within the true "
-        "label (for AUC this was the default)",
+        "label (beside *as rates* this was the default)",
     ),
     (
         ("score", "score_normal"),

@@ -79,7 +79,7 @@ class Evaluation:
     @property
     def is_scored(self) -> bool:
         """Whether it is tested as a rate of the people that it is worth: a value that is no rate, by default."""
-        return self.question.method == "auto" and self.variance == "auto" and self._of_all.counts_misplaced
+        return self.question.method == "auto" and self.variance == "auto" and self._of_all.is_rate_like
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -13,10 +13,10 @@ from skfairtest.comparisons.contrasts import Design, groups_of
 from skfairtest.comparisons.evaluation import Evaluation
 from skfairtest.inference import two_sides
 from skfairtest.inference.homogeneity import Homogeneity, cochran_q
-from skfairtest.inference.linear_form import EffectiveRates, Form, Linearized, effective_people, linear_form, worth
+from skfairtest.inference.linear_form import EffectiveRates, Form, Linearized, effective_people, linear_form
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.two_sides import Statistic, Stratum
-from skfairtest.metrics import Functional, Rate, Robust
+from skfairtest.metrics import Rate, Robust
 
 #: A variance below this share of the largest square is a rounding error of 0.
 ROUNDING = 1e-24
@@ -115,7 +115,9 @@ class TwoSides:
     def form(self, disparity: str, *, tested: bool = False) -> Form:
         """Return the disparity at any size of it, as it is shown or `tested`: to the rest where it is shown to all."""
         weights, own = self.weights, self.own
-        if self.evaluation.is_scored:
+        low, high = self.evaluation.bounds
+        # Between -1 and 1 a ratio is none of rates.
+        if self.evaluation.is_scored and (disparity == "difference" or low == 0):
             shown = self.shown if not tested else self.own
             if tested:
                 weights = self.balanced
@@ -124,7 +126,10 @@ class TwoSides:
                 alike = shown.covariance / np.sqrt(shown.first_variance * shown.second_variance)
             correlation = np.clip(np.nan_to_num(alike), -0.999, 0.999)
             none, share = np.zeros(len(n1)), weights / weights.sum()
-            return EffectiveRates(shown.first, shown.second, n1, n2, share, none, correlation, disparity, skewed=True)
+            first, second = ((value - low) / (high - low) for value in (shown.first, shown.second))
+            return EffectiveRates(
+                first, second, n1, n2, share, none, correlation, disparity, skewed=True, width=high - low
+            )
         if self.evaluation.has_effective_people:
             most1, most2 = self._most_people().T
             n1 = np.minimum(effective_people(own.first, own.first_variance), most1)
@@ -196,12 +201,6 @@ class TwoSides:
         return any((before != after).all() for before, after in changed)
 
 
-def worth_of(functional: Functional, counts: np.ndarray) -> Floats:
-    """The number of people that the values of some counts (..., K) are worth, tested as rates."""
-    counts = counts.astype(float)
-    return worth(*functional.moments(counts), *functional.misplaced(counts, counts))
-
-
 def evaluate_sides(
     design: Design, evaluation: Evaluation, contrast: Contrast, other: object
 ) -> tuple[TwoSides, dict[int, tuple[bool, bool]]]:
@@ -244,7 +243,8 @@ def evaluate_sides(
         moved = functional.third_moment(counts)
         worths = np.zeros(0)
         if evaluation.is_scored:
-            worths = worth_of(functional, np.vstack([counts, counts.sum(axis=0)] if contrast.overall else [counts]))
+            everybody = [counts.sum(axis=0)] if contrast.overall else []
+            worths = functional.worth(np.vstack([counts, *everybody]).astype(float))
         parts.append(
             Part(
                 place,

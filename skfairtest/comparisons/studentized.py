@@ -36,12 +36,12 @@ from skfairtest.comparisons.evidence import (
 )
 from skfairtest.comparisons.resample import LONG, Task, announce, join, resample, resample_all
 from skfairtest.comparisons.settings import Settings
-from skfairtest.comparisons.sides import TwoSides, evaluate_sides, worth_of
+from skfairtest.comparisons.sides import TwoSides, evaluate_sides
 from skfairtest.inference import two_sides
 from skfairtest.inference.draws import MOST_PEOPLE
 from skfairtest.inference.homogeneity import Homogeneity
 from skfairtest.inference.intervals import wilson
-from skfairtest.inference.linear_form import Form, resampled
+from skfairtest.inference.linear_form import Form, Linearized, resampled
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import quantiles
 from skfairtest.inference.resampling import reference_log_p
@@ -213,12 +213,12 @@ def _values(
         if functional.error != "none":
             error[place] = float(np.sqrt(np.maximum(variance[0], 0.0)))
         n_effective[place] = float(functional.effective(masses)[0])
-        if functional.counts_misplaced and shown.variance == "auto":
-            worths[place] = worth_of(functional, masses)[0]
-        if made.is_scored:
+        if functional.is_rate_like and shown.variance == "auto":
+            worths[place] = functional.worth(masses)[0]
+        if made.is_scored and functional.counts_misplaced:
             wrong = float(functional.misplaced(masses, masses)[0][0])
             few = wrong < MISPLACED
-            why = f"rests on few people who are misranked ({wrong:.1f}), too few to say how uncertain it is"
+            why = f"rests on few people who are misplaced ({wrong:.1f}), too few to say how uncertain it is"
         else:
             few, why = made.variance is not None and float(functional.informative(masses)[0]) < SMALL, FEW
         if few and not (sample.control_names or np.isnan(found[0])):
@@ -227,7 +227,10 @@ def _values(
     z, _ = quantiles("two-sided", settings.alpha)
     for at in map(tuple, np.argwhere(~(np.isnan(value) | np.isnan(error))).tolist()):
         if worths[at] > 0:
-            low[at], high[at] = wilson(value[at] * worths[at], worths[at], z)
+            least, most = made.bounds
+            low[at], high[at] = least + (most - least) * np.array(
+                wilson((value[at] - least) / (most - least) * worths[at], worths[at], z)
+            )
             continue
         spread = _at_least(float(error[at]), float(n_effective[at]), made.bounds)
         low[at], high[at] = two_sides.limits(float(value[at]), spread, made.bounds, (z, z))
@@ -482,8 +485,8 @@ def _asymptotic(made: Evaluation, one: Compared, method: str = "asymptotic") -> 
     if question.margin_bounds is None and made.is_scored:
         distance, error = (float(v) for v in sides.form("difference", tested=True).at(0.0))
         shown, own = (float(v) for v in null.form.at(question.null))
-        if one.estimate.contrast.overall and shown * distance > 0:
-            # Everyone's value is shown, the rest's tested: at equality both have one statistic.
+        if (one.estimate.contrast.overall or isinstance(null.form, Linearized)) and shown * distance > 0:
+            # Everyone's value is shown, or no ratio of rates, the rest's tested: at equality both have one statistic.
             null = replace(null, form=replace(null.form, scale=shown / own * (error / distance)))
         tests = [(distance, error, question.alternative)]
     elif question.margin_bounds is None and not made.has_effective_people:

@@ -89,7 +89,8 @@ class FairnessTest(GroupsTest):
         Tolerated disparity: a difference of at least 0, or a ratio in (0, 1] that means [margin, 1/margin].
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap", "mid-p", "diciccio"}, default="auto"
         How the p-value is computed. "auto": exact for rates if the null distribution can be enumerated, otherwise the
-        score test; a score test of areas under the ROC curve too; permutation for other metrics (with `margin`
+        score test; a score test of areas under the ROC curve, average precision, balanced accuracy, averages over
+        classes, Matthews' coefficient and kappa too; permutation for other metrics (with `margin`
         "asymptotic"), for rates of people with weights, for people in clusters, and if `variance` or `within` requires
         a null distribution that cannot be enumerated. The row's ``method`` says which was used. "mid-p", of odds
         ratios: the exact conditional p-value and limits with half the probability of the data; both are closer, but

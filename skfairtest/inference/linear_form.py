@@ -136,6 +136,8 @@ class EffectiveRates:
         the estimate it fades, as the errors of two equal rates hold for equal rates.
     skewed : bool, default=False
         Whether statistics are corrected for the skewness of rates (Gart and Nam; Laud).
+    width : float, default=1
+        How far apart the smallest and the largest value are of which these are rates: 2 between -1 and 1.
     """
 
     first: Floats
@@ -148,10 +150,12 @@ class EffectiveRates:
     disparity: str
     scale: float = 1.0
     skewed: bool = False
+    width: float = 1.0
 
     def at(self, edge: float | Floats) -> tuple[Floats, Floats]:
         """Return the form and its standard error."""
-        edge = np.asarray(edge, dtype=float)
+        shown = np.asarray(edge, dtype=float)
+        edge = shown / self.width if self.disparity == "difference" else shown
         each, n1, n2 = edge[..., None], self.first_people, self.second_people
         # Everyone's rate is part * first + (1 - part) * second.
         if self.disparity == "ratio":
@@ -176,7 +180,7 @@ class EffectiveRates:
             known = error > 0
             skewness = np.where(known, third, 0.0) / np.where(known, error, 1.0) ** 3
             distance = np.where(known, error * without_skewness(studentize(distance, error), skewness), distance)
-        return distance, self._scale_at(edge) * error
+        return self.width * distance, self.width * self._scale_at(shown) * error
 
     def _scale_at(self, edge: Floats) -> Floats:
         """Return `scale` at equality and beyond it; towards the estimate it fades, and beyond that it is 1."""
@@ -191,7 +195,8 @@ class EffectiveRates:
     @property
     def _values(self) -> tuple[float, float]:
         second = self.part * self.first + (1 - self.part) * self.second
-        return float((self.share * self.first).sum()), float((self.share * second).sum())
+        first, second = ((self.share * rate).sum() for rate in (self.first, second))
+        return self.width * float(first), self.width * float(second)
 
     def limits(self, critical: tuple[float, float], ends: tuple[float, float]) -> tuple[float, float]:
         """Return the edges at which the statistic does not exceed the critical values above and below."""
@@ -264,36 +269,6 @@ def effective_people(rate: Floats, variance: Floats) -> Floats:
         more = (n * rate + 1) / (n + 2) * ((n * (1 - rate) + 1) / (n + 2)) / (n + 2) > variance
         low, high = np.where(more, middle, low), np.where(more, high, middle)
     return np.asarray(np.exp((low + high) / 2))
-
-
-def worth(value: Floats, variance: Floats, misplaced: Floats, least: Floats) -> Floats:
-    """The number of people that a value between 0 and 1 is worth, as if it were a rate.
-
-    It is the n at which value (1 - value) / n is the variance, were one more person misplaced as badly as possible:
-    a value that rests on few misplaced people has a variance that may be far too small, and none where nobody is. At
-    the worst the value is a rate of the `least` people.
-
-    Parameters
-    ----------
-    value, variance : ndarray
-        The value, and the variance that it has in large samples.
-    misplaced : ndarray
-        The effective number of misplaced people.
-    least : ndarray
-        People of the smaller class.
-
-    Examples
-    --------
-    >>> [
-    ...     round(float(worth(0.9, v, k, 50.0)), 1)
-    ...     for v, k in ((0.001, 20.0), (0.001, 1.0), (0.0, 0.0))
-    ... ]
-    [86.7, 64.3, 50.0]
-    """
-    value, variance = np.asarray(value, dtype=float), np.asarray(variance, dtype=float)
-    spread = value * (1 - value)
-    each = np.where(spread > 0, variance, 0.0) / np.where(spread > 0, spread, 1.0)
-    return np.asarray((misplaced + 1) / (misplaced * each + 1 / np.maximum(least, 1.0)))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from skfairtest._utils.typing import Booleans, Floats, Positions
-from skfairtest.metrics.functionals import BalancedAccuracy, Functional, correction, ratio_of
+from skfairtest.metrics.functionals import BalancedAccuracy, Classified, correction, ratio_of
 
 
 def one_more(true: Positions, predicted: Positions) -> Floats:
@@ -51,21 +51,16 @@ class Incidence:
         return np.asarray((matrix @ rows).T.reshape(*values.shape[:-1], matrix.shape[0]))
 
 
-class OfLabels(Functional):
-    """A metric of true and predicted labels, with its variance at counts plus one of right and of wrong in every class.
-
-    The plug-in variance of a group without errors is 0: such a group's value then differs from any other however few
-    people it has, and a group that makes many errors is compared with resamples that look infinitely far away.
-    """
-
-    error = "delta (counts plus one)"
+class OfLabels(Classified):
+    """A metric of true and predicted labels, of which the derivatives by the kinds of people are known."""
 
     def __init__(self, true: Positions, predicted: Positions) -> None:
         self.more = one_more(true, predicted)
+        self._true = Incidence(true[:, None] == np.unique(true))
 
-    def more_of(self, counts: Floats) -> Floats:
-        """The further people, of each kind, at whom the variance is taken."""
-        return self.more
+    def members(self, masses: Floats) -> Floats:
+        """Add masses up by true class."""
+        return self._true.sums(masses)
 
     def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
         """Return the metric and its smoothed variance."""
@@ -110,8 +105,6 @@ class ClassScores(OfLabels):
     absent : bool
         Whether classes that nobody is in are left out.
     """
-
-    bounds = (0.0, 1.0)
 
     def __init__(
         self,
@@ -208,6 +201,9 @@ def _fewest(people: Floats) -> Floats:
 
 class GeometricMean(BalancedAccuracy):
     """Geometric mean of the classes' recalls; its variance is taken at counts plus one, as that of their mean."""
+
+    #: A recall of 0 makes it 0: it is no mean of rates.
+    is_rate_like = False
 
     def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
         """Return the geometric mean and each cell's part of its error; none where a recall is 0."""

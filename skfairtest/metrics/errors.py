@@ -17,6 +17,7 @@ from skfairtest.metrics.functionals import (
     Share,
     Undifferentiated,
     correction,
+    kish,
     linearized_pair,
     per_person,
     ratio_of,
@@ -225,7 +226,8 @@ class Robust(Functional):
         if isinstance(self.functional, Jackknife):
             self.error = "jackknife"
         self.clustered = self.cluster is not None
-        # How far misplaced people of one cluster are alike, few clusters do not tell.
+        # How far people of one cluster are alike, few clusters do not tell.
+        self.is_rate_like = self.functional.is_rate_like and not self.clustered
         self.counts_misplaced = self.functional.counts_misplaced and not self.clustered
         self._sum = None if self.cluster is None else belonging(self.cluster)
 
@@ -277,13 +279,12 @@ class Robust(Functional):
         masses = self.masses(np.asarray(counts, dtype=float))
         if isinstance(self.functional, Share):
             masses = masses * self.functional.given
-        if self._sum is not None:
-            masses = added(masses, self._sum)
-            squares = (masses**2).sum(axis=-1)
+        if self._sum is None:
+            units = kish(masses, counts)
         else:
-            squares = (masses * per_person(masses, counts)).sum(axis=-1)
-        kish = np.where(squares > 0, ratio_of(masses.sum(axis=-1) ** 2, squares), 0.0)
-        return np.minimum(kish, self.functional.effective(np.where(self.masses(counts) > 0, counts, 0.0)))
+            masses = added(masses, self._sum)
+            units = kish(masses, np.ones_like(masses))
+        return np.minimum(units, self.functional.effective(np.where(self.masses(counts) > 0, counts, 0.0)))
 
     def informative(self, counts: Floats) -> Floats:
         """The metric's own number, or half the effective number where that is less.
@@ -321,12 +322,13 @@ class Robust(Functional):
             relative += ratio_of((beyond + BOTH_SIDES * shared) / (freedom + BOTH_SIDES), n)
         return np.where(np.isfinite(relative), ratio_of(np.ones(len(counts)), rate * (1 - rate) * relative), np.inf)
 
+    def worth(self, counts: Floats, weight: Floats | None = None) -> Floats:
+        """Return the metric's own, of people with these weights."""
+        return self.functional.worth(counts, self.weight)
+
     def misplaced(self, masses: Floats, counts: Floats) -> tuple[Floats, Floats]:
         """Return the metric's own, of counts of people."""
         return self.functional.misplaced(self.masses(masses), counts)
 
     def _kish(self, counts: Floats) -> Floats:
-        """Return the effective number of some people (Kish 1965); 0 of nobody."""
-        masses = self.masses(counts)
-        squares = (masses * per_person(masses, counts)).sum(axis=-1)
-        return np.where(squares > 0, ratio_of(masses.sum(axis=-1) ** 2, squares), 0.0)
+        return kish(self.masses(counts), counts)

@@ -47,10 +47,46 @@ def per_person(parts: Floats, counts: Floats) -> Floats:
         return np.where(counts > 0, parts / counts, 0.0)
 
 
+def kish(masses: Floats, counts: Floats) -> Floats:
+    """Return how many people of one weight the masses (..., K) of some people are worth (Kish 1965); 0 of nobody."""
+    squares = (masses * per_person(masses, counts)).sum(axis=-1)
+    return np.where(squares > 0, ratio_of(masses.sum(axis=-1) ** 2, squares), 0.0)
+
+
 def ratio_of(above: Floats, below: Floats) -> Floats:
     """Divide; by 0 without a warning."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(above / below)
+
+
+def worth(value: Floats, variance: Floats, misplaced: Floats, least: Floats) -> Floats:
+    """The number of people that a value between 0 and 1 is worth, as if it were a rate.
+
+    It is the n at which value (1 - value) / n is the variance, were one more person misplaced as badly as possible:
+    a value that rests on few misplaced people has a variance that may be far too small, and none where nobody is. At
+    the worst the value is a rate of the `least` people.
+
+    Parameters
+    ----------
+    value, variance : ndarray
+        The value, and the variance that it has in large samples.
+    misplaced : ndarray
+        The effective number of misplaced people.
+    least : ndarray
+        People of the smaller class.
+
+    Examples
+    --------
+    >>> [
+    ...     round(float(worth(0.9, v, k, 50.0)), 1)
+    ...     for v, k in ((0.001, 20.0), (0.001, 1.0), (0.0, 0.0))
+    ... ]
+    [86.7, 64.3, 50.0]
+    """
+    value, variance = np.asarray(value, dtype=float), np.asarray(variance, dtype=float)
+    spread = value * (1 - value)
+    each = np.where(spread > 0, variance, 0.0) / np.where(spread > 0, spread, 1.0)
+    return np.asarray((misplaced + 1) / (misplaced * each + 1 / np.maximum(least, 1.0)))
 
 
 class Functional:
@@ -64,7 +100,9 @@ class Functional:
     clustered = False
     #: Whether it is the mean of a value per person, whose studentized difference has about a t distribution.
     is_mean = False
-    #: Whether it lies between 0 and 1 and says how many people are misplaced: it is tested as a rate.
+    #: Whether it is tested as a rate of the people that it is worth; its bounds are then finite.
+    is_rate_like = False
+    #: Whether it says how many people are misplaced.
     counts_misplaced = False
 
     def masses(self, counts: Floats) -> Floats:
@@ -156,9 +194,30 @@ class Functional:
         """
         return self.effective(counts) / 3
 
-    def misplaced(self, masses: Floats, counts: Floats) -> tuple[Floats, Floats]:
-        """Return the effective number of people on the wrong side, and what the smaller class is worth."""
+    def worth(self, counts: Floats, weight: Floats | None = None) -> Floats:
+        """Return the number of people that values are worth, tested as rates; people (..., K) may have weights (K,)."""
         raise NotImplementedError
+
+    def misplaced(self, masses: Floats, counts: Floats) -> tuple[Floats, Floats]:
+        """Return the effective number of people on the wrong side, and the people whose rate the value is at worst."""
+        raise NotImplementedError
+
+
+class Misplacing(Functional):
+    """A value between 0 and 1 that lacks what misplaced people take away: it is tested as a rate."""
+
+    bounds = (0.0, 1.0)
+    is_rate_like = counts_misplaced = True
+
+    def worth(self, counts: Floats, weight: Floats | None = None) -> Floats:
+        """Return the people of whom the value would be a rate of this variance, were one more person misplaced."""
+        masses = counts if weight is None else counts * weight
+        if weight is None:
+            value, variance = self.moments(counts)
+        else:
+            value, parts = self.parts(masses)
+            variance = (parts * per_person(parts, counts)).sum(axis=-1) * correction(counts)
+        return worth(value, variance, *self.misplaced(masses, counts))
 
 
 class Mean(Functional):
@@ -300,12 +359,10 @@ class Share(Functional):
         return share_pair(self, self, first, second, shared=shared, null=null)
 
 
-class Auc(Functional):
+class Auc(Misplacing):
     """Area under the ROC curve with DeLong's variance; ties count one half."""
 
-    bounds = (0.0, 1.0)
     error = "delong"
-    counts_misplaced = True
 
     def __init__(self, positive: Booleans, score: Floats) -> None:
         self.positive, self.negative = np.flatnonzero(positive), np.flatnonzero(~positive)
@@ -388,9 +445,8 @@ class Auc(Functional):
             # Below an area of one half those who are ranked rightly are the few.
             each = share * wrong[..., None] + np.where(area < HALF, 1.0, -1.0)[..., None] * parts[..., cells]
             each = np.where(each > ALIKE * share, each, 0.0)
-            squares = [(one * per_person(one, people)).sum(axis=-1) for one in (each, share)]
-            people_wrong = np.where(squares[0] > 0, ratio_of(each.sum(axis=-1) ** 2, squares[0]), 0.0)
-            many.append((people_wrong, ratio_of(np.ones_like(area), squares[1])))
+            squares = (share * per_person(share, people)).sum(axis=-1)
+            many.append((kish(each, people), ratio_of(np.ones_like(area), squares)))
         return np.minimum(many[0][0], many[1][0]), np.minimum(many[0][1], many[1][1])
 
 
@@ -401,19 +457,67 @@ def _as_slice(order: Positions) -> Any:
     return order
 
 
-class BalancedAccuracy(Functional):
-    """Mean of the classes' recalls; its variance is taken at counts plus one of right and of wrong in every class.
+class Classified(Functional):
+    """A metric of true and predicted labels, whose errors are taken at one of right and of wrong more in every class.
 
-    The plug-in variance vanishes where a group makes no errors, and the test would have no power.
+    The plug-in variance of a group without errors is 0: such a group's value then differs from any other however few
+    people it has.
     """
 
     bounds = (0.0, 1.0)
     error = "delta (counts plus one)"
+    is_rate_like = True
+    #: The further people of each kind, (K,).
+    more: Floats
+
+    def members(self, masses: Floats) -> Floats:
+        """Add masses up by true class, (..., K) -> (..., C)."""
+        raise NotImplementedError
+
+    def more_of(self, counts: Floats) -> Floats:
+        """The further people, of each kind, at whom the variance is taken."""
+        return self.more
+
+    def worth(self, counts: Floats, weight: Floats | None = None) -> Floats:
+        """Return the people of whom the value would be a rate of the variance that it has with the further people.
+
+        Each class is worth fewer people without them. A class in which nobody of a group is counts as half a person, if
+        anybody of the other groups is in it.
+        """
+        counts = np.asarray(counts, dtype=float)
+        each = np.ones(counts.shape[-1]) if weight is None else weight
+        people = counts + self.more_of(counts)
+        value, parts = self.parts(people * each)
+        variance = (parts * per_person(parts, people)).sum(axis=-1) * correction(counts)
+        low, high = self.bounds
+        spread = (value - low) * (high - value)
+        own, more = (self._each_class(number, each) for number in (counts, counts + self.more))
+        seen = (own > 0).reshape(-1, own.shape[-1]).any(axis=0)
+        own, more = (np.where(seen, 1 / np.maximum(number, 0.5), 0.0).sum(axis=-1) for number in (own, more))
+        with np.errstate(invalid="ignore"):
+            some = (spread > 0) & (variance > 0)
+        # Without any errors it is the mean of as many rates as there are classes.
+        return np.asarray(np.where(some, ratio_of(spread, variance) * more / own, seen.sum() ** 2 / own))
+
+    def _each_class(self, people: Floats, weight: Floats) -> Floats:
+        """Return the effective number of people in every class."""
+        squares = self.members(people * weight**2)
+        return np.where(squares > 0, ratio_of(self.members(people * weight) ** 2, squares), 0.0)
+
+
+class BalancedAccuracy(Classified):
+    """Mean of the classes' recalls; its variance is taken at counts plus one of right and of wrong in every class."""
 
     def __init__(self, true: Positions, right: Booleans, n_classes: int | None = None) -> None:
         classes = np.unique(true) if n_classes is None else np.arange(n_classes)
         self.of_class = (true[:, None] == classes).astype(float)
         self.right = self.of_class * right[:, None]
+        alike = 2 * true + right
+        self.more = 1.0 / np.bincount(alike)[alike]
+
+    def members(self, masses: Floats) -> Floats:
+        """Add masses up by true class."""
+        return np.asarray(masses @ self.of_class)
 
     def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
         """Return the mean recall and each cell's deviation from its class's."""

@@ -118,6 +118,9 @@ class Inequality(OfLabels):
         The smallest and largest possible value.
     """
 
+    #: It has no largest value.
+    is_rate_like = False
+
     def __init__(self, true: Booleans, predicted: Booleans, index: Index, bounds: tuple[float, float]) -> None:
         self.of_benefit = ((1.0 + predicted - true.astype(float))[:, None] == BENEFITS).astype(float)
         self.index, self.bounds = index, bounds

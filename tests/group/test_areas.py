@@ -6,10 +6,9 @@ from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 from skfairtest import FairnessTest
-from skfairtest.comparisons.sides import worth_of
-from skfairtest.inference.linear_form import EffectiveRates, without_skewness, worth
+from skfairtest.inference.linear_form import EffectiveRates, without_skewness
 from skfairtest.metrics.errors import Robust
-from skfairtest.metrics.functionals import Auc
+from skfairtest.metrics.functionals import Auc, worth
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*rests on few people:UserWarning")
 
@@ -106,7 +105,7 @@ def test_the_score_is_that_of_two_rates_of_so_many_people():
     test = run(truth, score, group)
     area = [roc_auc_score(truth[group == g], score[group == g]) for g in "ab"]
     functional = Auc(truth > 0, score)
-    n = worth_of(functional, np.stack([group == "a", group == "b"]))
+    n = functional.worth(np.stack([group == "a", group == "b"]).astype(float))
     pooled = (n * area).sum() / n.sum()
     variance = pooled * (1 - pooled) * (1 / n).sum() * n.sum() / (n.sum() - 1)
     third = pooled * (1 - pooled) * (1 - 2 * pooled) * (1 / n[0] ** 2 - 1 / n[1] ** 2)
@@ -122,7 +121,7 @@ def test_the_score_is_that_of_two_rates_of_so_many_people():
 @pytest.mark.filterwarnings("error")
 def test_few_misranked_people_are_counted_in_a_warning():
     truth, score, group = drawn(0, areas=(0.999, 0.8), sizes=(40, 400))
-    with pytest.warns(UserWarning, match=r"roc_auc of a rests on few people who are misranked \(0\.0\)"):
+    with pytest.warns(UserWarning, match=r"roc_auc of a rests on few people who are misplaced \(0\.0\)"):
         run(truth, np.where(group == "a", 10.0 * truth, score), group)
     run(*drawn(0, areas=(0.8, 0.8), sizes=(100, 400)))
 
@@ -135,7 +134,7 @@ def test_equal_areas_near_one_are_called_different_as_seldom_as_promised():
         truth, score, _ = drawn(seed, (100, 1000), (0.98, 0.98), 3.0)
         functional = Auc(truth > 0, score)
         value, variance = functional.moments(counts)
-        n = worth_of(functional, counts)
+        n = functional.worth(counts)
         form = EffectiveRates(value[:1], value[1:], n[:1], n[1:], one, none, none, "difference", skewed=True)
         distance, error = form.at(0.0)
         found.append((abs(distance / error), abs(value[0] - value[1]) / np.sqrt(variance.sum())))

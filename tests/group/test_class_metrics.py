@@ -152,7 +152,7 @@ def test_weights_strata_and_clusters_of_one_change_no_value_and_others_give_erro
 )
 def test_many_permutations_of_a_metric_on_counts_call_no_function(people, metric):
     # 9,999 permutations with the function itself take minutes, of counts a fraction of a second.
-    test = run(people, metric, n_resamples=9999, compare="to_rest")
+    test = run(people, metric, n_resamples=9999, compare="to_rest", method="permutation")
     assert test.n_resamples_ == 9999
     assert test.method_ == "permutation"
     slow = run(people, {"f": lambda t, p: OF_LABELS[metric](t, p)}, n_resamples=1)
