@@ -295,15 +295,11 @@ def check_frame(frame, given):
 
 
 def check_impact(table, given):
+    """Those whose group is not known are a category of their own."""
     if known(given, *given):
-        features = {
-            name: ["unknown" if value is MISSING else value for value in values]
-            for name, values in columns_of(given, "sensitive_features").items()
-        }
         for row in table.to_dict("records"):
-            if row["feature"] in features:
-                places = people_of({"sensitive_features": features}, row["feature"], row["category"])
-                same(row["n"], len(places), f"n of {row['category']!r}")
+            if row["feature"] in columns_of(given, "sensitive_features"):
+                same(row["n"], len(people_of(given, row["feature"], row["category"])), f"n of {row['category']!r}")
 
 
 def check_inequality(found, given):
@@ -596,15 +592,14 @@ def folds(random, given):
 
 
 def own_rate(random, given):
-    def test(name, event, given, **arguments):
-        metric = skfairtest.Rate(name, event, given)
+    def test(event, given, **arguments):
+        metric = skfairtest.Rate("own", event, given)
         return skfairtest.FairnessTest.from_predictions(metric=metric, **arguments)
 
     arguments = {
         "y_true": given["y"],
         "y_pred": given["p"],
         "sensitive_features": given["sex"],
-        "name": "own",
         "event": random.choice(("y_pred", "~y_pred")),
         "given": random.choice((None, "y_true")),
     }
@@ -612,14 +607,14 @@ def own_rate(random, given):
 
 
 def own_score(random, given):
-    def test(name, evaluate, **arguments):
-        metric = skfairtest.ScoreMetric(name, evaluate)
+    def test(evaluate, **arguments):
+        metric = skfairtest.ScoreMetric("own", evaluate)
         return skfairtest.FairnessTest.from_predictions(metric=metric, **arguments, **FEW)
 
     def share(y_true, y_pred, sample_weight=None):
         return np.average(y_true == y_pred, weights=sample_weight)
 
-    arguments = {"y_true": given["y"], "y_pred": given["p"], "sensitive_features": given["sex"], "name": "own"}
+    arguments = {"y_true": given["y"], "y_pred": given["p"], "sensitive_features": given["sex"]}
     return Subject(test, arguments | {"evaluate": share}, check=check_test, doc=skfairtest.ScoreMetric)
 
 

@@ -183,7 +183,7 @@ def adjusted_p_values(p_values: Floats) -> Floats:
 def _folds(cv_results: Mapping[str, Any], parameter: str, key: str) -> Floats:
     """Return the scores of shape (candidates, folds)."""
     if not isinstance(cv_results, Mapping) or not all(isinstance(name, str) for name in cv_results):
-        raise ParameterError(f"cv_results must be the mapping that a search fills; found {cv_results!r}")
+        raise ParameterError(f"{parameter}={key!r} is looked up in the cv_results_ of a search; found {cv_results!r}")
     found = [name for name in cv_results if re.fullmatch(rf"split\d+_test_{re.escape(key)}", name)]
     if not found:
         keys = [name.removeprefix("mean_test_") for name in cv_results if name.startswith("mean_test_")]
