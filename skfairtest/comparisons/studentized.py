@@ -218,7 +218,7 @@ def _values(
         if made.is_scored and functional.counts_misplaced:
             wrong = float(functional.misplaced(masses, masses)[0][0])
             few = wrong < MISPLACED
-            why = f"rests on few people who are misplaced ({wrong:.1f}), too few to say how uncertain it is"
+            why = f"rests on few people who are misranked ({wrong:.1f}), too few to say how uncertain it is"
         else:
             few, why = made.variance is not None and float(functional.informative(masses)[0]) < SMALL, FEW
         if few and not (sample.control_names or np.isnan(found[0])):

@@ -24,7 +24,7 @@ def check_no_names(values: Any, X: Any, parameter: str) -> None:
     if not isinstance(names, list | tuple) or not names or not all(isinstance(name, str) for name in names):
         return
     known = getattr(X, "columns", ())
-    if isinstance(values, str) or (len(names) != len(X) and all(name in known for name in names)):
+    if isinstance(values, str) or (all(name in known for name in names) and len(names) != len(X)):
         what = "string" if isinstance(values, str) else "names"
         raise ParameterError(
             f"{parameter} is the {what} {values!r}: columns cannot be looked up here, pass the column itself, for "

@@ -97,9 +97,13 @@ def test_permuted_tables_are_those_of_a_fairness_test(metric):
     counts = _methods.draw_tables(cell.people, cell.effect, 1, rng)[0]
     (p, low, high), _ = _methods.studentized(_methods.Stratum(functional, counts, block), 4000, rng)
     y_true, y_pred, group = expand(counts)
-    test = FairnessTest.from_predictions(
-        y_true, y_pred, sensitive_features=group, metric=metric, n_resamples=4000, random_state=1
-    )
+    people = {"y_true": y_true, "y_pred": y_pred, "sensitive_features": group, "metric": metric}
+    by_default = FairnessTest.from_predictions(**people)
+    assert by_default.p_value_ == pytest.approx(_methods.scored(functional, counts, 0.0)[0], rel=1e-9)
+    inside, outside = (by_default.confidence_interval_[0] + step for step in (1e-3, -1e-3))
+    covered = [_methods.scored(functional, counts, edge)[1] < np.inf for edge in (inside, outside)]
+    assert covered == [True, False]
+    test = FairnessTest.from_predictions(**people, method="permutation", n_resamples=4000, random_state=1)
     assert test.p_value_ == pytest.approx(p, abs=5 * np.sqrt(p * (1 - p) / 2000))
     assert test.confidence_interval_ == pytest.approx((low, high), abs=0.02)
 

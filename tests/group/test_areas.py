@@ -121,7 +121,7 @@ def test_the_score_is_that_of_two_rates_of_so_many_people():
 @pytest.mark.filterwarnings("error")
 def test_few_misranked_people_are_counted_in_a_warning():
     truth, score, group = drawn(0, areas=(0.999, 0.8), sizes=(40, 400))
-    with pytest.warns(UserWarning, match=r"roc_auc of a rests on few people who are misplaced \(0\.0\)"):
+    with pytest.warns(UserWarning, match=r"roc_auc of a rests on few people who are misranked \(0\.0\)"):
         run(truth, np.where(group == "a", 10.0 * truth, score), group)
     run(*drawn(0, areas=(0.8, 0.8), sizes=(100, 400)))
 
