@@ -822,6 +822,8 @@ def judged(error, subject):
     place = f"{type(error).__name__} in {Path(frames[-1].filename).name}:{frames[-1].lineno}: {str(error)[:300]!a}"
     if isinstance(error, Hangs):
         return "hangs", [f"more than {PATIENCE} s in {Path(frames[-1].filename).name}"]
+    if isinstance(error, skfairtest.FairnessRejectedError):  # what on_rejection="raise" asks for
+        return "result", []
     inside = [frame for frame in frames if Path(frame.filename).is_relative_to(HERE)]
     if not inside:
         return "no call", []  # a frame that cannot hold such columns

@@ -346,7 +346,7 @@ def textual(blocks: Iterable[Block], *, grids: bool = False) -> list[Block]:
     ...         Items(("a", "b", "c"), few=1),
     ...     ]
     ... )
-    [Heading(text='People', level=2, annex=False), Items(lines=('a', 'and 2 more'), few=None, tone='plain')]
+    [Heading(text='People', level=2, annex=False, kept=False), Items(lines=('a', 'and 2 more'), few=None, tone='plain')]
     """
     return without_empty(
         [found for block in blocks for found in ([block] if grids and isinstance(block, Grid) else _textual(block))]

@@ -118,7 +118,7 @@ def test_several_labels_are_one_against_the_others_where_the_function_says_so():
         three,
         test_params={"n_resamples": 19},
     )
-    assert shown_and_tested(frame) == ["exact", "exact", "permutation", "permutation", "permutation"]
+    assert shown_and_tested(frame) == ["exact", "exact", "score", "score", "score"]
 
 
 @pytest.mark.slow
