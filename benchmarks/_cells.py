@@ -355,7 +355,9 @@ def number_cells():
         for people in sizes:
             yield Cell(
                 f"average_precision/{value:g}/{_sizes(people)}", "area", "average_precision", people, (first, same),
-                None if max(people) > 1000 else (first, other), 200 if max(people) > 1000 else 600, 199,
+                None if max(people) > 1000 else (first, other),
+                # Where a bound of the size is promised it takes more data sets to tell.
+                200 if max(people) > 1000 else 2000 if people == (200, 200) and value == 0.7 else 600, 199,
                 competitors=False, quick=people == (200, 200) and value == 0.7,
             )  # fmt: skip
     for law in ("normal", "exponential"):
@@ -586,7 +588,7 @@ def share_cells():
     ):
         null = tuple(weights(sigma, rate, factor) for rate in rates)
         yield Cell(f"follow/{label}/{_sizes(people)}", "follow", "selection_rate", people, null,
-                   (null[0], weights(sigma, other, factor)), 500 if sigma else 1000)  # fmt: skip
+                   (null[0], weights(sigma, other, factor)), 1000)  # fmt: skip
 
 
 def highest_cells():
