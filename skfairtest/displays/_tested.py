@@ -42,7 +42,8 @@ class Display(ABC):
         Parameters
         ----------
         test : FairnessTest or FairnessAudit
-            The test to draw; `DisparityDisplay` also takes a `SubgroupScan`. Displays of individual fairness take an
+            The test to draw; `DisparityDisplay` also takes a `SubgroupScan`, an `AdjustedFairnessTest` and a
+            `CorrelationFairnessTest`. Displays of individual fairness take an
             `IndividualFairnessTest`.
         name : str, optional
             Title of the drawing; by default the class of the estimator, if there is one.

@@ -10,7 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.text import pluralize
+from skfairtest._utils.text import label, pluralize
+from skfairtest.adjusted.fairness import AdjustedFairnessTest
+from skfairtest.correlation.fairness import CorrelationFairnessTest
 from skfairtest.displays._axes import axes
 from skfairtest.displays._drawings import draw_panel, height_of, width_of
 from skfairtest.displays._style import styled
@@ -87,7 +89,9 @@ class DisparityDisplay(FittedDisplay):
     ['b against a']
     """
 
-    _drawn: ClassVar[tuple[type, ...]] = (*FittedDisplay._drawn, SubgroupScan)
+    _drawn: ClassVar[tuple[type, ...]] = (
+        *FittedDisplay._drawn, SubgroupScan, AdjustedFairnessTest, CorrelationFairnessTest,
+    )  # fmt: skip
 
     labels: list[str]
     disparity: NDArray[np.float64]
@@ -107,6 +111,10 @@ class DisparityDisplay(FittedDisplay):
     def _read(cls, test: Any, name: str | None) -> Self:
         if isinstance(test, SubgroupScan):
             return cls._of_scan(test, name)
+        if isinstance(test, AdjustedFairnessTest):
+            return cls._of_adjusted(test, name)
+        if isinstance(test, CorrelationFairnessTest):
+            return cls._of_correlations(test, name)
         parts = parts_of(test)
         setup = parts[0].setup
         everything = pd.concat([part.comparisons.assign(part=place) for place, part in enumerate(parts)])
@@ -168,6 +176,34 @@ class DisparityDisplay(FittedDisplay):
             factor=100.0 if unit.startswith(" in percentage") else 1.0,
             xlabel=f"difference{unit}: subgroup minus others\n{together}{100 * (1 - setup.alpha):g}% intervals",
             metric_name="" if several else metric_title(metrics[0]),
+            estimator_name=name,
+        )
+
+    @classmethod
+    def _of_adjusted(cls, test: AdjustedFairnessTest, name: str | None) -> Self:
+        rows, setup = records(test.comparisons_), test._setup
+        unit = " in percentage points" if setup.share else ""
+        return cls._of_rows(
+            rows,
+            labels=[fitted_name([label(row["group"]), setup.other(row)], [" against "], WIDE) for row in rows],
+            factor=100.0 if setup.share else 1.0,
+            xlabel=f"adjusted difference{unit}\n{100 * (1 - setup.alpha):g}% intervals",
+            metric_name=setup.outcome,
+            estimator_name=name,
+        )
+
+    @classmethod
+    def _of_correlations(cls, test: CorrelationFairnessTest, name: str | None) -> Self:
+        rows = [{**row, "disparity": row["correlation"]} for row in records(test.comparisons_)]
+        strata = ["" if row["stratum"] is None else f" in {label(row['stratum'])}" for row in rows]
+        return cls._of_rows(
+            rows,
+            labels=[
+                fitted_name([label(row["feature"]) + stratum], [], WIDE)
+                for row, stratum in zip(rows, strata, strict=True)
+            ],
+            xlabel=f"{test._setup.measure}\n{100 * (1 - test._setup.alpha):g}% intervals",
+            metric_name=test._setup.outcome,
             estimator_name=name,
         )
 

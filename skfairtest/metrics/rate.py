@@ -116,6 +116,8 @@ class Rate:
     disparity: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise ParameterError(f"name of a rate must be text, found {self.name!r}")
         for role, condition in (("event", self.event), ("given", self.given)):
             readable = isinstance(condition, str) or callable(condition)
             if not readable and (condition is not None or role == "event"):

@@ -151,6 +151,8 @@ class ScoreMetric:
     disparity: str | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise ParameterError(f"name of a metric must be text, found {self.name!r}")
         for role in ("evaluate", "variance"):
             found = getattr(self, role)
             if not callable(found) and (found is not None or role == "evaluate"):

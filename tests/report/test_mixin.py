@@ -12,7 +12,19 @@ from fairlearn.metrics import selection_rate_difference
 from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
 
-from skfairtest import CorrelationFairnessTest, FairnessAudit, FairnessTest, IndividualFairnessTest, Projection
+from skfairtest import (
+    AdjustedFairnessTest,
+    CorrelationFairnessTest,
+    FairnessAudit,
+    FairnessTest,
+    IndividualFairnessTest,
+    PairedFairnessTest,
+    Projection,
+    Rate,
+    ScoreMetric,
+    SequentialFairnessTest,
+)
+from skfairtest._utils.errors import ParameterError
 
 Y = np.array([0, 1] * 30)
 PREDICTED = np.array([0, 1, 1, 1, 0, 0] * 10)
@@ -215,3 +227,47 @@ def test_a_model_is_named_and_nobody_is_told_of():
     assert found["solver_report"]["solver"] == "euler"
     assert "loss_ratios" not in found
     assert found["excluded"] == []
+
+
+def streams():
+    return SequentialFairnessTest().partial_fit(y_pred=PREDICTED, sensitive_features=GROUPS["sex"])
+
+
+def two_models():
+    return PairedFairnessTest.from_predictions(Y, PREDICTED, 1 - PREDICTED, sensitive_features=GROUPS["sex"])
+
+
+def adjusted():
+    X = pd.DataFrame({"age": np.linspace(20, 60, 60), "size": np.tile([1.0, 2.0, 4.0], 20)})
+    return AdjustedFairnessTest.from_predictions(Y, PREDICTED, sensitive_features=GROUPS["town"], covariates=X)
+
+
+def correlations():
+    return CorrelationFairnessTest.from_predictions(
+        Y, PREDICTED, sensitive_features={"age": np.arange(60), "size": np.arange(60) % 7}, n_resamples=19
+    )
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    ("made", "display"),
+    [(groups, "Disparity"), (two_models, "Disparity"), (adjusted, "Disparity"), (correlations, "Disparity"),
+     (streams, "Monitor")],
+)  # fmt: skip
+def test_every_test_has_a_page_with_a_title_and_a_picture_with_every_row(made, display):
+    test = made()
+    drawn = test.plot()
+    assert type(drawn).__name__ == f"{display}Display"
+    if display == "Disparity":
+        assert len(drawn.labels) == len(test.comparisons_)
+        column = "correlation" if made is correlations else "disparity"
+        assert sorted(np.abs(drawn.disparity)) == pytest.approx(sorted(np.abs(test.comparisons_[column])))
+    page = test.to_html()
+    assert page.count("<h1") == 1
+    assert page.index("<h1") < page.index("Verdict") < page.index("Null hypothes")
+
+
+@pytest.mark.parametrize("made", [lambda: Rate({1}, "y_pred"), lambda: ScoreMetric(10**20, max)])
+def test_a_name_is_text(made):
+    with pytest.raises(ParameterError, match=r"name of a (rate|metric) must be text"):
+        made()
