@@ -54,6 +54,8 @@ class Standing:
         Whether any comparison of the group is.
     detectable : float
         The smallest disparity that any comparison of the group was likely to detect; nan where that is not known.
+    smaller : bool
+        Whether the group is the smaller side of that comparison, and its size the reason where it is too few to tell.
     """
 
     group: Any
@@ -64,6 +66,7 @@ class Standing:
     p_value: float
     significant: bool
     detectable: float
+    smaller: bool
 
     def is_few(self, setup: Setup) -> bool:
         """Whether the group is too small to tell: see `few_rule`."""
@@ -117,7 +120,9 @@ def standings(part: AuditPart) -> dict[Any, dict[str, Standing]]:
     for (metric, group), rows in counted.items():
         own = compared.get((metric, group), [])
         pooled = [row for row in own if row["stratum"] is None]
-        weights = [people.get((metric, row["other"]), row["n_other"]) for row in pooled]
+        weights = [_others(people, metric, row) for row in pooled]
+        known = [row for row in own if not np.isnan(row["minimum_detectable"])]
+        best = min(known, key=lambda row: row["minimum_detectable"], default=None)
         found.setdefault(group, {})[metric] = Standing(
             group,
             metric,
@@ -126,9 +131,15 @@ def standings(part: AuditPart) -> dict[Any, dict[str, Standing]]:
             _average(part.setup, metric, [row["disparity"] for row in pooled], weights),
             min((row["p_value"] for row in own), default=np.nan),
             any(row["concern"] for row in own),
-            min((row["minimum_detectable"] for row in own if not np.isnan(row["minimum_detectable"])), default=np.nan),
+            np.nan if best is None else best["minimum_detectable"],
+            best is None or people[metric, group] <= _others(people, metric, best),
         )
     return found
+
+
+def _others(people: Mapping[tuple[str, Any], int], metric: str, row: Mapping[str, Any]) -> int:
+    """The number of people whom the metric counts on the other side of a comparison."""
+    return int(people.get((metric, row["other"]), row["n_other"]))
 
 
 def _turned(setup: Setup, row: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.audit.grid import FEW_POINTS, FEW_RATIO, Standing, people_of_groups, standings
 from skfairtest.audit.highlights import Highlight, highlights, largest_gaps, worse_first
 from skfairtest.audit.record import AuditPart, AuditRecord
-from skfairtest.report.sentences import CHANCE, gap_sentence, p_text, points, size_text
+from skfairtest.report.sentences import CHANCE, gap_sentence, metric_title, p_text, points, size_text
 from skfairtest.report.wording import told, worse_when
 
 __all__ = ["first_sentences", "shown_first"]
@@ -136,13 +136,14 @@ def _missed(record: AuditRecord) -> Iterator[str]:
     if not found:
         return
     fewest = min(len(part.sensitive) for part, _, _ in found)
-    few = [(part, group, own) for part, group, own in found if any(one.is_few(part.setup) for one in own)]
+    few = [(part, group, own) for part, group, own in found if _too_few(part, own)]
     single = [(part, group, own) for part, group, own in few if len(part.sensitive) == fewest]
     crossed = len(few) - len(single)
     n_crossed = sum(len(part.sensitive) > fewest for part, _, _ in found)
     names = [
         f"{told(part.sensitive, group)} ({pluralize(people_of_groups(part)[group], 'person', 'people')})"
-        for part, group, _ in single[:NAMED]
+        f"{_in_metrics(_too_few(part, own), own)}"
+        for part, group, own in single[:NAMED]
     ]
     if len(single) > NAMED:
         names.append(pluralize(len(single) - NAMED, "further group"))
@@ -150,12 +151,22 @@ def _missed(record: AuditRecord) -> Iterator[str]:
         names.append(f"{crossed:,} of the {n_crossed:,} crossed groups")
     if names:
         yield (
-            f"Too few people to tell: {enumerated(names)}. There, at least one metric could differ by "
+            f"Too few people to tell: {enumerated(names)}. There, they could differ by "
             f"{_size_missed(record)} unnoticed."
         )
     left_out = sum(int(part.excluded["comparisons"].sum()) for part in record.parts)
     if left_out:
         yield f"{pluralize(left_out, 'comparison')} could not be made: see what was left out."
+
+
+def _too_few(part: AuditPart, own: Sequence[Standing]) -> list[str]:
+    """The metrics by which nothing was found of a group because it is small, and not because others are."""
+    return [one.metric for one in own if one.is_few(part.setup) and one.smaller]
+
+
+def _in_metrics(few: Sequence[str], own: Sequence[Standing]) -> str:
+    """Name the metrics of which that is so, where others tell something."""
+    return "" if len(few) == len(own) else f" in {enumerated([metric_title(metric).lower() for metric in few])}"
 
 
 def _size_missed(record: AuditRecord) -> str:

@@ -95,7 +95,7 @@ def audit_document(record: AuditRecord) -> list[Block]:
             Heading("Similar people", kept=True),
             *map(Paragraph, record.individual[:1]),
             *([Items(record.individual[1:])] if record.individual else []),
-            Heading("Left out, and warnings", kept=True),
+            Heading("Left out, and warnings", kept=_is_incomplete(record)),
             *_left_out(record),
             Heading("What was tested: the null hypotheses"),
             Items(tuple(null_hypotheses(parts)), tone="notes"),
@@ -255,6 +255,11 @@ def _comparisons(record: AuditRecord) -> Iterator[Block]:
 def _are_more(parts: Sequence[AuditPart], most: int) -> bool:
     """Whether all comparisons together are more than so many."""
     return sum(len(part.comparisons) for part in parts) > most
+
+
+def _is_incomplete(record: AuditRecord) -> bool:
+    """Whether anything was left out, or warned of."""
+    return bool(record.not_compared or record.warnings or any(len(part.excluded) for part in record.parts))
 
 
 def _left_out(record: AuditRecord) -> Iterator[Block]:
