@@ -11,6 +11,7 @@ from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.audit.grid import FEW_POINTS, FEW_RATIO, Standing, people_of_groups, standings
 from skfairtest.audit.highlights import Highlight, highlights, largest_gaps, worse_first
 from skfairtest.audit.record import AuditPart, AuditRecord
+from skfairtest.report.cells import records
 from skfairtest.report.sentences import CHANCE, gap_sentence, metric_title, p_text, points, size_text
 from skfairtest.report.wording import told, worse_when
 
@@ -42,9 +43,20 @@ def first_sentences(record: AuditRecord) -> tuple[str, ...]:
     shown = shown_first(record)
     if not record.verdict.concern:
         said = [*_nothing(record, shown), *_paragraph(_detectable(record))]
-        return (*said, *_paragraph(_missed(record)))
+        return (*said, *_unknown(record), *_paragraph(_missed(record)))
     headline = [_headline(shown[0])] if shown else []
-    return (*headline, f"{record.sentence}{_certainty(record)}", *_paragraph(_missed(record)))
+    return (*headline, f"{record.sentence}{_certainty(record)}", *_unknown(record), *_paragraph(_missed(record)))
+
+
+def _unknown(record: AuditRecord) -> list[str]:
+    """Say of how many people a feature is not known, and what became of them."""
+    people, said = record.verdict.n_samples, []
+    for part in record.parts:
+        for row in records(part.excluded):
+            if len(part.sensitive) == 1 and row["group"] is None and " is missing: " in row["reason"]:
+                what, _, done = row["reason"].partition(": ")
+                said.append(f"{what} for {row['n']:,} of {people:,} people ({100 * row['n'] / people:.0f}%): {done}.")
+    return _paragraph(said)
 
 
 def _paragraph(sentences: Iterable[str]) -> list[str]:

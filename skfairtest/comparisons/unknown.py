@@ -15,7 +15,6 @@ from typing import Any, Self
 import numpy as np
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.text import pluralize
 from skfairtest.comparisons.core import Comparison, Enumerated, Estimate, Exclusion, Measured, Result
 from skfairtest.comparisons.family import decide, p_of
 from skfairtest.comparisons.measure import label_table
@@ -208,8 +207,9 @@ def unknown_sentence(measured: Measured) -> str:
     assert sample is not None
     if not sample.n_unknown:
         return ""
-    people, names = pluralize(sample.n_unknown, "person", "people"), " or ".join(sample.sensitive_names)
-    said = f"Of {people} {names} is missing"
+    n, names = sample.n_unknown, " or ".join(sample.sensitive_names)
+    people = sample.n_samples + (0 if sample.named else n)
+    said = f"{names} is missing for {n:,} of {people:,} people ({100 * n / people:.0f}%)"
     if sample.named:
         return f"{said}: this is treated as one more value."
     if measured.settings.missing == "exclude":
@@ -220,7 +220,7 @@ def unknown_sentence(measured: Measured) -> str:
     nulls = [one.null for one in measured.comparisons]
     attained = all(null.found.attained for null in nulls if isinstance(null, UnknownNull))
     return (
-        f"{said}. Each p-value is the largest, and each interval the widest, over all ways to assign them to the "
-        "groups; values are those of the other people."
+        f"{said}, who may be in any group. Each p-value is the largest, and each interval the widest, over all ways to "
+        "assign them to the groups; values are those of the other people."
         + ("" if attained else " Where there were too many ways to try, p-values are bounds above all of them.")
     )

@@ -71,6 +71,7 @@ def group_document(test: Any) -> list[Block]:
             "Whatever groups the people of unknown group are in, the disparity is "
             f"{_limits(setup, lead, test.disparity_bounds_)}, and p between {ends}."
         )
+    said += [setup.unknown] if setup.unknown else []
     said += sampling_error(test.p_value_interval_)
     if len(ordered) > n_main:
         said.append(_strata_sentence(setup, ordered.iloc[n_main:]))
@@ -134,7 +135,8 @@ def notes(setup: Setup, comparisons: pd.DataFrame) -> Iterator[str]:
         together = "for all comparisons together" if simultaneous else "for one comparison at a time"
         intervals = f" Intervals of disparities are {100 * (1 - setup.alpha):g}%, {together}."
     yield f"p-values are adjusted for the number of comparisons: {GROUPS_ADJUSTED[setup.adjust]}.{intervals}"
-    yield from (said for said in (setup.people, setup.unknown) if said)
+    if setup.people:
+        yield setup.people
     if setup.controls:
         yield (
             f"Comparisons averaged over {label(setup.controls)} and those within its single levels are two families, "

@@ -82,7 +82,7 @@ def test_excluded_people_are_left_out_of_everything_and_counted():
     assert (test.n_samples_, test.n_unknown_, known.n_unknown_) == (56, 4, 0)
     (row,) = test.excluded_.to_dict("records")
     assert (row["reason"], row["n"]) == ("sex is missing: left out (missing='exclude')", 4)
-    assert "Of 4 people sex is missing: they were left out." in str(test)
+    assert f"sex is missing for 4 of {test.n_samples_ + 4} people (7%): they were left out." in str(test)
     assert json.loads(test.to_json())["n_unknown"] == 4
 
 
@@ -92,7 +92,7 @@ def test_a_group_of_their_own_is_that_of_people_who_have_another_name(metric):
     test, expected = run(HOLED, "group", metric=metric, random_state=0), run(named, metric=metric, random_state=0)
     pd.testing.assert_frame_equal(test.comparisons_, expected.comparisons_)
     assert test.n_unknown_ == 4
-    assert "Of 4 people sex is missing: this is treated as one more value." in str(test)
+    assert f"sex is missing for 4 of {test.n_samples_} people (7%): this is treated as one more value." in str(test)
 
 
 def test_the_name_of_unknown_people_is_nobody_elses():
