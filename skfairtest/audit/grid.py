@@ -26,9 +26,14 @@ __all__ = ["FEW_POINTS", "FEW_RATIO", "Standing", "audit_grid", "few_rule", "peo
 FEW_POINTS, FEW_RATIO = 0.2, 2.0
 #: Groups of a feature that stand open; a feature with more shows those with the smallest p-values.
 MOST_ROWS = 12
-#: Where the colours of shares (points), ratios (factors) and other values (parts of the largest one) grow darker.
 #: What the group is that all others are compared with.
 BEST = {"to_highest": "highest", "to_lowest": "lowest"}
+#: Hues with what they mean: of judgement where it is known what is better, and else of two that carry none.
+HUES = {
+    True: (("warm", "worse off"), ("cool", "better off")),
+    False: (("high", "higher"), ("low", "lower")),
+}
+#: Where the colours of shares (points), ratios (factors) and other values (parts of the largest one) grow darker.
 STEPS = {"share": (0.01, 0.05, 0.10, 0.20), "ratio": (1.05, 1.25, 1.5, 2.0), "value": (0.05, 0.25, 0.5, 0.75)}
 
 
@@ -189,15 +194,13 @@ def audit_grid(record: AuditRecord) -> Grid | None:
         for part, groups in found
         for made in _parts(part, groups, metrics, scales, folded=len(part.sensitive) > open_)
     ]
-    known = record.setup.favorable is not None
     names = map(label, metrics)
     return Grid(
         # Words break between lines.
         tuple(name.replace("_", " ") if name.isidentifier() else name for name in names),
         tuple(parts),
         _caption(record, metrics),
-        warm="worse off" if known else "higher",
-        cool="better off" if known else "lower",
+        legend=HUES[record.setup.favorable is not None],
         notes=tuple(_notes(record, metrics)),
     )
 
@@ -280,7 +283,7 @@ def _signed(setup: Setup, metric: str, disparity: float) -> str:
 
 
 def _colour(setup: Setup, metric: str, disparity: float, scale: float) -> tuple[str, int]:
-    """The hue and the level of a disparity: worse or better where that is known, or else higher."""
+    """The hue and the level of a disparity: worse or better where that is known, or else higher or lower."""
     kind = _kind(setup, metric)
     if kind == "ratio":
         up, size = disparity > 1, max(disparity, np.inf if disparity == 0 else 1 / disparity)
@@ -288,7 +291,8 @@ def _colour(setup: Setup, metric: str, disparity: float, scale: float) -> tuple[
         up, size = disparity > 0, abs(disparity) / (scale or 1.0 if kind == "value" else 1.0)
     level = int(np.searchsorted(STEPS[kind], size, side="right"))
     worse = 1 if setup.favorable is None else worse_when(metric, setup.favorable)
-    return ("even" if not worse else "warm" if up == (worse > 0) else "cool"), level
+    (one, _), (other, _) = HUES[setup.favorable is not None]
+    return ("even" if not worse else one if up == (worse > 0) else other), level
 
 
 def _caption(record: AuditRecord, metrics: Sequence[str]) -> str:
@@ -311,6 +315,11 @@ def _notes(record: AuditRecord, metrics: Sequence[str]) -> Iterator[str]:
     pairs = " from at least one other group" if setup.compare == "between_groups" else ""
     yield f"Significant: the group differs{pairs} by more than chance explains."
     yield f"Too few people to tell: {few_rule(setup, metrics)}."
+    if setup.favorable is None:
+        yield (
+            "Colours say which value is higher, not which is better: nobody said whether a positive prediction is good "
+            "for people (favorable=True or False; --favorable or --unfavorable)."
+        )
     kinds = {_kind(setup, metric) for metric in metrics}
     if "value" in kinds or len(kinds) > 1:
         yield "Colours of shares and ratios have fixed steps; those of other metrics are relative to their largest gap."

@@ -41,6 +41,8 @@ _GRID = 9
 _HUES = {
     "warm": ("", "", "black on color(223)", "black on color(216)", "black on color(209)"),
     "cool": ("", "", "black on color(153)", "black on color(117)", "black on color(75)"),
+    "high": ("", "", "black on color(189)", "black on color(183)", "black on color(177)"),
+    "low": ("", "", "black on color(158)", "black on color(122)", "black on color(80)"),
     "even": ("", "", "", "", ""),
 }
 _TONES = {"plain": "", "concern": "bold red", "fine": "bold"}
@@ -125,9 +127,8 @@ def _grid(grid: Grid, *, coloured: bool) -> RenderableType:
             shown.add_row(Text(f"  {row.name}", overflow="fold"), Text(row.people), *cells)
     key = Text("* significant, ? ").append(grid.few)
     if grid.hues and coloured:
-        key.append(", ").append(grid.warm, style=_HUES["warm"][4]).append(", ").append(
-            grid.cool, style=_HUES["cool"][4]
-        )
+        for hue, means in grid.legend:
+            key.append(", ").append(means, style=_HUES[hue][4])
     return Padding(Group(shown, key), (0, 0, 0, 2), expand=False)
 
 

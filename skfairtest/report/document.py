@@ -208,8 +208,8 @@ class GridCell:
         The disparity with its sign, or why there is none.
     value : str
         The value that it is of; may be empty.
-    hue : {"warm", "cool", "even"}
-        Which way the disparity points.
+    hue : {"warm", "cool", "high", "low", "even"}
+        Which way the disparity points: worse or better, or higher or lower where nobody said which is better.
     level : int
         How large it is, from 0 to 4.
     state : {"", "significant", "few"}
@@ -260,8 +260,8 @@ class Grid:
         The groups, feature by feature.
     caption : str
         What is in it.
-    warm, cool : str
-        What the two hues mean.
+    legend : tuple of (str, str)
+        The two hues with what they mean.
     notes : tuple of str
         What else a reader has to know.
     """
@@ -269,8 +269,7 @@ class Grid:
     columns: tuple[str, ...]
     parts: tuple[GridPart, ...]
     caption: str
-    warm: str = "higher"
-    cool: str = "lower"
+    legend: tuple[tuple[str, str], ...] = (("high", "higher"), ("low", "lower"))
     few: str = "too few people to tell"
     notes: tuple[str, ...] = ()
 

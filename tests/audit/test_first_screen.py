@@ -89,7 +89,7 @@ def test_strata_have_one_grid_of_the_averages_over_them():
 
 def test_colours_say_who_is_worse_off_where_that_is_known(record):
     grid = audit_grid(record)
-    assert (grid.warm, grid.cool) == ("worse off", "better off")
+    assert dict(grid.legend) == {"warm": "worse off", "cool": "better off"}
     column = grid.columns.index("selection rate")
     (black,) = [row for row in grid.parts[0].rows if row.name == "Black"]
     assert (black.cells[column].hue, black.cells[column].state) == ("warm", "significant")
@@ -97,11 +97,11 @@ def test_colours_say_who_is_worse_off_where_that_is_known(record):
     good = audit_grid(audited(favorable=True))
     assert good.parts[0].rows[0].cells[column].hue == "cool"
     unknown = audit_grid(audited())
-    assert (unknown.warm, unknown.cool) == ("higher", "lower")
+    assert dict(unknown.legend) == {"high": "higher", "low": "lower"}
     accuracy = unknown.columns.index("accuracy")
     for row in unknown.parts[0].rows:
         cell = row.cells[accuracy]
-        assert not cell.level or cell.hue == ("warm" if cell.text.startswith("+") else "cool")
+        assert not cell.level or cell.hue == ("high" if cell.text.startswith("+") else "low")
 
 
 def test_a_group_of_few_people_is_hatched_and_named():
