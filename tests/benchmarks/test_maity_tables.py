@@ -211,7 +211,7 @@ def test_every_model_of_either_data_set_is_trained_and_audited(raw_data, monkeyp
     monkeypatch.setattr(maity_tables, "SEED", maity_tables.SEED[:2])
     splits = {name: maity_tables.figures_of(name, maity_tables.SEED) for name in maity_tables.DATA}
     angles = [maity_tables.angle_of(maity_tables.split_of("compas", seed)[3]) for seed, _ in maity_tables.SEED]
-    found = maity_tables.found(splits, angles, 45_222, {})
+    found = maity_tables.found(splits, angles, 45_222)
     assert len(found.rows) == 48 + 8 + 17
     assert [len(table) for _, table in found.tables.values()] == [4, 4, 2, 0]
 

@@ -824,7 +824,7 @@ def test_a_report_does_not_overwrite_its_record(people, tmp_path, capsys):
     "format_", ["csv", *(pytest.param(name, marks=pytest.mark.slow) for name in ("table", "json", "markdown"))]
 )
 def test_output_goes_to_the_file_and_is_what_a_pipe_gets(hostile, tmp_path, capsys, format_):
-    options = [*ODDS, "--sensitive", EVIL_COLUMN, "--format", format_]
+    options = [*ODDS, "--sensitive", EVIL_COLUMN, "--format", format_, "--details"]
     audit(hostile, *options)
     printed = capsys.readouterr().out
     path = tmp_path / "report"
