@@ -148,14 +148,13 @@ def _missed(record: AuditRecord) -> Iterator[str]:
     if not found:
         return
     fewest = min(len(part.sensitive) for part, _, _ in found)
-    few = [(part, group, own) for part, group, own in found if _too_few(part, own)]
-    single = [(part, group, own) for part, group, own in few if len(part.sensitive) == fewest]
+    few = [(part, group, _in_metrics(metrics, own)) for part, group, own in found if (metrics := _too_few(part, own))]
+    single = [(part, group, where) for part, group, where in few if len(part.sensitive) == fewest]
     crossed = len(few) - len(single)
     n_crossed = sum(len(part.sensitive) > fewest for part, _, _ in found)
     names = [
-        f"{told(part.sensitive, group)} ({pluralize(people_of_groups(part)[group], 'person', 'people')})"
-        f"{_in_metrics(_too_few(part, own), own)}"
-        for part, group, own in single[:NAMED]
+        f"{told(part.sensitive, group)} ({pluralize(people_of_groups(part)[group], 'person', 'people')}){where}"
+        for part, group, where in single[:NAMED]
     ]
     if len(single) > NAMED:
         names.append(pluralize(len(single) - NAMED, "further group"))

@@ -37,10 +37,7 @@ __all__ = [
     "written",
 ]
 
-_REST = (
-    "The rest (values by group, every comparison, null hypotheses, methods): --details shows it here, "
-    "--html FILE writes a page."
-)
+_REST = "--details shows it here, --html FILE writes a page."
 _MORE = "--details shows all of them, --format csv lists them"
 
 

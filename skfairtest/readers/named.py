@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest.readers.containers import is_table, split_table
+from skfairtest.readers.containers import is_table, one_dimensional, split_table
 from skfairtest.readers.levels import listed
 
 __all__ = ["check_names_of_columns", "check_no_names", "named_columns"]
@@ -20,14 +20,14 @@ def check_no_names(values: Any, X: Any, parameter: str) -> None:
     ValueError
         If it is a text, or a list of names of which X has columns.
     """
-    names = [values] if isinstance(values, str) else values
-    if not isinstance(names, list | tuple) or not names or not all(isinstance(name, str) for name in names):
-        return
+    if isinstance(values, str):
+        one_dimensional(values, parameter)  # which refuses it
     known = getattr(X, "columns", ())
-    if isinstance(values, str) or (all(name in known for name in names) and len(names) != len(X)):
-        what = "string" if isinstance(values, str) else "names"
+    is_list = isinstance(values, list | tuple) and len(values) > 0
+    # The first value that is no name ends it: groups may be a long list.
+    if is_list and all(isinstance(name, str) and name in known for name in values) and len(values) != len(X):
         raise ParameterError(
-            f"{parameter} is the {what} {values!r}: columns cannot be looked up here, pass the column itself, for "
+            f"{parameter} is the names {values!r}: columns cannot be looked up here, pass the column itself, for "
             f"example df[{values!r}]."
         )
 

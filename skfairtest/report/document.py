@@ -411,8 +411,8 @@ def shortened(blocks: Iterable[Block], more: str = "") -> list[Block]:
     return [_short(block, more) if isinstance(block, Table) else block for block in blocks]
 
 
-def first_part(blocks: Sequence[Block], more: str) -> list[Block]:
-    """Return what comes before the first annex, and kept sections; `more` says where the rest is, if there is any."""
+def first_part(blocks: Sequence[Block], where: str) -> list[Block]:
+    """The part before the first annex, with the sections that are kept; then `where` the rest is, if there is any."""
     kept, shown, behind = [], True, False
     for block in blocks:
         if isinstance(block, Heading) and block.level <= 2:
@@ -420,7 +420,8 @@ def first_part(blocks: Sequence[Block], more: str) -> list[Block]:
             shown = block.kept or not behind
         if shown:
             kept.append(block)
-    return [*kept, Paragraph(more)] if behind else kept
+    rest = f"The rest (values by group, every comparison, null hypotheses, methods): {where}"
+    return [*kept, Paragraph(rest)] if behind else kept
 
 
 def unfolded(blocks: Iterable[Block]) -> list[Block]:

@@ -30,10 +30,7 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn", "matplotli
 
 
 #: Where the rest of a long report is.
-MORE = (
-    "The rest (values by group, every comparison, null hypotheses, methods): to_text(details=True), or "
-    "to_html('report.html') as a page; results_ and by_group_ are frames."
-)
+REST = "to_text(details=True), or to_html('report.html') as a page; results_ and by_group_ are frames."
 
 
 class Pages:
@@ -109,7 +106,7 @@ class Pages:
             Lines, with a line feed after the last one.
         """
         blocks = self._document()
-        return write_text(plain(blocks if details else shortened(first_part(blocks, MORE), self._all)), path)
+        return write_text(plain(blocks if details else shortened(first_part(blocks, REST), self._all)), path)
 
     @overload
     def to_markdown(self, path: None = None, *, details: bool = False) -> str: ...
