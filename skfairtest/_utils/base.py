@@ -15,12 +15,24 @@ from skfairtest._utils.keywords import answering_guesses
 ANSWERING = ("__init__", "fit", "partial_fit", "from_predictions", "from_table", "from_frame")
 
 
+class _OfModel:
+    """An attribute that a test has from its model; a test that sets one of its own keeps that."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, test: Any, owner: Any) -> Any:
+        return self if test is None else getattr(getattr(test, owner._models[0]), self.name)
+
+
 class ModelTest(MetaEstimatorMixin, BaseEstimator):
     """A test with a parameter ``estimator``, which is fitted already."""
 
     estimator: Any
     #: The parameters that hold fitted models.
     _models: ClassVar[tuple[str, ...]] = ("estimator",)
+    n_features_in_: Any = _OfModel()
+    feature_names_in_: Any = _OfModel()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Answer keywords that are guessed."""

@@ -31,6 +31,7 @@ from skfairtest.readers import (
     check_rows,
     check_same_people,
     classes_of,
+    given_to_fit,
     one_column,
     predict,
     predictions_from_X,
@@ -311,6 +312,9 @@ class AdjustedFairnessTest(ReportMixin):
                 "covariates is missing: one or several columns of what people are to be alike in, for instance "
                 "fit(X, y, sensitive_features=df['sex'], covariates=df[['experience']]); without any, use FairnessTest"
             )
+        given = {"sensitive_features": sensitive_features, "covariates": covariates, "clusters": clusters}
+        X, y, given = given_to_fit(X, y, given)
+        sensitive_features, covariates, clusters = given.values()
         y = one_column(y, warned=True)
         y_true = None if y is None else read_column(y, "y_true", name="y_true")
         cluster = None if clusters is None else read_column(clusters, "clusters")

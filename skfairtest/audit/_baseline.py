@@ -74,7 +74,9 @@ def paired_test(metrics: Sequence[Metric], settings: Mapping[str, Any], n_featur
     n_features : int
         How many sensitive features there are.
     """
-    names = ("compare", "n_resamples", "pos_label", "random_state", "n_jobs", "verbose")
+    names = (
+        "compare", "n_resamples", "pos_label", "prediction_threshold", "response", "random_state", "n_jobs", "verbose",
+    )  # fmt: skip
     level = 1 - (1 - settings["confidence_level"]) / n_features
     return PairedFairnessTest(metric=list(metrics), confidence_level=level, **{name: settings[name] for name in names})
 

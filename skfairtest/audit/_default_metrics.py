@@ -16,15 +16,18 @@ from skfairtest.tables import Sample
 __all__ = ["asked_of", "built_in", "kinds_of"]
 
 
-def asked_of(estimator: Any, y: Any) -> tuple[list[Metric], set[str]]:
+def asked_of(estimator: Any, y: Any, response: str = "auto") -> tuple[list[Metric], set[str]]:
     """Return the metrics of scores that a fitted model allows, and the columns that they need."""
     classes = classes_of(estimator)
     if classes is None and y is not None:  # of a model that does not know its classes
         classes = tuple(getattr(read_values(y, "y"), "levels", ()))
     if _type_of(estimator) == "regressor" or (classes is not None and len(classes) > 2):
         return [], {"y_pred"}
-    for response, names in (("predict_proba", ("roc_auc", "calibration")), ("decision_function", ("roc_auc",))):
-        if callable(getattr(estimator, response, None)):
+    known = {"predict_proba": ("roc_auc", "calibration"), "decision_function": ("roc_auc",)}
+    if response != "auto":  # probabilities, unless they go beyond 0 and 1
+        known = {response: ("roc_auc", "calibration")}
+    for method, names in known.items():
+        if callable(getattr(estimator, method, None)):
             return [SCORES[name] for name in names], {"y_pred", "y_score"}
     return [], {"y_pred"}
 
@@ -60,7 +63,7 @@ def _kind(sample: Sample, estimator: Any) -> str:
     if continuous["y_pred"] and not continuous.get("y_true", True) and len(_levels(sample, "y_true")) <= 2:
         raise ParameterError(
             "y_pred looks like scores, but y_true has two labels: pass the scores as y_score, and the decisions made "
-            "from them as y_pred (for example scores >= 0.5)"
+            "from them as y_pred (for example scores >= 0.5), or prediction_threshold=0.5"
         )
     if continuous.get("y_true") and as_numbers(sample.columns["y_pred"]) is None:
         raise ParameterError("y_true holds numbers but y_pred text: pass predicted numbers, or true labels")

@@ -39,7 +39,7 @@ from skfairtest.comparisons.unknown import with_unknown
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.metrics import Metric, resolve_metrics, standard_metrics
 from skfairtest.paired.fairness import PairedFairnessTest
-from skfairtest.readers import classes_of, is_label, one_column
+from skfairtest.readers import classes_of, given_to_fit, is_label, one_column
 from skfairtest.report.wording import check_words
 from skfairtest.subgroups.fairness import SubgroupScan
 from skfairtest.tables import Sample
@@ -96,6 +96,12 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         groups are made of that feature.
     pos_label : label, optional
         The positive label, as in `FairnessTest`.
+    prediction_threshold : float, optional
+        Predict the positive label from this score on: for models that only give probabilities, and for scores without
+        predictions. None: the model's own predictions, or `y_pred`.
+    response : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
+        The estimator's method that gives scores. "auto": the first that it has of those that the metrics can use, and
+        with `prediction_threshold` of these three; "predict" is for models whose ``predict`` gives probabilities.
     positive_means : str, optional
         What happens to people who are predicted positive, as a participle: "denied", "rated high-risk". Sentences say
         it instead of "predicted positive".
@@ -257,6 +263,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         n_resamples: int = 9999,
         missing: str = "raise",
         pos_label: Any = None,
+        prediction_threshold: float | None = None,
+        response: str = "auto",
         positive_means: str | None = None,
         favorable: bool | None = None,
         individual: Any = None,
@@ -280,6 +288,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         self.n_resamples = n_resamples
         self.missing = missing
         self.pos_label = pos_label
+        self.prediction_threshold = prediction_threshold
+        self.response = response
         self.positive_means = positive_means
         self.favorable = favorable
         self.individual = individual
@@ -333,26 +343,24 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             If the estimator is a scikit-learn estimator that is not fitted.
         """
         test = self._individual_test()
-        super().fit(
-            X,
-            y,
-            sensitive_features=sensitive_features,
-            control_features=control_features,
-            sample_weight=sample_weight,
-            clusters=clusters,
-            predict_params=predict_params,
-        )
+        columns = {
+            "sensitive_features": sensitive_features,
+            "control_features": control_features,
+            "sample_weight": sample_weight,
+            "clusters": clusters,
+        }
+        X, y, columns = given_to_fit(X, y, columns)
+        super().fit(X, y, **columns, predict_params=predict_params)
+        features = {name: columns[name] for name in ("sensitive_features", "control_features")}
         if test is not None:
-            test.fit(X, y, sensitive_features=sensitive_features)
+            test.fit(X, y, sensitive_features=columns["sensitive_features"])
             self.record_ = replace(self.record_, individual=test.sentences(), individual_verdict=test.verdict_)
             self.individual_ = test
         if (scan := self._scan(seed=self.record_.parameters["random_state"], has_truth=y is not None)) is not None:
-            columns = {"sensitive_features": sensitive_features, "control_features": control_features}
             scan.set_params(estimator=self.estimator)
-            self._keep_scan(scan.fit(X, y, **columns, predict_params=predict_params))
+            scan.prediction_threshold, scan.response = self.prediction_threshold, self.response
+            self._keep_scan(scan.fit(X, y, **features, predict_params=predict_params))
         if self.baseline is not None:
-            features = {"sensitive_features": sensitive_features, "control_features": control_features}
-            columns = {**features, "sample_weight": sample_weight, "clusters": clusters}
             test, without = self._baseline_test(
                 {"y_true", "y_pred", "y_score"} if y is not None else {"y_pred", "y_score"}
             )
@@ -364,7 +372,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     def from_predictions(
         cls,
         y_true: Any,
-        y_pred: Any,
+        y_pred: Any = None,
         *,
         y_score: Any = None,
         sensitive_features: Any = None,
@@ -382,10 +390,10 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         ----------
         y_true : array-like of shape (n_samples,) or (n_samples, 1), or None
             True labels; None where the metrics need none.
-        y_pred : array-like of shape (n_samples,) or (n_samples, 1)
+        y_pred : array-like of shape (n_samples,) or (n_samples, 1), optional
             Predictions: labels or numbers.
-        y_score : array-like of shape (n_samples,) or (n_samples, 1), optional
-            Scores of the positive label, for metrics that need them beside predictions.
+        y_score : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, 2), optional
+            Scores of the positive label, for metrics that need them, or what ``predict_proba`` returns for two classes.
         sensitive_features : array-like, frame or mapping
             The groups: one or several columns of length n_samples.
         control_features : array-like, frame or mapping, optional
@@ -511,7 +519,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         return tags
 
     def _asked(self, y: Any) -> tuple[Sequence[Metric], Set[str]]:
-        return super()._asked(y) if self.estimator is None else asked_of(self.estimator, y)
+        return super()._asked(y) if self.estimator is None else asked_of(self.estimator, y, self.response)
 
     def _seed(self) -> int:
         """Return one number from which all that is random can be drawn again: predictions, and resamples."""

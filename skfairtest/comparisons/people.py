@@ -6,15 +6,29 @@ from abc import abstractmethod
 from collections.abc import Sequence, Set
 from typing import Any, ClassVar, Self
 
+from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError, renaming
 from skfairtest.comparisons.measure import cells_read
 from skfairtest.comparisons.settings import Settings
 from skfairtest.metrics import Calibration, Metric, ScoreMetric
-from skfairtest.readers import check_rows, one_column, predict, predictions_from_X, scores, unknown_groups
-from skfairtest.readers.named import check_no_names
+from skfairtest.readers import (
+    check_rows,
+    classes_of,
+    decisions,
+    given_to_fit,
+    in_memory,
+    one_column,
+    positive_scores,
+    predict,
+    predictions_from_X,
+    scores,
+    unknown_groups,
+)
 from skfairtest.report.mixin import ReportMixin
 from skfairtest.tables import CountTable, Sample
 
+#: How a model scores, the first that it has.
+SCORED = ("predict_proba", "decision_function", "predict")
 #: The subject of a test of counts.
 FROM_TABLE = "a table of counts"
 
@@ -34,6 +48,10 @@ class GroupsTest(ReportMixin):
     _scores_are_predictions: ClassVar[bool] = True
     random_state: Any
     pos_label: Any
+    #: From which score on the positive label is predicted, and by which method the estimator scores, of tests that
+    #: have these parameters.
+    prediction_threshold: Any = None
+    response: str = "auto"
 
     @abstractmethod
     def _check(self) -> tuple[Settings, list[Metric] | None]:
@@ -104,15 +122,15 @@ class GroupsTest(ReportMixin):
             "sample_weight": sample_weight,
             "clusters": clusters,
         }
-        y = one_column(y, warned=True)
+        X, y, columns = given_to_fit(X, y, columns)
         with renaming("metric", self._of):
-            return self._fit_sample(*self._people(X, y, None, columns, predict_params))
+            return self._fit_sample(*self._people(X, one_column(y, warned=True), None, columns, predict_params))
 
     @classmethod
     def from_predictions(
         cls,
         y_true: Any,
-        y_pred: Any,
+        y_pred: Any = None,
         *,
         y_score: Any = None,
         sensitive_features: Any = None,
@@ -127,10 +145,11 @@ class GroupsTest(ReportMixin):
         ----------
         y_true : array-like of shape (n_samples,) or (n_samples, 1), or None
             True labels; None where the metrics need none.
-        y_pred : array-like of shape (n_samples,) or (n_samples, 1)
+        y_pred : array-like of shape (n_samples,) or (n_samples, 1), optional
             Predictions: labels or numbers, or scores if the metrics read only scores.
-        y_score : array-like of shape (n_samples,) or (n_samples, 1), optional
-            Scores of the positive label, for metrics that need them beside predictions.
+        y_score : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, 2), optional
+            Scores of the positive label, for metrics that need them beside predictions, or alone; or what
+            ``predict_proba`` returns for two classes.
         sensitive_features : array-like, frame or mapping
             The groups: one or several columns of length n_samples.
         control_features : array-like, frame or mapping, optional
@@ -171,13 +190,19 @@ class GroupsTest(ReportMixin):
             raise ParameterError(
                 f"estimator is not for from_predictions, which takes predictions: use {name}(estimator).fit(X, y, ...)"
             )
-        y_true, y_pred, y_score = map(one_column, (y_true, y_pred, y_score))
+        y_true, y_pred, y_score = (one_column(in_memory(values)) for values in (y_true, y_pred, y_score))
+        y_pred, y_score = (positive_scores(values, y_true, params.get("pos_label")) for values in (y_pred, y_score))
         for name, values in (("y_score", y_score), ("y_pred", y_pred)):
             if values is not None:
                 predictions_from_X(values, name)
         if y_pred is None and y_score is None:
             raise ParameterError("y_pred and y_score are both None: pass predictions, or scores for a metric of scores")
-        if y_pred is None and cls._scores_are_predictions:
+        decided = params.get("prediction_threshold") is not None
+        if decided and y_pred is not None:
+            raise ParameterError(
+                "prediction_threshold makes predictions from y_score: pass y_score, and leave y_pred out"
+            )
+        if y_pred is None and cls._scores_are_predictions and not decided:
             y_pred, y_score = y_score, None
         columns = {
             "sensitive_features": sensitive_features,
@@ -300,9 +325,9 @@ class GroupsTest(ReportMixin):
         settings, metrics = self._check()
         if columns["sensitive_features"] is None:
             raise self._without_groups("the groups to compare", "sex")
-        check_no_names(columns["sensitive_features"], X, "sensitive_features")
         seed = self._seed()
         if self.estimator is None and (X is not None or y_score is None):
+            X = positive_scores(X, y, self.pos_label)
             predictions_from_X(X)  # what is no predictions is the first thing to be said
         asked, needed = self._asked(y) if metrics is None else (metrics, cells_read(metrics, settings))
         if metrics is not None and "y_true" in needed and y is None:
@@ -312,10 +337,14 @@ class GroupsTest(ReportMixin):
                 f"{self._of}='selection_rate' does not"
             )
         if self.estimator is not None:
-            y_pred, y_score = self._ask(X, y, columns, predict_params, asked, needed, seed)
+            check_rows(X, y=y, **columns)  # before a model might pair the groups that it is given with other people
+            self._cautions = cautions_of([self.estimator], columns["sensitive_features"], predict_params)
+            y_pred, y_score = self._ask(self.estimator, X, y, columns, predict_params, asked, needed, seed)
         else:
-            y_pred = None if X is None else predictions_from_X(X)
-            if y_score is None and needed <= {"y_true", "y_score"} and "y_score" in needed:
+            y_pred = X
+            if y_pred is None and self.prediction_threshold is not None:
+                y_pred = decisions(y_score, self.prediction_threshold, y_true=y, pos_label=self.pos_label)
+            elif y_score is None and needed <= {"y_true", "y_score"} and "y_score" in needed:
                 y_pred, y_score = None, y_pred  # a metric of scores alone takes them as predictions too
         # A missing label is an error, whichever metric reads it.
         sample = self._sample(X, y, y_pred, y_score, columns)
@@ -328,6 +357,7 @@ class GroupsTest(ReportMixin):
 
     def _ask(
         self,
+        estimator: Any,
         X: Any,
         y: Any,
         columns: dict[str, Any],
@@ -336,23 +366,29 @@ class GroupsTest(ReportMixin):
         needed: Set[str],
         seed: Any,
     ) -> tuple[Any, Any]:
-        """Ask the fitted model for the predictions and scores that metrics need."""
-        # Before the model is asked: it might pair the groups it is handed with other people.
-        check_rows(X, y=y, **columns)
+        """Ask a fitted model for the predictions and scores that metrics need."""
         common = {
             "sensitive_features": columns["sensitive_features"],
             "predict_params": predict_params,
             "random_state": seed,
         }
-        self._cautions = cautions_of([self.estimator], columns["sensitive_features"], predict_params)
+        decided = self.prediction_threshold is not None
+        check_choice("response", self.response, ("auto", *SCORED))
         y_pred = y_score = None
-        if "y_pred" in needed or "y_score" not in needed:
-            y_pred = predict(self.estimator, X, **common)
-        if "y_score" in needed:
-            responses, names = responses_asked(metrics)
+        if not decided and ("y_pred" in needed or "y_score" not in needed):
+            y_pred = predict(estimator, X, **common)
+        if decided or "y_score" in needed:
+            responses, names = SCORED, "prediction_threshold"
+            if "y_score" in needed:
+                responses, names = responses_asked(metrics)
+            if self.response != "auto":
+                responses = (self.response,)
             known = {"metric": names, "pos_label": self.pos_label, "y_true": y}
-            y_score = scores(self.estimator, X, responses, **known, **common)
-        return y_pred, y_score
+            y_score = scores(estimator, X, responses, **known, **common)
+        if decided:
+            labels = {"classes": classes_of(estimator), "y_true": y, "pos_label": self.pos_label}
+            y_pred = decisions(y_score, self.prediction_threshold, **labels)
+        return y_pred, y_score if "y_score" in needed else None
 
 
 def _check_cells(sample: Sample, metrics: Sequence[Metric], needed: Set[str]) -> None:

@@ -35,6 +35,7 @@ from skfairtest.readers import (
     check_rows,
     check_same_people,
     classes_of,
+    given_to_fit,
     one_column,
     predictions_from_X,
     read_column,
@@ -241,6 +242,9 @@ class CorrelationFairnessTest(ReportMixin):
         settings = self._check()
         if sensitive_features is None:
             raise self._without_groups("columns of numbers", "age")
+        given = {"sensitive_features": sensitive_features, "control_features": control_features}
+        X, y, given = given_to_fit(X, y, given)
+        sensitive_features, control_features = given.values()
         features = read_columns(sensitive_features, "sensitive_features", default_name="sensitive_feature")
         controls: tuple[Column, ...] = ()
         if control_features is not None:

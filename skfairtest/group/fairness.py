@@ -125,6 +125,12 @@ class FairnessTest(GroupsTest):
         engine counts, no group is missing.
     pos_label : label, optional
         The positive label. None: 1 of {0, 1} or {-1, 1}, or True; other labels need one.
+    prediction_threshold : float, optional
+        Predict the positive label from this score on: for models that only give probabilities, and for scores without
+        predictions. None: the model's own predictions, or `y_pred`.
+    response : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
+        The estimator's method that gives scores. "auto": the first that it has of those that the metrics can use, and
+        with `prediction_threshold` of these three; "predict" is for models whose ``predict`` gives probabilities.
     random_state : int, RandomState, Generator or None
         Seed of the resampled methods, and of the predictions of a randomised model.
     n_jobs : int, optional
@@ -281,6 +287,8 @@ class FairnessTest(GroupsTest):
         n_resamples: int = 9999,
         missing: str = "raise",
         pos_label: Any = None,
+        prediction_threshold: float | None = None,
+        response: str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -300,6 +308,8 @@ class FairnessTest(GroupsTest):
         self.n_resamples = n_resamples
         self.missing = missing
         self.pos_label = pos_label
+        self.prediction_threshold = prediction_threshold
+        self.response = response
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -35,6 +35,7 @@ from skfairtest.individual._unfair import (
 from skfairtest.individual.flow.audit_value import AuditValue, ratios
 from skfairtest.individual.report import IndividualSetup, individual_document, individual_sentences
 from skfairtest.individual.sensitive_subspace import NoGroupsError
+from skfairtest.readers import given_to_fit
 from skfairtest.report.document import Block
 from skfairtest.report.mixin import ReportMixin
 
@@ -413,8 +414,9 @@ class IndividualFairnessTest(ReportMixin):
 
     def _planned(self, X: Any, y: Any, sensitive_features: Any, like: Sequence[Any] = ()) -> Plan:
         """Read everything and decide how people are moved, their columns read as for these models as well."""
+        X, y, given = given_to_fit(X, y, {"sensitive_features": sensitive_features})
         try:
-            return planned(self, X, y, sensitive_features, like)
+            return planned(self, X, y, given["sensitive_features"], like)
         except NoGroupsError as error:
             raise self._without_groups(str(error), "sex") from error
 

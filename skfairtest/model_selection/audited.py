@@ -33,7 +33,7 @@ from skfairtest.model_selection._check_lengths import check_people, lengths_of
 from skfairtest.model_selection._folds import partition
 from skfairtest.model_selection._out_of_fold import Fold, OutOfFold, rows_of, rows_of_each, training_rows
 from skfairtest.model_selection._training import fitted, groups_of_fit, has_keywords, takes_groups
-from skfairtest.readers import as_model_input, check_same_people, classes_of, read_column, read_columns
+from skfairtest.readers import as_model_input, check_same_people, classes_of, given_to_fit, read_column, read_columns
 
 __all__ = ["AuditedClassifier", "AuditedRegressor", "FairnessRejectedError", "FairnessRejectedWarning"]
 
@@ -195,6 +195,17 @@ class _Audited(MetaEstimatorMixin):
             raise ParameterError(_NO_GROUPS.format(step=type(self).__name__.lower()))
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        X, y, people = given_to_fit(
+            X,
+            y,
+            {
+                "sensitive_features": sensitive_features,
+                "control_features": control_features,
+                "clusters": clusters,
+                "sample_weight": test_weight,
+            },
+        )
+        sensitive_features, control_features, clusters, test_weight = people.values()
         X, y = indexable(X, y)
         if len(getattr(y, "shape", ())) == 2:
             y = column_or_1d(y, warn=True)
@@ -202,8 +213,7 @@ class _Audited(MetaEstimatorMixin):
             assert_all_finite(y, input_name="y")
         if self._classifies:
             check_classification_targets(y)
-        people = {"control_features": control_features, "clusters": clusters, "sample_weight": test_weight}
-        people = {"sensitive_features": sensitive_features} | {k: v for k, v in people.items() if v is not None}
+        people = {name: values for name, values in people.items() if values is not None}
         tests = self._new_tests(people)
         splits = self._split(X, y, tests, people)
         given = self._for_training(

@@ -21,9 +21,12 @@ from skfairtest.readers.levels import listed
 __all__ = ["select_fair"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FairSelection:
-    """What `select_fair` returns: called with ``cv_results_`` it returns the position of the candidate to refit."""
+    """What `select_fair` returns: called with ``cv_results_`` it returns the position of the candidate to refit.
+
+    A search looks up the scorer of its own ``score`` by its ``refit``: this finds the score that is maximized.
+    """
 
     maximize: str
     fairness: str | None
@@ -37,6 +40,14 @@ class FairSelection:
         named = [f"{name}={value!r}" for name, value in given.items() if value is not None]
         keys = [repr(key) for key in (self.maximize, self.fairness) if key is not None]
         return f"select_fair({', '.join([*keys, *named])})"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the name of the score that is maximized, or the same choice."""
+        return other == self.maximize if isinstance(other, str) else repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        """That of the name of the score that is maximized."""
+        return hash(self.maximize)
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
         """Return the position of the best candidate that is fair enough; if there is none, of the fairest."""

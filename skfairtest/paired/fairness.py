@@ -15,7 +15,7 @@ from skfairtest._utils.text import label
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import compare, settings_of
 from skfairtest.comparisons.measure import cells_read
-from skfairtest.comparisons.people import cautions_of, responses_asked
+from skfairtest.comparisons.people import cautions_of
 from skfairtest.comparisons.settings import Settings
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.metrics import Metric, Rate, resolve_metrics
@@ -24,7 +24,7 @@ from skfairtest.paired.metric import MODELS, Paired, paired
 from skfairtest.paired.one_group import compare_in_one_group
 from skfairtest.paired.record import PairedRecord, paired_row
 from skfairtest.paired.report import paired_document
-from skfairtest.readers import check_rows, classes_of, one_column, predict, predictions_from_X, scores
+from skfairtest.readers import check_rows, classes_of, one_column, predictions_from_X
 from skfairtest.readers.containers import is_table, split_table
 from skfairtest.report.cells import records
 from skfairtest.report.document import Block
@@ -74,6 +74,11 @@ class PairedFairnessTest(FairnessTest):
         Resamples drawn where a null distribution is not enumerated.
     pos_label : label, optional
         The positive label, as in `FairnessTest`.
+    prediction_threshold : float, optional
+        Predict the positive label from this score on: for models that only give probabilities. None: the models' own
+        predictions.
+    response : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
+        The models' method that gives scores, as of `FairnessTest`.
     random_state : int, RandomState, Generator or None
         Seed of what is drawn, and of the predictions of randomised models.
     n_jobs : int, optional
@@ -169,6 +174,8 @@ class PairedFairnessTest(FairnessTest):
         confidence_level: float = 0.95,
         n_resamples: int = 9999,
         pos_label: Any = None,
+        prediction_threshold: float | None = None,
+        response: str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -184,6 +191,8 @@ class PairedFairnessTest(FairnessTest):
         self.confidence_level = confidence_level
         self.n_resamples = n_resamples
         self.pos_label = pos_label
+        self.prediction_threshold = prediction_threshold
+        self.response = response
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -350,20 +359,14 @@ class PairedFairnessTest(FairnessTest):
         settings, metrics = self._check()
         needed = cells_read(metrics, settings)
         check_rows(X, y=y, **columns)
-        common = {
-            "sensitive_features": columns["sensitive_features"],
-            "predict_params": predict_params,
-            "random_state": seed,
-        }
         self._cautions = cautions_of(list(models.values()), columns["sensitive_features"], predict_params)
+        measured = [metric.of for metric in metrics if isinstance(metric, Paired)]
         said = {}
         for model, estimator in models.items():
-            if f"y_pred_{model}" in needed or f"y_score_{model}" not in needed:
-                said[f"y_pred_{model}"] = predict(estimator, X, **common)
-            if f"y_score_{model}" in needed:
-                responses, names = responses_asked([metric.of for metric in metrics if isinstance(metric, Paired)])
-                known = {"metric": names, "pos_label": self.pos_label, "y_true": y}
-                said[f"y_score_{model}"] = scores(estimator, X, responses, **known, **common)
+            asked = {name for name in ("y_pred", "y_score") if f"{name}_{model}" in needed}
+            answers = self._ask(estimator, X, y, columns, predict_params, measured, asked, seed)
+            said |= {f"{name}_{model}": values for name, values in zip(("y_pred", "y_score"), answers, strict=True)}
+        said = {name: values for name, values in said.items() if values is not None}
         return self._read(y, said, columns, seed)
 
     def _with_groups(self, columns: Mapping[str, Any]) -> None:

@@ -9,17 +9,19 @@ from skfairtest.readers.columns import (
     read_column,
     read_columns,
 )
-from skfairtest.readers.containers import one_column
+from skfairtest.readers.containers import in_memory, one_column
 from skfairtest.readers.intervals import in_intervals
 from skfairtest.readers.labels import check_labels, resolve_pos_label
 from skfairtest.readers.levels import is_label, sort_levels
-from skfairtest.readers.named import check_names_of_columns, named_columns
+from skfairtest.readers.named import check_names_of_columns, given_to_fit, named_columns
 from skfairtest.readers.numbers import as_floats, as_numbers, check_magnitude, read_values, read_weights
 from skfairtest.readers.predictions import (
     as_model_input,
     ask,
     check_rows,
     classes_of,
+    decisions,
+    positive_scores,
     predict,
     predictions_from_X,
     scores,
@@ -45,10 +47,14 @@ __all__ = [
     "check_rows",
     "check_same_people",
     "classes_of",
+    "decisions",
+    "given_to_fit",
     "in_intervals",
+    "in_memory",
     "is_label",
     "named_columns",
     "one_column",
+    "positive_scores",
     "predict",
     "predictions_from_X",
     "read_column",

@@ -51,6 +51,12 @@ def is_table(data: Any) -> bool:
     return getattr(data, "ndim", 1) != 1
 
 
+def in_memory(data: Any) -> Any:
+    """Return a collection of Dask with its values; anything else unchanged."""
+    # Recognised by its protocol: importing Dask to ask would make it a dependency.
+    return data.compute() if hasattr(data, "__dask_graph__") else data
+
+
 def one_column(data: Any, *, warned: bool = False) -> Any:
     """Return the values of an array or a frame of one column, as scikit-learn's metrics read them; others unchanged.
 

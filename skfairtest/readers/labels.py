@@ -22,8 +22,8 @@ def _scores_message(subject: str, labels: Iterable[Any]) -> str:
     return (
         f"{subject} looks like scores, not labels: it has values such as "
         f"{listed(filter(_is_fraction, labels), 3)}. Turn scores into decisions first (for "
-        "example scores >= 0.5), or pass them as y_score to a metric that takes scores, such "
-        "as 'roc_auc'."
+        "example scores >= 0.5, or prediction_threshold=0.5), or pass them as y_score to a "
+        "metric that takes scores, such as 'roc_auc'."
     )
 
 

@@ -1,35 +1,69 @@
 """Columns of X by their names, which need no routing."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
+from skfairtest._utils.checks import is_integer
 from skfairtest._utils.errors import ParameterError
-from skfairtest.readers.containers import is_table, one_dimensional, split_table
+from skfairtest.readers.containers import in_memory, is_table, one_dimensional, split_table
 from skfairtest.readers.levels import listed
 
-__all__ = ["check_names_of_columns", "check_no_names", "named_columns"]
+__all__ = ["check_names_of_columns", "given_to_fit", "named_columns"]
 
 
-def check_no_names(values: Any, X: Any, parameter: str) -> None:
-    """Refuse names of columns of `X` where the columns themselves are needed.
+def given_to_fit(X: Any, y: Any, columns: Mapping[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
+    """Return what a ``fit`` was given, in memory, with the columns of `X` in the place of their names.
+
+    Parameters
+    ----------
+    X : object
+        What the model predicts from; names are those of its columns.
+    y : object
+        True labels.
+    columns : mapping
+        The other arguments by their names: columns, containers of columns, a name of a column of `X`, a list of names,
+        or None.
+
+    Returns
+    -------
+    X, y, columns : object, object, dict
+        Collections of Dask are computed.
 
     Raises
     ------
     ValueError
-        If it is a text, or a list of names of which X has columns.
+        If a text is no name of a column.
+
+    Examples
+    --------
+    >>> people = pd.DataFrame({"sex": ["f", "m"], "age": [31, 27]})
+    >>> given_to_fit(people, None, {"sensitive_features": "sex", "clusters": None})[2][
+    ...     "sensitive_features"
+    ... ].tolist()
+    ['f', 'm']
     """
+    X, y = in_memory(X), in_memory(y)
+    return X, y, {name: _looked_up(X, in_memory(values), name) for name, values in columns.items()}
+
+
+def _looked_up(X: Any, values: Any, parameter: str) -> Any:
+    known = X.columns if isinstance(X, pd.DataFrame) else getattr(X, "column_names", getattr(X, "columns", ()))
     if isinstance(values, str):
-        one_dimensional(values, parameter)  # which refuses it
-    known = getattr(X, "columns", ())
-    is_list = isinstance(values, list | tuple) and len(values) > 0
+        if len(known) and values not in known:
+            raise ParameterError(
+                f"{parameter}={values!r}: X has no column of this name; its columns are {listed(list(known))}. Pass "
+                f"one of these, or the column itself, for example df[{values!r}]."
+            )
+        if not len(known):
+            one_dimensional(values, parameter)  # which refuses it
+        return named_columns(X, [values], parameter)[values]
     # The first value that is no name ends it: groups may be a long list.
+    is_list = isinstance(values, list | tuple) and len(values) > 0
     if is_list and all(isinstance(name, str) and name in known for name in values) and len(values) != len(X):
-        raise ParameterError(
-            f"{parameter} is the names {values!r}: columns cannot be looked up here, pass the column itself, for "
-            f"example df[{values!r}]."
-        )
+        return named_columns(X, values, parameter)
+    return values
 
 
 def check_names_of_columns(names: Any, parameter: str) -> tuple[str, ...] | None:
@@ -37,8 +71,8 @@ def check_names_of_columns(names: Any, parameter: str) -> tuple[str, ...] | None
 
     Parameters
     ----------
-    names : str, sequence of str or None
-        The argument that the caller got.
+    names : str, int, sequence of these, or None
+        The argument that the caller got; numbers are names of columns as they are in frames that were arrays.
     parameter : str
         The caller's name of it, for error messages.
 
@@ -59,10 +93,10 @@ def check_names_of_columns(names: Any, parameter: str) -> tuple[str, ...] | None
     """
     if names is None:
         return None
-    if isinstance(names, str):
-        return (names,)
+    if isinstance(names, str) or is_integer(names):
+        return (str(names),)
     found = list(names) if isinstance(names, list | tuple) else []
-    if not found or not all(isinstance(name, str) for name in found):
+    if not found or not all(isinstance(name, str) or is_integer(name) for name in found):
         shown = f"[{listed(found, 3)}]" if isinstance(names, list | tuple) else type(names).__name__
         raise ParameterError(
             f"{parameter} must be the name of a column of X, or a list of names, as in {parameter}='sex'; found "
@@ -70,7 +104,7 @@ def check_names_of_columns(names: Any, parameter: str) -> tuple[str, ...] | None
         )
     if len(set(found)) < len(found):
         raise ParameterError(f"{parameter} names a column twice: {listed(found)}")
-    return tuple(found)
+    return tuple(map(str, found))
 
 
 def named_columns(X: Any, names: Sequence[str], parameter: str) -> Any:

@@ -14,19 +14,23 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from skfairtest._utils.checks import is_number
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.stacklevel import find_stack_level
 from skfairtest.readers.columns import Column, check_same_people, read_column
 from skfairtest.readers.containers import is_table, one_dimensional
 from skfairtest.readers.labels import resolve_pos_label
 from skfairtest.readers.levels import listed, plain_scalar, sort_levels
+from skfairtest.readers.numbers import as_numbers, read_values
 
 __all__ = [
     "as_model_input",
     "ask",
     "check_rows",
     "classes_of",
+    "decisions",
     "path_of",
+    "positive_scores",
     "predict",
     "predictions_from_X",
     "scores",
@@ -179,20 +183,19 @@ def ask(
         asking = f"{type(path[depth]).__name__}.{response}"
         raise ParameterError(f"estimator={name}(): {asking} needs {' and '.join(lacking)}: pass {where}.")
     try:
-        if isinstance(estimator, BaseEstimator) and hasattr(estimator, "fit"):
-            check_is_fitted(estimator)
         if (caution := unknown_groups(estimator, sensitive_features, predict_params)) is not None:
             warnings.warn(caution, UserWarning, stacklevel=find_stack_level())
         for step in transformers_of(path[: depth + 1]):
             X = step.transform(X)
         predictions = method(X, **params)
-    except NotFittedError as error:
-        raise NotFittedError(
-            f"estimator={name}() is not fitted, and a test never fits its model: fit it first, on people other than "
-            f"those tested. ({error})"
-        ) from error
-    except TypeError as error:
-        if "sensitive_features" not in str(error) or "sensitive_features" in params:
+    except Exception as error:
+        if isinstance(error, NotFittedError) or _is_unfitted(estimator):
+            raise NotFittedError(
+                f"estimator={name}() is not fitted, and a test never fits its model: fit it first, on people other "
+                f"than those tested. ({error})"
+            ) from error
+        asks = isinstance(error, TypeError) and "sensitive_features" in str(error)
+        if not asks or "sensitive_features" in params:
             raise
         raise ParameterError(
             f"estimator={name}(): a model inside needs sensitive_features, but {name}.{response} does not pass them on "
@@ -202,6 +205,17 @@ def ask(
     dtype = object if isinstance(predictions, (list, tuple)) else None
     array: NDArray[Any] = np.asarray(predictions, dtype=dtype)
     return array
+
+
+def _is_unfitted(estimator: Any) -> bool:
+    """Whether a model that failed lacks what fits leave behind: rules and wrappers predict without."""
+    if not isinstance(estimator, BaseEstimator) or not hasattr(estimator, "fit"):
+        return False
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return True
+    return False
 
 
 def unknown_groups(
@@ -397,6 +411,55 @@ def scores(
     return -array if found[0] == "decision_function" else 1.0 - array
 
 
+def decisions(
+    y_score: Any, threshold: float, *, classes: Sequence[Any] | None = None, y_true: Any = None, pos_label: Any = None
+) -> Column:
+    """Decide by a threshold: the positive label where a score is at least as large.
+
+    Parameters
+    ----------
+    y_score : array-like of shape (n,)
+        Scores of the positive label.
+    threshold : float
+        The smallest score that is decided positively.
+    classes : sequence, optional
+        The labels that the model knows; otherwise those of `y_true`, or 0 and 1.
+    y_true : array-like of shape (n,), optional
+        True labels.
+    pos_label : object, optional
+        The positive label; None: 1 of {0, 1} or {-1, 1}, or True.
+
+    Returns
+    -------
+    Column
+        A label per person.
+
+    Raises
+    ------
+    ValueError
+        If the threshold or a score is no number, there are not two labels, or nothing says which is the positive one.
+
+    Examples
+    --------
+    >>> decisions([0.2, 0.7], 0.5).values.tolist()
+    [0, 1]
+    """
+    if not is_number(threshold) or threshold != threshold:
+        raise ParameterError(f"prediction_threshold must be a number; found {threshold!r}")
+    read = read_values(y_score, "y_score")
+    numbers = as_numbers(read)
+    if numbers is None:
+        raise ParameterError("prediction_threshold makes predictions from numbers, and y_score holds text: pass scores")
+    known = [labels for labels in (classes or (), _labels(y_true)) if len(labels) == 2]
+    if not known and not {0, 1}.issuperset(_labels(y_true)):
+        raise ParameterError(
+            f"prediction_threshold decides between two labels, and y_true holds {listed(_labels(y_true))}: pass y_pred"
+        )
+    labels = sort_levels(known[0]) if known else [0, 1]
+    positive = labels.index(resolve_pos_label(labels, pos_label))
+    return Column("y_pred", tuple(labels), np.where(numbers >= threshold, positive, 1 - positive), read.index)
+
+
 def _position(pos_label: Any, classes: Sequence[Any], metric: str) -> int:
     """Return where the positive label stands among the classes."""
     if pos_label is None:
@@ -465,6 +528,34 @@ def classes_of(estimator: Any) -> tuple[Any, ...] | None:
     if classes is None or isinstance(classes, (str, bytes)) or is_table(classes):
         return None
     return tuple(plain_scalar(label) for label in classes)
+
+
+def positive_scores(y_score: Any, y_true: Any = None, pos_label: Any = None) -> Any:
+    """Return the scores of the positive label, of what ``predict_proba`` returns for two classes; others unchanged.
+
+    Parameters
+    ----------
+    y_score : object
+        Scores; of two columns of probabilities that add up to 1, one is taken.
+    y_true : array-like of shape (n,), optional
+        True labels: the columns are of these, sorted.
+    pos_label : object, optional
+        The positive label; None: the second.
+
+    Examples
+    --------
+    >>> positive_scores(np.array([[0.9, 0.1], [0.4, 0.6]])).tolist()
+    [0.1, 0.6]
+    """
+    if tuple(getattr(y_score, "shape", ()))[1:] != (2,):
+        return y_score
+    array = np.asarray(y_score)
+    if array.dtype.kind != "f" or not np.allclose(array.sum(axis=1), 1.0):
+        return y_score
+    labels = _labels(y_true)
+    first = pos_label is not None and len(labels) == 2 and resolve_pos_label(labels, pos_label) == labels[0]
+    column = 0 if first else 1
+    return y_score.iloc[:, column] if isinstance(y_score, pd.DataFrame) else array[:, column]
 
 
 def predictions_from_X(X: Any, parameter: str = "X") -> Any:
