@@ -10,6 +10,7 @@ from sklearn.utils import Tags, get_tags
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.keywords import answering_guesses
+from skfairtest._utils.state import PlainState
 
 #: Methods whose unknown keywords are answered with the right name.
 ANSWERING = ("__init__", "fit", "partial_fit", "from_predictions", "from_table", "from_frame")
@@ -25,7 +26,7 @@ class _OfModel:
         return self if test is None else getattr(getattr(test, owner._models[0]), self.name)
 
 
-class ModelTest(MetaEstimatorMixin, BaseEstimator):
+class ModelTest(PlainState, MetaEstimatorMixin, BaseEstimator):
     """A test with a parameter ``estimator``, which is fitted already."""
 
     estimator: Any

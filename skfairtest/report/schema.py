@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from reprlib import Repr
 from typing import Annotated, Any, ClassVar, get_origin, get_type_hints
 
+from skfairtest._utils.state import PlainState
+
 __all__ = [
     "Declared", "Reader", "anything", "array", "between", "count", "document_of", "either", "made_of", "mapping",
     "matching", "number", "one_of", "optional", "readers_of", "record", "scalar", "text", "truth", "unordered",
@@ -227,7 +229,7 @@ def unordered(reader: Reader) -> Reader:
     return lambda value, place: frozenset(listed(value, place))
 
 
-class Declared:
+class Declared(PlainState):
     """What a record holds: each field is annotated with what reads it, and written by `plain_value`."""
 
     #: Fields that are not written where there is nothing in them.
