@@ -6,6 +6,7 @@ from skfairtest._version import __version__
 
 TYPE_CHECKING = False  # type checkers take it for true; typing has the same, and is slow to import
 if TYPE_CHECKING:
+    from skfairtest._utils.errors import SmallGroupWarning
     from skfairtest.adjusted.fairness import AdjustedFairnessTest
     from skfairtest.audit import FairnessAudit
     from skfairtest.audit.impact import impact_table
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         SensitiveSubspace,
     )
     from skfairtest.metrics import Rate, ScoreMetric
+    from skfairtest.model_selection.assertion import FairnessAssertionError, assert_fair
     from skfairtest.model_selection.audited import (
         AuditedClassifier,
         AuditedRegressor,
@@ -56,6 +58,7 @@ __all__ = [
     "CorrelationFairnessTest",
     "CountTable",
     "DisparityDisplay",
+    "FairnessAssertionError",
     "FairnessAudit",
     "FairnessRejectedError",
     "FairnessRejectedWarning",
@@ -75,11 +78,13 @@ __all__ = [
     "SensitiveSubspace",
     "SequentialFairnessTest",
     "SignificanceFrame",
+    "SmallGroupWarning",
     "StoppingTimeDisplay",
     "SubgroupScan",
     "ThresholdDisplay",
     "UncertainGroupsTest",
     "__version__",
+    "assert_fair",
     "compare_models",
     "fairness_p_value",
     "impact_table",
@@ -102,6 +107,7 @@ _HOMES = {
     "CorrelationFairnessTest": "correlation.fairness",
     "CountTable": "tables",
     "DisparityDisplay": "displays.disparity",
+    "FairnessAssertionError": "model_selection.assertion",
     "FairnessAudit": "audit",
     "FairnessRejectedError": "model_selection.audited",
     "FairnessRejectedWarning": "model_selection.audited",
@@ -121,10 +127,12 @@ _HOMES = {
     "SensitiveSubspace": "individual",
     "SequentialFairnessTest": "sequential.fairness",
     "SignificanceFrame": "model_selection.frame",
+    "SmallGroupWarning": "_utils.errors",
     "StoppingTimeDisplay": "displays.individual",
     "SubgroupScan": "subgroups.fairness",
     "ThresholdDisplay": "displays.threshold",
     "UncertainGroupsTest": "uncertain_groups.fairness",
+    "assert_fair": "model_selection.assertion",
     "compare_models": "paired.models",
     "fairness_p_value": "model_selection.p_value",
     "impact_table": "audit.impact",

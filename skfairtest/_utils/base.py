@@ -16,14 +16,16 @@ from skfairtest._utils.state import PlainState
 ANSWERING = ("__init__", "fit", "partial_fit", "from_predictions", "from_table", "from_frame")
 
 
-class _OfModel:
+def _of_model(name: str) -> property:
     """An attribute that a test has from its model; a test that sets one of its own keeps that."""
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
+    def get(test: Any) -> Any:
+        return test.__dict__[name] if name in test.__dict__ else getattr(getattr(test, test._models[0]), name)
 
-    def __get__(self, test: Any, owner: Any) -> Any:
-        return self if test is None else getattr(getattr(test, owner._models[0]), self.name)
+    def keep(test: Any, value: Any) -> None:
+        test.__dict__[name] = value
+
+    return property(get, keep, doc="Of the model.")
 
 
 class ModelTest(PlainState, MetaEstimatorMixin, BaseEstimator):
@@ -32,8 +34,8 @@ class ModelTest(PlainState, MetaEstimatorMixin, BaseEstimator):
     estimator: Any
     #: The parameters that hold fitted models.
     _models: ClassVar[tuple[str, ...]] = ("estimator",)
-    n_features_in_: Any = _OfModel()
-    feature_names_in_: Any = _OfModel()
+    n_features_in_: Any = _of_model("n_features_in_")
+    feature_names_in_: Any = _of_model("feature_names_in_")
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Answer keywords that are guessed."""

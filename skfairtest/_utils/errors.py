@@ -56,6 +56,18 @@ def renaming(parameter: str, name: str) -> Iterator[None]:
         raise type(error)(error.renamed(name)) from error
 
 
+class SmallGroupWarning(UserWarning):
+    """Groups, or what is counted in them, are too small for what is asked: a result is approximate or left out.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from skfairtest import SmallGroupWarning
+    >>> warnings.simplefilter("error", SmallGroupWarning)  # such a test is no test
+    >>> warnings.simplefilter("default", SmallGroupWarning)
+    """
+
+
 class GroupsMissing(ParameterError):
     """The people lack groups that are to be compared: there are fewer than two, or not the reference."""
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skfairtest._utils.errors import SmallGroupWarning
 from skfairtest._utils.stacklevel import find_stack_level
 from skfairtest._utils.text import label, pluralize
 from skfairtest.comparisons.core import Measured, Verdict
@@ -19,7 +20,7 @@ def warn_about_people(measured: Measured) -> None:
     """Warn of undefined values, small groups, and doubtful standard errors."""
     warn_of_undefined(measured)
     for caution in cautions(measured):
-        warnings.warn(caution, UserWarning, stacklevel=find_stack_level())
+        warnings.warn(caution, SmallGroupWarning, stacklevel=find_stack_level())
 
 
 def warn_of_undefined(measured: Measured) -> None:

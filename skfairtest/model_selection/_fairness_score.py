@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfairtest._utils.checks import check_choice
-from skfairtest._utils.errors import GroupsMissing, NothingDefined, ParameterError
+from skfairtest._utils.checks import check_choice, is_number
+from skfairtest._utils.errors import GroupsMissing, NothingDefined, ParameterError, SmallGroupWarning
 from skfairtest._utils.stacklevel import find_stack_level
 from skfairtest._utils.text import label
 from skfairtest.comparisons import engine
@@ -108,6 +108,46 @@ def check_score(metric: Any, output: str, params: dict[str, Any]) -> None:
         )
 
 
+def least_score(metric: Any, params: dict[str, Any], tolerance: Any) -> float:
+    """Return the smallest score of a disparity, or of its upper bound, that is within a tolerance.
+
+    Raises
+    ------
+    ValueError
+        If the tolerance is no number of at least 0 or, of ratios, above 0 and at most 1.
+
+    Examples
+    --------
+    >>> (
+    ...     least_score("demographic_parity", {}, 0.1),
+    ...     least_score("demographic_parity", {"disparity": "ratio"}, 0.8),
+    ... )
+    (-0.1, 0.8)
+    """
+    settings, metrics = engine.check_question(metric, params)
+    of_ratios = _scale(metrics[0], settings.question.disparity) != "difference"
+    if not is_number(tolerance) or not (0 < tolerance <= 1 if of_ratios else 0 <= tolerance < np.inf):
+        wanted = "above 0 and at most 1, the smallest ratio" if of_ratios else "at least 0, the largest difference"
+        raise ParameterError(f"tolerance must be a number: {wanted} that is tolerated; found {tolerance!r}")
+    return float(tolerance) if of_ratios else 0.0 - float(tolerance)
+
+
+def constrained(fairness: float, least: float, gain: float) -> float:
+    """Return what is to be maximized of a model that is fair enough; of another one how far it is from that, below 0.
+
+    Raises
+    ------
+    ValueError
+        If what is to be maximized does not lie between 0 and 1.
+    """
+    if not 0 <= gain <= 1:
+        raise ParameterError(
+            f"maximize must be a score between 0 and 1, such as 'balanced_accuracy': models that are not fair enough "
+            f"score below 0; found {gain:.4g}"
+        )
+    return gain if fairness >= least - 1e-12 else fairness - least
+
+
 def check_seed_of_scorer(seed: Any) -> None:
     """Refuse seeds with which a score would depend on what was scored before."""
     if not isinstance(seed, int | np.integer) or isinstance(seed, bool):
@@ -156,11 +196,14 @@ def fairness_score(
         If there is only one group, or the test refuses its input.
     """
     try:
-        if output == "disparity":
-            result, measured = None, measured_of(test, X, y, columns, predict_params)
-        else:
-            result = result_of(test, X, y, columns, predict_params, tested=output != "upper_bound")
-            measured = result.measured
+        with warnings.catch_warnings():
+            # A score is for choosing among models: of every fold of every candidate, the same would be said.
+            warnings.simplefilter("ignore", SmallGroupWarning)
+            if output == "disparity":
+                result, measured = None, measured_of(test, X, y, columns, predict_params)
+            else:
+                result = result_of(test, X, y, columns, predict_params, tested=output != "upper_bound")
+                measured = result.measured
     except GroupsMissing as error:
         raise GroupsMissing(f"{str(error).rstrip('.')}. {FOLDS}") from error
     except NothingDefined as error:

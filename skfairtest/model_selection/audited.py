@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -207,6 +207,14 @@ class _Audited(MetaEstimatorMixin):
         )
         sensitive_features, control_features, clusters, test_weight = people.values()
         X, y = indexable(X, y)
+        n_groups = len(y) if isinstance(sensitive_features, Mapping) else len(sensitive_features)
+        if n_groups != len(y):
+            name = type(self).__name__
+            raise ParameterError(
+                f"sensitive_features and y have different lengths, {n_groups:,} and {len(y):,}: pass everybody's. "
+                f"A sampler in front of {name} changes whom X holds, and not whom the groups are of: put it inside, "
+                f"{name}(make_pipeline(sampler, model)); the people who are tested then are not resampled."
+            )
         if len(getattr(y, "shape", ())) == 2:
             y = column_or_1d(y, warn=True)
         if np.asarray(y).dtype.kind == "f":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from sklearn.metrics import get_scorer
 from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils.metadata_routing import MetadataRequest
 
@@ -13,7 +14,13 @@ from skfairtest._utils.text import name_of
 from skfairtest.comparisons.engine import check_question
 from skfairtest.group import FairnessTest
 from skfairtest.model_selection._check_lengths import check_people
-from skfairtest.model_selection._fairness_score import check_score, check_seed_of_scorer, fairness_score
+from skfairtest.model_selection._fairness_score import (
+    check_score,
+    check_seed_of_scorer,
+    constrained,
+    fairness_score,
+    least_score,
+)
 from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.readers import one_column
 from skfairtest.readers.named import check_names_of_columns, named_columns
@@ -43,6 +50,8 @@ def score_of_predictions(
     output: str,
     columns: tuple[str, ...] | None,
     baseline: Any = None,
+    maximize: Any = None,
+    tolerance: Any = None,
     sensitive_features: Any = None,
     control_features: Any = None,
     clusters: Any = None,
@@ -56,7 +65,7 @@ def score_of_predictions(
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
         True labels, and labels predicted with a threshold.
-    metric, output, columns, baseline, predict_params, **params : object
+    metric, output, columns, baseline, maximize, tolerance, predict_params, **params : object
         The scorer's.
     sensitive_features, control_features, clusters, sample_weight : object
         Passed by metadata routing.
@@ -102,7 +111,20 @@ def score_of_predictions(
         )
     test = FairnessTest(metric=metric, **params)
     score = fairness_score(test, output, one_column(y_pred), one_column(y_true), passed)
+    if score == score and maximize is not None:
+        gain = get_scorer(maximize)
+        if gain._response_method != "predict":
+            raise ParameterError(
+                f"maximize={maximize!r} is a score that a threshold does not change: maximize a score of labels, such "
+                "as 'balanced_accuracy'"
+            )
+        score = constrained(score, least_score(metric, params, tolerance), _gain_of_labels(gain, y_true, y_pred))
     return score if score == score else -float("inf")
+
+
+def _gain_of_labels(scorer: Any, y_true: Any, y_pred: Any) -> float:
+    """Score labels as one of scikit-learn's scorers scores a model."""
+    return float(scorer._sign * scorer._score_func(y_true, y_pred, **scorer._kwargs))
 
 
 def _check_passed(people: Any, passed: dict[str, Any]) -> None:
@@ -125,12 +147,16 @@ class FairnessScorer(_BaseScorer):
         params: dict[str, Any],
         baseline: Any = None,
         predict_params: dict[str, Any] | None = None,
+        maximize: Any = None,
+        tolerance: Any = None,
     ) -> None:
         given = {"metric": metric, "output": output, "columns": columns, "baseline": baseline, **params}
-        given["predict_params"] = predict_params
+        given |= {"predict_params": predict_params, "maximize": maximize, "tolerance": tolerance}
         super().__init__(score_of_predictions, 1, given, "predict")
         self._metric, self._output, self._columns, self._params = metric, output, columns, params
         self._baseline, self._predict_params = baseline, predict_params or {}
+        self._maximize, self._tolerance = maximize, tolerance
+        self.__name__ = f"{name_of(metric)}_{output}".replace("'", "")  # which drawings of scores show
         # set_score_request does the same, and is only there while routing is enabled.
         requests = MetadataRequest(owner=repr(self))
         for name, alias in {
@@ -189,7 +215,11 @@ class FairnessScorer(_BaseScorer):
         if asked.get("sensitive_features") is self._predict_params.get("sensitive_features") is not None:
             names = check_names_of_columns(asked["sensitive_features"], PREDICTED_FROM) or ()
             asked["sensitive_features"] = named_columns(X, names, PREDICTED_FROM)
-        return fairness_score(test, self._output, X, one_column(y_true), passed, asked)
+        score = fairness_score(test, self._output, X, one_column(y_true), passed, asked)
+        if self._maximize is None or score != score:
+            return score
+        least = least_score(self._metric, self._params, self._tolerance)
+        return constrained(score, least, float(get_scorer(self._maximize)(estimator, X, y_true)))
 
     def _test(self, estimator: Any) -> FairnessTest:
         """Return the test of a fitted model."""
@@ -213,6 +243,8 @@ class FairnessScorer(_BaseScorer):
             given["sensitive_features"] = self._columns[0] if len(self._columns) == 1 else list(self._columns)
         if self._predict_params:
             given["predict_params"] = self._predict_params
+        if self._maximize is not None:
+            given |= {"maximize": self._maximize, "tolerance": self._tolerance}
         given |= self._params
         params = [f"{name}={value!r}" for name, value in given.items()]
         return f"make_fairness_scorer({', '.join([name_of(self._metric), *params])})"
@@ -223,6 +255,8 @@ def make_fairness_scorer(
     metric: Any,
     *,
     output: str = "upper_bound",
+    maximize: Any = None,
+    tolerance: float | None = None,
     sensitive_features: str | list[str] | tuple[str, ...] | None = None,
     baseline: Any = None,
     predict_params: dict[str, Any] | None = None,
@@ -247,6 +281,14 @@ def make_fairness_scorer(
         test's p-value, or minus the p-value with ``alternative="equivalence"``, where a small p-value is evidence for
         fairness. A search ranks by the mean over folds, which is not a p-value, and p-values are larger in smaller
         folds: use them in `select_fair`, not for ranking.
+    maximize : str or callable, optional
+        One of scikit-learn's scores that lie between 0 and 1, such as "balanced_accuracy": this then is the score of
+        every model whose disparity (or its upper bound, as `output` says) is within the `tolerance`, and that of any
+        other model is how far it is from that, below 0. One score is all that halving searches, ``RFECV``,
+        ``TunedThresholdClassifierCV`` and many other optimizers take, and fairness alone is greatest for models that
+        predict the same for everybody.
+    tolerance : float, optional
+        With `maximize`, the largest difference, or the smallest ratio, that is tolerated.
     sensitive_features : str or list of str, optional
         Names of columns of X that hold the groups; this needs no metadata routing. They must be in the X that is passed
         to the whole model; a ColumnTransformer inside it may drop them. None: the groups are passed by metadata
@@ -325,15 +367,25 @@ def make_fairness_scorer(
     {'C': 0.01}
     """
     columns = check_names_of_columns(sensitive_features, "sensitive_features")
+    if (maximize is None) != (tolerance is None):
+        missing = "tolerance" if tolerance is None else "maximize"
+        raise ParameterError(f"{missing} is missing: a constrained score needs both maximize and tolerance")
     check_names_of_columns((predict_params or {}).get("sensitive_features"), PREDICTED_FROM)
     params = {"random_state": 0, **test_params}
+    if maximize is not None:
+        if baseline is not None or output not in ("upper_bound", "disparity"):
+            raise ParameterError(
+                f"maximize needs a disparity: output='upper_bound' or 'disparity', and no baseline; found {output!r}"
+            )
+        get_scorer(maximize)
+        least_score(metric, params, tolerance)
     if baseline is not None:
         _check_baseline(metric, output, params)
         return FairnessScorer(metric, output, columns, params, baseline, predict_params)
     check_score(metric, output, params)
     if output == "disparity" and "method" not in test_params:
         params |= _cheapest(metric, output, params)
-    return FairnessScorer(metric, output, columns, params, None, predict_params)
+    return FairnessScorer(metric, output, columns, params, None, predict_params, maximize, tolerance)
 
 
 def _check_baseline(metric: Any, output: str, params: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 
 import fairlearn.metrics as fair
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401  makes HalvingGridSearchCV importable
 from sklearn.feature_selection import RFECV
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.metrics import check_scoring, roc_auc_score
+from sklearn.metrics import balanced_accuracy_score, check_scoring, roc_auc_score
 from sklearn.model_selection import (
     GridSearchCV,
     HalvingGridSearchCV,
@@ -33,7 +34,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skfairtest import FairnessTest, make_fairness_scorer
+from skfairtest import FairnessTest, SmallGroupWarning, make_fairness_scorer
 from skfairtest.group import fairness
 
 FOLDS = StratifiedKFold(3)
@@ -678,3 +679,88 @@ def test_a_set_of_metrics_of_any_kind_has_a_p_value(three):
     X, y = three
     scorer = make_fairness_scorer("hinnefeld", output="p_value", sensitive_features="group", n_resamples=399)
     assert 0 < scorer(Says(), X, y) <= 1
+
+
+# --- one score that is constrained -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("disparity", "fair", "unfair"), [("difference", 0.9, 0.05), ("ratio", 0.1, 0.99)])
+def test_a_constrained_score_is_the_gain_within_the_tolerance_and_the_distance_beyond_it(
+    people, disparity, fair, unfair
+):
+    X, y, _ = people
+    model = LogisticRegression().fit(X, y)
+    params = {"sensitive_features": "sex", "output": "disparity", "disparity": disparity}
+    plain = make_fairness_scorer("demographic_parity", **params)(model, X, y)
+    score = {
+        tolerance: make_fairness_scorer(
+            "demographic_parity", maximize="balanced_accuracy", tolerance=tolerance, **params
+        )(model, X, y)
+        for tolerance in (fair, unfair)
+    }
+    assert score[fair] == balanced_accuracy_score(y, model.predict(X))
+    least = unfair if disparity == "ratio" else -unfair
+    assert score[unfair] == pytest.approx(plain - least)
+    assert score[unfair] < 0
+
+
+def test_a_constrained_score_does_not_choose_the_model_that_predicts_nothing(people):
+    X, y, _ = people
+    grid = {"C": [1e-9, 1.0]}
+    fair = {"metric": "demographic_parity", "sensitive_features": "sex"}
+    alone = GridSearchCV(LogisticRegression(), grid, scoring=make_fairness_scorer(**fair), cv=3).fit(X, y)
+    both = make_fairness_scorer(**fair, maximize="balanced_accuracy", tolerance=0.9)
+    assert alone.best_params_ == {"C": 1e-9}
+    assert GridSearchCV(LogisticRegression(), grid, scoring=both, cv=3).fit(X, y).best_params_ == {"C": 1.0}
+    assert both.__name__ == "demographic_parity_upper_bound"
+
+
+def test_thresholds_are_tuned_by_a_constrained_score(people):
+    X, y, sex = people
+    scorer = make_fairness_scorer("demographic_parity", maximize="balanced_accuracy", tolerance=0.9)
+    with config_context(enable_metadata_routing=True):
+        tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring=scorer, cv=3).fit(X, y, sensitive_features=sex)
+        best = TunedThresholdClassifierCV(LogisticRegression(), scoring="balanced_accuracy", cv=3).fit(X, y)
+    assert tuned.best_threshold_ == pytest.approx(best.best_threshold_)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"maximize": "accuracy"}, "tolerance is missing"),
+        ({"tolerance": 0.1}, "maximize is missing"),
+        ({"maximize": "accuracy", "tolerance": 0.1, "output": "p_value"}, "maximize needs a disparity"),
+        ({"maximize": "accuracy", "tolerance": -0.1}, "tolerance must be a number: at least 0"),
+        ({"maximize": "accuracy", "tolerance": 2, "disparity": "ratio"}, "above 0 and at most 1"),
+        ({"maximize": "no such score", "tolerance": 0.1}, "no such score"),
+    ],
+)
+def test_constraints_that_have_no_meaning_are_refused(params, message):
+    with pytest.raises(ValueError, match=message):
+        make_fairness_scorer("demographic_parity", **params)
+
+
+def test_what_is_maximized_lies_between_0_and_1(people):
+    X, y, _ = people
+    scorer = make_fairness_scorer("demographic_parity", sensitive_features="sex", maximize="neg_log_loss", tolerance=1)
+    with pytest.raises(ValueError, match="maximize must be a score between 0 and 1"):
+        scorer(LogisticRegression().fit(X, y), X, y)
+
+
+def test_folds_do_not_warn_one_by_one_that_groups_are_small(people):
+    X, y, _ = people
+    model = LogisticRegression().fit(X, y)
+    with pytest.warns(SmallGroupWarning):
+        FairnessTest(model, metric="balanced_accuracy").fit(X[:60], y[:60], sensitive_features="sex")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        make_fairness_scorer("balanced_accuracy", sensitive_features="sex")(model, X[:60], y[:60])
+
+
+def test_columns_whose_names_are_numbers_are_found(people):
+    X, y, _ = people
+    numbered = X.rename(columns={"merit": 0, "age": 1, "sex": 2})
+    expected = make_fairness_scorer("demographic_parity", sensitive_features="sex")(Says("sex"), X, y)
+    for names in (2, [2]):
+        scorer = make_fairness_scorer("demographic_parity", sensitive_features=names)
+        assert scorer(Says(2), numbered, y) == expected

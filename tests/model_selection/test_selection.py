@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401  makes HalvingGridSearchCV importable
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV, cross_val_score
 
 from skfairtest import FairnessTest, SensitiveStratifiedKFold, make_fairness_scorer, select_fair
 
@@ -245,3 +245,22 @@ def test_the_chosen_model_is_tested_on_people_that_the_search_has_not_seen(hired
     test.fit(held_out, y.iloc[400:], sensitive_features=held_out["female"])
     assert not test.concern_
     assert search.best_index_ == 0
+
+
+def test_a_search_scores_by_what_is_maximized():
+    people = pd.DataFrame({"merit": np.random.default_rng(0).normal(size=300), "sex": [0, 1] * 150})
+    y = (people["merit"] + 0.5 * people["sex"] + np.random.default_rng(1).normal(size=300) > 0).astype(int)
+    fair = make_fairness_scorer("demographic_parity", sensitive_features="sex")
+    search = GridSearchCV(
+        LogisticRegression(), {"C": [0.001, 1.0]}, scoring={"acc": "accuracy", "fair": fair}, cv=3,
+        refit=select_fair("acc", "fair", tolerance=0.6),
+    ).fit(people, y)  # fmt: skip
+    assert search.score(people, y) == search.best_estimator_.score(people, y)
+    nested = cross_val_score(search, people, y, error_score="raise")
+    assert nested.shape == (5,)
+    assert (nested > 0.5).all()
+    choose = select_fair("acc", "fair", tolerance=0.6)
+    assert choose == "acc"
+    assert choose == select_fair("acc", "fair", tolerance=0.6)
+    assert choose != select_fair("acc", "fair", tolerance=0.5)
+    assert hash(choose) == hash("acc")

@@ -1,0 +1,176 @@
+"""A test of fairness as an assertion: for test suites and for scripts that must fail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skfairtest._utils.checks import check_choice, is_number
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.keywords import answering_guesses
+from skfairtest._utils.text import label
+from skfairtest.comparisons.core import Result
+from skfairtest.comparisons.detectable import minimum_detectable
+from skfairtest.group import FairnessTest
+from skfairtest.group.fairness import result_of
+from skfairtest.model_selection.audited import FairnessRejectedError
+from skfairtest.readers import given_to_fit, one_column
+from skfairtest.report.sentences import DETECTION_POWER
+
+__all__ = ["FairnessAssertionError", "assert_fair"]
+
+REQUIREMENTS = ("not_rejected", "certified")
+
+
+class FairnessAssertionError(FairnessRejectedError, AssertionError):
+    """A model is not accepted by `assert_fair`: an AssertionError, which test suites count as a failure.
+
+    The null hypothesis is that of the fitted test in ``fairness_tests``; the message is its report.
+
+    See Also
+    --------
+    assert_fair : Raises it.
+
+    Examples
+    --------
+    >>> from skfairtest import FairnessAssertionError, FairnessRejectedError
+    >>> issubclass(FairnessAssertionError, (AssertionError, FairnessRejectedError))
+    True
+    """
+
+
+@answering_guesses
+def assert_fair(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    sensitive_features: Any = None,
+    metric: Any = "equalized_odds",
+    margin: float | None = None,
+    require: str | None = None,
+    detectable: float | None = None,
+    control_features: Any = None,
+    sample_weight: Any = None,
+    clusters: Any = None,
+    predict_params: dict[str, Any] | None = None,
+    **test_params: Any,
+) -> FairnessTest:
+    """Fail if a model is not fair enough: with a margin that must be shown, without one nothing may be found.
+
+    Null hypothesis with ``require="certified"``: some disparity goes beyond the margin (an equivalence test, so that
+    few people make it fail); with "not_rejected": `metric` is equal in the groups or, with a margin, no disparity goes
+    beyond it (so that few people make it pass, unless `detectable` says otherwise).
+
+    Parameters
+    ----------
+    estimator : fitted estimator or None
+        As of `FairnessTest`; None: `X` is the predictions.
+    X, y : array-like
+        People who were not used to fit the model, and their true labels; `y` may be None where the metric needs none.
+    sensitive_features : array-like, frame, mapping, or names of columns of `X`
+        The groups.
+    metric : str, Rate, ScoreMetric, callable, or list or dict of these, default="equalized_odds"
+        As of `FairnessTest`.
+    margin : float, optional
+        Tolerated disparity: a difference of at least 0, or a ratio in (0, 1].
+    require : {"certified", "not_rejected"}, optional
+        What is required; with a margin "certified" by default, without one "not_rejected".
+    detectable : float, optional
+        With "not_rejected", also fail if a disparity of this size (with ``disparity="ratio"`` a ratio in (0, 1]) would
+        have been found with a probability below 80% in some comparison: too few people are no evidence of fairness.
+    control_features, sample_weight, clusters, predict_params : optional
+        As of `FairnessTest.fit`.
+    **test_params
+        Further parameters of `FairnessTest`.
+
+    Returns
+    -------
+    FairnessTest
+        The fitted test, where nothing fails.
+
+    Raises
+    ------
+    FairnessAssertionError
+        If what is required is not met; the message is the report of the test, which is in its ``fairness_tests``.
+    ValueError
+        If a parameter or an input is not usable.
+
+    See Also
+    --------
+    AuditedClassifier : Does the same where models are trained.
+
+    Examples
+    --------
+    >>> from skfairtest import assert_fair
+    >>> from skfairtest.datasets import load_compas
+    >>> compas = load_compas()
+    >>> sex = compas.sensitive_features["sex"]
+    >>> test = assert_fair(
+    ...     None,
+    ...     compas.y_pred,
+    ...     compas.y_true,
+    ...     sensitive_features=sex,
+    ...     metric="false_positive_rate",
+    ...     margin=0.05,
+    ... )
+    >>> test.p_value_ <= 0.05
+    True
+    >>> assert_fair(
+    ...     None, compas.y_pred, compas.y_true, sensitive_features=sex, metric="selection_rate"
+    ... )
+    Traceback (most recent call last):
+    ...
+    skfairtest.model_selection.assertion.FairnessAssertionError: not accepted: a significant disparity was found...
+    """
+    require = require or ("not_rejected" if margin is None else "certified")
+    check_choice("require", require, REQUIREMENTS)
+    certified = require == "certified"
+    if certified and margin is None:
+        raise ParameterError("margin is missing: require='certified' needs the disparity that is tolerated")
+    if "alternative" in test_params:
+        raise ParameterError("alternative follows from require: 'certified' is a test of equivalence; leave it out")
+    if detectable is not None and (certified or not is_number(detectable) or detectable <= 0):
+        raise ParameterError(
+            f"detectable must be a number above 0, and needs require='not_rejected'; found {detectable!r}: a test of "
+            "equivalence fails by itself where people are too few"
+        )
+    test = FairnessTest(
+        estimator, metric=metric, margin=margin, alternative="equivalence" if certified else "two-sided", **test_params
+    )
+    columns = {
+        "sensitive_features": sensitive_features,
+        "control_features": control_features,
+        "sample_weight": sample_weight,
+        "clusters": clusters,
+    }
+    X, y, columns = given_to_fit(X, y, columns)
+    result = result_of(test, X, one_column(y), columns, predict_params)
+    test._store(result)
+    why = ["a significant disparity was found"] if test.concern_ else []
+    if certified and why:
+        why = [f"that disparities lie within margin={margin} was not shown"]
+    elif not certified:
+        why += _too_few(result, detectable, always=bool(why))
+    if why:
+        raise FairnessAssertionError(f"not accepted: {'; '.join(why)}\n\n{test}", [test])
+    return test
+
+
+def _too_few(result: Result, detectable: float | None, *, always: bool) -> list[str]:
+    """Say which disparity would have been found at the least, if it is larger than wanted, or always."""
+    (sizes,) = minimum_detectable([result])
+    worst = int(np.argmax(np.nan_to_num(sizes, nan=-np.inf)))
+    size, estimate = float(sizes[worst]), result.findings[worst].estimate
+    if np.isnan(size):
+        return []
+    of_ratios = result.measured.settings.question.disparity != "difference"
+    said = "none" if np.isinf(size) else f"{1 / size if of_ratios else size:.3g}"
+    told = (
+        f"the smallest disparity in {estimate.metric} of {label(estimate.group)} against {label(estimate.other)} that "
+        f"would be found with a probability of {DETECTION_POWER:.0%}: {said}"
+    )
+    if detectable is not None and size > (1 / detectable if of_ratios else detectable):
+        return [f"people are too few for detectable={detectable}: {told}"]
+    return [told] if always else []

@@ -1,0 +1,90 @@
+"""The state of fitted objects: nothing is lost when it is kept, with pickle or without."""
+
+import copy
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from skfairtest import (
+    AdjustedFairnessTest,
+    AuditedClassifier,
+    CorrelationFairnessTest,
+    FairnessAudit,
+    FairnessTest,
+    IndividualFairnessTest,
+    PairedFairnessTest,
+    SubgroupScan,
+)
+from skfairtest._utils.state import PlainState
+
+
+class Kept(PlainState):
+    """What holds a frame."""
+
+    def __init__(self, frame):
+        self.frame = frame
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"n": [1, 2], "x": [0.5, np.nan], "of": ["a", None], "who": [("f", 1), ("m", 2)]}),
+        pd.DataFrame({"n": pd.array([1, None], dtype="Int64"), "yes": pd.array([True, None], dtype="boolean")}),
+        pd.DataFrame({"x": [1.0, 2.0]}, index=pd.Index(["f", "m"], name="sex")),
+        pd.DataFrame({"x": [1.0, 2.0]}, index=pd.MultiIndex.from_arrays([["tpr", "fpr"], [1, 2]], names=["of", "a"])),
+        pd.DataFrame({"x": []}),
+    ],
+)
+def test_frames_are_the_same_after_pickling(frame):
+    pd.testing.assert_frame_equal(pickle.loads(pickle.dumps(Kept(frame))).frame, frame)
+    pd.testing.assert_frame_equal(copy.deepcopy(Kept(frame)).frame, frame)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y, groups = (X[:, 0] > 0).astype(int), np.where(rng.random(300) < 0.5, "a", "b")
+    model = LogisticRegression().fit(X, y)
+    given = {"sensitive_features": groups}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of few people
+        return [
+            FairnessTest(model).fit(X, y, **given),
+            FairnessTest(model, metric="mean_prediction", n_resamples=99).fit(X, y, **given),
+            FairnessAudit(model, scan=True, individual=True, impact=True, baseline=model, n_resamples=99).fit(
+                X, y, sensitive_features={"q": groups, "r": X[:, 2] > 0}
+            ),
+            PairedFairnessTest(model, model).fit(X, y, **given),
+            CorrelationFairnessTest(model, n_resamples=99).fit(X, y, sensitive_features=X[:, 1]),
+            AdjustedFairnessTest(model).fit(X, y, **given, covariates=X[:, :2]),
+            SubgroupScan(model, n_resamples=99).fit(X, y, **given),
+            IndividualFairnessTest(model).fit(X, y, **given),
+            AuditedClassifier(LogisticRegression()).fit(X, y, **given),
+        ]
+
+
+def same(one, other):
+    """Whether two fitted objects have the same attributes, and print the same."""
+    for name, value in vars(one).items():
+        if isinstance(value, pd.DataFrame):
+            pd.testing.assert_frame_equal(value, getattr(other, name))
+    assert str(one) == str(other)
+    if hasattr(one, "to_json"):
+        assert one.to_json() == other.to_json()
+
+
+def test_fitted_objects_are_the_same_after_pickling(fitted):
+    for each in fitted:
+        same(each, pickle.loads(pickle.dumps(each)))
+
+
+def test_fitted_objects_are_kept_by_skops(fitted):
+    skops = pytest.importorskip("skops.io")
+    for each in fitted:
+        kept = skops.dumps(each)
+        same(each, skops.loads(kept, trusted=skops.get_untrusted_types(data=kept)))
