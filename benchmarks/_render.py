@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks._bounds import promises
 from benchmarks._cells import ALPHA
 from benchmarks._drawings import KINDS, PANELS, counts, file_name, misses, panels, sizes
-from benchmarks._render_scans import calibration, scans
+from benchmarks._render_scans import calibration, prompts, scans
 from benchmarks._run import p_value_of
 from benchmarks._tables import folded, number, share_text, table
 from benchmarks._two_models import two_models
@@ -634,7 +634,7 @@ TOPICS = {
     "scores": ("Scores, and metrics of classes", ("auc", "average_precision", "balanced_accuracy", "mcc", "classes"),
                (calibration,)),
     "errors": ("Errors, and correlations", ("r2", "mean_squared_error", "log_loss"), (correlation,)),
-    "people": ("Clusters and weights", ("clusters", "weights", "follow"), ()),
+    "people": ("Clusters and weights", ("clusters", "weights", "follow"), (prompts,)),
     "subgroups": ("Subgroups, and inequality of benefits", (), (scans, inequality)),
     "models": ("Selection, two models and streams", (), (model_selection, two_models, sequential)),
     "adjusted": ("Given covariates", (), (adjusted,)),

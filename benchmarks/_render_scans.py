@@ -1,4 +1,4 @@
-"""The sections of calibration curves and of scans in doc/validity.md, from their stored results."""
+"""The sections of calibration curves, of prompts and of scans in doc/validity.md, from their stored results."""
 
 import json
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks._cells import ALPHA
 from benchmarks._tables import folded, number
-from benchmarks._words import CALIBRATION, CALIBRATION_READING, SCAN, SCAN_DISCRETE, SCAN_PLANTED, SCAN_SPEED
+from benchmarks._words import CALIBRATION, CALIBRATION_READING, PROMPTS, SCAN, SCAN_DISCRETE, SCAN_PLANTED, SCAN_SPEED
 
 #: Methods of the benchmark of calibration, the package's own first.
 CURVES = {
@@ -54,6 +54,25 @@ def calibration(folder):
         people=f"{largest['people']:,}", bins=f"{100 * largest['rejected']['ten_bins']:.0f}%"
     )
     return [*out, reading, ""]
+
+
+def prompts(folder):
+    """Show the figures of `benchmarks.prompts` where they are."""
+    path = folder / "prompts.json"
+    if not path.exists():
+        return []
+    rows = json.loads(path.read_text())["rows"]
+    tests = ("answers", "within prompts", "clusters")
+    table = [
+        [
+            row["names"], str(row["prompts"]), str(row["repeats"]), f"{row['effect']:g}",
+            *(judged(row["rejected"][test], row["data_sets"]) if test in row["rejected"] else "" for test in tests),
+        ]
+        for row in rows
+    ]  # fmt: skip
+    head = ["prompts are asked with", "prompts", "answers to each", "effect varies by", *tests]
+    text = PROMPTS.format(file=path.name, data_sets=f"{rows[0]['data_sets']:,}")
+    return ["## Answers to prompts", "", text, "", *folded("How often fair models are rejected", head, table)]
 
 
 def scans(folder):

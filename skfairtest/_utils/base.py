@@ -25,7 +25,10 @@ def _of_model(name: str) -> property:
     def keep(test: Any, value: Any) -> None:
         test.__dict__[name] = value
 
-    return property(get, keep, doc="Of the model.")
+    def drop(test: Any) -> None:
+        del test.__dict__[name]
+
+    return property(get, keep, drop, "Of the model.")
 
 
 class ModelTest(PlainState, MetaEstimatorMixin, BaseEstimator):

@@ -28,6 +28,18 @@ class FairnessAssertionError(FairnessRejectedError, AssertionError):
 
     The null hypothesis is that of the fitted test in ``fairness_tests``; the message is its report.
 
+    Parameters
+    ----------
+    message : str
+        What is required and not met, and the report.
+    fairness_tests : sequence of FairnessTest
+        The fitted test.
+
+    Attributes
+    ----------
+    fairness_tests : list of FairnessTest
+        The same.
+
     See Also
     --------
     assert_fair : Raises it.

@@ -211,7 +211,7 @@ class _Audited(MetaEstimatorMixin):
         if n_groups != len(y):
             name = type(self).__name__
             raise ParameterError(
-                f"sensitive_features and y have different lengths, {n_groups:,} and {len(y):,}: pass everybody's. "
+                f"y and sensitive_features have different lengths, {len(y):,} and {n_groups:,}: pass everybody's. "
                 f"A sampler in front of {name} changes whom X holds, and not whom the groups are of: put it inside, "
                 f"{name}(make_pipeline(sampler, model)); the people who are tested then are not resampled."
             )

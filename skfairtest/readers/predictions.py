@@ -183,6 +183,8 @@ def ask(
         asking = f"{type(path[depth]).__name__}.{response}"
         raise ParameterError(f"estimator={name}(): {asking} needs {' and '.join(lacking)}: pass {where}.")
     try:
+        if hasattr(path[-1], "__sklearn_is_fitted__"):
+            check_is_fitted(path[-1])  # it says itself whether it is
         if (caution := unknown_groups(estimator, sensitive_features, predict_params)) is not None:
             warnings.warn(caution, UserWarning, stacklevel=find_stack_level())
         for step in transformers_of(path[: depth + 1]):

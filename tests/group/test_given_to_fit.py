@@ -23,10 +23,11 @@ from skfairtest import (
 
 rng = np.random.default_rng(0)
 X = pd.DataFrame(
-    {"merit": rng.normal(size=400), "age": rng.integers(2, 6, 400) * 10, "sex": rng.choice(["f", "m"], 400)}
+    {"merit": rng.normal(size=400), "age": rng.integers(2, 7, 400) * 10, "sex": rng.choice(["f", "m"], 400)}
 )
 Y = (X["merit"] + 0.4 * (X["sex"] == "m") + rng.normal(size=400) > 0).astype(int)
 MODEL = make_pipeline(make_column_transformer(("passthrough", ["merit", "age"])), LogisticRegression()).fit(X, Y)
+SEEDED = FairnessTest(random_state=0)
 
 
 class Probabilities:
@@ -48,7 +49,7 @@ class Probabilities:
         (SubgroupScan(MODEL, features=["age"]), {"sensitive_features": "sex"}),
         (IndividualFairnessTest(MODEL, random_state=0), {"sensitive_features": "sex"}),
         (
-            AuditedClassifier(MODEL, tests=FairnessTest(random_state=0)),
+            AuditedClassifier(MODEL, tests=SEEDED),
             {"sensitive_features": "sex", "clusters": "age"},
         ),
     ],

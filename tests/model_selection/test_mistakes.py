@@ -317,7 +317,7 @@ def test_a_sensitive_column_whose_name_others_have(people):
         SensitiveStratifiedKFold(sensitive_features="sex").split(X, y)
 
 
-@pytest.mark.parametrize("groups", [pd.Series(["f", "m"], name="sex"), np.array(["f", "m"]), ["f", 1], {"sex": [1]}])
+@pytest.mark.parametrize("groups", [pd.Series(["f", "m"], name="sex"), np.array(["f", "m"]), ["f", 1.5], {"sex": [1]}])
 def test_the_groups_themselves_where_a_name_belongs(groups):
     with pytest.raises(ValueError, match="must be the name of a column of X, or a list of names, as in sensitive_feat"):
         make_fairness_scorer("demographic_parity", sensitive_features=groups)
