@@ -316,11 +316,12 @@ PAPER = (
 )
 
 PROMPTS = (
-    "Measured by `python -m benchmarks.prompts`, stored in `benchmarks/results/{file}` ({data_sets} data sets). Answers "
-    "of a model to prompts, each asked several times: how often answers are right differs between prompts (standard "
+    "Measured by `python -m benchmarks.prompts`, stored in `benchmarks/results/{file}` ({data_sets} data sets). A "
+    "model answers prompts, each several times: how often answers are right differs between prompts (standard "
     "deviation of the log odds 1.5), and so may the effect of the name in the prompt, whose mean is 0. *Answers*: "
-    "every answer is taken for a person. *Within prompts*: prompts are control features, which asks about these prompts and "
-    "not about prompts like them. *Clusters*: prompts are clusters, the right choice where prompts are a sample."
+    "every answer is taken for a person. *Within prompts*: prompts are control features, which asks about these "
+    "prompts and not about prompts like them. *Clusters*: prompts are clusters, the right choice where prompts are a "
+    "sample."
 )
 
 CALIBRATION = (

@@ -7,8 +7,8 @@ only what is missing or was run with other parameters. Seeds depend on a cell's 
 
 ``--quick`` runs a few cells with few data sets, and quick checks of the benchmarks that have designs of their own
 (calibration, inequality, scans, two models, streams, given covariates, uncertain groups, prompts); it stores nothing.
-``--only PATTERN`` runs the cells whose name contains the pattern; ``--render`` writes doc/validity.md, its pages by topic and
-its drawings from the stored results. The exit status is 1 where a figure breaks a promise of `_bounds`.
+``--only PATTERN`` runs the cells whose name contains the pattern; ``--render`` writes doc/validity.md, its pages by
+topic and its drawings from the stored results. The exit status is 1 where a figure breaks a promise of `_bounds`.
 """
 
 import argparse

@@ -374,11 +374,13 @@ class GroupsTest(ReportMixin):
         }
         decided = self.prediction_threshold is not None
         check_choice("response", self.response, ("auto", *SCORED))
-        y_pred = y_score = None
+        y_pred: Any = None
+        y_score: Any = None
         if not decided and ("y_pred" in needed or "y_score" not in needed):
             y_pred = predict(estimator, X, **common)
         if decided or "y_score" in needed:
-            responses, names = SCORED, "prediction_threshold"
+            responses: tuple[str, ...] = SCORED
+            names = "prediction_threshold"
             if "y_score" in needed:
                 responses, names = responses_asked(metrics)
             if self.response != "auto":

@@ -361,7 +361,7 @@ class PairedFairnessTest(FairnessTest):
         check_rows(X, y=y, **columns)
         self._cautions = cautions_of(list(models.values()), columns["sensitive_features"], predict_params)
         measured = [metric.of for metric in metrics if isinstance(metric, Paired)]
-        said = {}
+        said: dict[str, Any] = {}
         for model, estimator in models.items():
             asked = {name for name in ("y_pred", "y_score") if f"{name}_{model}" in needed}
             answers = self._ask(estimator, X, y, columns, predict_params, measured, asked, seed)

@@ -287,7 +287,7 @@ class SubgroupScan(GroupsTest):
     def from_predictions(
         cls,
         y_true: Any,
-        y_pred: Any,
+        y_pred: Any = None,
         *,
         y_score: Any = None,
         sensitive_features: Any = None,
@@ -301,7 +301,7 @@ class SubgroupScan(GroupsTest):
         ----------
         y_true : array-like of shape (n_samples,) or None
             True labels; None where the metric needs none.
-        y_pred : array-like of shape (n_samples,)
+        y_pred : array-like of shape (n_samples,), optional
             Predictions.
         y_score : array-like of shape (n_samples,), optional
             Scores of the positive label, for metrics that need them beside predictions.
