@@ -398,7 +398,7 @@ class AdjustedFairnessTest(ReportMixin):
                 "AdjustedFairnessTest(estimator).fit(X, y, ...)"
             )
         y_true, y_pred = one_column(y_true), one_column(y_pred)
-        predictions_from_X(y_pred, "y_pred")
+        y_pred = read_column(predictions_from_X(y_pred, "y_pred"), "y_pred", name="y_pred")
         return cls(**params).fit(
             y_pred, y_true, sensitive_features=sensitive_features, covariates=covariates, clusters=clusters
         )

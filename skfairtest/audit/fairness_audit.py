@@ -33,7 +33,7 @@ from skfairtest.comparisons.core import Measured
 from skfairtest.comparisons.engine import settings_of
 from skfairtest.comparisons.family import decide
 from skfairtest.comparisons.measure import measure
-from skfairtest.comparisons.people import FROM_TABLE, GroupsTest
+from skfairtest.comparisons.people import FROM_TABLE, GroupsTest, Inputs
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.unknown import with_unknown
 from skfairtest.individual import IndividualFairnessTest
@@ -365,7 +365,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
                 {"y_true", "y_pred", "y_score"} if y is not None else {"y_pred", "y_score"}
             )
             test.set_params(estimator_a=self.baseline, estimator_b=self.estimator)
-            self._keep_baseline(test, test._people(X, one_column(y), None, columns, predict_params), without)
+            self._keep_baseline(test, test._people(Inputs(X, one_column(y), columns, None, predict_params)), without)
         return self
 
     @classmethod

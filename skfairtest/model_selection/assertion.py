@@ -12,6 +12,7 @@ from skfairtest._utils.keywords import answering_guesses
 from skfairtest._utils.text import label
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.detectable import minimum_detectable
+from skfairtest.comparisons.people import Inputs
 from skfairtest.group import FairnessTest
 from skfairtest.group.fairness import result_of
 from skfairtest.model_selection.audited import FairnessRejectedError
@@ -158,7 +159,7 @@ def assert_fair(
         "clusters": clusters,
     }
     X, y, columns = given_to_fit(X, y, columns)
-    result = result_of(test, X, one_column(y), columns, predict_params)
+    result = result_of(test, Inputs(X, one_column(y), columns, None, predict_params))
     test._store(result)
     why = ["a significant disparity was found"] if test.concern_ else []
     if certified and why:

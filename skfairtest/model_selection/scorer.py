@@ -12,6 +12,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.keywords import answering_guesses
 from skfairtest._utils.text import name_of
 from skfairtest.comparisons.engine import check_question
+from skfairtest.comparisons.people import Inputs
 from skfairtest.group import FairnessTest
 from skfairtest.model_selection._check_lengths import check_people
 from skfairtest.model_selection._fairness_score import (
@@ -110,7 +111,7 @@ def score_of_predictions(
             "labels, such as 'equalized_odds'"
         )
     test = FairnessTest(metric=metric, **params)
-    score = fairness_score(test, output, one_column(y_pred), one_column(y_true), passed)
+    score = fairness_score(test, output, Inputs(one_column(y_pred), one_column(y_true), passed))
     if score == score and maximize is not None:
         gain = get_scorer(maximize)
         if gain._response_method != "predict":
@@ -215,7 +216,7 @@ class FairnessScorer(_BaseScorer):
         if asked.get("sensitive_features") is self._predict_params.get("sensitive_features") is not None:
             names = check_names_of_columns(asked["sensitive_features"], PREDICTED_FROM) or ()
             asked["sensitive_features"] = named_columns(X, names, PREDICTED_FROM)
-        score = fairness_score(test, self._output, X, one_column(y_true), passed, asked)
+        score = fairness_score(test, self._output, Inputs(X, one_column(y_true), passed, None, asked))
         if self._maximize is None or score != score:
             return score
         least = least_score(self._metric, self._params, self._tolerance)

@@ -15,7 +15,7 @@ from skfairtest._utils.text import label
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import compare, settings_of
 from skfairtest.comparisons.measure import cells_read
-from skfairtest.comparisons.people import cautions_of
+from skfairtest.comparisons.people import Inputs
 from skfairtest.comparisons.settings import Settings
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.metrics import Metric, Rate, resolve_metrics
@@ -24,7 +24,7 @@ from skfairtest.paired.metric import MODELS, Paired, paired
 from skfairtest.paired.one_group import compare_in_one_group
 from skfairtest.paired.record import PairedRecord, paired_row
 from skfairtest.paired.report import paired_document
-from skfairtest.readers import check_rows, classes_of, one_column, predictions_from_X
+from skfairtest.readers import classes_of, one_column, predictions_from_X
 from skfairtest.readers.containers import is_table, split_table
 from skfairtest.report.cells import records
 from skfairtest.report.document import Block
@@ -342,9 +342,7 @@ class PairedFairnessTest(FairnessTest):
         question = replace(settings.question, alternative="equivalence", margin_bounds=(-np.inf, float(margin)))
         return replace(settings, question=question), list(metrics)
 
-    def _people(
-        self, X: Any, y: Any, y_score: Any, columns: dict[str, Any], predict_params: dict[str, Any] | None = None
-    ) -> tuple[Sample, Settings, list[Metric] | None, Any, str]:
+    def _people(self, inputs: Inputs) -> tuple[Sample, Settings, list[Metric] | None, Any, str]:
         """Ask both models, or split their predictions."""
         models = {model: getattr(self, f"estimator_{model}") for model in MODELS}
         lacking = [f"estimator_{model}" for model, own in models.items() if own is None]
@@ -352,22 +350,21 @@ class PairedFairnessTest(FairnessTest):
             raise ParameterError(
                 f"{lacking[0]} is None and the other model is not: pass both models, or neither and their predictions"
             )
-        self._with_groups(columns)
+        self._with_groups(inputs.columns)
         seed = self._seed()
         if lacking:
-            return self._read(y, _two_columns(X), columns, seed)
+            return self._read(inputs.y, _two_columns(inputs.X), inputs.columns, seed)
         settings, metrics = self._check()
         needed = cells_read(metrics, settings)
-        check_rows(X, y=y, **columns)
-        self._cautions = cautions_of(list(models.values()), columns["sensitive_features"], predict_params)
+        common = self._asking(list(models.values()), inputs, seed)
         measured = [metric.of for metric in metrics if isinstance(metric, Paired)]
         said: dict[str, Any] = {}
         for model, estimator in models.items():
             asked = {name for name in ("y_pred", "y_score") if f"{name}_{model}" in needed}
-            answers = self._ask(estimator, X, y, columns, predict_params, measured, asked, seed)
+            answers = self._ask(estimator, inputs, measured, asked, common)
             said |= {f"{name}_{model}": values for name, values in zip(("y_pred", "y_score"), answers, strict=True)}
         said = {name: values for name, values in said.items() if values is not None}
-        return self._read(y, said, columns, seed)
+        return self._read(inputs.y, said, inputs.columns, seed)
 
     def _with_groups(self, columns: Mapping[str, Any]) -> None:
         """Refuse people without groups."""
@@ -375,7 +372,7 @@ class PairedFairnessTest(FairnessTest):
             raise self._without_groups("the groups to compare", "sex")
 
     def _read(
-        self, y: Any, said: Mapping[str, Any], columns: dict[str, Any], seed: Any
+        self, y: Any, said: Mapping[str, Any], columns: Mapping[str, Any], seed: Any
     ) -> tuple[Sample, Settings, list[Metric] | None, Any, str]:
         settings, metrics = self._check()
         needed = cells_read(metrics, settings)

@@ -178,7 +178,13 @@ def read_column(
     if name is None:
         name = series_name(data) or parameter
     where = parameter if name == parameter else f"{parameter} (column {name!r})"
-    values = one_dimensional(data, where)
+    return column_of(data, one_dimensional(data, where), where, name, missing=missing, instead=instead)
+
+
+def column_of(
+    data: Any, values: Any, where: str, name: str, *, missing: bool = False, instead: str = LEAVE_OUT
+) -> Column:
+    """Return the column of the `values` that `one_dimensional` has read from `data`, which errors call `where`."""
     try:
         levels, codes, n_missing = encode(values)
     except TypeError as error:

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest.readers.columns import Column, Numbers, read_column
+from skfairtest.readers.columns import Column, Numbers, column_of
 from skfairtest.readers.containers import one_dimensional
 from skfairtest.readers.labels import MAX_LABELS
 from skfairtest.readers.levels import listed
@@ -63,7 +63,7 @@ def read_values(data: Any, parameter: str) -> Column | Numbers:
         and len(np.unique(array[:LOOKED_AT])) > (FEW if array.dtype.kind == "f" else FEW_WHOLE)
     )
     if not continuous:
-        column = read_column(data, parameter, name=parameter)
+        column = column_of(data, values, parameter, parameter)
         numeric = all(isinstance(level, int | float) for level in column.levels)
         if numeric and not np.isfinite(as_floats(column.levels)).all():
             raise ParameterError(_infinite(parameter, column.levels))
