@@ -249,7 +249,7 @@ def test_metrics_of_all_groups_at_once_are_tested_by_a_further_feature():
 
 
 def test_probabilities_of_several_classes_are_tested():
-    n = 100
+    n = 30
     probabilities = RNG.dirichlet([1, 1, 1], n)
     three, sex = RNG.integers(0, 3, n), SEX[:n]
 
