@@ -266,7 +266,7 @@ CHECKED = {
 
 
 def twin(check):
-    """Whether sparse matrices are refused, which are read as sparse arrays are, by the check that stands beside this."""
+    """Whether a check is about sparse matrices, which are refused as sparse arrays are by the check beside it."""
     return getattr(check, "func", check).__name__ == "check_estimator_sparse_matrix"
 
 

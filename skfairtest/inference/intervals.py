@@ -24,7 +24,7 @@ _LARGEST_RATIO = 1e100
 #: How near a limit is guessed, in shares of its distance from the estimate: far above rounding errors of the score; and
 #: where the guess is not so good.
 _NEAR = (1e-11, 1e-7)
-#: Several halvings are looked at in one call, with both outcomes of each: so many, as far as that is about so many floats.
+#: So many halvings are looked at in one call, with both outcomes of each, as far as that is about so many floats.
 _HALVINGS, _AT_ONCE = 7, 512
 
 
