@@ -90,12 +90,13 @@ def _halved(
     near: Integers, far: Integers, covered: Callable[[Integers], Booleans], times: int
 ) -> tuple[Integers, Integers]:
     """Halve the ways from near to far some times, in one call: all the middles that may be asked about are."""
-    ways, middles = [(near, far)], []
+    low, high, middles = near[None], far[None], []
     for _ in range(times):
-        between = [low + (high - low) // 2 for low, high in ways]
-        middles += between
-        ways = [half for (low, high), m in zip(ways, between, strict=True) for half in ((low, m), (m, high))]
-    within = covered(np.stack(middles) if times > 1 else middles[0]).reshape(len(middles), *near.shape)
+        middles.append(low + (high - low) // 2)
+        halves = np.stack([low, middles[-1], high], axis=1)
+        low, high = (halves[:, ends].reshape(-1, *near.shape) for ends in (slice(0, 2), slice(1, 3)))
+    asked = np.concatenate(middles)
+    within = covered(asked if times > 1 else asked[0]).reshape(asked.shape)
     which = np.zeros((1, *near.shape), dtype=np.intp)
     for _ in range(times):
         inner = np.take_along_axis(within, which, axis=0)[0]
