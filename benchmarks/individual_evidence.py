@@ -160,7 +160,7 @@ def directions(designs, n_data_sets, sequence):
         model = model_of(name, weights, shift, width)
         truth = value_of(name, weights, shift, width) if shift else None
         found = []
-        for _ in range(max(4, n_data_sets * 1000 // max(n, 1000))):  # of more people fewer data sets
+        for _ in range(n_data_sets):
             X, sex = proxies(n, rng, shift, width)
             found.append(
                 tested(model, X, labelled(X, weights, rng), sex, statistic=statistic_of(name), feature_ranges="free")
@@ -278,7 +278,7 @@ def sections(quick):
         "blind": lambda sequence: directions(BLIND, 4 if quick else 100, sequence),
         "used": lambda sequence: directions(USED, 4 if quick else 100, sequence),
         "planted": lambda sequence: planted(3 if quick else 100, sequence),
-        "searched": lambda sequence: directions(SEARCHES[:1] if quick else SEARCHES, 4 if quick else 50, sequence),
+        "searched": lambda sequence: directions(SEARCHES[:1] if quick else SEARCHES, 4 if quick else 100, sequence),
     }
 
 

@@ -24,6 +24,7 @@ from skfairtest import CountTable, FairnessAudit, Rate
 from skfairtest._utils import parallel
 from skfairtest._utils.errors import ParameterError
 from skfairtest.datasets import load_berkeley, load_compas
+from skfairtest.inference import rates
 
 try:
     from joblib.externals import cloudpickle
@@ -38,7 +39,7 @@ COMPILED = any((Path(__file__).parent / "__pycache__").glob("test_*-pytest-*.pyc
 
 # Property tests ask for this number of examples, or a multiple of it: few at every change, many with
 # --hypothesis-profile=thorough, as .ci/run does.
-settings.register_profile("quick", max_examples=10)
+settings.register_profile("quick", max_examples=5)
 settings.register_profile("thorough", max_examples=50)
 settings.load_profile("quick")
 
@@ -129,6 +130,7 @@ def pytest_collection(session):
     finally:
         gc.freeze()
         gc.enable()
+        gc.set_threshold(5_000)
         if done is not None and worker["workerid"] == "gw0":
             done.touch()
 
@@ -210,6 +212,26 @@ def any_work_is_worth_a_process():
     """Work of tests is short; with ``n_jobs=2`` it is shared among processes all the same."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parallel, "STARTING", 0.0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def exact_p_values_of_the_same_counts_are_computed_once():
+    """Many tests ask about the same people, and many more read records again, which computes their p-values anew."""
+    known, compute = {}, rates.unconditional_log_p
+
+    def remembered(x1, d1, x2, d2, alternative, advance):
+        counts = x1, d1, x2, d2
+        key = (alternative, *(each.tobytes() for each in counts))
+        if key in known:
+            for _ in counts[0]:
+                advance()
+        else:
+            known[key] = compute(*counts, alternative, advance)
+        return known[key].copy()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rates, "unconditional_log_p", remembered)
         yield
 
 

@@ -832,20 +832,24 @@ KINDS = (GROUPS, UNCERTAIN, PAIRS, AUDITS, SCANS, CORRELATIONS, ADJUSTED, INDIVI
 
 
 def parametrized(cases, name=None, values=(None,), *, unless=lambda case, value: False, every=False):
-    """Each case, or each with each of the values; by default all values with the first case of each class.
+    """Each case, or each with each of the values; by default the first case of each class.
 
-    The others are exhaustive, and so are tools, unless `every` case is asked for: one test asks all of them everything
-    at once, `test_however_people_are_written_down_the_answer_is_the_same`.
+    It has all values where it is of the first of these classes, and every third where it is of another, which read
+    people as that one does; the rest are slow. Other cases are exhaustive, and so are tools, unless `every` case is
+    asked for: one test asks all of them everything at once,
+    `test_however_people_are_written_down_the_answer_is_the_same`, every second of other classes at every change.
     """
-    firsts = {
-        id(next(case for case in cases if case.kind is kind)) for kind in KINDS if kind in {c.kind for c in cases}
-    }
+    firsts = [next(case for case in cases if case.kind is kind) for kind in KINDS if kind in {c.kind for c in cases}]
     given = []
-    for case, value in itertools.product(cases, values):
+    for (place, case), (turn, value) in itertools.product(enumerate(cases), enumerate(values)):
         if not unless(case, value):
             label = f"{type(case.kind).__name__}-{case.name}"
-            marks = () if every or id(case) in firsts else pytest.mark.exhaustive
-            marks = pytest.mark.slow if case.slow and every else marks
+            marks = () if every or case in firsts else pytest.mark.exhaustive
+            if every:
+                later = case.slow or (case not in firsts and case.kind is not GROUPS and place % 2)
+            else:
+                later = case in firsts[1:] and len(values) > 2 and (firsts.index(case) + turn) % 3
+            marks = pytest.mark.slow if later else marks
             row = (case,) if name is None else (case, value)
             given.append(pytest.param(*row, id=label if name is None else f"{value}-{label}", marks=marks))
     return pytest.mark.parametrize("case" if name is None else ("case", name), given)

@@ -19,7 +19,7 @@ import numpy as np
 
 from skfairtest._utils.batches import places, starts
 from skfairtest._utils.typing import Floats, Integers
-from skfairtest.inference._discrete import hypergeometric_log_pmf
+from skfairtest.inference._discrete import hypergeometric_log_pmf, log_factorials
 from skfairtest.inference.conditional import TIE, first_above, mode_of
 
 #: Fisher p-values that differ by less than this, relatively, are equal; rounding only ever enlarges the tail.
@@ -232,9 +232,15 @@ def _walk(
     """
     low, high = np.maximum(0, m - d2), np.minimum(d1, m)
     mode = mode_of(d1, d2, m)
-    floor = log_p - _NEGLIGIBLE
-    left = low if alternative == "greater" else first_above(floor, low, mode, d1, d2, m)
-    right = high if alternative == "less" else first_above(floor, high, mode, d1, d2, m)
+    # Where what is negligible ends need not be known to the last digit.
+    log = log_factorials(int((d1 + d2).max(initial=0)))
+    floor = log_p - _NEGLIGIBLE - (log[d1] + log[d2] + log[m] + log[d1 + d2 - m] - log[d1 + d2])
+
+    def log_probability(x: Integers) -> Floats:
+        return np.asarray(-(log[x] + log[d1 - x] + log[m - x] + log[d2 - m + x]))
+
+    left = low if alternative == "greater" else first_above(floor, low, mode, log_probability)
+    right = high if alternative == "less" else first_above(floor, high, mode, log_probability)
     with np.errstate(over="ignore"):
         from_left = np.exp(np.minimum(hypergeometric_log_pmf(left, d1, d2, m) - log_p, 700.0))
         from_right = np.exp(np.minimum(hypergeometric_log_pmf(right, d1, d2, m) - log_p, 700.0))

@@ -13,6 +13,7 @@ relative tolerance of 1e-7. P-values are returned as natural logarithms, so that
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from typing import overload
@@ -88,16 +89,16 @@ def _log_lower_tail(x: Integers, d1: Integers, d2: Integers, m: Integers) -> Flo
 
 
 def first_above(
-    level: Floats | float, end: Integers, mode: Integers, d1: Integers, d2: Integers, m: Integers
+    level: Floats | float, end: Integers, mode: Integers, log_probability: Callable[[Integers], Floats]
 ) -> Integers:
     """Per table, the outcome nearest to `end` whose log probability exceeds `level` (the mode if none does)."""
-    outer, inner = end, np.where(hypergeometric_log_pmf(end, d1, d2, m) > level, end, mode)
-    while len(m):
+    outer, inner = end, np.where(log_probability(end) > level, end, mode)
+    while len(end):
         gap = np.abs(inner - outer)
         if gap.max() <= 1:
             break
         middle = np.where(gap > 1, (inner + outer) // 2, inner)
-        above = hypergeometric_log_pmf(middle, d1, d2, m) > level
+        above = log_probability(middle) > level
         inner = np.where((gap > 1) & above, middle, inner)
         outer = np.where((gap > 1) & ~above, middle, outer)
     return inner
@@ -146,7 +147,7 @@ def conditional_log_p(x1, d1, x2, d2, alternative="two-sided"):  # type: ignore[
     x1, d1, d2 = np.where(swap, x2, x1), np.where(swap, d2, d1), np.where(swap, d1, d2)
     mode = mode_of(d1, d2, m)
     level = hypergeometric_log_pmf(x1, d1, d2, m) + TIE
-    upper = first_above(level, np.minimum(d1, m), mode, d1, d2, m) + 1
+    upper = first_above(level, np.minimum(d1, m), mode, lambda x: hypergeometric_log_pmf(x, d1, d2, m)) + 1
     log_p = log_both_tails(x1, upper, d1, d2, m)
     return np.where((x1 >= mode) | (hypergeometric_log_pmf(mode, d1, d2, m) <= level), 0.0, log_p)
 

@@ -11,7 +11,7 @@ risk ratio.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,13 +21,11 @@ from skfairtest.inference.score import difference_of_rates, score_at
 
 #: A ratio that no test rejects where the second group shows no event, nor covers where it does.
 _LARGEST_RATIO = 1e100
-#: How near a limit is guessed, in shares of its distance from the estimate: far above rounding errors of the score.
-_NEAR = 1e-11
-#: Steps of the secant method to that guess.
-_SECANTS = 4
-#: So many halvings are looked at in one call, with both outcomes of each, where at most so many limits are sought; and
-#: where one limit is sought.
-_HALVINGS, _FEW, _HALVINGS_OF_ONE = 3, 500, 5
+#: How near a limit is guessed, in shares of its distance from the estimate: far above rounding errors of the score; and
+#: where the guess is not so good.
+_NEAR = (1e-11, 1e-7)
+#: So many halvings are looked at in one call, with both outcomes of each, as far as that is about so many floats.
+_HALVINGS, _AT_ONCE = 7, 512
 
 
 def wilson(x: ArrayLike, d: ArrayLike, z: ArrayLike) -> tuple[Floats, Floats]:
@@ -59,24 +57,24 @@ def _float(ordinal: Integers) -> Floats:
 
 
 def farthest_covered(
-    inside: Floats, outside: Floats, covered: Callable[[Floats], Booleans], about: tuple[Floats, Floats] | None = None
+    inside: Floats, outside: Floats, covered: Callable[[Floats], Booleans], about: Sequence[Floats] = ()
 ) -> Floats:
     """Return the last float that is covered on the way from a covered one to the end; vectorized.
 
-    Halving the number of floats in between finds a limit of 1e-9 with as many digits as one of .5. Two floats `about`
-    the limit save halvings, and change nothing else: what comes before a covered one is covered, and what comes after
+    Halving the number of floats in between finds a limit of 1e-9 with as many digits as one of .5. Floats `about` the
+    limit save halvings, and change nothing else: what comes before a covered one is covered, and what comes after
     one that is not, is not. With them `covered` is asked about arrays with one more axis in front.
     """
     start, stop = _ordinal(inside), _ordinal(outside)
     way, near, far = np.sign(stop - start), np.zeros_like(start), np.abs(stop - start)
     near = np.where(covered(outside), far, near)
     covers, misses, at_once = near, far, 1
-    if about is not None:
+    if about:
         guess = np.stack(about)
         place = np.clip(way * (_ordinal(np.where(np.isnan(guess), inside, guess)) - start), near, far)
         within = (place <= near) | (place < far) & covered(_float(start + way * place))
         covers, misses = np.where(within, place, near).max(axis=0), np.where(within, far, place).min(axis=0)
-        at_once = _HALVINGS_OF_ONE if near.size == 1 else _HALVINGS if near.size <= _FEW else 1
+        at_once = min(max(int(np.log2(_AT_ONCE / max(near.size, 1))), 1), _HALVINGS)
     while (sought := far - near > 1).any():
         middle = near + (far - near) // 2
         known = sought & ((middle <= covers) | (middle >= misses))
@@ -92,12 +90,13 @@ def _halved(
     near: Integers, far: Integers, covered: Callable[[Integers], Booleans], times: int
 ) -> tuple[Integers, Integers]:
     """Halve the ways from near to far some times, in one call: all the middles that may be asked about are."""
-    ways, middles = [(near, far)], []
+    low, high, middles = near[None], far[None], []
     for _ in range(times):
-        between = [low + (high - low) // 2 for low, high in ways]
-        middles += between
-        ways = [half for (low, high), m in zip(ways, between, strict=True) for half in ((low, m), (m, high))]
-    within = covered(np.stack(middles) if times > 1 else middles[0]).reshape(len(middles), *near.shape)
+        middles.append(low + (high - low) // 2)
+        halves = np.stack([low, middles[-1], high], axis=1)
+        low, high = (halves[:, ends].reshape(-1, *near.shape) for ends in (slice(0, 2), slice(1, 3)))
+    asked = np.concatenate(middles)
+    within = covered(asked if times > 1 else asked[0]).reshape(asked.shape)
     which = np.zeros((1, *near.shape), dtype=np.intp)
     for _ in range(times):
         inner = np.take_along_axis(within, which, axis=0)[0]
@@ -145,8 +144,7 @@ def miettinen_nurminen(
     inside = np.where(sides & equal, null, estimate)
     outside = np.where(sides & ~equal, null, np.stack([np.full_like(estimate, end) for end in ends]))
     guess = _guessed(x1, d1, x2, d2, z, estimate, disparity)
-    step = _NEAR * (guess - estimate)
-    low, high = farthest_covered(inside, outside, covered, (guess - step, guess + step))
+    low, high = farthest_covered(inside, outside, covered, around(guess, estimate))
     if disparity == "ratio":
         high = np.where(x2 == 0, np.inf, high)
     return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
@@ -160,16 +158,40 @@ def _guessed(x1: Floats, d1: Floats, x2: Floats, d2: Floats, z: Floats, estimate
         start = mover_ratio(rates, (l1, l2), (u1, u2))
     else:
         start = mover(np.subtract, rates, (l1, l2), (u1, u2))
-    aim = np.stack([z, -z])
     bounds = (1e-300, _LARGEST_RATIO) if disparity == "ratio" else (-1.0, 1.0)
+    return secants(
+        lambda edge: score_at(x1, d1, x2, d2, edge, disparity)[0],
+        np.stack([z, -z]),
+        np.stack([estimate, estimate]),
+        np.stack(start),
+        bounds,
+        steps=4,
+    )
+
+
+def secants(
+    value: Callable[[Floats], Floats],
+    aim: Floats,
+    root: Floats,
+    start: Floats,
+    bounds: tuple[float, float],
+    *,
+    steps: int,
+) -> Floats:
+    """Return about where a function has the values `aim`, by the secant method from its `root` and another start."""
     with np.errstate(invalid="ignore", divide="ignore", over="ignore", under="ignore"):
-        new = np.clip(np.stack(start), *bounds)
-        old, before = np.stack([estimate, estimate]), np.zeros_like(aim)
-        for _ in range(_SECANTS):
-            here = score_at(x1, d1, x2, d2, new, disparity)[0]
+        old, before, new = root, np.zeros_like(aim), np.clip(start, *bounds)
+        for _ in range(steps):
+            here = value(new)
             step = (aim - here) * (new - old) / (here - before)
             old, before, new = new, here, np.clip(np.where(np.isfinite(step), new + step, new), *bounds)
     return new
+
+
+def around(guess: Floats, estimate: Floats) -> list[Floats]:
+    """Return floats on both sides of guessed limits."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return [guess + step * (guess - estimate) for near in _NEAR for step in (-near, near)]
 
 
 def mover(

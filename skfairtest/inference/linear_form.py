@@ -18,13 +18,13 @@ P. J. Laud (2017). Equal-tailed confidence intervals for comparison of rates. Ph
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from skfairtest._utils.typing import Booleans, Floats, Moments
-from skfairtest.inference.intervals import farthest_covered
+from skfairtest.inference.intervals import around, farthest_covered, secants
 from skfairtest.inference.resampling import TOLERANCE, monte_carlo_p, oriented, upper_quantile
 from skfairtest.inference.score import restricted_rates, studentize
 from skfairtest.inference.two_sides import limits
@@ -52,30 +52,51 @@ def linear_form(moments: Moments, disparity: str, edge: float | Floats) -> tuple
 
 #: Which of some edges are not rejected.
 Covered = Callable[[Floats], Booleans]
+#: The statistics of edges below and above the estimate, in shares of those at the limits.
+Statistic = Callable[[Floats], Floats]
 
 
 def limits_of_ratio(
-    first: float, second: float, above: Covered, below: Covered, *, at_once: bool = False
+    first: float, second: float, above: Covered, below: Covered, statistic: Statistic | None = None
 ) -> tuple[float, float]:
     """Return the smallest and the largest ratio that are not rejected.
 
     `above` says of ratios below that of the data whether the data do not lie significantly above them; `below` the
-    opposite. On the scale atan(first / second) a ratio of infinity is an ordinary end. Where they take arrays of any
-    shape, several ratios are asked about `at_once`.
+    opposite. On the scale atan(first / second) a ratio of infinity is an ordinary end. From a `statistic` limits are
+    guessed; then all functions take arrays of any shape.
     """
 
-    def on_angles(covered: Covered) -> Covered:
-        return lambda angle: np.asarray(covered(np.tan(np.clip(angle, NEAREST, np.pi / 2 - NEAREST))))
+    def ratio(angle: Floats) -> Floats:
+        return np.tan(np.clip(angle, NEAREST, np.pi / 2 - NEAREST))
 
-    angle = np.atleast_1d(np.arctan2(first, second))
-    low, high = (
-        farthest_covered(angle, end, on_angles(within), (angle, end) if at_once else None)
-        for end, within in ((np.zeros(1), above), (np.full(1, np.pi / 2), below))
+    low, high = _last_covered(
+        np.arctan2(first, second),
+        (0.0, np.pi / 2),
+        lambda angle: np.asarray(above(ratio(angle))),
+        lambda angle: np.asarray(below(ratio(angle))),
+        None if statistic is None else lambda angle: statistic(ratio(angle)),
     )
     return (
-        0.0 if low[0] <= NEAREST else float(np.tan(low[0])),
-        np.inf if high[0] >= np.pi / 2 - NEAREST else float(np.tan(high[0])),
+        0.0 if low <= NEAREST else float(np.tan(low)),
+        np.inf if high >= np.pi / 2 - NEAREST else float(np.tan(high)),
     )
+
+
+def _last_covered(
+    estimate: float, ends: tuple[float, float], above: Covered, below: Covered, statistic: Statistic | None
+) -> tuple[float, float]:
+    """Return the last places towards both ends that are not rejected; statistics are those of places over their aim."""
+    start = np.full(1, estimate)
+    about: Sequence[Floats] = ()
+    if statistic is not None:
+        towards = np.array(ends)[:, None]
+        near = start + 1e-3 * (towards - start)
+        about = around(secants(statistic, np.ones((2, 1)), np.stack([start, start]), near, ends, steps=7), start)
+    low, high = (
+        float(farthest_covered(start, np.full(1, end), within, [each[side] for each in about])[0])
+        for side, (end, within) in enumerate(zip(ends, (above, below), strict=True))
+    )
+    return low, high
 
 
 @dataclass(frozen=True)
@@ -240,17 +261,17 @@ def _limits_at(
 
         return within
 
+    def statistic(edge: Floats) -> Floats:
+        distance, error = at(edge)
+        return np.asarray(distance / (error * aim))
+
+    aim = np.array([[critical[0]], [-critical[1]]])
     above, below = covered(1, critical[0]), covered(-1, critical[1])
     first, second = values
     if disparity == "ratio":
-        low, high = limits_of_ratio(first, second, above, below, at_once=True)
+        low, high = limits_of_ratio(first, second, above, below, statistic)
     else:
-        estimate = np.atleast_1d(first - second)
-        # Several halvings at once: both ends are all that is known about the limit.
-        low, high = (
-            float(farthest_covered(estimate, end, within, (estimate, end))[0])
-            for end, within in ((np.full(1, ends[0]), above), (np.full(1, ends[1]), below))
-        )
+        low, high = _last_covered(first - second, ends, above, below, statistic)
     low, high = max(ends[0], low), min(ends[1], high)
     return (ends[0] if np.isinf(critical[0]) else low), (ends[1] if np.isinf(critical[1]) else high)
 

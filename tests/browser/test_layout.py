@@ -353,11 +353,11 @@ def test_an_impact_table_of_seven_races_and_two_sexes_is_one_sheet_of_paper(brow
 
 def test_impact_tables_of_an_audit_fit_their_page(browser, compas, tmp_path):
     """On a screen and on letter paper no column is cut off or has to be scrolled to."""
-    groups = compas.sensitive_features[["race", "sex"]]
+    groups = compas.sensitive_features[["race", "sex"]][::3]
     given = {"metrics": "selection_rate", "impact": True, "favorable": False, "method": "asymptotic"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # small groups
-        record = FairnessAudit.from_predictions(None, compas.y_pred, sensitive_features=groups, **given).record_
+        record = FairnessAudit.from_predictions(None, compas.y_pred[::3], sensitive_features=groups, **given).record_
     path = tmp_path / "audit.html"
     path.write_text(page(audit_document(record)), encoding="utf-8")
     for width in (1280, 816):

@@ -105,7 +105,7 @@ def test_ratios_and_margins_are_in_the_sentences(capsys):
     assert "a ratio of" in text
     asked(*RATES, "--n", "60", "--margin", "0.05")
     assert "detects a disparity beyond 5.0 points" in capsys.readouterr().out
-    asked("--baseline", "0.3", "--n", "300", "--compare", "to_overall")
+    asked("--baseline", "0.3", "--n", "90", "--compare", "to_overall")
     assert "or more with a probability of 80%." in capsys.readouterr().out
 
 

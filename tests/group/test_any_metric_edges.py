@@ -40,7 +40,7 @@ def accuracy(y_true, y_pred, sample_weight=None):
 @pytest.mark.parametrize("clusters", [None, np.arange(N) // 2])
 def test_a_function_of_weighted_people_has_the_error_of_the_rate_that_it_is(clusters):
     group = GROUP if clusters is None else GROUP[clusters * 2]  # whole clusters
-    params = {"sample_weight": WEIGHT, "clusters": clusters, "sensitive_features": group}
+    params = {"sample_weight": WEIGHT, "clusters": clusters, "sensitive_features": group, "n_resamples": 19}
     own, rate = run(Y, LABEL, accuracy, **params), run(Y, LABEL, "accuracy", **params)
     np.testing.assert_allclose(own.by_group_["value"], rate.by_group_["value"])
     np.testing.assert_allclose(own.by_group_["standard_error"], rate.by_group_["standard_error"], rtol=1e-3)
@@ -104,7 +104,7 @@ def test_a_function_of_everybody_stops_early():
 
 def test_strata_of_a_ratio_are_extreme_where_it_is_small():
     label = np.where(GROUP == "a", Y, LABEL)  # a is always right
-    params = {"control_features": STRATUM, "n_resamples": 29}
+    params = {"control_features": STRATUM, "n_resamples": 19}
     largest, holm = (run(Y, label, PRECISION_RATIO, adjust=how, **params).comparisons_ for how in ("max_t", "holm"))
     assert (largest["p_value"] == holm["p_value"]).all()
     assert (largest["p_value_adjusted"] <= holm["p_value_adjusted"] + 0.02).all()

@@ -657,11 +657,12 @@ def test_adaptive_goes_on_where_there_is_something_to_find():
     assert test.p_value_ == pytest.approx(1e-4)
 
 
-def test_adaptive_comparisons_stop_on_their_own():
+@pytest.mark.parametrize("variance", [None, pytest.param("auto", marks=pytest.mark.slow)])
+def test_adaptive_comparisons_stop_on_their_own(variance):
     rng = np.random.default_rng(1)
     group = np.repeat(["a", "b", "c"], 20)
     score = rng.random(60) + np.where(group == "c", 0.25, 0)
-    test = run(np.zeros(60, dtype=int), score, group, average, n_resamples="adaptive")
+    test = run(np.zeros(60, dtype=int), score, group, average, n_resamples="adaptive", variance=variance)
     used = (~np.isnan(test.null_distribution_)).sum(axis=0)
     for (_, row), times in zip(test.comparisons_.iterrows(), used, strict=True):
         if times < 9999:

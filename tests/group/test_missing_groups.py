@@ -187,11 +187,11 @@ CASES = {
 
 
 @pytest.mark.parametrize(
-    "patterns", [2, pytest.param(30, marks=pytest.mark.slow), pytest.param(100, marks=pytest.mark.exhaustive)]
+    "patterns", [1, pytest.param(30, marks=pytest.mark.slow), pytest.param(100, marks=pytest.mark.exhaustive)]
 )
 @pytest.mark.parametrize("case", CASES)
 def test_the_truth_lies_within_the_bounds_in_every_pattern(case, patterns):
-    # Of ten cases, so that all are 1,000 patterns, the slow ones 300 and the others 20.
+    # Of ten cases, so that all are 1,000 patterns, the slow ones 300 and the others ten.
     # Whose group is missing depends on outcome and group.
     params = dict(CASES[case])
     groups, n = params.pop("groups", 2), params.pop("people", 80)

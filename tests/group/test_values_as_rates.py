@@ -93,7 +93,7 @@ def test_misplaced_people_of_average_precision_by_their_definition(value):
 @pytest.mark.parametrize("compare", ["between_groups", "to_overall"])
 def test_an_interval_holds_equality_where_the_test_does_not_reject(metric, disparity, compare):
     rejected = set()
-    for seed in range(10):
+    for seed in (0, 3, 6, 9):
         truth, predicted, group = labels(seed, (60, 300), (0.05 + 0.03 * seed, 0.05))
         scores = {"y_pred": predicted}
         if metric == "average_precision":

@@ -565,7 +565,7 @@ def test_a_column_is_counted_whatever_it_is_called(engine, tmp_path):
     names = [*HOSTILE, "a", "x"]
     people = pd.DataFrame({name: rng.choice(["f", "m", "x"], 40) for name in names}).assign(p=rng.integers(0, 2, 40))
     frame = frame_of(engine, people, tmp_path)
-    for name in HOSTILE if engine != "pyspark" else HOSTILE[:8]:
+    for name in HOSTILE[:8] if engine in ("dask", "pyspark") else HOSTILE:
         table = CountTable.from_frame(frame, y_pred="p", sensitive_features=name)
         expected = CountTable.from_predictions(y_pred=people["p"], sensitive_features={name: people[name]})
         assert table == expected, name
