@@ -1,5 +1,6 @@
 """Probabilities against exact rational arithmetic: integers have no rounding, whatever their size."""
 
+import math
 from fractions import Fraction
 from math import comb, log, log10
 
@@ -52,6 +53,12 @@ def test_a_certain_event_and_an_impossible_one_have_their_own_probabilities():
     np.testing.assert_array_equal(binomial_log_pmf([0, 1, 3], 3, 0.0), [0.0, -np.inf, -np.inf])
     np.testing.assert_array_equal(binomial_log_pmf([0, 1, 3], 3, 1.0), [-np.inf, -np.inf, 0.0])
     assert binomial_log_pmf(0, 0, 0.3) == 0.0
+
+
+def test_events_that_are_as_rare_as_numbers_can_be_keep_their_logarithm():
+    p = 2.0**-1074
+    expected = [math.log(math.comb(80, x)) - x * 1074 * math.log(2) for x in range(81)]
+    np.testing.assert_allclose(binomial_log_pmf(np.arange(81), 80, p), expected, rtol=1e-12, atol=1e-300)
 
 
 @pytest.mark.parametrize(
