@@ -66,7 +66,7 @@ def main(argv=None):
     seed, done, outcomes, violations = options.seed, 0, {kind: Counter() for kind in kinds}, []
     if options.on:
         seed, done, outcomes, violations = stored()
-    for start in range(done, each, AT_A_TIME):
+    for start in range(done, each, AT_A_TIME) or [each]:
         numbers = range(start, min(start + AT_A_TIME, each))
         for kind in kinds:
             for number in numbers:
