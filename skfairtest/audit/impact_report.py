@@ -193,15 +193,16 @@ def _flips(row: Mapping[str, Any]) -> str:
 def _explained(table: pd.DataFrame, scoring: bool, smallest_share: float, confidence_level: float) -> list[str]:
     rate = "the share of a category whose score is above the median of all scores" if scoring else "the share selected"
     lines = [
-        f"The rate is {rate}. The impact ratio is to the highest rate of the categories compared; its interval holds for all "
-        "pairs of a table together.",
+        f"The rate is {rate}. The impact ratio is to the highest rate of the categories compared; its interval holds "
+        "for all pairs of a table together.",
         "Null hypothesis of each row: its rate equals the highest rate, so that the ratio is 1. p is adjusted for the "
         f"choice of the highest rate and for all rows of the table; significant is at most {1 - confidence_level:.4g}. "
         "Each table is a family of its own.",
         "SDs: the difference of the two rates in standard deviations (pooled). Short of pool and of highest: how many "
         "more would have been selected at the rate of all compared, and at the highest.",
-        "Flips 4/5: decisions on the category that must change to cross .8 (where its ratio is below, so many more have to "
-        "be selected). Flips test: decisions that must change for the test of this pair alone to say the opposite.",
+        "Flips 4/5: decisions on the category that must change to cross .8 (where its ratio is below, so many more "
+        "have to be selected). Flips test: decisions that must change for the opposite result of the test of this "
+        "pair alone.",
         "Four fifths is a rule of thumb about the ratio seen, not a test: it ignores chance.",
     ]
     few = table[~table["compared"] & table["category"].notna()]
