@@ -460,7 +460,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
 
     def _baseline_test(self, known: set[str]) -> tuple[PairedFairnessTest, list[str]]:
         """Return the test against the model in production, and why it leaves out metrics; `known` is what is said."""
-        if self.missing != "raise":
+        if not is_label(self.missing, "raise"):
             raise ParameterError(
                 f"missing={self.missing!r} has no comparison with a baseline, which needs everybody's group: use "
                 "missing='raise', or leave the baseline out"
@@ -535,7 +535,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
                 "compare='to_reference' has no meaning over several features, which share no group: use "
                 "'between_groups', 'to_rest' or 'to_overall'"
             )
-        if self.adjust == "max_t":
+        if is_label(self.adjust, "max_t"):
             raise ParameterError(
                 "adjust='max_t' has no joint distribution across groupings of the same people: use adjust='holm'"
             )

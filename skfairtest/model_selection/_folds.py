@@ -63,7 +63,10 @@ def partition(
     ValueError
         If somebody is not tested exactly once, or is also in the training part, or people of the same cluster are.
     """
-    n_people = lengths_of(X)[0]
+    lengths = lengths_of(X)
+    if not lengths:
+        raise ParameterError(f"X must have a row for each person; found {X!r}.")
+    n_people = lengths[0]
     if cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool)):
         n_folds = 5 if cv is None else int(cv)
         if n_people < n_folds:
@@ -72,7 +75,7 @@ def partition(
             )
         splits = _of_integer(n_folds, X, y, sensitive_features, groups, clusters, stratified)
     else:
-        if isinstance(cv, bool):
+        if isinstance(cv, bool | bytes):  # bytes can be split, too
             raise ParameterError(f"cv must be a number of folds, a splitter or a list of (train, test); found {cv!r}.")
         splitter = check_cv(cv)
         if clusters is None and isinstance(splitter, GroupKFold | StratifiedGroupKFold | LeaveOneGroupOut):

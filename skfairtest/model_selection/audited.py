@@ -198,7 +198,11 @@ class _Audited(MetaEstimatorMixin):
         X, y = indexable(X, y)
         if len(getattr(y, "shape", ())) == 2:
             y = column_or_1d(y, warn=True)
-        if np.asarray(y).dtype.kind == "f":
+        try:
+            kind = np.asarray(y).dtype.kind
+        except ValueError:
+            raise ParameterError("y must have one value for each person; found values of different lengths") from None
+        if kind == "f":
             assert_all_finite(y, input_name="y")
         if self._classifies:
             check_classification_targets(y)
