@@ -53,3 +53,9 @@ def test_every_test_comes_to_its_verdict_and_its_warnings_in_one_place():
     engine = "comparisons/engine.py"
     assert called.pop("decide") == {engine, "comparisons/unknown.py"}
     assert all(callers == {engine} for callers in called.values())
+
+
+def test_what_is_public_is_listed_by_folders_only():
+    """`__all__` stands where names are handed on, in ``__init__``; in a module an underscore says what is private."""
+    listing = {path.name for path in ROOT.rglob("*.py") if "\n__all__ = " in path.read_text(encoding="utf-8")}
+    assert listing == {"__init__.py"}

@@ -14,8 +14,6 @@ from skfairtest.report.cells import records
 from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
 from skfairtest.report.sentences import p_text, percent, ratio
 
-__all__ = ["impact_document", "impact_reading", "impact_section"]
-
 UNKNOWN = "unknown"
 UNFAVORABLE = (
     "Selected are those who are predicted positive, which is not favorable here: the highest rate is that of the "

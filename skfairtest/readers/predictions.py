@@ -21,19 +21,6 @@ from skfairtest.readers.containers import is_table, one_dimensional
 from skfairtest.readers.labels import resolve_pos_label
 from skfairtest.readers.levels import listed, plain_scalar, sort_levels
 
-__all__ = [
-    "as_model_input",
-    "ask",
-    "check_rows",
-    "classes_of",
-    "path_of",
-    "predict",
-    "predictions_from_X",
-    "scores",
-    "transformers_of",
-    "unknown_groups",
-]
-
 
 def check_rows(X: Any, **given: Any) -> None:
     """Check, before a model is called, that its rows are the same people as in all other arguments.
