@@ -28,12 +28,10 @@ from skfairtest.audit._record import record_of
 from skfairtest.audit._reported import ReportedAudit
 from skfairtest.audit._scan import check_counted, wanted_scan
 from skfairtest.audit.impact_record import ImpactRecord
-from skfairtest.comparisons.cautions import warn_about_people, warn_about_resamples
 from skfairtest.comparisons.core import Measured
-from skfairtest.comparisons.engine import settings_of
-from skfairtest.comparisons.family import decide
+from skfairtest.comparisons.engine import judge, settings_of
 from skfairtest.comparisons.measure import measure
-from skfairtest.comparisons.people import FROM_TABLE, GroupsTest
+from skfairtest.comparisons.people import FROM_TABLE, GroupsTest, Inputs
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.unknown import with_unknown
 from skfairtest.individual import IndividualFairnessTest
@@ -357,7 +355,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
                 {"y_true", "y_pred", "y_score"} if y is not None else {"y_pred", "y_score"}
             )
             test.set_params(estimator_a=self.baseline, estimator_b=self.estimator)
-            self._keep_baseline(test, test._people(X, one_column(y), None, columns, predict_params), without)
+            self._keep_baseline(test, test._people(Inputs(X, one_column(y), columns, None, predict_params)), without)
         return self
 
     @classmethod
@@ -610,11 +608,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             assert missing is not None
             raise missing
         impact = self._impact(sample, classes) if self.impact else None
-        results = decide(measured, questions[0], together=True)
-        for part in measured:
-            warn_about_people(part)
-        if any(comparison.evidence.draws is not None for part in measured for comparison in part.comparisons):
-            warn_about_resamples(results[0].verdict, questions[0])
+        results = judge(measured, questions[0], together=True)
         self._set(
             record_of(
                 results,

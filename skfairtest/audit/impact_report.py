@@ -14,8 +14,6 @@ from skfairtest.report.cells import records
 from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
 from skfairtest.report.sentences import p_text, percent, ratio
 
-__all__ = ["impact_document", "impact_reading", "impact_section"]
-
 UNKNOWN = "unknown"
 #: Categories that the verdict names.
 NAMED = 5

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 from skfairtest._utils.errors import ParameterError, renaming
@@ -17,6 +18,27 @@ from skfairtest.tables import CountTable, Sample
 
 #: The subject of a test of counts.
 FROM_TABLE = "a table of counts"
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """What a test is given about people: `X` is what a model predicts from, or the predictions.
+
+    `columns` are groups, strata, weights and clusters by the names of their parameters; the caller's name of `X` is
+    `called`.
+    """
+
+    X: Any
+    y: Any
+    columns: Mapping[str, Any]
+    y_score: Any = None
+    predict_params: Mapping[str, Any] | None = None
+    called: str = field(default="X", kw_only=True)
+
+    @property
+    def groups(self) -> Any:
+        """The sensitive features."""
+        return self.columns["sensitive_features"]
 
 
 class GroupsTest(ReportMixin):
@@ -104,9 +126,9 @@ class GroupsTest(ReportMixin):
             "sample_weight": sample_weight,
             "clusters": clusters,
         }
-        y = one_column(y, warned=True)
+        inputs = Inputs(X, one_column(y, warned=True), columns, None, predict_params)
         with renaming("metric", self._of):
-            return self._fit_sample(*self._people(X, y, None, columns, predict_params))
+            return self._fit_sample(*self._people(inputs))
 
     @classmethod
     def from_predictions(
@@ -172,13 +194,14 @@ class GroupsTest(ReportMixin):
                 f"estimator is not for from_predictions, which takes predictions: use {name}(estimator).fit(X, y, ...)"
             )
         y_true, y_pred, y_score = map(one_column, (y_true, y_pred, y_score))
-        for name, values in (("y_score", y_score), ("y_pred", y_pred)):
-            if values is not None:
-                predictions_from_X(values, name)
+        if y_score is not None:
+            predictions_from_X(y_score, "y_score")
         if y_pred is None and y_score is None:
             raise ParameterError("y_pred and y_score are both None: pass predictions, or scores for a metric of scores")
         if y_pred is None and cls._scores_are_predictions:
             y_pred, y_score = y_score, None
+        elif y_pred is not None:
+            predictions_from_X(y_pred, "y_pred")
         columns = {
             "sensitive_features": sensitive_features,
             "control_features": control_features,
@@ -187,7 +210,7 @@ class GroupsTest(ReportMixin):
         }
         test = cls(**params)
         with renaming("metric", cls._of):
-            return test._fit_sample(*test._people(y_pred, y_true, y_score, columns))
+            return test._fit_sample(*test._people(Inputs(y_pred, y_true, columns, y_score, called="y_pred")))
 
     @classmethod
     def from_table(cls, table: CountTable, **params: Any) -> Self:
@@ -293,16 +316,15 @@ class GroupsTest(ReportMixin):
         )
         return cls.from_table(table, **params)
 
-    def _people(
-        self, X: Any, y: Any, y_score: Any, columns: dict[str, Any], predict_params: dict[str, Any] | None = None
-    ) -> tuple[Sample, Settings, list[Metric] | None, Any, str]:
+    def _people(self, inputs: Inputs) -> tuple[Sample, Settings, list[Metric] | None, Any, str]:
         """Read whom a test is about, and what is asked: the arguments of `_fit_sample`."""
         settings, metrics = self._check()
-        if columns["sensitive_features"] is None:
+        X, y, y_score = inputs.X, inputs.y, inputs.y_score
+        if inputs.groups is None:
             raise self._without_groups("the groups to compare", "sex")
-        check_no_names(columns["sensitive_features"], X, "sensitive_features")
+        check_no_names(inputs.groups, X, "sensitive_features")
         seed = self._seed()
-        if self.estimator is None and (X is not None or y_score is None):
+        if self.estimator is None and inputs.called == "X":
             predictions_from_X(X)  # what is no predictions is the first thing to be said
         asked, needed = self._asked(y) if metrics is None else (metrics, cells_read(metrics, settings))
         if metrics is not None and "y_true" in needed and y is None:
@@ -312,47 +334,44 @@ class GroupsTest(ReportMixin):
                 f"{self._of}='selection_rate' does not"
             )
         if self.estimator is not None:
-            y_pred, y_score = self._ask(X, y, columns, predict_params, asked, needed, seed)
+            y_pred, y_score = self._ask(inputs, asked, needed, seed)
+        elif y_score is None and needed <= {"y_true", "y_score"} and "y_score" in needed:
+            y_pred, y_score = None, X  # a metric of scores alone takes them as predictions too
         else:
-            y_pred = None if X is None else predictions_from_X(X)
-            if y_score is None and needed <= {"y_true", "y_score"} and "y_score" in needed:
-                y_pred, y_score = None, y_pred  # a metric of scores alone takes them as predictions too
+            y_pred = X
         # A missing label is an error, whichever metric reads it.
-        sample = self._sample(X, y, y_pred, y_score, columns)
+        sample = self._sample(inputs, y_pred, y_score)
         subject = "predictions" if self.estimator is None else type(self.estimator).__name__
         return sample, settings, metrics, seed, subject
 
-    def _sample(self, X: Any, y: Any, y_pred: Any, y_score: Any, columns: dict[str, Any]) -> Sample:
+    def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
         """Read one row per person; a test may look up in `X` what else it needs to know of people."""
-        return Sample.from_predictions(y, y_pred, y_score=y_score, missing=getattr(self, "missing", None), **columns)
+        missing = getattr(self, "missing", None)
+        return Sample.from_predictions(inputs.y, y_pred, y_score=y_score, missing=missing, **inputs.columns)
 
-    def _ask(
-        self,
-        X: Any,
-        y: Any,
-        columns: dict[str, Any],
-        predict_params: dict[str, Any] | None,
-        metrics: Sequence[Metric],
-        needed: Set[str],
-        seed: Any,
-    ) -> tuple[Any, Any]:
+    def _ask(self, inputs: Inputs, metrics: Sequence[Metric], needed: Set[str], seed: Any) -> tuple[Any, Any]:
         """Ask the fitted model for the predictions and scores that metrics need."""
-        # Before the model is asked: it might pair the groups it is handed with other people.
-        check_rows(X, y=y, **columns)
-        common = {
-            "sensitive_features": columns["sensitive_features"],
-            "predict_params": predict_params,
-            "random_state": seed,
-        }
-        self._cautions = cautions_of([self.estimator], columns["sensitive_features"], predict_params)
+        common = self._asking([self.estimator], inputs, seed)
         y_pred = y_score = None
         if "y_pred" in needed or "y_score" not in needed:
-            y_pred = predict(self.estimator, X, **common)
+            y_pred = predict(self.estimator, inputs.X, **common)
         if "y_score" in needed:
             responses, names = responses_asked(metrics)
-            known = {"metric": names, "pos_label": self.pos_label, "y_true": y}
-            y_score = scores(self.estimator, X, responses, **known, **common)
+            known = {"metric": names, "pos_label": self.pos_label, "y_true": inputs.y}
+            y_score = scores(self.estimator, inputs.X, responses, **known, **common)
         return y_pred, y_score
+
+    def _asking(self, models: Sequence[Any], inputs: Inputs, seed: Any) -> dict[str, Any]:
+        """Check who models are asked about, and return what they are given beside `X`."""
+        # Before a model is asked: it might pair the groups it is handed with other people.
+        check_rows(inputs.X, y=inputs.y, **inputs.columns)
+        cautions = (unknown_groups(model, inputs.groups, inputs.predict_params) for model in models)
+        self._cautions = tuple(dict.fromkeys(filter(None, cautions)))
+        return {
+            "sensitive_features": inputs.groups,
+            "predict_params": inputs.predict_params,
+            "random_state": seed,
+        }
 
 
 def _check_cells(sample: Sample, metrics: Sequence[Metric], needed: Set[str]) -> None:
@@ -363,12 +382,6 @@ def _check_cells(sample: Sample, metrics: Sequence[Metric], needed: Set[str]) ->
         raise ParameterError(
             f"table has no {' and no '.join(missing)}, which {names} needs; its cells are {', '.join(sample.columns)}"
         )
-
-
-def cautions_of(models: Sequence[Any], sensitive_features: Any, predict_params: Any) -> tuple[str, ...]:
-    """Say which models that predict from groups do not know the groups of all people."""
-    said = (unknown_groups(model, sensitive_features, predict_params) for model in models)
-    return tuple(dict.fromkeys(filter(None, said)))
 
 
 def responses_asked(metrics: Sequence[Metric]) -> tuple[tuple[str, ...], str]:

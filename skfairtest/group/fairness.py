@@ -27,7 +27,7 @@ from skfairtest.comparisons.frames import (
 )
 from skfairtest.comparisons.measure import cells_read, measure, permuted_within, shared
 from skfairtest.comparisons.null_histogram import null_histogram_of
-from skfairtest.comparisons.people import GroupsTest
+from skfairtest.comparisons.people import GroupsTest, Inputs
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.setup import setup_of
 from skfairtest.comparisons.unknown import disparities_of, p_value_bounds_of
@@ -442,28 +442,18 @@ class FairnessTest(GroupsTest):
         return group_document(self)
 
 
-def measured_of(
-    test: FairnessTest, X: Any, y: Any, columns: dict[str, Any], predict_params: dict[str, Any] | None = None
-) -> Measured:
-    """Return the estimates of a test without fitting it; p-values of rates mean nothing."""
-    sample, settings, metrics, seed, _ = test._people(X, y, None, columns, predict_params)
+def measured_of(test: FairnessTest, inputs: Inputs) -> Measured:
+    """The estimates of a test without fitting it; p-values of rates mean nothing."""
+    sample, settings, metrics, seed, _ = test._people(inputs)
     assert metrics is not None
     return measure(sample, metrics, replace(settings, tested=False), test.pos_label, classes_of(test.estimator), seed)
 
 
-def result_of(
-    test: FairnessTest,
-    X: Any,
-    y: Any,
-    columns: dict[str, Any],
-    predict_params: dict[str, Any] | None = None,
-    *,
-    tested: bool = True,
-) -> Result:
-    """Return the results of a test without fitting it; `columns` are the groups and the other arguments of `fit`.
+def result_of(test: FairnessTest, inputs: Inputs, *, tested: bool = True) -> Result:
+    """The results of a test without fitting it.
 
     Not `tested`, its limits hold, and its p-values mean nothing.
     """
-    sample, settings, metrics, seed, _ = test._people(X, y, None, columns, predict_params)
+    sample, settings, metrics, seed, _ = test._people(inputs)
     assert metrics is not None
     return test._compare(sample, replace(settings, tested=tested), metrics, seed)

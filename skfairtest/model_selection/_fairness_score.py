@@ -20,6 +20,7 @@ from skfairtest._utils.text import label
 from skfairtest.comparisons import engine
 from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.omnibus import check_omnibus
+from skfairtest.comparisons.people import Inputs
 from skfairtest.group import FairnessTest
 from skfairtest.group.fairness import measured_of, result_of
 from skfairtest.inference.extreme import extreme_disparity
@@ -124,14 +125,7 @@ def _scale(metric: Metric, disparity: str) -> str:
     return metric.disparity or disparity
 
 
-def fairness_score(
-    test: FairnessTest,
-    output: str,
-    X: Any,
-    y: Any,
-    columns: dict[str, Any],
-    predict_params: dict[str, Any] | None = None,
-) -> float:
+def fairness_score(test: FairnessTest, output: str, inputs: Inputs) -> float:
     """Run as much of a test as its score needs, and return the score.
 
     Parameters
@@ -140,10 +134,8 @@ def fairness_score(
         What is not fitted.
     output : {"disparity", "upper_bound", "statistic", "p_value"}
         What becomes the score.
-    X, y, predict_params : object
-        As in `fit`.
-    columns : dict
-        The groups and the other arguments of `fit`.
+    inputs : Inputs
+        What `fit` is given.
 
     Returns
     -------
@@ -157,9 +149,9 @@ def fairness_score(
     """
     try:
         if output == "disparity":
-            result, measured = None, measured_of(test, X, y, columns, predict_params)
+            result, measured = None, measured_of(test, inputs)
         else:
-            result = result_of(test, X, y, columns, predict_params, tested=output != "upper_bound")
+            result = result_of(test, inputs, tested=output != "upper_bound")
             measured = result.measured
     except GroupsMissing as error:
         raise GroupsMissing(f"{str(error).rstrip('.')}. {FOLDS}") from error

@@ -18,8 +18,6 @@ from skfairtest.model_selection._check_lengths import lengths_of
 from skfairtest.model_selection.splitter import SensitiveStratifiedKFold
 from skfairtest.readers import Column, read_column
 
-__all__ = ["partition"]
-
 Rows = NDArray[np.intp]
 
 #: Characters of a splitter's name that a message shows; lists of splits are longer.

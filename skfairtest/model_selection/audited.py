@@ -35,8 +35,6 @@ from skfairtest.model_selection._out_of_fold import Fold, OutOfFold, rows_of, ro
 from skfairtest.model_selection._training import fitted, groups_of_fit, has_keywords, takes_groups
 from skfairtest.readers import as_model_input, check_same_people, classes_of, read_column, read_columns
 
-__all__ = ["AuditedClassifier", "AuditedRegressor", "FairnessRejectedError", "FairnessRejectedWarning"]
-
 ON_REJECTION = ("warn", "raise", "ignore")
 
 #: What an audited model hands on to the trained one, besides `fit`.

@@ -24,8 +24,6 @@ from skfairtest.report.text import plain
 from skfairtest.tables import CountTable, Sample
 from skfairtest.tables.axes import column_values
 
-__all__ = ["SignificanceFrame"]
-
 #: Columns of all comparisons behind a frame; its strata are the control features.
 COMPARISONS = [name for name in COMPARISON_COLUMNS if name != "stratum"]
 

@@ -11,14 +11,13 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.keywords import answering_guesses
 from skfairtest._utils.text import name_of
 from skfairtest.comparisons.engine import check_question
+from skfairtest.comparisons.people import Inputs
 from skfairtest.group import FairnessTest
 from skfairtest.model_selection._check_lengths import check_people
 from skfairtest.model_selection._fairness_score import check_score, check_seed_of_scorer, fairness_score
 from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.readers import one_column
 from skfairtest.readers.named import check_names_of_columns, named_columns
-
-__all__ = ["make_fairness_scorer"]
 
 #: What a model is tested for against a baseline.
 FAIRER: dict[str, Any] = {"alternative": "fairer"}
@@ -101,7 +100,7 @@ def score_of_predictions(
             "labels, such as 'equalized_odds'"
         )
     test = FairnessTest(metric=metric, **params)
-    score = fairness_score(test, output, one_column(y_pred), one_column(y_true), passed)
+    score = fairness_score(test, output, Inputs(one_column(y_pred), one_column(y_true), passed))
     return score if score == score else -float("inf")
 
 
@@ -189,7 +188,7 @@ class FairnessScorer(_BaseScorer):
         if asked.get("sensitive_features") is self._predict_params.get("sensitive_features") is not None:
             names = check_names_of_columns(asked["sensitive_features"], PREDICTED_FROM) or ()
             asked["sensitive_features"] = named_columns(X, names, PREDICTED_FROM)
-        return fairness_score(test, self._output, X, one_column(y_true), passed, asked)
+        return fairness_score(test, self._output, Inputs(X, one_column(y_true), passed, None, asked))
 
     def _test(self, estimator: Any) -> FairnessTest:
         """Return the test of a fitted model."""

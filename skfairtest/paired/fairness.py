@@ -15,7 +15,7 @@ from skfairtest._utils.text import label
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import compare, settings_of
 from skfairtest.comparisons.measure import cells_read
-from skfairtest.comparisons.people import cautions_of, responses_asked
+from skfairtest.comparisons.people import Inputs, responses_asked
 from skfairtest.comparisons.settings import Settings
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.metrics import Metric, Rate, resolve_metrics
@@ -24,7 +24,7 @@ from skfairtest.paired.metric import MODELS, Paired, paired
 from skfairtest.paired.one_group import compare_in_one_group
 from skfairtest.paired.record import PairedRecord, paired_row
 from skfairtest.paired.report import paired_document
-from skfairtest.readers import check_rows, classes_of, is_label, one_column, predict, predictions_from_X, scores
+from skfairtest.readers import classes_of, is_label, one_column, predict, predictions_from_X, scores
 from skfairtest.readers.containers import is_table, split_table
 from skfairtest.report.cells import records
 from skfairtest.report.document import Block
@@ -333,9 +333,7 @@ class PairedFairnessTest(FairnessTest):
         question = replace(settings.question, alternative="equivalence", margin_bounds=(-np.inf, float(margin)))
         return replace(settings, question=question), list(metrics)
 
-    def _people(
-        self, X: Any, y: Any, y_score: Any, columns: dict[str, Any], predict_params: dict[str, Any] | None = None
-    ) -> tuple[Sample, Settings, list[Metric] | None, Any, str]:
+    def _people(self, inputs: Inputs) -> tuple[Sample, Settings, list[Metric] | None, Any, str]:
         """Ask both models, or split their predictions."""
         models = {model: getattr(self, f"estimator_{model}") for model in MODELS}
         lacking = [f"estimator_{model}" for model, own in models.items() if own is None]
@@ -343,28 +341,22 @@ class PairedFairnessTest(FairnessTest):
             raise ParameterError(
                 f"{lacking[0]} is None and the other model is not: pass both models, or neither and their predictions"
             )
-        self._with_groups(columns)
+        self._with_groups(inputs.columns)
         seed = self._seed()
         if lacking:
-            return self._read(y, _two_columns(X), columns, seed)
+            return self._read(inputs.y, _two_columns(inputs.X), inputs.columns, seed)
         settings, metrics = self._check()
         needed = cells_read(metrics, settings)
-        check_rows(X, y=y, **columns)
-        common = {
-            "sensitive_features": columns["sensitive_features"],
-            "predict_params": predict_params,
-            "random_state": seed,
-        }
-        self._cautions = cautions_of(list(models.values()), columns["sensitive_features"], predict_params)
+        common = self._asking(list(models.values()), inputs, seed)
         said = {}
         for model, estimator in models.items():
             if f"y_pred_{model}" in needed or f"y_score_{model}" not in needed:
-                said[f"y_pred_{model}"] = predict(estimator, X, **common)
+                said[f"y_pred_{model}"] = predict(estimator, inputs.X, **common)
             if f"y_score_{model}" in needed:
                 responses, names = responses_asked([metric.of for metric in metrics if isinstance(metric, Paired)])
-                known = {"metric": names, "pos_label": self.pos_label, "y_true": y}
-                said[f"y_score_{model}"] = scores(estimator, X, responses, **known, **common)
-        return self._read(y, said, columns, seed)
+                known = {"metric": names, "pos_label": self.pos_label, "y_true": inputs.y}
+                said[f"y_score_{model}"] = scores(estimator, inputs.X, responses, **known, **common)
+        return self._read(inputs.y, said, inputs.columns, seed)
 
     def _with_groups(self, columns: Mapping[str, Any]) -> None:
         """Refuse people without groups."""
@@ -372,7 +364,7 @@ class PairedFairnessTest(FairnessTest):
             raise self._without_groups("the groups to compare", "sex")
 
     def _read(
-        self, y: Any, said: Mapping[str, Any], columns: dict[str, Any], seed: Any
+        self, y: Any, said: Mapping[str, Any], columns: Mapping[str, Any], seed: Any
     ) -> tuple[Sample, Settings, list[Metric] | None, Any, str]:
         settings, metrics = self._check()
         needed = cells_read(metrics, settings)

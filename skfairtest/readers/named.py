@@ -9,8 +9,6 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest.readers.containers import is_table, one_dimensional, split_table
 from skfairtest.readers.levels import listed
 
-__all__ = ["check_names_of_columns", "check_no_names", "named_columns"]
-
 
 def check_no_names(values: Any, X: Any, parameter: str) -> None:
     """Refuse names of columns of `X` where the columns themselves are needed.

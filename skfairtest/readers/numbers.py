@@ -9,12 +9,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest.readers.columns import Column, Numbers, read_column
+from skfairtest.readers.columns import Column, Numbers, column_of
 from skfairtest.readers.containers import one_dimensional
 from skfairtest.readers.labels import MAX_LABELS
 from skfairtest.readers.levels import listed
-
-__all__ = ["as_floats", "as_numbers", "check_magnitude", "read_values", "read_weights"]
 
 #: Among this many values of a column so many different ones are labels, whole numbers more.
 LOOKED_AT, FEW, FEW_WHOLE = 10_000, 100, MAX_LABELS
@@ -63,7 +61,7 @@ def read_values(data: Any, parameter: str) -> Column | Numbers:
         and len(np.unique(array[:LOOKED_AT])) > (FEW if array.dtype.kind == "f" else FEW_WHOLE)
     )
     if not continuous:
-        column = read_column(data, parameter, name=parameter)
+        column = column_of(data, values, parameter, parameter)
         numeric = all(isinstance(level, int | float) for level in column.levels)
         if numeric and not np.isfinite(as_floats(column.levels)).all():
             raise ParameterError(_infinite(parameter, column.levels))

@@ -16,23 +16,10 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.stacklevel import find_stack_level
-from skfairtest.readers.columns import Column, check_same_people, read_column
+from skfairtest.readers.columns import Column, Numbers, check_same_people, read_column
 from skfairtest.readers.containers import is_table, one_dimensional
 from skfairtest.readers.labels import resolve_pos_label
 from skfairtest.readers.levels import listed, plain_scalar, sort_levels
-
-__all__ = [
-    "as_model_input",
-    "ask",
-    "check_rows",
-    "classes_of",
-    "path_of",
-    "predict",
-    "predictions_from_X",
-    "scores",
-    "transformers_of",
-    "unknown_groups",
-]
 
 
 def check_rows(X: Any, **given: Any) -> None:
@@ -494,11 +481,13 @@ def predictions_from_X(X: Any, parameter: str = "X") -> Any:
     ...
     skfairtest._utils.errors.ParameterError: X is a table, and a table is not predictions: pass estimator=... to ...
     """
-    if X is not None and not isinstance(X, (str, bytes)) and is_table(X):
+    if X is not None and not isinstance(X, str | bytes | Column | Numbers) and is_table(X):
         instead = "pass estimator=... to predict from it, or a 1-D array of predictions" if parameter == "X" else ""
         raise ParameterError(
             f"{parameter} is a table, and a table is not predictions: "
             f"{instead or 'pass one column of it, or a model as FairnessTest(estimator).fit(X, y, ...)'}."
         )
-    one_dimensional(X, parameter)
+    if isinstance(X, str | bytes) or not isinstance(X, Column | Numbers | np.ndarray | Sequence | pd.Series):
+        # What is read as it is need not be unwrapped here; others may have to be refused.
+        one_dimensional(X, parameter)
     return X

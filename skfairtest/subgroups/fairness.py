@@ -19,7 +19,7 @@ from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.measure import positive_label
-from skfairtest.comparisons.people import GroupsTest
+from skfairtest.comparisons.people import GroupsTest, Inputs
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.comparisons.sums import Measure, measure_of
 from skfairtest.inference.sums import MeanSums
@@ -370,8 +370,8 @@ class SubgroupScan(GroupsTest):
         )
         return settings, resolve_metrics(self.metric)
 
-    def _sample(self, X: Any, y: Any, y_pred: Any, y_score: Any, columns: dict[str, Any]) -> Sample:
-        sensitive = read_columns(columns["sensitive_features"], "sensitive_features", default_name="sensitive_feature")
+    def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
+        sensitive = read_columns(inputs.groups, "sensitive_features", default_name="sensitive_feature")
         names = check_names_of_columns(self.features, "features") or ()
         if set(names) - {column.name for column in sensitive}:
             if self.estimator is None:
@@ -379,9 +379,9 @@ class SubgroupScan(GroupsTest):
                     f"features={self.features!r} are columns of X, and without an estimator the X of fit is the "
                     "predictions: use from_predictions(y_true, y_pred, X=...)"
                 )
-            sensitive = _together(sensitive, X, names)
-        columns = {**columns, "sensitive_features": sensitive}
-        return Sample.from_predictions(y, y_pred, y_score=y_score, few_groups=False, **columns)
+            sensitive = _together(sensitive, inputs.X, names)
+        columns = {**inputs.columns, "sensitive_features": sensitive}
+        return Sample.from_predictions(inputs.y, y_pred, y_score=y_score, few_groups=False, **columns)
 
     def _fit_sample(
         self, sample: Sample, settings: Settings, metrics: list[Metric] | None, seed: Any, subject: str

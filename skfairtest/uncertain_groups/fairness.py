@@ -10,9 +10,9 @@ import numpy as np
 
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError
-from skfairtest.comparisons.cautions import warn_about_people, warn_about_resamples
 from skfairtest.comparisons.core import Result
-from skfairtest.comparisons.family import decide
+from skfairtest.comparisons.engine import judge
+from skfairtest.comparisons.people import Inputs
 from skfairtest.comparisons.settings import Settings
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.metrics import Metric
@@ -199,20 +199,20 @@ class UncertainGroupsTest(FairnessTest):
             raise ParameterError(f"n_resamples must be an integer of at least 1; found {self.n_resamples!r}")
         return super()._check()
 
-    def _sample(self, X: Any, y: Any, y_pred: Any, y_score: Any, columns: dict[str, Any]) -> Sample:
-        for name, values in columns.items():
+    def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
+        for name, values in inputs.columns.items():
             if name != "sensitive_features" and values is not None:
                 raise ParameterError(
                     f"{name} was given, and groups with probabilities have no test with it: leave it out"
                 )
-        probabilities = read_probabilities(columns["sensitive_features"], "sensitive_features")
+        probabilities = read_probabilities(inputs.groups, "sensitive_features")
         self._certain = probabilities.are_labels
         if self.estimate == "thresholded":
             largest = np.eye(len(probabilities.groups))[probabilities.values.argmax(axis=1)]
             probabilities = replace(probabilities, values=largest)
         y_true, y_pred = (
             None if values is None else read_values(values, name)
-            for values, name in ((y, "y_true"), (y_pred, "y_pred"))
+            for values, name in ((inputs.y, "y_true"), (y_pred, "y_pred"))
         )
         return UncertainSample.from_probabilities(y_true, y_pred, probabilities)
 
@@ -223,9 +223,7 @@ class UncertainGroupsTest(FairnessTest):
             return super()._compare(sample, settings, metrics, seed)
         how = (self.estimate, self.n_reference, self.pos_label, classes_of(self.estimator))
         measured = measure_uncertain(sample, metrics, settings, *how, seed)
-        (result,) = decide([measured], settings)
-        warn_about_people(measured)
-        warn_about_resamples(result.verdict, settings)
+        (result,) = judge([measured], settings)
         return result
 
     def _fit_sample(
