@@ -171,7 +171,7 @@ def _undercuts(comparison: Comparison, alpha: float) -> bool:
 
 
 def _may_lack_extremes(comparison: Comparison, alpha: float) -> bool:
-    """Whether a difference of means is significant in the direction from which unseen extreme values would bring it."""
+    """Whether a difference of means is significant in the direction from which missed extreme values would bring it."""
     evidence, null = comparison.evidence, comparison.null
     assert isinstance(null, FormNull)
     if evidence.log_p > float(np.log(alpha)):
