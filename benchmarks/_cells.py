@@ -404,7 +404,16 @@ LAWS = {
     "skewed Beta": (lambda rng, n: _beta_loss(rng, n, SKEWED, 1.5 * SKEWED), mean_entropy(2.0, 2.0)),
     "certain": (lambda rng, n: -np.log(np.where(rng.random(n) < CERTAIN, CERTAIN, 1 - CERTAIN)), _TWO_POINT),
     "rare Beta": (lambda rng, n: _beta_loss(rng, n, RARE, 19 * RARE), _TWO_POINT),
+    "absolute normal": (lambda rng, n: np.abs(rng.normal(size=n)), float(np.sqrt(2 / np.pi))),
 }
+#: Pairs of distributions of losses, and people, for which the package's cautions are looked at: where it rejects too
+#: often, and where it does not and a caution would be out of place.
+DOUBTFUL = [("certain", "rare Beta", people) for people in ((50, 500), (200, 200), (200, 2000))]
+DOUBTFUL += [("exponential", law, (50, 500)) for law in ("uniform", "normal")]
+FRIENDLY = [("normal", "normal", people) for people in ((30, 30), (20, 200), (50, 500), (200, 200), (200, 2000))]
+FRIENDLY += [("normal", "uniform", (50, 500)), ("absolute normal", "absolute normal", (50, 500))]
+#: Ratios of the first group's mean to the second's for which the cautions of friendly designs are looked at as well.
+FACTORS = {20: 3.0, 30: 2.0, 50: 1.5, 200: 1.4}
 
 
 def loss_cells():
@@ -422,6 +431,21 @@ def loss_cells():
                     ((first, 1.0), (second, 1.4)) if people == (200, 200) else None,
                     1500 if near else 300 if people[1] > 2000 else 1000, 199,
                     competitors=people[1] <= 500, quick=near and people == (200, 200),
+                )  # fmt: skip
+
+
+def caution_cells():
+    """Losses with and without reason to doubt their tests."""
+    for kind, designs in (("rejected too often", DOUBTFUL), ("friendly", FRIENDLY)):
+        for first, second, people in designs:
+            factor = FACTORS[people[0]] if kind == "friendly" else 1.0
+            for words, times in {"": 1.0, ", first higher": factor, ", first lower": 1 / factor}.items():
+                if words and factor == 1:
+                    continue
+                yield Cell(
+                    f"cautions/{kind}, {first}, {second}{words}/{_sizes(people)}", "caution", "mean_prediction",
+                    people, ((first, times), (second, 1.0)), None, 200 if words else 1000, 199, competitors=False,
+                    quick=kind == "friendly" and not words and first == second == "normal" and people == (50, 500),
                 )  # fmt: skip
 
 
@@ -661,6 +685,6 @@ def all_cells():
     """Every design, in the order in which they are shown."""
     makers = (
         rate_cells, grid_cells, family_cells, table_cells, class_cells, area_cells, shape_cells, number_cells,
-        loss_cells, row_cells, share_cells, highest_cells,
+        loss_cells, caution_cells, row_cells, share_cells, highest_cells,
     )  # fmt: skip
     return tuple(cell for maker in makers for cell in maker())

@@ -28,7 +28,7 @@ PARAMETERS = (
     "labels", "features", "y", "X",
 )  # fmt: skip
 #: Errors about the data as a whole.
-GENERAL = ("no comparison is defined", "people are too few", "no stratum of")
+GENERAL = ("no comparison is defined", "people are too few", "no stratum of", "which files cannot hold")
 #: Adjustments of which intervals are simultaneous, and those of one comparison.
 SIMULTANEOUS = ("auto", "holm", "bonferroni", "max_t")
 #: Older versions of pandas end a string at its first NUL in an index of several levels, where two groups are then one.

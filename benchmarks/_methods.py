@@ -4,6 +4,7 @@ A judge is called with (cell, population, number of data sets, rng) and returns,
 p-values and limits. NaN: no test is possible, which is no rejection.
 """
 
+import warnings
 from functools import cache, lru_cache, partial
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.stats import norm
 
 from benchmarks import _competitors as competitors
 from benchmarks._cells import ALPHA, LAWS, SHAPES, average_precision_of
+from skfairtest import FairnessTest
 from skfairtest.inference import two_sides
 from skfairtest.inference._discrete import binomial_log_pmf, hypergeometric_log_pmf
 from skfairtest.inference.conditional import conditional_log_p
@@ -399,6 +401,21 @@ def judge_losses(cell, population, size, rng):
         if cell.competitors:
             _add_schemes(out, mean.values, group, cell, rng)
     return out.arrays()
+
+
+def cautioned(cell, rng):
+    """How often `FairnessTest` rejects equal means of losses, how often with a caution, and how often there is none."""
+    group, found = np.repeat(np.arange(2), cell.people), []
+    for _ in range(cell.data_sets):
+        losses = np.concatenate(draw_losses(cell.people, cell.null, rng))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            test = FairnessTest.from_predictions(
+                None, losses, sensitive_features=group, metric=cell.metric, n_resamples=cell.resamples,
+                random_state=int(rng.integers(2**31)),
+            )  # fmt: skip
+        found.append((test.p_value_ <= ALPHA * (1 + 1e-9), any("approximate" in str(one.message) for one in caught)))
+    return np.array(found).T
 
 
 def judge_explained(cell, population, size, rng):

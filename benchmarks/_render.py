@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from benchmarks._bounds import promises
+from benchmarks._bounds import FAR, promises
 from benchmarks._cells import ALPHA
 from benchmarks._drawings import KINDS, PANELS, counts, file_name, misses, panels, sizes
 from benchmarks._render_scans import calibration, prompts, scans
@@ -51,9 +51,6 @@ from benchmarks._words import (
     SEQUENTIAL_DELAY,
     TOPIC,
 )
-
-#: A size that is far above the level.
-FAR = 0.1
 
 
 def pictures(cells, records):
@@ -138,6 +135,10 @@ def section(cells, records):
                 filter(None, (coverage_text(figures, "coverage"), coverage_text(figures, "coverage_effect")))
             ),
         )  # fmt: skip
+    out += block(
+        cells, records, "silent", "Rejections with a caution / data sets without a caution",
+        lambda figures, cell: f"{number(figures['warned'])} / {number(figures['silent'])}",
+    )  # fmt: skip
     return out + block(
         cells, records, "out", "Equality outside of the interval though not rejected / inside though rejected",
         lambda figures, cell: f"{number(figures['out'])} / {number(figures['inside'])}",
@@ -633,7 +634,7 @@ TOPICS = {
     "groups": ("Several groups and rates", ("families", "highest"), (audits,)),
     "scores": ("Scores, and metrics of classes", ("auc", "average_precision", "balanced_accuracy", "mcc", "classes"),
                (calibration,)),
-    "errors": ("Errors, and correlations", ("r2", "mean_squared_error", "log_loss"), (correlation,)),
+    "errors": ("Errors, and correlations", ("r2", "mean_squared_error", "log_loss", "cautions"), (correlation,)),
     "people": ("Clusters and weights", ("clusters", "weights", "follow"), (prompts,)),
     "subgroups": ("Subgroups, and inequality of benefits", (), (scans, inequality)),
     "models": ("Selection, two models and streams", (), (model_selection, two_models, sequential)),

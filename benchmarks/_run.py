@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks._cells import ALPHA, AS_RATES
 from benchmarks._families import has_permuted_pairs, judge_family, judge_highest, true_nulls
-from benchmarks._methods import JUDGES, counted_events, draw_tables, expects_five, masks, true_values
+from benchmarks._methods import JUDGES, cautioned, counted_events, draw_tables, expects_five, masks, true_values
 from benchmarks._rows import NULL, SHARES, judge_rows, judge_shares
 from skfairtest.inference.conditional import conditional_log_p
 from skfairtest.inference.regions import equality_region
@@ -26,7 +26,7 @@ def p_value_of(cell):
     permuted = cell.default == "permutation" or (cell.kind == "family" and has_permuted_pairs(cell))
     if not permuted or (cell.kind == "family" and cell.metric in AS_RATES):
         return None
-    return OF_MEANS if cell.metric in MEANS else P_VALUE
+    return OF_MEANS if cell.metric in MEANS or cell.kind == "caution" else P_VALUE
 
 
 def seeds_of(cell):
@@ -40,6 +40,8 @@ def run(cell):
     first, second, third = (np.random.default_rng(seed) for seed in seeds_of(cell))
     if cell.kind == "family":
         figures = _familywise(cell, first)
+    elif cell.kind == "caution":
+        figures = {cell.default: _cautioned(cell, first)}
     elif cell.kind == "highest":
         figures = {
             method: dict(zip(("size", "size_error"), _share(rejected.sum(), cell.data_sets), strict=True))
@@ -66,6 +68,16 @@ def run(cell):
         if cell.effect is not None:
             found["five_expected_effect"] = expects_five(cell, cell.effect)
     return found
+
+
+def _cautioned(cell, rng):
+    """Figures of the default's cautions: their share of rejections, and the share of data sets without."""
+    rejected, warned = cautioned(cell, rng)
+    name = "size" if len({factor for _, factor in cell.null}) == 1 else "power"
+    out = dict(zip((name, f"{name}_error"), _share(rejected.sum(), cell.data_sets), strict=True))
+    out["warned"] = _share((rejected & warned).sum(), max(1, rejected.sum()))[0]
+    out["silent"], out["silent_error"] = _share((~warned).sum(), cell.data_sets)
+    return out
 
 
 def _share(hits, total):

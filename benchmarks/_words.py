@@ -268,6 +268,16 @@ SECTIONS = [
         "99% of the time, compared with calibrated scores near 0, whose losses are rare and large.",
     ),
     (
+        "cautions",
+        "Cautions about means",
+        "How often `FairnessTest` rejects means of losses, and with or without a warning that its p-values are "
+        "approximate. *Rejected too often*: the designs above in which equal means are rejected in more than 10% of "
+        "data sets. *Friendly*: equal means are rejected in about 5% or fewer, or the first group's mean is higher or "
+        "lower by a factor (3 with 20 people, 2 with 30, 1.5 with 50, 1.4 with 200). A difference is doubted in the "
+        "direction in which missed extreme values would bring it back, and so are true differences of a small skewed "
+        "group: a lower mean and a missing tail look alike. In the other direction hardly any is.",
+    ),
+    (
         "clusters",
         "Clusters",
         "Selection rate .3: people of one cluster share a rate (correlation about .13). AUC .8, base rates .5 and .3, "

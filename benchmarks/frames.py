@@ -341,15 +341,16 @@ MARKS = {
 }
 
 
-def mark(found):
-    """Say in a word what became of a type in a form; of several outcomes the one of most names."""
-    return MARKS[max(found, key=found.get)] + ("" if len(found) == 1 else "*")
+def mark(found, partly):
+    """Say in a word what became of a type in a form; a star: so for few names other than those listed."""
+    most = max(found, key=found.get)
+    return MARKS[most] + ("" if found[most] >= sum(found.values()) - partly else "*")
 
 
 def render():
     figures = json.loads(RESULTS.read_text())
     forms, kinds, total = figures["forms"], figures["cells"], Counter(figures["outcomes"])
-    rows = [(kind, *(mark(found[form]) for form in forms)) for kind, found in kinds.items()]
+    rows = [(kind, *(mark(found[form], len(figures["partly"])) for form in forms)) for kind, found in kinds.items()]
     some = ", ".join(f"`{name!r}`" for name in figures["partly"]) or "none"
     others = [(kind, form, f"`{memory}`", f"`{labels}`") for kind, form, memory, labels in figures["other"]]
     text = f"""# Frames, types and names
@@ -367,7 +368,8 @@ Does `CountTable.from_frame` count as memory does? {len(forms)} forms of frames,
 - {total["wrong counts"]:,} give wrong counts, and {total["foreign error"]:,} end in an error of another library.
 
 ✓: as in memory. "labels": the same counts with other labels, listed below. "refused": an error of the package. –: the
-frame has no such type. \\*: so for most names.
+frame has no such type. Of the names that are listed below some are
+refused or cannot be had in some forms; \\*: others, too.
 
 {table(["type of column", *forms], rows, left=len(forms) + 1)}
 

@@ -1,13 +1,15 @@
-"""Whether calls that begin valid end well: ``python -m benchmarks.fuzz_deep [--calls N] [--quick]``.
+"""Whether calls that begin valid end well: ``python -m benchmarks.fuzz_deep [--calls N] [--on] [--quick]``.
 
 A valid call of every public class and function, of which one or two things are changed (benchmarks/_fuzz_deep.py): it
 has to end in a result that agrees with counting by hand, or in an error of the package. Printed is the share of calls
 of each that end in a result; below one half the fuzzer looks at doors instead of rooms, and the exit status is 1, as it
-is for violations. Written to benchmarks/results/fuzz_deep.json, with the seed; ``--quick``: six calls of each, nothing
-written.
+is for violations. Written to benchmarks/results/fuzz_deep.json, with the seed, after every hundred calls of each:
+``--on`` makes the calls that are still missing there, once those that were violations have been made again.
+``--quick``: six calls of each, nothing written.
 """
 
 import argparse
+import json
 import random
 import sys
 from collections import Counter
@@ -18,13 +20,32 @@ from benchmarks._results import write
 
 SEED = 20261124
 RESULTS = Path(__file__).parent / "results" / "fuzz_deep.json"
-#: Violations of one kind that are printed.
-PRINTED = 3
+#: Calls of each class and function between two writings.
+AT_A_TIME = 100
 
 
 def tried(kind, seed, number):
     subject = subject_of(kind, random.Random(f"{seed}-{kind}-{number}"))
     return subject, run(subject)
+
+
+def judge(kind, seed, number, outcomes, violations):
+    """Make a call, and add what became of it."""
+    _, outcome = tried(kind, seed, number)
+    outcomes[kind][outcome.kind] += 1
+    violations += [[kind, number, outcome.kind, text] for text in outcome.violations]
+    for text in outcome.violations:
+        print(f"VIOLATION {text}\n  again: --seed {seed} --kind {kind} --only {number}", file=sys.stderr, flush=True)
+
+
+def stored():
+    """Return the seed, the calls of each, their outcomes and violations, which are tried again, of a run so far."""
+    found, violations = json.loads(RESULTS.read_text()), []
+    outcomes = {kind: Counter(found["outcomes"][kind]) for kind in SUBJECTS}
+    for kind, number, before in sorted({tuple(violation[:3]) for violation in found["violations"]}):
+        outcomes[kind][before] -= 1
+        judge(kind, found["seed"], number, outcomes, violations)
+    return found["seed"], found["calls"] // len(SUBJECTS), outcomes, violations
 
 
 def main(argv=None):
@@ -33,6 +54,7 @@ def main(argv=None):
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--kind", action="append", choices=SUBJECTS, help="this alone, nothing written")
     parser.add_argument("--only", type=int, help="the number of one call, which is printed")
+    parser.add_argument("--on", action="store_true", help="go on with the run that is stored")
     parser.add_argument("--quick", action="store_true", help="six calls of each, nothing written")
     options = parser.parse_args(argv)
     kinds = options.kind or list(SUBJECTS)
@@ -41,25 +63,25 @@ def main(argv=None):
         print(subject, outcome, sep="\n")
         return 1 if outcome.violations else 0
     each = 6 if options.quick else -(-options.calls // len(kinds))
-    shares, wrong, low = {}, Counter(), []
-    for kind in kinds:
-        outcomes = Counter()
-        for number in range(each):
-            _, outcome = tried(kind, options.seed, number)
-            outcomes[outcome.kind] += 1
-            for violation in outcome.violations:
-                wrong[kind, violation[:60]] += 1
-                if wrong[kind, violation[:60]] <= PRINTED:
-                    print(f"VIOLATION {violation}\n  again: --seed {options.seed} --kind {kind} --only {number}",
-                          file=sys.stderr, flush=True)  # fmt: skip
-        shares[kind] = dict(outcomes)
-        low += [kind] * (outcomes["result"] < each / 2)
-        print(f"{outcomes['result'] / each:.2f} of {each:,} {kind}: {dict(outcomes)}", flush=True)
-    print(f"{each * len(kinds):,} calls, {sum(wrong.values())} violations; below one half: {low or 'none'}")
-    if not options.quick and not options.kind:
-        write(RESULTS, "valid calls of which one or two things are changed; see benchmarks/fuzz_deep.py", options.seed,
-              calls=each * len(kinds), outcomes=shares, violations=sum(wrong.values()))  # fmt: skip
-    return 1 if wrong or (low and not options.quick) else 0
+    seed, done, outcomes, violations = options.seed, 0, {kind: Counter() for kind in kinds}, []
+    if options.on:
+        seed, done, outcomes, violations = stored()
+    for start in range(done, each, AT_A_TIME) or [each]:
+        numbers = range(start, min(start + AT_A_TIME, each))
+        for kind in kinds:
+            for number in numbers:
+                judge(kind, seed, number, outcomes, violations)
+        if not options.quick and not options.kind:
+            write(RESULTS, "valid calls of which one or two things are changed; see benchmarks/fuzz_deep.py", seed,
+                  calls=numbers.stop * len(kinds), outcomes={kind: dict(+found) for kind, found in outcomes.items()},
+                  violations=violations)  # fmt: skip
+    shares = {kind: found["result"] / found.total() for kind, found in outcomes.items()}
+    for kind, found in outcomes.items():
+        print(f"{shares[kind]:.2f} of {found.total():,} {kind}: {dict(+found)}")
+    low = [kind for kind, share in shares.items() if share < 0.5]
+    total = sum(found.total() for found in outcomes.values())
+    print(f"{total:,} calls, {len(violations)} violations; below one half: {low or 'none'}")
+    return 1 if violations or (low and not options.quick) else 0
 
 
 if __name__ == "__main__":

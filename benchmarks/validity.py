@@ -65,7 +65,8 @@ def is_finished(cell, records):
 
 
 def size_line(cell, figures):
-    sizes = "  ".join(f"{method} {figure['size']:.3f}" for method, figure in figures["methods"].items())
+    shares = ((method, figure.get("size", figure.get("power"))) for method, figure in figures["methods"].items())
+    sizes = "  ".join(f"{method} {share:.3f}" for method, share in shares)
     return f"{figures['seconds']:6.1f} s  {cell.name}: {sizes}"
 
 

@@ -41,3 +41,21 @@ def test_no_modules_import_each_other():
         for module in free:
             del needs[module]
     assert not needs, f"circles among {sorted(map('.'.join, needs))}"
+
+
+def test_every_test_comes_to_its_verdict_and_its_warnings_in_one_place():
+    """Only `judge` decides and warns; bounds over unknown groups decide once more, and show no verdict of their own."""
+    called = {"decide": set(), "warn_about_people": set(), "warn_about_resamples": set()}
+    for path in ROOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in called:
+                called[node.func.id].add(path.relative_to(ROOT).as_posix())
+    engine = "comparisons/engine.py"
+    assert called.pop("decide") == {engine, "comparisons/unknown.py"}
+    assert all(callers == {engine} for callers in called.values())
+
+
+def test_what_is_public_is_listed_by_folders_only():
+    """`__all__` stands where names are handed on, in ``__init__``; in a module an underscore says what is private."""
+    listing = {path.name for path in ROOT.rglob("*.py") if "\n__all__ = " in path.read_text(encoding="utf-8")}
+    assert listing == {"__init__.py"}

@@ -9,11 +9,6 @@ from collections.abc import Sequence
 from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
-__all__ = [
-    "display_width", "enumerated", "escape", "isolated", "label", "name_of", "pluralize", "printable", "rounded_up",
-    "shorten",
-]  # fmt: skip
-
 #: Marks that keep the direction of what stands between them from what stands around them.
 FIRST_STRONG_ISOLATE, POP_ISOLATE = "\u2068", "\u2069"
 #: Nobody sees them, and without them some words and pictures fall apart.

@@ -19,10 +19,10 @@ from skfairtest._utils.typing import Floats
 from skfairtest.adjusted.measure import Learning, People, doubts_of, measure_adjusted
 from skfairtest.adjusted.report import OUTCOMES, AdjustedSetup, adjusted_document, caution
 from skfairtest.adjusted.residuals import CurvesThenTrees
-from skfairtest.comparisons.cautions import warn_about_resamples, warn_of_undefined
 from skfairtest.comparisons.contrasts import contrasts_of, kept_groups
 from skfairtest.comparisons.core import Exclusion
-from skfairtest.comparisons.family import decide, p_of
+from skfairtest.comparisons.engine import judge
+from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, written_labels
 from skfairtest.comparisons.outcomes import numbers, own_outcome
 from skfairtest.comparisons.settings import Settings, check_settings
@@ -499,7 +499,7 @@ class AdjustedFairnessTest(ReportMixin):
         outcome_model, group_model = (CurvesThenTrees() if model is None else model for model in self._learners)
         learning = Learning(outcome_model, group_model, self.n_folds, self.n_splits if self.method == "pcm" else 0)
         measured = measure_adjusted(people, contrasts, sample.group_labels, learning, settings, seed, excluded)
-        (result,) = decide([measured], settings)
+        (result,) = judge([measured], settings)
         verdict, leading = result.verdict, result.leading
         self.p_value_, self.p_value_interval_ = p_of(verdict.log_p), verdict.limits
         self.rejected_ = self.concern_ = verdict.rejected
@@ -515,8 +515,6 @@ class AdjustedFairnessTest(ReportMixin):
         self.method_, self.adjust_, self.n_resamples_ = self.method, verdict.adjust, verdict.n_resamples
         self.groups_ = sample.group_labels
         self.caution_ = caution(doubts_of(sorted(result.findings, key=lambda one: one is not leading)))
-        warn_of_undefined(measured)
-        warn_about_resamples(verdict, settings)
         if self.concern_ and self.caution_:
             warnings.warn(self.caution_, UserWarning, stacklevel=find_stack_level())
         self._leading = verdict.leading[1]

@@ -43,8 +43,6 @@ from scipy.special import log_ndtr
 
 from skfairtest._utils.typing import Floats, Positions
 
-__all__ = ["Residuals", "joint_normal", "normal_log_p", "studentized_mean", "variance_of_predictions"]
-
 
 def studentized_mean(products: Floats) -> float:
     """Return the mean of independent numbers divided by its standard error; NaN where all are 0.

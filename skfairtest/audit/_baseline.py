@@ -22,8 +22,6 @@ from skfairtest.paired.record import PairedRecord
 from skfairtest.report.consistency import at_most, implausible
 from skfairtest.report.sentences import Setup
 
-__all__ = ["baseline_record", "comparable", "paired_test", "recomputed_baseline"]
-
 #: What the models of an audit are called in its report.
 NAMES = ("the model in production", "this model")
 

@@ -13,8 +13,6 @@ from skfairtest.metrics.standard import STANDARD
 from skfairtest.readers import as_numbers, classes_of, read_values
 from skfairtest.tables import Sample
 
-__all__ = ["asked_of", "built_in", "kinds_of"]
-
 
 def asked_of(estimator: Any, y: Any, response: str = "auto") -> tuple[list[Metric], set[str]]:
     """Return the metrics of scores that a fitted model allows, and the columns that they need."""

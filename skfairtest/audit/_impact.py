@@ -18,8 +18,6 @@ from skfairtest.readers import as_numbers, resolve_pos_label
 from skfairtest.report.plain import plain_rows
 from skfairtest.tables import Sample
 
-__all__ = ["impact_of", "recomputed_impact"]
-
 
 def impact_of(
     sample: Sample,

@@ -37,8 +37,6 @@ from skfairtest.metrics import Metric, Rate
 from skfairtest.report.cells import records
 from skfairtest.report.plain import frame_of
 
-__all__ = ["own_metrics", "recomputed"]
-
 #: Methods whose p-values follow from counts, and what follows from those of a group.
 METHODS = ("auto", "exact", "asymptotic", "mid-p")
 VALUES = ("value", "standard_error", "ci_low", "ci_high")

@@ -28,10 +28,8 @@ from skfairtest.audit._record import record_of
 from skfairtest.audit._reported import ReportedAudit
 from skfairtest.audit._scan import check_counted, wanted_scan
 from skfairtest.audit.impact_record import ImpactRecord
-from skfairtest.comparisons.cautions import warn_about_people, warn_about_resamples
 from skfairtest.comparisons.core import Measured
-from skfairtest.comparisons.engine import settings_of
-from skfairtest.comparisons.family import decide
+from skfairtest.comparisons.engine import judge, settings_of
 from skfairtest.comparisons.measure import measure
 from skfairtest.comparisons.people import FROM_TABLE, GroupsTest, Inputs
 from skfairtest.comparisons.settings import Settings
@@ -468,7 +466,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
 
     def _baseline_test(self, known: set[str]) -> tuple[PairedFairnessTest, list[str]]:
         """Return the test against the model in production, and why it leaves out metrics; `known` is what is said."""
-        if self.missing != "raise":
+        if not is_label(self.missing, "raise"):
             raise ParameterError(
                 f"missing={self.missing!r} has no comparison with a baseline, which needs everybody's group: use "
                 "missing='raise', or leave the baseline out"
@@ -543,7 +541,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
                 "compare='to_reference' has no meaning over several features, which share no group: use "
                 "'between_groups', 'to_rest' or 'to_overall'"
             )
-        if self.adjust == "max_t":
+        if is_label(self.adjust, "max_t"):
             raise ParameterError(
                 "adjust='max_t' has no joint distribution across groupings of the same people: use adjust='holm'"
             )
@@ -618,11 +616,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             assert missing is not None
             raise missing
         impact = self._impact(sample, classes) if self.impact else None
-        results = decide(measured, questions[0], together=True)
-        for part in measured:
-            warn_about_people(part)
-        if any(comparison.evidence.draws is not None for part in measured for comparison in part.comparisons):
-            warn_about_resamples(results[0].verdict, questions[0])
+        results = judge(measured, questions[0], together=True)
         self._set(
             record_of(
                 results,

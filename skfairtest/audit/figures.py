@@ -18,8 +18,6 @@ from skfairtest.report.plots import Bar, Bars, Forest, Panel, Rows, Tick
 from skfairtest.report.scales import Scale, joined
 from skfairtest.report.sentences import Setup
 
-__all__ = ["MOST_GROUPS", "disparities_figure", "null_figure", "values_figure"]
-
 #: In a drawing of values, groups of one metric and rows of all. The tables have all.
 MOST_GROUPS, MOST_ROWS = 20, 40
 #: Values by group are drawn side by side; so many ticks an axis of several in a row has.

@@ -20,8 +20,6 @@ from skfairtest.report.document import Grid, GridCell, GridPart, GridRow
 from skfairtest.report.sentences import CHANCE, Setup, number, percent, points
 from skfairtest.report.wording import worse_when
 
-__all__ = ["FEW_POINTS", "FEW_RATIO", "Standing", "audit_grid", "few_rule", "people_of_groups", "standings"]
-
 #: A group is too small to tell where no comparison of it would have found a difference, or a ratio, of this size.
 FEW_POINTS, FEW_RATIO = 0.2, 2.0
 #: Groups of a feature that stand open; a feature with more shows those with the smallest p-values.

@@ -15,8 +15,6 @@ from skfairtest.report.cells import records
 from skfairtest.report.sentences import CHANCE, gap_sentence, metric_title, p_text, points, size_text
 from skfairtest.report.wording import told, worse_when
 
-__all__ = ["first_sentences", "shown_first"]
-
 #: Groups that a sentence names.
 NAMED = 4
 

@@ -23,8 +23,6 @@ from skfairtest.report.document import Interval, Intervals
 from skfairtest.report.sentences import CHANCE, equals_p, gap_sentence, size_text
 from skfairtest.report.wording import worse_when
 
-__all__ = ["FEWEST", "MOST", "Highlight", "highlights", "intervals_of", "largest_gaps", "worse_first"]
-
 #: So many comparisons are told where there are so many.
 FEWEST, MOST = 3, 7
 

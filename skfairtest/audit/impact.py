@@ -32,8 +32,6 @@ from skfairtest.readers import (
 )
 from skfairtest.tables import CountTable
 
-__all__ = ["SMALLEST_SHARE", "Category", "flips_of_test", "impact_frame", "impact_table", "table_of", "tables_of"]
-
 #: Categories with a smaller share of the people are shown, and not compared.
 SMALLEST_SHARE = 0.02
 

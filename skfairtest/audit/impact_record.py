@@ -25,8 +25,6 @@ from skfairtest.report.schema import (
     truth,
 )
 
-__all__ = ["COLUMNS", "ImpactPart", "ImpactRecord", "framed"]
-
 _NULL, _SHARE = one_of(None), between(0, 1, null=True)
 _COUNT, _TRUTH = either(_NULL, count), either(_NULL, truth)
 #: What is said of a category beside its name, as `impact_table` has it.

@@ -14,9 +14,9 @@ from skfairtest.report.cells import records
 from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
 from skfairtest.report.sentences import p_text, percent, ratio
 
-__all__ = ["impact_document", "impact_reading", "impact_section"]
-
 UNKNOWN = "unknown"
+#: Categories that the verdict names.
+NAMED = 5
 UNFAVORABLE = (
     "Selected are those who are predicted positive, which is not favorable here: the highest rate is that of the "
     "category that is worst off, and the rule of four fifths is meant for favorable decisions."
@@ -125,13 +125,26 @@ def _verdict(table: pd.DataFrame) -> Paragraph:
         )
         if count
     ]
-    also = f" {enumerated(split)}." if split else ""
+    also = (f" {enumerated(split)}." if split else "") + _below(compared[below])
     if not found:
         said = f"No significant disparity was detected in {pluralize(n, 'comparison')} with the highest rate."
         return Paragraph(f"{said}{also} This does not prove fairness.", "fine")
     differ = "differs" if found == 1 else "differ"
     of = f"of {pluralize(n, 'comparison')} with the highest rate, {found:,} {differ}"
     return Paragraph(f"Significant disparity: {of}.{also}", "concern")
+
+
+def _below(table: pd.DataFrame) -> str:
+    """Name the categories whose impact ratio is below .8, and say of which chance is explanation enough."""
+    sides: dict[str, list[str]] = {}
+    for row in records(table):
+        words = "which chance does not explain" if row["significant"] else "which chance alone can explain"
+        sides.setdefault(words, []).append(f"{label(row['category'])} ({row['ratio']:.3f})")
+    kinds = []
+    for words, names in sides.items():
+        more = [f"{len(names) - NAMED:,} more"] if len(names) > NAMED else []
+        kinds.append(f"{enumerated([*names[:NAMED], *more])}, {words}")
+    return f" Impact ratio below .8: {'; '.join(kinds)}." if kinds else ""
 
 
 def _tables(table: pd.DataFrame, scoring: bool, confidence_level: float) -> Iterator[Block]:
@@ -146,15 +159,15 @@ def _tables(table: pd.DataFrame, scoring: bool, confidence_level: float) -> Iter
             _number("share", "share", percent, under=""),
             Column("high scores" if scoring else "selected", shows="selected"),
             Column("rate", under="", shows=lambda row: percent(row["rate"])),
-            _number("ratio", "ratio", "{:.3f}".format),
+            _number("impact ratio", "ratio", "{:.3f}".format),
             Column(f"{100 * confidence_level:g}% interval", under="", shows=_interval),
+            Column("reading", "word", shows=impact_reading),
             _number("p", "p_value_adjusted", p_text),
             _number("SDs", "standard_deviations", "{:.2f}".format, under="SDs "),
             _number("short of pool", "shortfall_pool", "{:,.1f}".format),
             _number("short of highest", "shortfall_highest", "{:,.1f}".format, under="highest "),
             _number("flips 4/5", "flips_four_fifths", "{:,}".format),
             Column("flips test", under="test ", shows=_flips),
-            Column("reading", "word", shows=impact_reading),
         )  # fmt: skip
         rows = records(part.assign(significant=part["significant"].fillna(False)))
         yield from (Heading(label(feature), 3), Table.of(columns, rows, marks="significant"))
@@ -178,15 +191,16 @@ def _flips(row: Mapping[str, Any]) -> str:
 def _explained(table: pd.DataFrame, scoring: bool, smallest_share: float, confidence_level: float) -> list[str]:
     rate = "the share of a category whose score is above the median of all scores" if scoring else "the share selected"
     lines = [
-        f"The rate is {rate}. The ratio is to the highest rate of the categories compared; its interval holds for all "
-        "pairs of a table together.",
+        f"The rate is {rate}. The impact ratio is to the highest rate of the categories compared; its interval holds "
+        "for all pairs of a table together.",
         "Null hypothesis of each row: its rate equals the highest rate, so that the ratio is 1. p is adjusted for the "
         f"choice of the highest rate and for all rows of the table; significant is at most {1 - confidence_level:.4g}. "
         "Each table is a family of its own.",
         "SDs: the difference of the two rates in standard deviations (pooled). Short of pool and of highest: how many "
         "more would have been selected at the rate of all compared, and at the highest.",
-        "Flips: after how many changed decisions on the category the ratio is on the other side of four fifths (where "
-        "it is below, so many more have to be selected), and the test of this pair alone says the opposite.",
+        "Flips 4/5: decisions on the category that must change to cross .8 (where its ratio is below, so many more "
+        "have to be selected). Flips test: decisions that must change for the opposite result of the test of this "
+        "pair alone.",
         "Four fifths is a rule of thumb about the ratio seen, not a test: it ignores chance.",
     ]
     few = table[~table["compared"] & table["category"].notna()]

@@ -9,8 +9,6 @@ from typing import Annotated
 from skfairtest._utils.text import label
 from skfairtest.report.schema import Declared, array, either, matching, one_of, text
 
-__all__ = ["Provenance", "Signature", "call_lines"]
-
 _NONE = one_of(None)
 _HASH = matching(r"sha256:[0-9a-f]{64}", 'a hash such as "sha256:..." with all of its digits')
 #: Arguments that stand without a name, by how the audit was called; all others are named.

@@ -20,11 +20,6 @@ from skfairtest.report.schema import between, either, one_of, record
 from skfairtest.report.sentences import ADJUST, COMPARED, FOUND, KIND, LEVEL, NOT_FOUND, Setup
 from skfairtest.subgroups.record import unlikely_scan
 
-__all__ = [
-    "asked_of", "cells_of", "leading_of", "n_people", "others_of", "rebuilt_frames", "rebuilt_setup", "unlikely",
-    "unrounded",
-]  # fmt: skip
-
 #: A value with fewer in its denominator is marked.
 SMALL = 10
 #: The parameters from which a record follows, and what they are where a record does not say.

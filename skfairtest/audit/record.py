@@ -97,8 +97,6 @@ from skfairtest.report.sentences import ADJUST, FOUND, LEVEL, NOT_FOUND, Setup, 
 from skfairtest.report.wording import check_words
 from skfairtest.subgroups.record import ScanRecord
 
-__all__ = ["SCHEMA_VERSION", "AuditPart", "AuditRecord", "AuditVerdict"]
-
 SCHEMA, SCHEMA_VERSION = "skfairtest.audit", 3
 #: Versions that are read; one is written again as it was read.
 READ = (2, SCHEMA_VERSION)

@@ -10,8 +10,6 @@ from importlib.resources import files
 from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.report.sentences import Setup
 
-__all__ = ["METHODS", "Method", "methods_used"]
-
 
 @dataclass(frozen=True)
 class Method:

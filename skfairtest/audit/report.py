@@ -35,8 +35,6 @@ from skfairtest.report.plots import Forest
 from skfairtest.report.sentences import CHANCE, metric_title, null_sentence, p_text, result_sentence
 from skfairtest.subgroups.report import scan_section
 
-__all__ = ["audit_document", "findings", "legend", "null_hypotheses", "summary_frame"]
-
 #: Findings of a grouping that do not fold up; comparisons of an audit whose tables do not, and are printed.
 MOST_FINDINGS, MOST_OPEN, MOST_PRINTED = 3, 30, 12
 #: Comparisons drawn of all single features together, and of each at least; groups left out that are listed on paper.

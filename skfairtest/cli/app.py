@@ -27,8 +27,6 @@ from skfairtest.cli.status import Status
 if TYPE_CHECKING:
     from skfairtest.audit.record import AuditRecord
 
-__all__ = ["app", "run"]
-
 
 PROGRAM = "skfairtest"
 # Usage errors of click; typer shows them as exceptions of its own from some version on.

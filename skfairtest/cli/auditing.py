@@ -26,17 +26,6 @@ from skfairtest.report.markdown import markdown
 from skfairtest.report.mixin import positive_label
 from skfairtest.subgroups.fairness import SubgroupScan
 
-__all__ = [
-    "audited",
-    "audited_files",
-    "audited_people",
-    "check_metrics",
-    "described",
-    "resamples",
-    "signed",
-    "written",
-]
-
 _REST = "--details shows it here, --html FILE writes a page."
 _MORE = "--details shows all of them, --format csv lists them"
 

@@ -13,8 +13,6 @@ from skfairtest.cli.status import Status
 if TYPE_CHECKING:
     from skfairtest.paired.models import ModelComparison
 
-__all__ = ["ASKED", "COMPARE_HELP", "compare"]
-
 ASKED = (
     "file y_true y_pred.compare y_score.compare sensitive.compare control cluster encoding metric.scan pos_label "
     "compare.compare margin.compare alpha.compare adjust n_resamples.compare seed jobs format output html json.found "

@@ -18,8 +18,6 @@ import typer
 from skfairtest.cli.errors import BadInput
 from skfairtest.cli.header import UTF_8, check_encoding, column_names
 
-__all__ = ["columns_of_file", "metrics_of_audit", "metrics_of_power"]
-
 
 def columns_of_file(context: typer.Context, incomplete: str) -> list[str]:
     """Offer the columns of the first file that begin like this, but none that the shell would read otherwise."""

@@ -16,8 +16,6 @@ from skfairtest.datasets import load_compas
 from skfairtest.metrics import RATES
 from skfairtest.report.html import page
 
-__all__ = ["demonstrate"]
-
 _PAGE = "skfairtest-demo.html"
 
 

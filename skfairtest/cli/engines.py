@@ -17,8 +17,6 @@ from skfairtest.cli.files import Columns, check_columns, people_of, split_header
 from skfairtest.cli.header import UTF_8, first_record, opened
 from skfairtest.readers.engines import Frame
 
-__all__ = ["ENGINE_ERRORS", "Engine", "engine_reason", "started"]
-
 #: Packages whose errors are about a file; others are ours.
 ENGINE_ERRORS = ("duckdb", "_duckdb", "narwhals", "polars", "py4j", "pyspark")
 

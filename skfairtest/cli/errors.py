@@ -7,8 +7,6 @@ import re
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
 
-__all__ = ["OPTIONS", "BadInput", "check_level", "in_terms_of_options", "one_line"]
-
 #: The package's parameters, and what they are called here.
 OPTIONS = {
     "pos_label": "--pos-label",

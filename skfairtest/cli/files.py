@@ -28,19 +28,6 @@ from skfairtest.cli.errors import BadInput
 from skfairtest.cli.header import UTF_8, first_record, opened, possible_headers
 from skfairtest.readers.levels import plain_scalar, sort_levels, unify_numbers
 
-__all__ = [
-    "Columns",
-    "People",
-    "cast_pos_label",
-    "check_columns",
-    "check_roles",
-    "cut_where_many",
-    "inferred",
-    "people_of",
-    "read_people",
-    "split_header",
-]
-
 #: People read at a time, and how often it is shown how far that is.
 _BATCH, _SHOWN = 1 << 16, 100
 Advance = Callable[[], None]

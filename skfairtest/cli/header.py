@@ -14,8 +14,6 @@ from typing import Any
 
 from skfairtest.cli.errors import BadInput
 
-__all__ = ["UTF_8", "check_encoding", "column_names", "first_record", "opened", "possible_headers", "undecodable"]
-
 #: The encoding of text where none is named.
 UTF_8 = "utf-8"
 

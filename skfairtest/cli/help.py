@@ -8,8 +8,6 @@ from typer.core import TyperCommand, TyperGroup
 
 from skfairtest.cli.output import write_out
 
-__all__ = ["Command", "Commands"]
-
 _OTHERS = "Other options"
 
 

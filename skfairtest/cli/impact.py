@@ -7,8 +7,6 @@ from skfairtest.cli.options import Asked
 from skfairtest.cli.output import check_outputs, watched, write_asked
 from skfairtest.cli.status import Status
 
-__all__ = ["ASKED", "IMPACT_HELP", "impact"]
-
 ASKED = (
     "file y_pred y_score.impact sensitive.impact encoding pos_label alpha.impact smallest_share intersections "
     "format.impact output html markdown csv.impact no_color"

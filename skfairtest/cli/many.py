@@ -30,8 +30,6 @@ from skfairtest.readers.levels import listed
 from skfairtest.tables import CountTable
 from skfairtest.tables.storage import VERSION, is_stored
 
-__all__ = ["Counted", "Entry", "Question", "added", "are_tables", "count_files", "files_of", "score_bins", "state_of"]
-
 #: Tables that are held before they are added up.
 _TOGETHER = 64
 #: How many times as many bins each of several files has, before those of all of them are made.

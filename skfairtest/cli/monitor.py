@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from skfairtest.cli.files import People
     from skfairtest.sequential.fairness import SequentialFairnessTest
 
-__all__ = ["ASKED", "MONITOR_HELP", "monitor"]
-
 ASKED = (
     "state batch name time y_true y_pred y_score sensitive encoding metric.monitor group pos_label alpha.monitor "
     "margin.monitor blocks html markdown"

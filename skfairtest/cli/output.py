@@ -16,8 +16,6 @@ from skfairtest.cli.options import Asked
 if TYPE_CHECKING:
     from skfairtest.report.document import Block
 
-__all__ = ["check_outputs", "deliver", "is_screen", "tell", "watched", "write_asked", "write_out"]
-
 
 def is_screen() -> bool:
     """Whether standard output is a terminal that understands control codes."""

@@ -15,8 +15,6 @@ from skfairtest.planning.power import minimum_detectable_disparity, power, requi
 from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
 from skfairtest.report.sentences import DETECTION_POWER, number, percent, points, ratio
 
-__all__ = ["Answer", "answered"]
-
 _EVERYBODY = "all people"
 Value = float | tuple[float, float]
 

@@ -28,8 +28,6 @@ from skfairtest.report.document import (
     textual,
 )
 
-__all__ = ["on_screen"]
-
 #: Lines of text longer than this are hard to read.
 _READABLE = 100
 #: Names are folded at this width for a line per row, and at this one before numbers are; what lies between columns.

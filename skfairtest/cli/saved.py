@@ -10,8 +10,6 @@ from skfairtest.audit import FairnessAudit
 from skfairtest.cli.errors import BadInput
 from skfairtest.tables.storage import is_stored
 
-__all__ = ["read_audit"]
-
 _SAVED = "reports are made of what 'skfairtest audit --json' and FairnessAudit.to_json write"
 
 

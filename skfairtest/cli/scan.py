@@ -9,8 +9,6 @@ from skfairtest.cli.options import Asked
 from skfairtest.cli.output import check_outputs, watched, write_asked
 from skfairtest.cli.status import Status
 
-__all__ = ["ASKED", "scan"]
-
 ASKED = (
     "file y_true y_pred y_score sensitive.scan feature control encoding max_depth min_group_size n_bins max_subgroups "
     "metric.scan pos_label compare.scan guarantee alpha.scan n_resamples.scan seed.scan format output html json.found "

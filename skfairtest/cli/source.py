@@ -16,8 +16,6 @@ from skfairtest.cli.many import Counted, Question, added, are_tables, count_file
 from skfairtest.cli.options import Asked
 from skfairtest.cli.output import check_outputs
 
-__all__ = ["Source", "save"]
-
 
 @dataclass(frozen=True)
 class Source:

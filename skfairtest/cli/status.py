@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-__all__ = ["Status"]
-
 
 class Status(IntEnum):
     """What the process returns; what is done has detected no significant disparity.

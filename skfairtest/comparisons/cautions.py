@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
@@ -11,22 +11,17 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skfairtest._utils.errors import SmallGroupWarning
 from skfairtest._utils.stacklevel import find_stack_level
 from skfairtest._utils.text import label, pluralize
-from skfairtest.comparisons.core import Measured, Verdict
+from skfairtest.comparisons.core import Measured, Result
 from skfairtest.comparisons.settings import Settings
 from skfairtest.metrics import Rate
 
 
 def warn_about_people(measured: Measured) -> None:
     """Warn of undefined values, small groups, and doubtful standard errors."""
-    warn_of_undefined(measured)
-    for caution in cautions(measured):
-        warnings.warn(caution, SmallGroupWarning, stacklevel=find_stack_level())
-
-
-def warn_of_undefined(measured: Measured) -> None:
-    """Warn of values and disparities that are undefined."""
     for undefined in _undefined(measured):
         warnings.warn(undefined, UndefinedMetricWarning, stacklevel=find_stack_level())
+    for caution in cautions(measured) if measured.sample is not None else ():
+        warnings.warn(caution, SmallGroupWarning, stacklevel=find_stack_level())
 
 
 def _undefined(measured: Measured) -> Iterator[str]:
@@ -86,8 +81,9 @@ def _remedy(measured: Measured, name: str) -> str:
     return "a rate, such as 'true_positive_rate', has an exact test for any number of people"
 
 
-def warn_about_resamples(verdict: Verdict, settings: Settings) -> None:
+def warn_about_resamples(results: Sequence[Result], settings: Settings) -> None:
     """Warn if so many adjusted comparisons cannot reach the level with so many resamples."""
+    verdict = results[0].verdict
     n_resamples, n_hypotheses = verdict.n_resamples, verdict.n_hypotheses
     smallest = (1 if settings.adjust == "max_t" else n_hypotheses) / (1 + n_resamples)
     if n_resamples and not settings.adaptive and smallest > settings.alpha:

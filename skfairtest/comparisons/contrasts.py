@@ -32,8 +32,12 @@ SMALL = 10
 MISPLACED = 3
 #: Skewness of a difference's error from which on it is too far from normal (that of six events is .4).
 SKEWED = 0.4
+#: A mean whose skewness is corrected for is flagged by itself when it rests on fewer people than this, on one at most;
+#: and where it differs significantly, its error is more skewed than that towards equality, and rests on fewer people.
+SINGLE, LOPSIDED, UNSEEN = 1.25, 0.05, 20
 #: Why a comparison is only approximate.
 FEW, EXTREME = "rests on few people, too few to say how uncertain it is", "depends on a few extreme people"
+MISSED = "differs significantly, but so few people with values this skewed often lack the extreme ones"
 #: A group takes part in comparisons from this many people on.
 SMALLEST_GROUP = 2
 #: Comparisons of one table that are made at the most.

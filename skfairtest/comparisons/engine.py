@@ -9,7 +9,7 @@ import numpy as np
 
 from skfairtest._utils.seeds import check_seed
 from skfairtest.comparisons.cautions import warn_about_people, warn_about_resamples
-from skfairtest.comparisons.core import Finding, Result
+from skfairtest.comparisons.core import Finding, Measured, Result
 from skfairtest.comparisons.family import decide
 from skfairtest.comparisons.measure import measure
 from skfairtest.comparisons.settings import Settings, check_settings
@@ -50,12 +50,18 @@ def compare(
     classes: tuple[Any, ...] | None = None,
     random_state: Any = None,
 ) -> Result:
-    """Make and judge the comparisons of one grouping of people, and warn of what makes them doubtful."""
-    measured = with_unknown(measure(sample, metrics, settings, pos_label, classes, random_state))
-    (result,) = decide([measured], settings)
-    warn_about_people(measured)
-    warn_about_resamples(result.verdict, settings)
+    """Make and judge the comparisons of one grouping of people."""
+    (result,) = judge([with_unknown(measure(sample, metrics, settings, pos_label, classes, random_state))], settings)
     return result
+
+
+def judge(measured: Sequence[Measured], settings: Settings, *, together: bool = False) -> list[Result]:
+    """Decide what `decide` decides, and warn of what makes it doubtful: every test comes to its verdict here."""
+    results = decide(measured, settings, together=together)
+    for part in measured:
+        warn_about_people(part)
+    warn_about_resamples(results, settings)
+    return results
 
 
 def extreme_of(findings: Sequence[Finding], disparity: str) -> Extreme:

@@ -19,6 +19,7 @@ from skfairtest.metrics import (
     Evaluated,
     Functional,
     Jackknife,
+    Mean,
     MetricError,
     Rate,
     Robust,
@@ -80,6 +81,12 @@ class Evaluation:
     def is_scored(self) -> bool:
         """Whether it is tested as a rate of the people that it is worth: a value that is no rate, by default."""
         return self.question.method == "auto" and self.variance == "auto" and self._of_all.is_rate_like
+
+    @property
+    def is_plain_mean(self) -> bool:
+        """Whether it is the mean of people who count alike, with a standard error, tested at equality by default."""
+        question, tested = self.question, self.variance is not None and type(self._of_all) is Mean
+        return tested and question.method in ("auto", "permutation") and question.margin_bounds is None
 
     @property
     def bounds(self) -> tuple[float, float]:

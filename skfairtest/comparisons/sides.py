@@ -16,7 +16,7 @@ from skfairtest.inference.homogeneity import Homogeneity, cochran_q
 from skfairtest.inference.linear_form import EffectiveRates, Form, Linearized, effective_people, linear_form
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.two_sides import Statistic, Stratum
-from skfairtest.metrics import Rate, Robust
+from skfairtest.metrics import Mean, Rate, Robust
 
 #: A variance below this share of the largest square is a rounding error of 0.
 ROUNDING = 1e-24
@@ -40,7 +40,7 @@ class Part:
     mass: Floats
     people: Floats
     heads: Floats
-    third_moment: float
+    third_moments: Floats
     worth: Floats
 
 
@@ -100,8 +100,31 @@ class TwoSides:
         """Return the skewness of the difference's error over all strata: the normal distribution has none."""
         share = self.balanced / self.balanced.sum()
         spread = float((share**2 * (self.tested.first_variance + self.tested.second_variance)).sum())
-        third = np.array([part.third_moment for part in self.parts])
-        return float((share**3 * third).sum()) / spread**1.5 if spread > 0 else 0.0
+        third = float((share**3 * (self._third_moments[:, 0] - self._third_moments[:, 1])).sum())
+        return third / spread**1.5 if spread > 0 else 0.0
+
+    @property
+    def _third_moments(self) -> Floats:
+        return np.array([part.third_moments for part in self.parts])
+
+    def unseen(self, way: float) -> tuple[float, float]:
+        """Return the skewness of the difference's error towards `way`, and the people who say how uncertain it is.
+
+        Both are those of the more skewed values, as if the smaller side's were like the larger side's where they look
+        less skewed: so few may lack the extreme ones. 0 and 0 where the people of a side are all alike.
+        """
+        share = (self.balanced / self.balanced.sum())[:, None]
+        variances = np.stack([self.tested.first_variance, self.tested.second_variance], axis=1)
+        spread, third = (share**2 * variances).sum(axis=0), (share**3 * self._third_moments).sum(axis=0)
+        if not spread.all():
+            return 0.0, 0.0
+        people = np.sum([part.people for part in self.parts], axis=0)
+        counts = [(cast(Mean, part.stratum.functional), part.stratum.counts.astype(float)) for part in self.parts]
+        informative = np.sum([functional.informative(of_both) for functional, of_both in counts], axis=0)
+        shape = way * third / spread**1.5 * np.sqrt(people)
+        assumed = np.where(people < people[::-1], [shape.max(), shape.min()], shape)
+        first, second = assumed * (spread / spread.sum()) ** 1.5 / np.sqrt(people)
+        return float(first - second), float((informative / people).min() * people.min())
 
     @cached_property
     def freedom(self) -> float:
@@ -240,7 +263,6 @@ def evaluate_sides(
         shown = own
         if contrast.overall:
             shown = replace(plain, overall=True).observed(np.random.default_rng(0), null=False)
-        moved = functional.third_moment(counts)
         worths = np.zeros(0)
         if evaluation.is_scored:
             everybody = [counts.sum(axis=0)] if contrast.overall else []
@@ -255,7 +277,7 @@ def evaluate_sides(
                 functional.denominator(counts),
                 functional.effective(counts.astype(float)),
                 (counts * present).sum(axis=1),
-                float(moved[0] - moved[1]),
+                functional.third_moment(counts),
                 worths,
             )
         )

@@ -16,10 +16,14 @@ from skfairtest._utils.typing import Floats, Moments
 from skfairtest.comparisons.contrasts import (
     EXTREME,
     FEW,
+    LOPSIDED,
     MISPLACED,
+    MISSED,
+    SINGLE,
     SKEWED,
     SMALL,
     SMALLEST_GROUP,
+    UNSEEN,
     Design,
     Known,
     disparity_bounds,
@@ -135,18 +139,21 @@ def measure_studentized(design: Design, made: Evaluation, known: Known, seed: np
     values, error, announced = _values(design, made, seed, doubtful)
     missing: Counter[tuple[int, int | None]] = Counter()
     excluded: list[Exclusion] = []
-    families = []
+    families, corrected = [], made.is_plain_mean and not design.settings.published
     for contrast, other in design.contrasts:
         sides, undefined = evaluate_sides(design, made, contrast, other)
         family = tuple(_compared(design, made, contrast, other, sides, undefined, missing, excluded))
         if family:
             families.append(Family(sides, family))
-            if made.variance is not None and not made.is_scored and abs(sides.skewness()) > SKEWED:
+            normal = made.variance is not None and not (made.is_scored or corrected)
+            if normal and abs(sides.skewness()) > SKEWED:
                 doubtful.append((family[0].estimate.group, EXTREME))
     excluded += design.undefined(made.name, missing, _why_undefined(made))
     tested = _test(made, families, design, known, seed, announced=announced)
     if design.settings.published:
         doubtful += [(c.estimate.group, _FEWER) for c in tested if _undercuts(c, design.settings.alpha)]
+    if corrected:
+        doubtful += [(c.estimate.group, MISSED) for c in tested if _may_lack_extremes(c, design.settings.alpha)]
     # Pooled comparisons come before those within strata.
     tested.sort(key=lambda c: -1 if c.estimate.is_pooled else c.estimate.contrast.stratum)  # type: ignore[arg-type,return-value]
     return Measurement(tuple(tested), tuple(excluded), values, error, tuple(doubtful))
@@ -161,6 +168,16 @@ def _undercuts(comparison: Comparison, alpha: float) -> bool:
         <= float(np.log(alpha))
         < reference_log_p(evidence.statistic, null.side, null.freedom, null.skewness)
     )
+
+
+def _may_lack_extremes(comparison: Comparison, alpha: float) -> bool:
+    """Whether a difference of means is significant in the direction from which missed extreme values would bring it."""
+    evidence, null = comparison.evidence, comparison.null
+    assert isinstance(null, FormNull)
+    if evidence.log_p > float(np.log(alpha)):
+        return False
+    skewness, people = null.sides.unseen(-np.sign(evidence.statistic))
+    return skewness > LOPSIDED and people < UNSEEN
 
 
 def _why_undefined(made: Evaluation) -> str:
@@ -180,7 +197,7 @@ def _values(
     Also return the kind of its standard error, and whether there was a warning that the test takes long.
     """
     sample, settings = design.sample, design.settings
-    shape = sample.sizes.shape
+    shape, corrected = sample.sizes.shape, made.is_plain_mean and not settings.published
     n_effective, value, error = np.zeros(shape), np.full(shape, np.nan), np.full(shape, np.nan)
     worths = np.zeros(shape)
     rng = np.random.default_rng(seed.spawn(1)[0])
@@ -220,7 +237,8 @@ def _values(
             few = wrong < MISPLACED
             why = f"rests on few people who are misranked ({wrong:.1f}), too few to say how uncertain it is"
         else:
-            few, why = made.variance is not None and float(functional.informative(masses)[0]) < SMALL, FEW
+            least = SINGLE if corrected and n_effective[place] >= UNSEEN else SMALL
+            few, why = made.variance is not None and float(functional.informative(masses)[0]) < least, FEW
         if few and not (sample.control_names or np.isnan(found[0])):
             doubtful.append((name, why))
     low, high = (np.full(shape, np.nan) for _ in range(2))

@@ -15,8 +15,8 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed, seed_sequence
 from skfairtest._utils.text import enumerated, label, name_of
 from skfairtest._utils.typing import Floats
-from skfairtest.comparisons.cautions import warn_about_resamples
-from skfairtest.comparisons.family import decide, p_of
+from skfairtest.comparisons.engine import judge
+from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, null_distribution, written_labels
 from skfairtest.comparisons.outcomes import numbers, own_outcome
 from skfairtest.comparisons.settings import Settings, check_settings
@@ -405,9 +405,8 @@ class CorrelationFairnessTest(ReportMixin):
                 "return one number that is not NaN"
             ) from error
         measured = measured_correlations(comparisons, pairs, names, labels, settings)
-        (result,) = decide([measured], settings)
+        (result,) = judge([measured], settings)
         verdict, leading = result.verdict, result.leading
-        warn_about_resamples(verdict, settings)
         self.p_value_, self.p_value_interval_ = p_of(verdict.log_p), verdict.limits
         self.rejected_ = self.concern_ = verdict.rejected
         self.statistic_, self.disparity_ = leading.evidence.statistic, leading.estimate.disparity

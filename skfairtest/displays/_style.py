@@ -9,8 +9,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-__all__ = ["BAR", "BLUE", "GREY", "INK", "ORANGE", "PALE", "STYLE", "dress", "ink_of", "styled"]
-
 #: Colours of Okabe and Ito, which colour-blind readers tell apart; their greys differ as well.
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#57606a"
 #: Text; what is tolerated, or likely, behind other things; bars of what chance does.

@@ -18,7 +18,7 @@ from skfairtest.report.sentences import metric_title
 from skfairtest.sequential.fairness import SequentialFairnessTest
 
 #: Looks whose times are written below the axis, and columns that a time has.
-MOST_TIMES, WIDEST_TIME = 8, 12
+MOST_TIMES, WIDEST_TIME = 5, 12
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

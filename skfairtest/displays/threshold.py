@@ -296,6 +296,8 @@ class ThresholdDisplay:
             raise ParameterError(
                 f"y_true is missing: {rate.name} needs the true labels; metric='selection_rate' does not"
             )
+        if y_score is None:
+            raise ParameterError("y_score is missing: probabilities or decision values of the positive label")
         y_true, y_score = one_column(y_true), one_column(y_score)
         sample = Sample.from_predictions(y_true, y_score=y_score, sensitive_features=sensitive_features)
         score = as_numbers(sample.columns["y_score"])

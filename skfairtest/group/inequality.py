@@ -134,8 +134,8 @@ def inequality_decomposition(
     >>> found.parts["share"].round(4).to_dict()
     {'total': 1.0, 'between': 0.0023, 'within': 0.9977}
     """
-    if not is_number(alpha):
-        raise ParameterError(f"alpha must be a number; found {alpha!r}")
+    if not is_number(alpha) or not (alpha == 0 or 1e-6 <= abs(alpha) <= 100):
+        raise ParameterError(f"alpha must be a number, 0 or of a size from 1e-6 to 100; found {alpha!r}")
     Entropy(alpha)  # refuses numbers that are no alpha
     check_probability("confidence_level", confidence_level)
     if y_true is None or y_pred is None:

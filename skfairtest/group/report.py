@@ -34,8 +34,6 @@ from skfairtest.report.sentences import (
 )
 from skfairtest.report.skeleton import lines, sampling_error, skeleton, verdict_of
 
-__all__ = ["group_document", "group_title", "notes"]
-
 GROUPS_ADJUSTED = ADJUSTED | {
     "shaffer": "Holm, with Shaffer's factors for all pairs of groups",
     "max_t": "step-down max-T (rates: exact only if all groups are alike; other metrics: from bootstrap samples)",

@@ -296,5 +296,5 @@ def _numbers(given: Any) -> Floats:
     """Return an array of floats; if these are not numbers, an array whose shape is refused."""
     try:
         return np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return np.full((1, 1), np.nan)

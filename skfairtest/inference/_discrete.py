@@ -42,9 +42,11 @@ def stirling_error(n: ArrayLike) -> Floats:
 
 def _deviance(x: Floats, mean: Floats) -> Floats:
     """Return x log(x / mean) + mean - x for x >= 0 and mean > 0, without cancellation near x = mean."""
-    relative = (x - mean) / mean
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        relative = (x - mean) / mean
         value = mean * ((1 + relative) * np.log1p(relative) - relative)
+        if not np.isfinite(value).all():  # x is farther from the mean than the ratio of two numbers can say
+            value = np.where(np.isinf(relative), x * (np.log(x) - np.log(mean)) + mean - x, value)
     return np.where(x == 0, mean, value)
 
 

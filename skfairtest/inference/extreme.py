@@ -16,8 +16,6 @@ from numpy.typing import ArrayLike
 
 from skfairtest._utils.typing import Floats
 
-__all__ = ["Extreme", "extreme_disparity"]
-
 
 class Extreme(NamedTuple):
     """The disparity farthest from equality: absolute differences, or ratios below one.

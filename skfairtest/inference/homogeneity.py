@@ -36,8 +36,6 @@ from skfairtest.inference.conditional import NARROW, TIE, Strata, stratum_distri
 from skfairtest.inference.odds_ratio import expected_events, mantel_haenszel_odds_ratio
 from skfairtest.inference.score import score_at
 
-__all__ = ["Homogeneity", "breslow_day", "cochran_q", "score_homogeneity", "zelen"]
-
 #: Tables that are held of either half of the strata.
 ZELEN_CAP = 600_000
 #: Tables that are sampled where these are too many, of how many outcomes of all strata at most, and weights that are

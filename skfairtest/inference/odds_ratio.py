@@ -24,11 +24,6 @@ from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference._discrete import hypergeometric_log_pmf
 from skfairtest.inference.conditional import Strata
 
-__all__ = [
-    "conditional_estimate", "conditional_limits", "edge_log_p", "expected_events", "mantel_haenszel_odds_ratio",
-    "mid_log_p",
-]  # fmt: skip
-
 #: Digits of a logarithm of an odds ratio.
 _TOLERANCE = 1e-10
 #: Probability of the observed outcome that a mid-p-value counts.

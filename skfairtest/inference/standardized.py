@@ -17,8 +17,6 @@ import numpy as np
 
 from skfairtest._utils.typing import Floats, Moments
 
-__all__ = ["standardized_difference", "standardized_limits", "standardized_moments"]
-
 #: A variance below this share of the largest square is a rounding error of 0.
 ROUNDING = 1e-24
 

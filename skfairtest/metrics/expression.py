@@ -28,7 +28,7 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {ast.Eq: operator.e
 def _parse(text: str) -> ast.expr:
     try:
         return ast.parse(text, mode="eval").body
-    except SyntaxError:
+    except (SyntaxError, ValueError, MemoryError, RecursionError):  # lone surrogates, NUL, depth
         raise ValueError(f"{text!r} cannot be read as a condition on y_true and y_pred") from None
 
 

@@ -18,18 +18,6 @@ from skfairtest.metrics.score_metric import ScoreMetric
 from skfairtest.metrics.scores import HALF, INEQUALITY, SCORES, BuiltIn, class_score, inequality, kappa, quantile_of
 from skfairtest.readers.levels import plain_scalar
 
-__all__ = [
-    "INSTEAD",
-    "OTHER_NAMES",
-    "function_called",
-    "known_function",
-    "known_functions",
-    "of_scorer",
-    "responses_of",
-    "similar",
-    "with_parameter",
-]
-
 #: Other names: what they mean here, and the disparity that they say.
 OTHER_NAMES: dict[str, tuple[str, str | None]] = {
     "recall": ("true_positive_rate", None),

@@ -23,8 +23,6 @@ import numpy as np
 from skfairtest._utils.typing import Floats
 from skfairtest.metrics.functionals import Functional, ratio_of
 
-__all__ = ["Quantile"]
-
 #: Standard errors of the share over which the slope is measured.
 WIDTH = 2.0
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from skfairtest._utils.errors import ParameterError
 
-__all__ = ["check_people", "lengths_of"]
-
 
 def check_people(people: Any, passed: dict[str, Any]) -> None:
     """Check that what was passed has one value for each person.

@@ -18,8 +18,6 @@ from skfairtest.model_selection._check_lengths import lengths_of
 from skfairtest.model_selection.splitter import SensitiveStratifiedKFold
 from skfairtest.readers import Column, read_column
 
-__all__ = ["partition"]
-
 Rows = NDArray[np.intp]
 
 #: Characters of a splitter's name that a message shows; lists of splits are longer.
@@ -63,7 +61,10 @@ def partition(
     ValueError
         If somebody is not tested exactly once, or is also in the training part, or people of the same cluster are.
     """
-    n_people = lengths_of(X)[0]
+    lengths = lengths_of(X)
+    if not lengths:
+        raise ParameterError(f"X must have a row for each person; found {X!r}.")
+    n_people = lengths[0]
     if cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool)):
         n_folds = 5 if cv is None else int(cv)
         if n_people < n_folds:
@@ -72,7 +73,7 @@ def partition(
             )
         splits = _of_integer(n_folds, X, y, sensitive_features, groups, clusters, stratified)
     else:
-        if isinstance(cv, bool):
+        if isinstance(cv, bool | bytes):  # bytes can be split, too
             raise ParameterError(f"cv must be a number of folds, a splitter or a list of (train, test); found {cv!r}.")
         splitter = check_cv(cv)
         if clusters is None and isinstance(splitter, GroupKFold | StratifiedGroupKFold | LeaveOneGroupOut):

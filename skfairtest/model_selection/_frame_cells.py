@@ -37,8 +37,6 @@ from skfairtest.readers.columns import MAX_GROUPS, WARN_GROUPS, check_level_coun
 from skfairtest.tables import Sample
 from skfairtest.tables.axes import Key
 
-__all__ = ["DISPARITIES", "METHODS", "Cell", "Cells", "check_test_params"]
-
 METHODS = ("between_groups", "to_overall")
 DISPARITIES = ("difference", "ratio")
 #: What the frame says of every test.

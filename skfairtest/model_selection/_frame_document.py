@@ -13,8 +13,6 @@ from skfairtest.model_selection._frame_cells import Cell, Cells
 from skfairtest.report.document import Block, Column, Items, Paragraph, Table
 from skfairtest.report.sentences import number, p_text
 
-__all__ = ["frame_document"]
-
 
 def frame_document(by_group: pd.DataFrame | pd.Series, cells: Cells, class_name: str) -> list[Block]:
     """Compose the display of a frame.

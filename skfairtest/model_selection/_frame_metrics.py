@@ -18,8 +18,6 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest.metrics import BuiltIn, Rate, resolve_metrics
 from skfairtest.metrics.score_metric import parameters_of
 
-__all__ = ["KnownMetric", "MetricOf", "OfRows", "as_evaluated", "of_kinds", "stacked"]
-
 
 @dataclass(frozen=True)
 class KnownMetric:

@@ -15,8 +15,6 @@ from skfairtest.tables import Sample
 from skfairtest.tables.axes import CELL_NAMES
 from skfairtest.tables.rows import tally
 
-__all__ = ["Listed", "count_people", "positive_of", "read_features_of", "read_labels"]
-
 #: Names that a table of counts has a use for; MetricFrame lets features have them.
 TAKEN = (*CELL_NAMES, "count")
 

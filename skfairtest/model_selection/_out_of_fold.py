@@ -22,8 +22,6 @@ from sklearn.utils.metaestimators import available_if
 from skfairtest.model_selection._check_lengths import lengths_of
 from skfairtest.readers import ask, classes_of
 
-__all__ = ["Fold", "OutOfFold", "rows_of", "rows_of_each", "training_rows"]
-
 Rows = NDArray[np.intp]
 
 

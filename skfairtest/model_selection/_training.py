@@ -10,8 +10,6 @@ from sklearn.pipeline import Pipeline
 
 from skfairtest._utils.errors import ParameterError
 
-__all__ = ["fitted", "groups_of_fit", "has_keywords", "takes_groups"]
-
 
 def takes_groups(estimator: Any, function: Any) -> bool:
     """Whether a method has the parameter sensitive_features, which fairlearn's reductions hide in ``**kwargs``."""

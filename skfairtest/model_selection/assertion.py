@@ -19,8 +19,6 @@ from skfairtest.model_selection.audited import FairnessRejectedError
 from skfairtest.readers import given_to_fit, one_column
 from skfairtest.report.sentences import DETECTION_POWER
 
-__all__ = ["FairnessAssertionError", "assert_fair"]
-
 REQUIREMENTS = ("not_rejected", "certified")
 
 

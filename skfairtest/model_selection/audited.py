@@ -35,8 +35,6 @@ from skfairtest.model_selection._out_of_fold import Fold, OutOfFold, rows_of, ro
 from skfairtest.model_selection._training import fitted, groups_of_fit, has_keywords, takes_groups
 from skfairtest.readers import as_model_input, check_same_people, classes_of, given_to_fit, read_column, read_columns
 
-__all__ = ["AuditedClassifier", "AuditedRegressor", "FairnessRejectedError", "FairnessRejectedWarning"]
-
 ON_REJECTION = ("warn", "raise", "ignore")
 
 #: What an audited model hands on to the trained one, besides `fit`.
@@ -217,7 +215,11 @@ class _Audited(MetaEstimatorMixin):
             )
         if len(getattr(y, "shape", ())) == 2:
             y = column_or_1d(y, warn=True)
-        if np.asarray(y).dtype.kind == "f":
+        try:
+            kind = np.asarray(y).dtype.kind
+        except ValueError:
+            raise ParameterError("y must have one value for each person; found values of different lengths") from None
+        if kind == "f":
             assert_all_finite(y, input_name="y")
         if self._classifies:
             check_classification_targets(y)

@@ -24,8 +24,6 @@ from skfairtest.report.text import plain
 from skfairtest.tables import CountTable, Sample
 from skfairtest.tables.axes import column_values
 
-__all__ = ["SignificanceFrame"]
-
 #: Columns of all comparisons behind a frame; its strata are the control features.
 COMPARISONS = [name for name in COMPARISON_COLUMNS if name != "stratum"]
 
@@ -154,6 +152,9 @@ class SignificanceFrame(MetricFrame):
         stateful = isinstance(random_state, np.random.RandomState | np.random.Generator)
         seed = copy.deepcopy(random_state) if stateful else random_state
         sensitive_features, control_features = map(_as_lists, (sensitive_features, control_features))
+        _check_masks(
+            y_true=y_true, y_pred=y_pred, sensitive_features=sensitive_features, control_features=control_features
+        )
         super().__init__(
             metrics=metrics,
             y_true=y_true,
@@ -589,6 +590,14 @@ def _as_lists(features: Any) -> Any:
     if not isinstance(features, dict):
         return features
     return {name: list(column) if isinstance(column, Iterator) else column for name, column in features.items()}
+
+
+def _check_masks(**given: Any) -> None:
+    """Refuse masked values, which MetricFrame would count as if they were not masked."""
+    for name, values in given.items():
+        for column in values.values() if isinstance(values, dict) else [values]:
+            if isinstance(column, np.ma.MaskedArray) and np.ma.is_masked(column):
+                raise ParameterError(f"{name} has masked values: leave these people out, or give them a value")
 
 
 def _as_frame(names: Sequence[str], columns: Mapping[str, Column]) -> pd.DataFrame:

@@ -9,8 +9,6 @@ from skfairtest._utils.keywords import answering_guesses
 from skfairtest.group import FairnessTest
 from skfairtest.model_selection._check_lengths import check_people
 
-__all__ = ["fairness_p_value"]
-
 MISSING = (
     "sensitive_features is missing, so there are no groups to compare: fairness_p_value(y_true, y_pred, "
     "sensitive_features=groups). As a scorer: sklearn.set_config(enable_metadata_routing=True), "

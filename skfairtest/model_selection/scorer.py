@@ -26,8 +26,6 @@ from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.readers import one_column
 from skfairtest.readers.named import check_names_of_columns, named_columns
 
-__all__ = ["make_fairness_scorer"]
-
 #: What a model is tested for against a baseline.
 FAIRER: dict[str, Any] = {"alternative": "fairer"}
 

@@ -18,8 +18,6 @@ from skfairtest._utils.typing import Floats
 from skfairtest.inference.multiplicity import holm
 from skfairtest.readers.levels import listed
 
-__all__ = ["select_fair"]
-
 
 @dataclass(frozen=True, eq=False)
 class FairSelection:

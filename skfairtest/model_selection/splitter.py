@@ -26,8 +26,6 @@ from skfairtest._utils.typing import Positions
 from skfairtest.readers import MAX_GROUPS, Column, check_same_people, one_column, read_column, read_columns
 from skfairtest.readers.named import check_names_of_columns, named_columns
 
-__all__ = ["SensitiveStratifiedKFold", "stratified_folds"]
-
 # How many small cells a warning names.
 _SHOWN = 5
 

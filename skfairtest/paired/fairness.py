@@ -24,7 +24,7 @@ from skfairtest.paired.metric import MODELS, Paired, paired
 from skfairtest.paired.one_group import compare_in_one_group
 from skfairtest.paired.record import PairedRecord, paired_row
 from skfairtest.paired.report import paired_document
-from skfairtest.readers import classes_of, one_column, predictions_from_X
+from skfairtest.readers import classes_of, is_label, one_column, predictions_from_X
 from skfairtest.readers.containers import is_table, split_table
 from skfairtest.report.cells import records
 from skfairtest.report.document import Block
@@ -312,10 +312,10 @@ class PairedFairnessTest(FairnessTest):
 
     def _check(self) -> tuple[Settings, list[Metric]]:
         check_seed(self.random_state)
-        if self.adjust == "max_t":
+        if is_label(self.adjust, "max_t"):
             raise ParameterError("adjust='max_t' needs one joint distribution of all comparisons: use adjust='holm'")
         check_choice("alternative", self.alternative, ALTERNATIVES)
-        if self.compare in ("to_highest", "to_lowest"):
+        if any(is_label(self.compare, best) for best in ("to_highest", "to_lowest")):
             raise ParameterError(
                 f"compare={self.compare!r} chooses a group by one model's values: use compare='to_reference'"
             )
@@ -330,7 +330,7 @@ class PairedFairnessTest(FairnessTest):
         margin = 0.0 if self.margin is None else self.margin
         if not is_number(margin) or not 0 <= margin < 1:
             raise ParameterError(f"margin must be a number of at least 0 and below 1; found {self.margin!r}")
-        if self.compare == "to_overall":
+        if is_label(self.compare, "to_overall"):
             raise ParameterError("compare='to_overall' has no test with alternative='fairer': use compare='to_rest'")
         others = [metric.name for metric in metrics if not metric.is_change]
         if others:

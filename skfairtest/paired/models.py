@@ -23,8 +23,6 @@ from skfairtest.report.mixin import Pages, below_verdict, positive_label
 from skfairtest.report.plain import plain_value
 from skfairtest.report.text import plain
 
-__all__ = ["ModelComparison", "compare_models"]
-
 
 @dataclass(frozen=True)
 class ModelComparison(Pages):

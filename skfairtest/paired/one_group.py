@@ -20,8 +20,8 @@ from skfairtest.comparisons.core import (
     NullDistribution,
     Result,
 )
+from skfairtest.comparisons.engine import judge
 from skfairtest.comparisons.evidence import orient
-from skfairtest.comparisons.family import decide
 from skfairtest.comparisons.measure import COLUMNS, positive_label
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.conditional import mcnemar
@@ -102,7 +102,7 @@ def compare_in_one_group(
     blocks = {metric.name: place for place, metric in enumerate(metrics)}
     rates_shown = tuple(metric.of for metric in metrics)
     measured = Measured(settings, tuple(comparisons), (), blocks, sample, rates_shown, positive, by_metric)
-    return decide([measured], settings)[0]
+    return judge([measured], settings)[0]
 
 
 def _measurement(changes: np.ndarray, sums: np.ndarray, alpha: float, comparison: Comparison) -> Measurement:

@@ -21,8 +21,6 @@ from skfairtest.report.schema import Declared, array, between, count, made_of, n
 from skfairtest.report.sentences import Setup, equals_p, metric_title, percent, points
 from skfairtest.report.sentences import number as written_number
 
-__all__ = ["PairedRecord", "paired_row"]
-
 _SHARE = between(0, 1)
 #: What is said of one comparison. `feature` is what divides people into groups.
 RESULT = {

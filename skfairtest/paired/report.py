@@ -23,8 +23,6 @@ from skfairtest.report.scales import joined
 from skfairtest.report.sentences import Setup, equals_p, metric_title, null_sentence, number
 from skfairtest.report.skeleton import sampling_error, skeleton, verdict_of
 
-__all__ = ["models_document", "paired_document", "paired_section"]
-
 #: Comparisons that are told in sentences, and in a report that is short.
 TOLD = 3
 

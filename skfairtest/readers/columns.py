@@ -23,18 +23,6 @@ from skfairtest.readers.containers import (
 from skfairtest.readers.encoding import encode, small
 from skfairtest.readers.levels import is_unicode, sort_levels
 
-__all__ = [
-    "MAX_GROUPS",
-    "WARN_GROUPS",
-    "Column",
-    "Numbers",
-    "check_same_people",
-    "named_unknown",
-    "read_column",
-    "read_columns",
-    "read_groups",
-]
-
 MAX_GROUPS = 200
 WARN_GROUPS = 20
 
@@ -343,6 +331,7 @@ def _columns_of(data: Any, parameter: str, default_name: str, about: Mapping[str
 
 
 def check_level_count(column: Column, parameter: str, max_levels: int | None, warn_levels: int | None) -> None:
+    """Refuse a column of more than `max_levels` distinct values, and warn of one of more than `warn_levels`."""
     count = len(column.levels)
     if max_levels is not None and count > max_levels:
         raise ParameterError(

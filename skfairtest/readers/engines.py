@@ -24,8 +24,6 @@ from skfairtest.readers.labels import check_labels
 from skfairtest.readers.levels import listed
 from skfairtest.readers.score_bins import ALL_BITS, FIRST_BITS, MOST_EDGES, LikeScores, ScoreBins, rounded
 
-__all__ = ["Aggregated", "Frame", "Question", "count_frame"]
-
 #: People who are looked at before anybody is counted.
 LOOKED_AT = 10_000
 #: More groups than this do not come back.

@@ -11,8 +11,6 @@ from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.readers.columns import Column
 from skfairtest.readers.numbers import as_floats
 
-__all__ = ["in_intervals"]
-
 
 def in_intervals(column: Column, n_bins: int, counts: Integers | None = None) -> tuple[Column, tuple[float, ...]]:
     """Put the numbers of a column into intervals that hold about as many people each.

@@ -7,8 +7,6 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest.readers.columns import Column
 from skfairtest.readers.levels import is_label, listed, plain_scalar, sort_levels, unify_numbers
 
-__all__ = ["MAX_LABELS", "check_labels", "resolve_pos_label"]
-
 MAX_LABELS = 1000
 # Where 1 is positive by convention; booleans are equal to 0 and 1.
 _STANDARD_PAIRS = (frozenset({0, 1}), frozenset({-1, 1}))

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-__all__ = ["is_label", "is_unicode", "listed", "plain_scalar", "sort_levels", "unify_numbers"]
-
 
 def plain_scalar(value: Any) -> Any:
     """Return a NumPy scalar as the Python scalar it stands for; anything else as it is.

@@ -10,8 +10,6 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest.readers.containers import in_memory, is_table, one_dimensional, split_table
 from skfairtest.readers.levels import listed
 
-__all__ = ["check_names_of_columns", "given_to_fit", "named_columns"]
-
 
 def given_to_fit(X: Any, y: Any, columns: Mapping[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
     """Return what a ``fit`` was given, in memory, with the columns of `X` in the place of their names.

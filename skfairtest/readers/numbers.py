@@ -14,8 +14,6 @@ from skfairtest.readers.containers import one_dimensional
 from skfairtest.readers.labels import MAX_LABELS
 from skfairtest.readers.levels import listed
 
-__all__ = ["as_floats", "as_numbers", "check_magnitude", "read_values", "read_weights"]
-
 #: Among this many values of a column so many different ones are labels, whole numbers more.
 LOOKED_AT, FEW, FEW_WHOLE = 10_000, 100, MAX_LABELS
 #: Values whose third powers are floats, as are those of one over it.

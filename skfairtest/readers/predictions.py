@@ -23,21 +23,6 @@ from skfairtest.readers.labels import resolve_pos_label
 from skfairtest.readers.levels import listed, plain_scalar, sort_levels
 from skfairtest.readers.numbers import as_numbers, read_values
 
-__all__ = [
-    "as_model_input",
-    "ask",
-    "check_rows",
-    "classes_of",
-    "decisions",
-    "path_of",
-    "positive_scores",
-    "predict",
-    "predictions_from_X",
-    "scores",
-    "transformers_of",
-    "unknown_groups",
-]
-
 
 def check_rows(X: Any, **given: Any) -> None:
     """Check, before a model is called, that its rows are the same people as in all other arguments.

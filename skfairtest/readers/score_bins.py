@@ -10,8 +10,6 @@ from skfairtest._utils.checks import is_integer
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Integers, Positions
 
-__all__ = ["ALL_BITS", "FIRST_BITS", "MOST_EDGES", "LikeScores", "ScoreBins", "check_edges", "rounded"]
-
 #: Significant bits of a float: rounding to these changes nothing.
 ALL_BITS = 53
 #: Significant bits with which the search for bins starts.

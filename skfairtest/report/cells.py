@@ -26,12 +26,6 @@ from skfairtest.report.sentences import (
     written_numbers,
 )
 
-__all__ = [
-    "EVERYBODY", "SHOWN", "axis_factor", "by_evidence", "by_p_value", "comparison_pieces", "comparisons_table",
-    "definition", "disagreement", "disparity_axis", "excluded_table", "pooled_first", "records", "value_axis",
-    "value_factor", "values_of", "values_table",
-]  # fmt: skip
-
 #: Decimals say something between these sizes; beyond, digits do.
 SMALL, LARGE = 1e-3, 1e4
 #: Rows of a short table of comparisons: significant ones up to MOST, others up to FEW.

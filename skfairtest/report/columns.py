@@ -10,11 +10,6 @@ import numpy as np
 from skfairtest.report.document import Column
 from skfairtest.report.sentences import Setup, metric_title, number, p_text
 
-__all__ = [
-    "ADJUSTED_P", "COMPARED_WITH", "GROUP", "METRIC", "NAME", "REASON", "STRATUM", "VERDICT", "P", "interval",
-    "number_text", "numbers", "span",
-]  # fmt: skip
-
 #: A metric by its title, and by its name.
 METRIC = Column("metric", "name", shows=lambda row: metric_title(row["metric"]))
 NAME = Column("metric", "name", shows="metric")

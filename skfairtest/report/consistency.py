@@ -10,8 +10,6 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["ROUNDING", "at_most", "differences", "implausible", "same"]
-
 #: Relative rounding errors of stored numbers; a p-value so near the level may lie on either side of it.
 ROUNDING = 1e-9
 #: A p-value is implausible beside a statistic that is so many times, and so much, farther out than its own quantile.

@@ -15,12 +15,6 @@ from typing import Any, Self
 from skfairtest._utils.text import label
 from skfairtest.report.plots import Bars, Forest
 
-__all__ = [
-    "Block", "Code", "Column", "Figure", "Grid", "GridCell", "GridPart", "GridRow", "Heading", "Interval", "Intervals",
-    "Items", "Pairs", "Paragraph", "Table", "as_table", "first_part", "is_attached", "shortened", "spread", "textual",
-    "unfolded", "without_empty",
-]  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Heading:

@@ -6,8 +6,6 @@ import pandas as pd
 
 from skfairtest._utils.text import escape
 
-__all__ = ["escape_formula", "to_csv"]
-
 
 def to_csv(frame: pd.DataFrame) -> str:
     """Write a table; undefined numbers are empty, and text that would be read as a formula is marked as text.

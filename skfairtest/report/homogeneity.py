@@ -14,8 +14,6 @@ from skfairtest.report.columns import ADJUSTED_P, COMPARED_WITH, GROUP, METRIC, 
 from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
 from skfairtest.report.sentences import Setup, equals_p, metric_title, number
 
-__all__ = ["homogeneity_blocks", "homogeneity_sentences"]
-
 #: Sentences that do not fold up, rows of a short table, and strata of one sign that are named.
 FEW, ROWS, NAMED = 3, 10, 6
 

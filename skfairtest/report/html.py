@@ -27,8 +27,6 @@ except ImportError as error:
         f'the HTML report needs {error.name}: python -m pip install "skfairtest[report]"', name=error.name
     ) from error
 
-__all__ = ["fragment", "page"]
-
 
 def page(blocks: Sequence[Block], *, details: bool = False, landscape: bool = False) -> str:
     """Write a document as one page: no network, light and dark, for screens and for paper.

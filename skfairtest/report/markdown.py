@@ -12,8 +12,6 @@ from collections.abc import Iterator, Sequence
 from skfairtest._utils.text import printable
 from skfairtest.report.document import Block, Code, Heading, Items, Paragraph, Table, shortened, textual
 
-__all__ = ["markdown", "text"]
-
 _ACTIVE = re.compile(r"[\\`*\[\]<>|~&{}$#^]|(?<=\{)%|%(?=\})|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 #: Addresses become links by themselves.
 _SCHEME, _WWW = re.compile(r":(?=//)"), re.compile(r"(?i)(?<=www)\.")

@@ -23,8 +23,6 @@ from skfairtest.report.markdown import markdown
 from skfairtest.report.plain import plain_value
 from skfairtest.report.text import plain
 
-__all__ = ["Pages", "ReportMixin", "below_verdict", "library_versions", "positive_label", "write_text"]
-
 #: Libraries whose versions may change a number, or a drawing where it is installed.
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn", "matplotlib")
 

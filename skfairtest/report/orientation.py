@@ -13,8 +13,6 @@ from skfairtest._utils.typing import Floats
 from skfairtest.report.null_histogram import NullHistogram
 from skfairtest.report.sentences import Setup, result_sentence
 
-__all__ = ["oriented", "oriented_histogram", "result_sentences"]
-
 #: Columns of the two sides of a comparison.
 SIDES = (("group", "other"), ("n_group", "n_other"), ("value_group", "value_other"))
 

@@ -15,8 +15,6 @@ from skfairtest.report.plots import Forest, Panel, Rows
 from skfairtest.report.scales import Scale, joined
 from skfairtest.report.sentences import Setup, metric_title
 
-__all__ = ["MOST_COMPARISONS", "TICKS", "forest_figure", "forest_rows", "titles"]
-
 #: Rows in a drawing of comparisons; the tables have all. Ticks of an axis.
 MOST_COMPARISONS, TICKS = 30, 5
 

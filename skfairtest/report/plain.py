@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from skfairtest._utils.text import name_of
 from skfairtest.report.schema import Declared, readers_of
 
-__all__ = ["frame_of", "of_features", "plain_label", "plain_rows", "plain_value"]
-
 #: Columns of frames that hold labels; the others hold numbers, truth values and our own words.
 LABELS = frozenset({"metric", "group", "other", "stratum", "reason", "method", "verdict"})
 WHOLE = frozenset({"n", "n_group", "n_other", "n_effective", "comparisons"})

@@ -16,8 +16,6 @@ from numpy.typing import ArrayLike
 
 from skfairtest.report.scales import Scale
 
-__all__ = ["Bar", "Bars", "Forest", "Mark", "Panel", "Rows", "Tick"]
-
 #: Inches on paper: of a row, and of what stands above and below the rows of a panel.
 ROW, HEAD, AXIS = 0.22, 0.3, 0.45
 

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike
 
 from skfairtest._utils.text import display_width, shorten
 
-__all__ = ["ROUND", "WIDEST", "Scale", "joined", "log_subs", "tick_text"]
-
 #: Columns that a row's label has at the most.
 WIDEST = 56
 #: Steps between ticks, times a power of ten.

@@ -15,11 +15,6 @@ from typing import Annotated, Any, ClassVar, get_origin, get_type_hints
 
 from skfairtest._utils.state import PlainState
 
-__all__ = [
-    "Declared", "Reader", "anything", "array", "between", "count", "document_of", "either", "made_of", "mapping",
-    "matching", "number", "one_of", "optional", "readers_of", "record", "scalar", "text", "truth", "unordered",
-]  # fmt: skip
-
 Reader = Callable[[Any, str], Any]
 
 #: Whole numbers beyond have no place in a column.

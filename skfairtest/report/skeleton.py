@@ -17,8 +17,6 @@ from skfairtest.report.cells import excluded_table
 from skfairtest.report.document import Block, Heading, Items, Paragraph
 from skfairtest.report.sentences import p_text
 
-__all__ = ["lines", "listed", "sampling_error", "skeleton", "verdict_of"]
-
 
 def skeleton(
     verdict: Block,

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from skfairtest._utils.text import display_width
 from skfairtest.report.document import Block, Code, Heading, Items, Paragraph, Table, is_attached, spread, textual
 
-__all__ = ["aligned", "plain"]
-
 
 def plain(blocks: Sequence[Block]) -> str:
     """Write a document as text: aligned tables at their natural width, nothing wrapped and nothing cut.

@@ -11,8 +11,6 @@ import numpy as np
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import enumerated, label
 
-__all__ = ["check_words", "in_words", "past", "people_of", "sides_of", "told", "worse_when"]
-
 #: Features whose values are adjectives of people: "Hispanic people", where "yes people" would say nothing.
 _ADJECTIVES = re.compile(r"(?:.*[_ .-])?(?:race|ethnicity|sex|gender|nationality|religion)\d*", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W\d_]{3,}(?:[ -][^\W\d_]{3,})*")

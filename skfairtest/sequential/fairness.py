@@ -393,7 +393,7 @@ class SequentialFairnessTest(ReportMixin):
                 f"metric must be a name, or a list of names, for a state in JSON; found {self.metric!r}"
             )
         parameters = {
-            **self.get_params(),
+            **{name: plain_value(value) for name, value in self.get_params().items()},
             "metric": self.metric if isinstance(self.metric, str) else list(self.metric),
             "pos_label": tagged(self.pos_label),
             "groups": None if self.groups is None else [tagged(group) for group in self.groups],
@@ -401,7 +401,7 @@ class SequentialFairnessTest(ReportMixin):
         state = {
             "format": FORMAT,
             "parameters": parameters,
-            "sizes": list(self.groups.values()) if isinstance(self.groups, Mapping) else None,
+            "sizes": plain_value(list(self.groups.values())) if isinstance(self.groups, Mapping) else None,
             "stream": self._stream.to_plain(),
             "names": list(self._names),
             "waiting": self._waiting,
@@ -571,8 +571,8 @@ class SequentialFairnessTest(ReportMixin):
             return
         plan = Plan(
             {metric.name: bounds_of(metric) for metric in metrics},
-            self.alpha,
-            self.margin,
+            float(self.alpha),
+            float(self.margin),
             self.average_run_length,
             "blocks" if self.method == "auto" else self.method,
             self.adjust,

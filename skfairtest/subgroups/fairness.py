@@ -357,7 +357,7 @@ class SubgroupScan(GroupsTest):
             ("n_resamples", 1),
         ):
             value = getattr(self, name)
-            if not is_integer(value) or value < least:
+            if not is_integer(value) or not least <= value < 2**63:
                 raise ParameterError(f"{name} must be an integer of at least {least}; found {value!r}")
         named = check_names_of_columns(self.features, "features")
         if self.compare == "in_context" and named is None:

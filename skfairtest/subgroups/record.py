@@ -14,8 +14,6 @@ from skfairtest.report.plain import plain_value
 from skfairtest.report.schema import Declared, array, between, count, made_of, number, one_of, record, text
 from skfairtest.report.sentences import Setup, result_sentence
 
-__all__ = ["PROMISES", "ScanRecord", "ScanSetup", "subgroup_sentence", "unlikely_scan"]
-
 #: What is added for means.
 OF_MEANS = (
     "Of means this is exact where nothing differs, and approximate, in large samples, where equal means have unequal "

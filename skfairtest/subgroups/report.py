@@ -16,8 +16,6 @@ from skfairtest.report.sentences import equals_p, number
 from skfairtest.report.skeleton import listed, skeleton
 from skfairtest.subgroups.record import OF_MEANS, PROMISES, ScanRecord, ScanSetup
 
-__all__ = ["scan_document", "scan_section"]
-
 #: Subgroups that the table shows, and lines of what was not looked at.
 SHOWN, FEW = 20, 5
 

@@ -76,7 +76,7 @@ def read_counted(
     else:
         table = {str(name): values for name, values in split_table(data, "data")}
     for parameter, name in (("count", count), *wanted):
-        if name not in table:
+        if not isinstance(name, str) or name not in table:
             raise ParameterError(f"{parameter}={name!r} is not a column of data, which has {listed(table)}.")
     columns = [read_column(table[name], parameter, name=name) for parameter, name in wanted]
     counted = read_column(table[count], "count", name=count)

@@ -18,8 +18,6 @@ from skfairtest._utils.typing import Positions
 from skfairtest.readers.columns import Column, Numbers
 from skfairtest.tables.sample import Sample
 
-__all__ = ["data_hash"]
-
 #: Written first; changes whenever the same data have another hash.
 _VERSION = b"skfairtest.data 1"
 _LIMIT = 2**62

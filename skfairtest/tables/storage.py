@@ -27,8 +27,6 @@ from skfairtest.readers.score_bins import ScoreBins
 from skfairtest.tables.rows import Rows
 from skfairtest.tables.suppression import Suppressed
 
-__all__ = ["VERSION", "Stored", "is_stored", "read_stored", "tagged", "untagged", "write_stored"]
-
 FORMAT, VERSION = "skfairtest.CountTable", 1
 #: What a file says beside its rows; the last is not in files of earlier versions.
 HEADER = ("format", "version", "control_names", "sensitive_names", "cell_names", "levels", "score_bins", "suppressed",

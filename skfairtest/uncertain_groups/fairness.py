@@ -10,9 +10,8 @@ import numpy as np
 
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError
-from skfairtest.comparisons.cautions import warn_about_people, warn_about_resamples
 from skfairtest.comparisons.core import Result
-from skfairtest.comparisons.family import decide
+from skfairtest.comparisons.engine import judge
 from skfairtest.comparisons.people import Inputs
 from skfairtest.comparisons.settings import Settings
 from skfairtest.group.fairness import FairnessTest
@@ -224,9 +223,7 @@ class UncertainGroupsTest(FairnessTest):
             return super()._compare(sample, settings, metrics, seed)
         how = (self.estimate, self.n_reference, self.pos_label, classes_of(self.estimator))
         measured = measure_uncertain(sample, metrics, settings, *how, seed)
-        (result,) = decide([measured], settings)
-        warn_about_people(measured)
-        warn_about_resamples(result.verdict, settings)
+        (result,) = judge([measured], settings)
         return result
 
     def _fit_sample(

@@ -67,7 +67,10 @@ class UncertainNull(NullDistribution):
     def error(self, estimate: Estimate) -> float:
         """Return the standard error if both values are equal, of a ratio's logarithm."""
         error = float(self.rates.at(self.question.null)[1])
-        return error if self.question.disparity == "difference" else error / float(self.rates.values.mean())
+        if self.question.disparity == "difference":
+            return error
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(np.divide(error, self.rates.values.mean()))
 
     def n_effective(self, estimate: Estimate) -> int:
         """Return the effective number of people of the group who meet the condition."""

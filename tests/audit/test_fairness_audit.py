@@ -598,6 +598,7 @@ def test_the_confidence_level_lies_between_0_and_1(table, level):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
+        ({"adjust": pd.NA}, "adjust must be one of"),
         ({"adjust": "max_t"}, "adjust='max_t' has no joint distribution across groupings"),
         ({"compare": "to_reference"}, "compare='to_reference' has no meaning over several features"),
         ({"metrics": "fairness"}, "metrics='fairness' is unknown"),

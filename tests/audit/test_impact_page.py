@@ -37,6 +37,16 @@ def test_both_are_said(counts, said):
         assert f"1 is {words}" in plain(document)
 
 
+def test_the_verdict_names_categories_below_four_fifths_and_whether_chance_explains_them():
+    text = plain(impact_document(table_of(("a", 20, 100), ("b", 7, 17), ("c", 300, 500)), title="T", about=""))
+    # 20/100 and 7/17 of 300/500: by Fisher's test p = 1e-13 and .14.
+    assert "Impact ratio below .8: a (0.333), which chance does not explain; b (0.686), which chance alone can" in text
+    few = plain(impact_document(table_of(("a", 20, 100), ("c", 21, 100)), title="T", about=""))
+    assert "Impact ratio below .8" not in few
+    many = [(f"g{place}", 10, 100) for place in range(8)]
+    assert "3 more, which chance" in plain(impact_document(table_of(*many, ("c", 50, 100)), title="T", about=""))
+
+
 def test_what_is_not_compared_is_explained_only_where_it_occurs():
     people = table_of(("f", 40, 100), ("m", 50, 100))
     others = table_of(("f", 40, 100), ("m", 50, 100), (None, 1, 3), ("x", 1, 2))

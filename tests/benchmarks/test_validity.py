@@ -500,3 +500,15 @@ def test_an_interval_that_misses_too_often_is_marked_with_equal_and_with_differe
     figures = {"coverage": 0.94, "coverage_error": 0.005, "coverage_effect": 0.8, "coverage_effect_error": 0.01}
     found = list(_drawings.misses({"exact": figures}, "exact", "exact", None))
     assert found == [(pytest.approx(0.06), False), (pytest.approx(0.2), True)]
+
+
+@pytest.mark.parametrize(("words", "key"), [("", "size"), (", first higher", "power")])
+def test_cautions_are_counted_where_means_are_equal_and_where_they_differ(words, key):
+    name = f"cautions/friendly, normal, normal{words}/50-500"
+    cell = next(cell for cell in _cells.caution_cells() if cell.name == name)
+    (figures,) = _run.run(replace(cell, data_sets=3, resamples=39))["methods"].values()
+    assert {key, "warned", "silent"} <= set(figures)
+    assert ({"size", "power"} - {key}).isdisjoint(figures)
+    record = {cell.name: {"methods": {cell.default: figures}}}
+    checked = [promise.checked for promise in _bounds.promises([cell], record) if "caution" in promise.says]
+    assert checked == ([0, 1] if key == "size" else [0, 0])

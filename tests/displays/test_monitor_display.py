@@ -1,5 +1,7 @@
 """Evidence and confidence sequence over time."""
 
+from itertools import pairwise
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -35,6 +37,18 @@ def test_what_is_drawn_is_what_the_test_says(test):
     assert lower.get_xticklabels()[0].get_text() == "week 0"
     display.figure_.canvas.draw()
     assert "$" not in "".join(text.get_text() for text in upper.get_yticklabels())
+
+
+@pytest.mark.parametrize("dates", [5, 24, 60])
+def test_dates_do_not_overlap(dates):
+    stream = SequentialFairnessTest()
+    for date in np.arange(dates) + np.datetime64("2026-01-01"):
+        stream.partial_fit(y_pred=[1, 1, 0, 0, 0, 1], sensitive_features=list("aaabbb"), time=str(date))
+    display = MonitorDisplay.from_test(stream)
+    display.figure_.canvas.draw()
+    boxes = [text.get_window_extent() for text in display.axes_[1].get_xticklabels() if text.get_text()]
+    assert len(boxes) >= 4
+    assert all(left.x1 + 10 < right.x0 for left, right in pairwise(boxes))
 
 
 def test_any_pair_is_drawn_on_axes_of_ones_own(test):

@@ -153,6 +153,8 @@ def test_bad_people_are_named(people):
     draw_ = ThresholdDisplay.from_predictions
     with pytest.raises(ValueError, match="sensitive_features is missing"):
         draw_(y, score)
+    with pytest.raises(ValueError, match="y_score is missing"):
+        draw_(y, None, sensitive_features=group)
     with pytest.raises(ValueError, match="y_true is missing: true_positive_rate needs"):
         draw_(None, score, sensitive_features=group, metric="recall")
     with pytest.raises(ValueError, match="y_score must hold numbers"):

@@ -54,6 +54,12 @@ def test_a_certain_event_and_an_impossible_one_have_their_own_probabilities():
     assert binomial_log_pmf(0, 0, 0.3) == 0.0
 
 
+def test_events_that_are_as_rare_as_numbers_can_be_keep_their_logarithm():
+    p = 2.0**-1074
+    expected = [log(comb(80, x)) - x * 1074 * log(2) for x in range(81)]
+    np.testing.assert_allclose(binomial_log_pmf(np.arange(81), 80, p), expected, rtol=1e-12, atol=1e-300)
+
+
 @pytest.mark.parametrize(
     ("d1", "d2", "m"),
     [(1, 1, 1), (5, 9, 4), (10, 40, 25), (300, 700, 123), (1000, 1000, 1000), (3, 5000, 4999)],

@@ -144,7 +144,9 @@ def test_anything_else_is_no_condition(text):
         run(Rate("mine", event="y_pred", given=text))
 
 
-@pytest.mark.parametrize("text", ["y_true &", "", "y_true y_pred", "(y_true", "y_true;", "import os"])
+@pytest.mark.parametrize(
+    "text", ["y_true &", "", "y_true y_pred", "(y_true", "y_true;", "import os", "\ud800", "\0", "~" * 10**5]
+)
 def test_text_that_cannot_be_read_is_a_value_error_when_the_rate_is_made(text):
     with pytest.raises(ValueError, match="cannot be read as a condition") as error:
         Rate("mine", event=text)

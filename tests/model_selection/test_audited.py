@@ -830,6 +830,15 @@ def test_a_mitigator_in_a_pipeline_is_given_the_groups_without_routing_and_a_sen
         clone(model).fit(X, y, sensitive_features=sex)
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"), [({"X": None}, "X must have a row"), ({"y": [0.5, (1, 2)] * 3}, "y must have one value")]
+)
+def test_columns_that_are_no_columns_are_refused_by_name(changes, message):
+    given = {"X": np.ones((6, 1)), "y": [0.5, 1.0] * 3, **changes}
+    with pytest.raises(ValueError, match=message):
+        AuditedRegressor(LinearRegression(), cv=2).fit(**given, sensitive_features=["a", "b"] * 3)
+
+
 @pytest.mark.parametrize("estimator", [LogisticRegression, "logistic", None])
 def test_what_cannot_be_trained_is_refused_by_name(estimator, people):
     X, y, sex = people
@@ -837,7 +846,10 @@ def test_what_cannot_be_trained_is_refused_by_name(estimator, people):
         AuditedClassifier(estimator).fit(X, y, sensitive_features=sex)
 
 
-@pytest.mark.parametrize(("cv", "message"), [(True, "cv must be a number of folds"), (GroupKFold(3), "pass clusters")])
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [*((cv, "cv must be a number of folds") for cv in (True, b"2")), (GroupKFold(3), "pass clusters")],
+)
 def test_a_cv_that_cannot_be_meant_is_refused(cv, message, people):
     X, y, sex = people
     with pytest.raises(ValueError, match=message):

@@ -403,6 +403,17 @@ def test_a_disparity_of_another_feature_is_no_metric_that_is_known():
     assert "one group only" in undefined(frame)[0]
 
 
+@pytest.mark.parametrize("name", ["y_true", "y_pred", "sensitive_features"])
+def test_masked_values_are_refused(name):
+    """MetricFrame would count what is under the mask."""
+    given = {"y_true": TRUE, "y_pred": PRED, "sensitive_features": SEX}
+    masked = np.ma.masked_array(np.asarray(given[name]), mask=np.arange(N) == 3)
+    with pytest.raises(ValueError, match=f"{name} has masked values"):
+        SignificanceFrame(metrics=selection_rate, **{**given, name: masked})
+    with pytest.raises(ValueError, match="sensitive_features has masked values"):
+        SignificanceFrame(metrics=selection_rate, **{**given, "sensitive_features": {"sex": masked}})
+
+
 def test_a_missing_group_is_refused_or_has_no_test():
     """fairlearn 0.15 refuses it; 0.14 leaves the person out of every group, which no test of ours does."""
     given = {"metrics": selection_rate, "y_true": TRUE, "y_pred": PRED}

@@ -202,6 +202,8 @@ WRONG = {
     ),
     "no groups": (lambda d: PairedFairnessTest.from_predictions(d["y"], d["a"], d["b"]), "sensitive_features is"),
     "max_t": (lambda d: fitted(d, "f1", adjust="max_t"), "adjust='max_t'"),
+    "adjust": (lambda d: fitted(d, "f1", adjust=np.zeros(2)), "adjust must be one of"),
+    "compare": (lambda d: fitted(d, "f1", compare=np.zeros(2)), "compare must be one of"),
     "ratio": (lambda d: fitted(d, "disparate_impact"), "compared by the ratio"),
     "omnibus": (lambda d: fitted(d, "normalized_mutual_info"), "looks at all groups at once"),
     "best": (lambda d: fitted(d, "f1", compare="to_highest"), "compare='to_highest'"),

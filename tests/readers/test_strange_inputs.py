@@ -118,6 +118,7 @@ PARAMETERS = {
     "huge bins": (lambda: framed(y_score="s", score_bins=MANY), "score_bins"),
     "a huge margin": (of_memory(margin=MANY), "margin must be a number"),
     "alpha is text": (entropy(alpha="x"), "alpha must be a number"),
+    "alpha is tiny": (entropy(alpha=5e-324), "alpha must be a number"),
     "alpha is huge": (entropy(alpha=MANY), "alpha must be a number"),
     "no level": (entropy(confidence_level=None), "confidence_level must be a number"),
     "no level of a test": (of_memory(confidence_level=None), "confidence_level must be a number"),

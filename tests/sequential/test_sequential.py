@@ -199,7 +199,10 @@ def test_who_comes_when_changes_nothing_but_how_many_blocks_there_are():
 
 def test_blocks_of_queues_have_as_many_samples_of_each_group_as_was_said():
     data = batch(0, n=100, gap=0.3)
-    test = SequentialFairnessTest(blocks="queues", groups={"a": 2, "b": 3}).partial_fit(
+    # Numbers are NumPy's: JSON holds them as Python's.
+    numbers = {"alpha": np.float32(0.05), "margin": np.float32(0), "average_run_length": np.int64(500)}
+    sizes = {"a": np.int64(2), "b": np.int64(3)}
+    test = SequentialFairnessTest(blocks="queues", groups=sizes, **numbers).partial_fit(
         y_pred=data["y_pred"], sensitive_features=data["sensitive_features"]
     )
     a, b = (data["y_pred"][data["sensitive_features"] == group] for group in "ab")

@@ -403,6 +403,7 @@ def test_scans_of_more_than_can_be_reported_say_so():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
+        ({"min_group_size": 10**400}, "min_group_size must be an integer of at least 1"),
         ({"max_depth": 0}, "max_depth must be an integer of at least 1; found 0"),
         ({"n_bins": 1.5}, "n_bins must be an integer of at least 2; found 1.5"),
         ({"guarantee": "none"}, "guarantee must be one of"),

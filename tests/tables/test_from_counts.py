@@ -106,6 +106,7 @@ def test_columns_that_are_not_asked_for_are_not_read():
     [
         ({"y_pred": "hired"}, "y_pred='hired' is not a column of data, which has 'dept', "),
         ({"count": "count"}, "count='count' is not a column of data"),
+        ({"y_pred": {"hired": 1}}, "y_pred={'hired': 1} is not a column of data"),
         ({"sensitive_features": ["gender", "race"]}, "sensitive_features='race' is not a column"),
         ({"control_features": "race"}, "control_features='race' is not a column"),
         ({"sensitive_features": "dept"}, "named 'dept': give each feature its own name"),

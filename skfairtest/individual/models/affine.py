@@ -18,8 +18,6 @@ from sklearn.preprocessing import FunctionTransformer
 from skfairtest.individual.models.classes import derives, is_of
 from skfairtest.individual.models.features import Features
 
-__all__ = ["affine", "affine_steps", "some_rows"]
-
 #: What these classes do to rows is affine, imputers' part where nothing is missing, encoders' in shares of categories;
 #: and so for classes that inherit it.
 _AFFINE = {

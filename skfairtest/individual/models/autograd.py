@@ -24,9 +24,6 @@ from skfairtest.individual.models.links import Identity, Link, Probabilities, Pr
 from skfairtest.individual.models.smooth import Smooth
 from skfairtest.readers.predictions import classes_of, path_of, transformers_of
 
-__all__ = ["autograd", "is_torch"]
-
-
 #: How far rows of probabilities may be from 1 in all, and what is said again from what was said, in float32.
 _TOLERANCE = 1e-4
 #: Modes belong to the module: while it is asked, no other thread may find it in the wrong one.

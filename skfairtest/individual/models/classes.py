@@ -7,8 +7,6 @@ from typing import Any
 
 from skfairtest.readers.predictions import path_of
 
-__all__ = ["derives", "is_of", "path_of_probabilities"]
-
 
 def is_of(kind: type, package: str, *names: str) -> bool:
     """Return whether a class is one of those that a package has under these names; derived classes are not.

@@ -22,8 +22,6 @@ from skfairtest.readers.containers import is_categorical, is_table, one_dimensio
 from skfairtest.readers.levels import plain_scalar, sort_levels
 from skfairtest.readers.predictions import transformers_of
 
-__all__ = ["Coded", "read_coded"]
-
 #: A column of more categories is none: names, numbers of accounts, dates.
 MOST_CATEGORIES = 200
 #: What these transformers are given is categories, whatever it looks like.

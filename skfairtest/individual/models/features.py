@@ -20,8 +20,6 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest.readers.containers import check_lengths, check_names, is_table, one_dimensional, split_table
 from skfairtest.readers.levels import listed
 
-__all__ = ["Features", "read_features"]
-
 
 @dataclass(frozen=True, eq=False)
 class Features:

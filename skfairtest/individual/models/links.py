@@ -8,9 +8,6 @@ from scipy.special import expit, log_expit
 
 from skfairtest._utils.typing import Floats
 
-__all__ = ["Exponential", "Identity", "Link", "OneVersusRest", "Probabilities", "Probability", "Sigmoid", "Softmax"]
-
-
 #: Probabilities that are 0 to torch have a slope as if they were this.
 _SMALLEST = float(np.finfo(np.float32).tiny)
 

@@ -16,8 +16,6 @@ from skfairtest.individual.models.classes import derives
 from skfairtest.readers.levels import listed, plain_scalar
 from skfairtest.readers.predictions import ask, path_of, transformers_of
 
-__all__ = ["Thresholds", "stand_in"]
-
 
 class Thresholds:
     """The average prediction of a ``ThresholdOptimizer``: each group's mixture of two thresholds on one score.

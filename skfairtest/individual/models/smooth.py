@@ -22,8 +22,6 @@ from skfairtest.individual.models.features import Features
 from skfairtest.individual.models.links import Exponential, Identity, Link, OneVersusRest, Sigmoid, Softmax
 from skfairtest.readers.predictions import ask, classes_of, path_of, transformers_of
 
-__all__ = ["Smooth", "closed_form"]
-
 
 class Smooth(Protocol):
     """A model as a differentiable function of its features.

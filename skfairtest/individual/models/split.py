@@ -19,8 +19,6 @@ from skfairtest.individual.models.classes import path_of_probabilities
 from skfairtest.individual.models.features import Features
 from skfairtest.readers.predictions import ask, transformers_of
 
-__all__ = ["Split", "split"]
-
 #: Rounding may put somebody on the other side of a threshold.
 _MOSTLY = 0.99
 
