@@ -9,7 +9,7 @@ from typing import Annotated
 from skfairtest._utils.text import label
 from skfairtest.report.schema import Declared, array, either, matching, one_of, text
 
-__all__ = ["Provenance", "Signature", "call_lines"]
+__all__ = ["Accepted", "Provenance", "Signature", "call_lines"]
 
 _NONE = one_of(None)
 _HASH = matching(r"sha256:[0-9a-f]{64}", 'a hash such as "sha256:..." with all of its digits')
@@ -70,6 +70,22 @@ class Signature(Declared):
 
     name: Annotated[str, text]
     date: Annotated[str, text]
+
+
+@dataclass(frozen=True)
+class Accepted(Declared):
+    """A known finding, and why it is accepted.
+
+    Parameters
+    ----------
+    id : str
+        The identifier that `skfairtest.audit.findings` gives the comparison.
+    reason : str
+        Why.
+    """
+
+    id: Annotated[str, text]
+    reason: Annotated[str, text]
 
 
 def call_lines(provenance: Provenance | None, parameters: Sequence[str]) -> Iterator[str]:

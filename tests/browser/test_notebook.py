@@ -63,9 +63,7 @@ def notebooks(outputs, tmp_path_factory):
     notebook = v4.new_notebook(cells=[v4.new_code_cell("shown", outputs=shown)])
     folder, pages = tmp_path_factory.mktemp("notebooks"), {}
     for theme in ("light", "dark"):
-        text, _ = nbconvert.HTMLExporter(theme=theme).from_notebook_node(
-            v4.new_notebook(cells=[v4.new_code_cell("shown", outputs=shown)])
-        )
+        text, _ = nbconvert.HTMLExporter(theme=theme).from_notebook_node(notebook)
         pages[theme] = folder / f"{theme}.html"
         pages[theme].write_text(text, encoding="utf-8")
     return pages
