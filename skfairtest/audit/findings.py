@@ -115,7 +115,8 @@ def to_junit(record: AuditRecord) -> str:
         skipped = [finding for finding in cases if finding.row["concern"] and finding.reason is not None]
         counts = {"tests": cases, "failures": failed, "skipped": skipped, "errors": ()}
         sizes = {key: str(len(some)) for key, some in counts.items()}
-        suite = ElementTree.SubElement(suites, "testsuite", name=_text(f"by {part.feature}"), **sizes, time="0")
+        given = {"name": _text(f"by {part.feature}"), **sizes, "time": "0"}
+        suite = ElementTree.SubElement(suites, "testsuite", given)
         for finding in cases:
             name = _text(f"{finding.name} [{finding.id}]")
             case = ElementTree.SubElement(suite, "testcase", name=name, classname=str(finding.row["metric"]), time="0")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time as clock
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -93,7 +93,11 @@ def monitor(asked: Asked) -> Status:
         write_out(f"{clock.strftime('%Y-%m-%d')} {Path(state).name}: {test.summary()}\n")
         from skfairtest.sequential.openmetrics import open_metrics
 
-        makers = {"html": test.to_html, "markdown": test.to_markdown, "openmetrics": lambda: open_metrics(test)}
+        makers: dict[str, Callable[[], str | None]] = {
+            "html": test.to_html,
+            "markdown": test.to_markdown,
+            "openmetrics": lambda: open_metrics(test),
+        }
         write_asked(asked, lambda _: [], makers)
     except BadInput as error:
         raise BadInput(f"{error} (the batch was taken in: STATE {state} has advanced)") from error
