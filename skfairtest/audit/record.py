@@ -385,7 +385,7 @@ class AuditRecord(Declared):
         return replace(self, signature=Signature(name, datetime.now(UTC).isoformat(timespec="seconds")))
 
     def accepting(self, reasons: Mapping[str, str]) -> AuditRecord:
-        """Return the record with further findings that are accepted, and why; a later reason replaces an earlier."""
+        """Return the record with known disparities that are accepted, and why; a later reason replaces an earlier."""
         known = {each.id: each.reason for each in self.accepted} | dict(reasons)
         return replace(self, accepted=tuple(Accepted(*each) for each in known.items()))
 
