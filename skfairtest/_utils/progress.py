@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from skfairtest._utils.text import shorten
@@ -91,6 +92,10 @@ class Bar:
             from rich.console import Console
             from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
             from rich.table import Column
+
+            console = self._console or Console(stderr=True)
+            if console.is_jupyter:  # where rich needs it, and says so instead
+                import_module("ipywidgets")
         except ImportError:
             self._show, self._close = _Line(), lambda: print(file=sys.stderr)
             return
@@ -100,7 +105,7 @@ class Bar:
             BarColumn(),
             TaskProgressColumn(),
             TimeRemainingColumn(),
-            console=self._console or Console(stderr=True),
+            console=console,
             transient=self._transient,
         )
         task = progress.add_task(self._what, total=FINE, completed=round(FINE * self._share))

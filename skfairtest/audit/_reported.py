@@ -25,7 +25,6 @@ from skfairtest.subgroups.fairness import SubgroupScan
 class ReportedAudit(ReportMixin):
     """Fitted attributes, frames, text, pages and JSON from a record."""
 
-    _shows_model = False
     _all = "results_ has all"
 
     def _set(self, record: AuditRecord) -> None:

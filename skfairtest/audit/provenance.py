@@ -70,6 +70,22 @@ class Signature(Declared):
     date: Annotated[str, text]
 
 
+@dataclass(frozen=True)
+class Accepted(Declared):
+    """A known finding, and why it is accepted.
+
+    Parameters
+    ----------
+    id : str
+        The identifier that `skfairtest.audit.findings` gives the comparison.
+    reason : str
+        Why.
+    """
+
+    id: Annotated[str, text]
+    reason: Annotated[str, text]
+
+
 def call_lines(provenance: Provenance | None, parameters: Sequence[str]) -> Iterator[str]:
     """Write the call that made a record, with names that stand for the data.
 

@@ -39,6 +39,7 @@ own_metrics         metrics that are not built in, whose descriptions are the ca
 provenance          how the audit was called, the command if one was typed, and hashes of the data and of the model;
                     null in records of versions that did not trace it. The seed is among the parameters
 signature           name and date of who signed it; or null
+accepted            known findings: id of the comparison, and the reason; missing where there are none
 ==================  ===================================================================================================
 
 Undefined numbers are null, infinite ones the strings "inf" and "-inf". A group of several features is a list. A label
@@ -67,7 +68,7 @@ from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest._version import __version__
 from skfairtest.audit import rebuilt
 from skfairtest.audit.impact_record import ImpactRecord
-from skfairtest.audit.provenance import Provenance, Signature
+from skfairtest.audit.provenance import Accepted, Provenance, Signature
 from skfairtest.paired.record import PairedRecord
 from skfairtest.report.consistency import differences
 from skfairtest.report.null_histogram import NullHistogram
@@ -103,7 +104,7 @@ READ = (2, SCHEMA_VERSION)
 #: What a record need not have, and what stands for it.
 OPTIONAL: dict[str, Any] = {
     "scan": None, "impact": None, "baseline": None, "homogeneity": [], "individual": [], "individual_verdict": None,
-    "own_metrics": [], "provenance": None, "signature": None,
+    "own_metrics": [], "provenance": None, "signature": None, "accepted": [],
 }  # fmt: skip
 #: Groupings that the verdict names.
 NAMED = 3
@@ -276,7 +277,7 @@ class AuditRecord(Declared):
     """Everything that a report of an audit says. The module says what each field holds."""
 
     _left_out = frozenset(
-        {"scan", "impact", "baseline", "individual", "individual_verdict", "homogeneity", "own_metrics"}
+        {"scan", "impact", "baseline", "individual", "individual_verdict", "homogeneity", "own_metrics", "accepted"}
     )
 
     schema_version: Annotated[int, count] = SCHEMA_VERSION
@@ -302,6 +303,7 @@ class AuditRecord(Declared):
     own_metrics: Annotated[tuple[str, ...], array(text)] = ()
     provenance: Annotated[Provenance | None, optional(Provenance)] = None
     signature: Annotated[Signature | None, optional(Signature)] = None
+    accepted: Annotated[tuple[Accepted, ...], array(made_of(Accepted))] = ()
 
     def __post_init__(self) -> None:
         """Make everything plain, so that a record is the same before it is written and after it is read."""
@@ -379,6 +381,11 @@ class AuditRecord(Declared):
         if not isinstance(name, str) or not name.strip():
             raise ParameterError(f"name must be the name of who signs, as a text; found {name!r}")
         return replace(self, signature=Signature(name, datetime.now(UTC).isoformat(timespec="seconds")))
+
+    def accepting(self, reasons: Mapping[str, str]) -> AuditRecord:
+        """Return the record with known disparities that are accepted, and why; a later reason replaces an earlier."""
+        known = {each.id: each.reason for each in self.accepted} | dict(reasons)
+        return replace(self, accepted=tuple(Accepted(*each) for each in known.items()))
 
     def also(self) -> dict[str, Any]:
         """The verdict with its sentence, and what was not compared by name."""

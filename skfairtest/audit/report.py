@@ -126,6 +126,8 @@ def _verdict(record: AuditRecord) -> Iterator[Block]:
     others[:1] = [" ".join([*others[:1], *positive_label(verdict.pos_label, record.setup.positive_means)])]
     yield Paragraph(headline, "concern" if verdict.concern else "fine")
     yield from map(Paragraph, filter(None, others))
+    if record.accepted:
+        yield Items(tuple(f"Accepted ({label(one.id)}): {label(one.reason)}" for one in record.accepted))
     several = verdict.n_comparisons > 1
     figures = {
         "people": f"{verdict.n_samples:,}",

@@ -140,7 +140,16 @@ def demo(asked: Asked) -> Status:
 def audit(asked: Asked) -> Status:
     """Audit a file."""
     check_level(asked.alpha)
-    from skfairtest.cli.auditing import audited, audited_files, check_metrics, described, resamples, signed, written
+    from skfairtest.cli.auditing import (
+        accepting,
+        audited,
+        audited_files,
+        check_metrics,
+        described,
+        resamples,
+        signed,
+        written,
+    )
     from skfairtest.cli.source import Source
 
     baseline = () if asked.baseline is None else (("--baseline", asked.baseline),)
@@ -167,6 +176,7 @@ def audit(asked: Asked) -> Status:
             lambda: audited_files(source, pos_label=asked.pos_label, params=params, scan=asked.scan or ())
         )
     record = signed(described(result.record_, source, said, counted, command=asked.command), asked.signed_by)
+    record = accepting(record, asked.accept)
     written(record, result, asked)
     if counted is not None and counted.failed:
         return _some_failed(counted.failed)
@@ -176,17 +186,19 @@ def audit(asked: Asked) -> Status:
 def report(asked: Asked) -> Status:
     """Write the reports of a saved audit."""
     check_outputs(asked.outputs, [asked.file])
-    from skfairtest.cli.auditing import signed, written
+    from skfairtest.cli.auditing import accepting, signed, written
     from skfairtest.cli.saved import read_audit
 
     result = read_audit(asked.file)
-    record = signed(result.record_, asked.signed_by)
+    record = accepting(signed(result.record_, asked.signed_by), asked.accept)
     written(record, result, asked)
     return _status_of(record)
 
 
 def _status_of(record: AuditRecord) -> Status:
-    if record.verdict.concern:
+    from skfairtest.audit.findings import findings_of
+
+    if any(finding.row["concern"] and finding.reason is None for finding in findings_of(record)):
         return Status.SIGNIFICANT
     return Status.NOT_TESTED if record.individual_verdict == "no_trace" else Status.DONE
 
@@ -239,13 +251,13 @@ for work, names, text, epilog in (
         audit,
         f"files {_SOURCE} scan baseline weight cluster missing {_READING} impact metric pos_label positive_means "
         "favorable compare disparity margin alpha adjust intersections compare_intersections n_resamples seed jobs "
-        f"{_FILES} json markdown csv signed_by no_color",
+        f"accept {_FILES} json markdown csv junit sarif signed_by no_color",
         options.AUDIT_HELP,
         options.AUDIT_EPILOG,
     ),
     (
         report,
-        f"file.record {_FILES} markdown csv signed_by no_color",
+        f"file.record accept {_FILES} markdown csv junit sarif signed_by no_color",
         options.REPORT_HELP,
         options.REPORT_EPILOG,
     ),

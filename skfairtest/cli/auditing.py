@@ -11,6 +11,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairtest._utils.text import label, pluralize
 from skfairtest.audit import FairnessAudit
+from skfairtest.audit.findings import accept, to_junit, to_sarif
 from skfairtest.audit.record import AuditRecord
 from skfairtest.audit.report import audit_document
 from skfairtest.cli.errors import BadInput, in_terms_of_options, one_line
@@ -137,6 +138,11 @@ def signed(record: AuditRecord, name: str | None) -> AuditRecord:
     return record.signed(name)
 
 
+def accepting(record: AuditRecord, given: Sequence[str] | None) -> AuditRecord:
+    """Accept known findings, each typed as ID=REASON."""
+    return accept(record, {name: reason.strip() for name, _, reason in (text.partition("=") for text in given or ())})
+
+
 def _about(record: AuditRecord, source: Source, counted: Counted | None) -> str:
     columns = source.columns
     decided = "" if source.threshold is None else f" (predictions are 1 from {source.threshold:g} on)"
@@ -183,6 +189,8 @@ def written(record: AuditRecord, result: FairnessAudit, asked: Asked) -> None:
         "csv": csv,
         "html": lambda: page(audit_document(record), details=bool(asked.details)),
         "json": record.to_json,
+        "junit": lambda: to_junit(record),
+        "sarif": lambda: to_sarif(record),
         "markdown": lambda: markdown(audit_document(record), details=bool(asked.details)),
     }
     write_asked(asked, document, makers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time as clock
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ASKED = (
     "state batch name time y_true y_pred y_score sensitive encoding metric.monitor group pos_label alpha.monitor "
-    "margin.monitor blocks html markdown"
+    "margin.monitor blocks html markdown openmetrics"
 )
 MONITOR_HELP = f"""Test a stream, batch by batch, valid however often you look.
 
@@ -89,7 +89,14 @@ def monitor(asked: Asked) -> Status:
             raise BadInput(f"STATE {state}: {error.strerror or error}") from error
     try:
         write_out(f"{clock.strftime('%Y-%m-%d')} {Path(state).name}: {test.summary()}\n")
-        write_asked(asked, lambda _: [], {"html": test.to_html, "markdown": test.to_markdown})
+        from skfairtest.sequential.openmetrics import open_metrics
+
+        makers: dict[str, Callable[[], str | None]] = {
+            "html": test.to_html,
+            "markdown": test.to_markdown,
+            "openmetrics": lambda: open_metrics(test),
+        }
+        write_asked(asked, lambda _: [], makers)
     except BadInput as error:
         raise BadInput(f"{error} (the batch was taken in: STATE {state} has advanced)") from error
     return Status.SIGNIFICANT if test.concern_ or test.changed_ else Status.DONE

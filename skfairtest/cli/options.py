@@ -315,6 +315,9 @@ OPTIONS: dict[str, tuple[Any, Any, str | None, str | None, str]] = {
     "base_rate": (NUMBERS, None, ASSUMED, "SHARE",
         "The share of a group for whom the rate is computed (for a true positive rate, the truly positive): once, or "
         "once per group."),
+    "accept": (TEXTS, None, TEST, "ID=REASON",
+        "Accept a known finding, by the identifier that --junit and --sarif write, with the reason, which the record "
+        "keeps; the exit status is about the others. May be repeated."),
     # Output
     "format": (FORMATS, "table", OUTPUT, None, "How the result is written."),
     "format.impact": (Literal["table", "csv", "markdown"], "table", OUTPUT, None, "How the result is written."),
@@ -331,6 +334,9 @@ OPTIONS: dict[str, tuple[Any, Any, str | None, str | None, str]] = {
     "markdown": (TEXT, None, OUTPUT, "FILE", "Also write a section for a model card."),
     "csv": (TEXT, None, OUTPUT, "FILE", "Also write every comparison as a table."),
     "csv.impact": (TEXT, None, OUTPUT, "FILE", "Also write every row with all numbers."),
+    "junit": (TEXT, None, OUTPUT, "FILE", "Also write every comparison as a test case of JUnit, for CI systems."),
+    "sarif": (TEXT, None, OUTPUT, "FILE", "Also write the significant disparities as SARIF 2.1.0, for CI systems."),
+    "openmetrics": (TEXT, None, OUTPUT, "FILE", "Also write what is known so far as OpenMetrics text, for collectors."),
     "minimum_cell": (int | None, None, OUTPUT, "PEOPLE", "Write no number of people that is smaller than this."),
     "signed_by": (TEXT, None, OUTPUT, "NAME", "Who signs the report; with today's date."),
     "no_color": (bool, False, OUTPUT, None, "No colours, as with the environment variable NO_COLOR."),
@@ -349,7 +355,7 @@ FLAGS = {
     "no_html": ("--no-html",), "no_color": ("--no-color",), "details": ("--details",), "impact": ("--impact",),
 }
 # fmt: on
-_REPORTS = ("html", "json", "markdown", "csv")
+_REPORTS = ("html", "json", "markdown", "csv", "openmetrics", "junit", "sarif")
 
 
 class Asked:

@@ -53,6 +53,8 @@ def page(blocks: Sequence[Block], *, details: bool = False, landscape: bool = Fa
 def fragment(blocks: Sequence[Block]) -> str:
     """Write a document for a notebook: one element, whose style sheet reaches nothing outside of it.
 
+    Parts of grids that a page folds up are left out.
+
     Parameters
     ----------
     blocks : sequence of Block
@@ -63,6 +65,12 @@ def fragment(blocks: Sequence[Block]) -> str:
     str
         HTML without a head.
     """
+    blocks = [
+        replace(block, parts=tuple(part for part in block.parts if not part.folded))
+        if isinstance(block, Grid)
+        else block
+        for block in blocks
+    ]
     # A notebook may show several documents; the ids of each are its own.
     digest = hashlib.blake2b(plain(blocks).encode("utf-8", "backslashreplace"), digest_size=4).hexdigest()
     return _rendered("fragment.html.j2", blocks, f"report-{digest}", top=2)

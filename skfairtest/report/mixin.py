@@ -45,6 +45,10 @@ class Pages:
     def _document(self) -> Sequence[Block]:
         """Compose the report, the verdict first."""
 
+    def _shown(self) -> list[Block]:
+        """Compose what comes first, with the first rows of tables."""
+        return shortened(first_part(self._document(), REST), self._all)
+
     @abstractmethod
     def _title(self) -> str:
         """What the page is about."""
@@ -103,8 +107,7 @@ class Pages:
         str or None
             Lines, with a line feed after the last one.
         """
-        blocks = self._document()
-        return write_text(plain(blocks if details else shortened(first_part(blocks, REST), self._all)), path)
+        return write_text(plain(self._document() if details else self._shown()), path)
 
     @overload
     def to_markdown(self, path: None = None, *, details: bool = False) -> str: ...
@@ -171,8 +174,6 @@ class ReportMixin(Pages, ModelTest):
 
     #: Fitted attributes of ``to_dict``, without the underscore; those that are missing are left out.
     _reported: ClassVar[tuple[str, ...]] = ()
-    #: Whether a notebook shows scikit-learn's diagram of the fitted test below its report.
-    _shows_model: ClassVar[bool] = True
     #: The display that draws it, which is in an outer layer.
     _display: ClassVar[str] = "DisparityDisplay"
     #: What makes the predictions of a model doubtful.
@@ -279,12 +280,11 @@ class ReportMixin(Pages, ModelTest):
         return {name: getattr(self, f"{name}_") for name in self._reported if hasattr(self, f"{name}_")}
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        """Show the report in a notebook, and the model below it; before `fit`, or without jinja2, the model alone."""
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        """Show the report in a notebook, without jinja2 as text; before `fit`, the parameters."""
         if not hasattr(self, "p_value_"):
+            bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
             return bundle
-        diagram = bundle.pop("text/html", "") if self._shows_model else ""
-        html = self._fragment() + diagram
+        html = self._fragment()
         return {"text/plain": str(self)} | ({"text/html": html} if html else {})
 
     def _fragment(self) -> str:
@@ -292,7 +292,7 @@ class ReportMixin(Pages, ModelTest):
             from skfairtest.report.html import fragment
         except ImportError:
             return ""
-        return fragment(self._document())
+        return fragment(self._shown())
 
     def _repr_html_(self) -> str | None:
         """The HTML that a notebook shows; None where there is none."""

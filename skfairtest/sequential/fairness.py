@@ -165,7 +165,6 @@ class SequentialFairnessTest(ReportMixin):
     """
 
     estimator: ClassVar[None] = None  # type: ignore[misc]
-    _shows_model: ClassVar[bool] = False
     _display: ClassVar[str] = "MonitorDisplay"
     _reported: ClassVar[tuple[str, ...]] = (
         "e_value", "p_value", "rejected", "rejected_at", "concern", "changed", "changed_at", "disparity",

@@ -48,6 +48,15 @@ def test_without_rich_the_names_and_the_share_are_a_line(monkeypatch, capsys):
     assert r"audit: [red]auc\x1b[1m: 25%" in capsys.readouterr().err
 
 
+def test_a_notebook_without_ipywidgets_has_the_line_and_no_advice(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "ipywidgets", None)
+    with shown_by(Bar(Console(force_jupyter=True))), progress("audit", 2, False) as advance:
+        advance()
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err == "\raudit: 0%\raudit: 50%\n"
+
+
 def test_a_bar_of_somebody_else_shows_what_was_not_asked_to_show_itself(capsys):
     console = screen()
     with shown_by(Bar(console)), progress("[red]x[/red]", 2, False) as advance:

@@ -219,7 +219,10 @@ def test_every_comparison_and_every_value_is_in_a_table(compas_record, compas_pa
     groups = sum(len(set(part.by_group["group"])) for part in compas_record.parts)
     excluded = sum(len(part.excluded) for part in compas_record.parts)
     headers = [each for each in compas_page.all("th") if each["scope"] == "row"]
-    assert len(headers) == groups + rows + groups + excluded  # the grid has the groups, too
+    # The grid has the groups, too; of a notebook only those of single features.
+    short = compas_page.elements[0][1].get("class") == "skfairtest fragment"
+    crossed = sum(len(set(part.by_group["group"])) for part in compas_record.parts if len(part.sensitive) > 1)
+    assert len(headers) == groups + rows + groups - short * crossed + excluded
     marked = sum(attributes.get("class") == "concern" for attributes in compas_page.all("tr"))
     assert marked == compas_record.verdict.n_found > 0
 
@@ -362,7 +365,7 @@ def contrast(one, other):
 @pytest.mark.parametrize("place", [0, 1], ids=["light", "dark"])
 def test_text_and_drawings_stand_out_from_what_is_behind_them(whole, place):
     colours = [dict(re.findall(r"--([a-z]+): (#[0-9a-f]{6})", rules)) for rules in re.findall(r"\{([^{}]*)\}", whole)]
-    shown = [found for found in colours if found][place]
+    shown = [found for found in colours if "ink" in found][place]
     for text in ("ink", "grey", "link"):
         for behind in ("paper", "tint", "alert"):
             assert contrast(shown[text], shown[behind]) >= 4.5, (text, behind)

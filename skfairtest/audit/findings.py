@@ -1,0 +1,160 @@
+"""Significant disparities as findings with stable identifiers, and the files in which CI systems read them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from xml.etree import ElementTree
+
+from skfairtest._utils.text import label
+from skfairtest._version import __version__
+from skfairtest.audit.record import AuditPart, AuditRecord
+from skfairtest.report.orientation import result_sentences
+from skfairtest.report.plain import plain_rows
+from skfairtest.report.sentences import metric_title
+
+#: What XML 1.0 cannot hold.
+_NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A comparison of an audit.
+
+    Parameters
+    ----------
+    id : str
+        The same in every audit by the same features, groups and metric, whatever its numbers.
+    part : AuditPart
+        The grouping.
+    row : mapping
+        The comparison.
+    sentence : str
+        What it says.
+    reason : str or None
+        Why it was accepted, if it was.
+    """
+
+    id: str
+    part: AuditPart
+    row: Mapping[str, Any]
+    sentence: str
+    reason: str | None
+
+    @property
+    def name(self) -> str:
+        """What is compared: "race: A and B", with the stratum if there is one."""
+        sides = " and ".join(label(self.row[side]) for side in ("group", "other") if self.row[side] is not None)
+        within = "" if self.row["stratum"] is None else f" within {label(self.row['stratum'])}"
+        return f"{self.part.feature}: {sides}{within}"
+
+
+def findings_of(record: AuditRecord) -> Iterator[Finding]:
+    """Yield all comparisons of an audit, each with its identifier.
+
+    Parameters
+    ----------
+    record : AuditRecord
+        What was found.
+
+    Yields
+    ------
+    Finding
+        In the order of the record.
+    """
+    reasons = {accepted.id: accepted.reason for accepted in record.accepted}
+    for part in record.parts:
+        said = result_sentences(part.setup, part.comparisons)
+        for row, sentence in zip(plain_rows(part.comparisons), said, strict=True):
+            what = [part.sensitive, part.control, *(row[key] for key in ("metric", "group", "other", "stratum"))]
+            name = hashlib.sha256(json.dumps(what).encode()).hexdigest()[:12]
+            yield Finding(name, part, row, sentence, reasons.get(name))
+
+
+def accept(record: AuditRecord, accepted: Mapping[str, str]) -> AuditRecord:
+    """Return the record with findings that are known, and why each is accepted.
+
+    Parameters
+    ----------
+    record : AuditRecord
+        What was found.
+    accepted : mapping of str to str
+        Reasons by identifiers.
+
+    Raises
+    ------
+    ValueError
+        If there is no such comparison, or no reason.
+    """
+    known = {finding.id for finding in findings_of(record)}
+    for name, reason in accepted.items():
+        if not reason.strip():
+            raise ValueError(f"accept {name!r}: give the reason as well, as in {name}=REASON")
+        if name not in known:
+            raise ValueError(
+                f"accept {name!r}: no comparison of this audit has this identifier, see --sarif and --junit"
+            )
+    return record.accepting(accepted)
+
+
+def to_junit(record: AuditRecord) -> str:
+    """Write an audit as JUnit's XML: a suite for each grouping, a case for each comparison.
+
+    A significant disparity is a failure; one that was accepted is skipped, with the reason.
+    """
+    suites = ElementTree.Element("testsuites", name=_text(record.title))
+    for part in record.parts:
+        cases = [finding for finding in findings_of(record) if finding.part is part]
+        failed = [finding for finding in cases if finding.row["concern"] and finding.reason is None]
+        skipped = [finding for finding in cases if finding.row["concern"] and finding.reason is not None]
+        counts = {"tests": cases, "failures": failed, "skipped": skipped, "errors": ()}
+        sizes = {key: str(len(some)) for key, some in counts.items()}
+        given = {"name": _text(f"by {part.feature}"), **sizes, "time": "0"}
+        suite = ElementTree.SubElement(suites, "testsuite", given)
+        for finding in cases:
+            name = _text(f"{finding.name} [{finding.id}]")
+            case = ElementTree.SubElement(suite, "testcase", name=name, classname=str(finding.row["metric"]), time="0")
+            if finding in failed:
+                failure = ElementTree.SubElement(case, "failure", type="disparity", message=_text(finding.sentence))
+                failure.text = _text(finding.sentence)
+            elif finding in skipped:
+                ElementTree.SubElement(case, "skipped", message=_text(f"accepted: {finding.reason}"))
+    ElementTree.indent(suites)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(suites, encoding="unicode") + "\n"
+
+
+def to_sarif(record: AuditRecord) -> str:
+    """Write the significant disparities of an audit as SARIF 2.1.0; those that were accepted are suppressed."""
+    found = [finding for finding in findings_of(record) if finding.row["concern"]]
+    metrics = list(dict.fromkeys(str(finding.row["metric"]) for finding in found))
+    driver = {
+        "name": "skfairtest",
+        "version": __version__,
+        "rules": [{"id": name, "shortDescription": {"text": metric_title(name)}} for name in metrics],
+    }
+    run = {"tool": {"driver": driver}, "results": [_result(finding, metrics) for finding in found]}
+    log = {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
+    return json.dumps(log, indent=2, allow_nan=False) + "\n"
+
+
+def _result(finding: Finding, metrics: Sequence[str]) -> dict[str, Any]:
+    metric, reason = str(finding.row["metric"]), finding.reason
+    accepted = [{"kind": "external", "status": "accepted", "justification": reason}]
+    place = {"name": finding.name, "fullyQualifiedName": f"{finding.name}: {metric}", "kind": "member"}
+    return {
+        "ruleId": metric,
+        "ruleIndex": metrics.index(metric),
+        "level": "error",
+        "message": {"text": finding.sentence},
+        "locations": [{"logicalLocations": [place]}],
+        "partialFingerprints": {"skfairtestFinding/v1": finding.id},
+        **({} if reason is None else {"suppressions": accepted}),
+    }
+
+
+def _text(said: str) -> str:
+    return _NO_XML.sub("\ufffd", said)

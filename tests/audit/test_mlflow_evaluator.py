@@ -1,0 +1,72 @@
+"""The evaluator that MLflow finds by its entry point, with a real store on disk."""
+
+import json
+import sys
+import tomllib
+import warnings
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skfairtest import FairnessAudit
+from skfairtest.audit.mlflow_evaluator import FairnessEvaluator, metrics_of
+
+ROOT = Path(__file__).parents[2]
+
+
+def people(groups=("f", "m")):
+    rng = np.random.default_rng(0)
+    sex = rng.choice(groups, 300)
+    y = rng.integers(0, 2, 300)
+    return pd.DataFrame({"sex": sex, "y": y, "hired": (rng.random(300) < 0.3 + 0.4 * (sex == groups[1])).astype(int)})
+
+
+def test_without_mlflow_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "mlflow", None)
+    with pytest.raises(ImportError, match=r"skfairtest\[mlflow\]"):
+        FairnessEvaluator().evaluate(model_type=None, dataset=None, run_id="", evaluator_config={})
+
+
+def test_it_passes_by_where_no_groups_were_named():
+    assert not FairnessEvaluator.can_evaluate(model_type="classifier", evaluator_config=None)
+    assert not FairnessEvaluator.can_evaluate(model_type="classifier", evaluator_config={"metrics": "accuracy"})
+    assert FairnessEvaluator.can_evaluate(model_type=None, evaluator_config={"sensitive_features": "sex"})
+
+
+def test_names_that_mlflow_refuses_are_written_otherwise_and_stay_apart():
+    data = people(groups=("a:1", "a;1"))
+    found = metrics_of(
+        FairnessAudit.from_predictions(None, data["hired"], sensitive_features=data[["sex"]], metrics="selection_rate")
+    )
+    assert "fairness/sex/selection_rate/a_1/a_1/disparity" in found
+
+
+@pytest.mark.filterwarnings("ignore")  # of MLflow and what it imports
+def test_a_run_keeps_the_numbers_the_page_and_the_record(tmp_path):
+    mlflow = pytest.importorskip("mlflow", reason="mlflow is not installed")
+    from mlflow.models.evaluation.evaluator_registry import _model_evaluation_registry as registry
+
+    (entry,) = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"][
+        "mlflow.model_evaluator"
+    ].items()
+    registry.register(entry[0], EntryPoint(*entry, "mlflow.model_evaluator").load())
+    mlflow.set_tracking_uri(f"sqlite:///{tmp_path}/runs.db")
+    mlflow.set_experiment(experiment_id=mlflow.create_experiment("audits", (tmp_path / "kept").as_uri()))
+    data = people()
+    with mlflow.start_run() as run, warnings.catch_warnings():
+        result = mlflow.models.evaluate(
+            data=data, targets="y", predictions="hired", model_type="classifier", evaluators="skfairtest",
+            evaluator_config={"sensitive_features": ["sex"], "random_state": 0},
+        )  # fmt: skip
+    audit = FairnessAudit.from_predictions(data["y"], data["hired"], sensitive_features=data[["sex"]], random_state=0)
+    kept = mlflow.MlflowClient().get_run(run.info.run_id).data.metrics
+    assert kept == pytest.approx(metrics_of(audit))
+    assert result.metrics == pytest.approx(kept)
+    row = audit.results_.iloc[0]
+    assert kept[f"fairness/sex/{row['metric']}/f/m/disparity"] == pytest.approx(row["disparity"])
+    record = json.loads(mlflow.artifacts.load_text(f"runs:/{run.info.run_id}/fairness_audit.json"))
+    assert record["verdict"] == json.loads(audit.to_json())["verdict"]
+    assert "<!DOCTYPE html>" in mlflow.artifacts.load_text(f"runs:/{run.info.run_id}/fairness_audit.html")
