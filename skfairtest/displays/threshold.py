@@ -146,8 +146,8 @@ class ThresholdDisplay:
         metric : str or Rate, default="selection_rate"
             A rate, or a criterion of one rate.
         group, other : label or tuple of labels, optional
-            The groups that are compared; with `group` alone it is compared with everyone else. Both may be left out
-            where there are two groups.
+            The groups that are compared; with `group` alone it is compared with everyone else. Without either, the two
+            groups, or of several the largest against everyone else.
         thresholds : array-like of shape (n_thresholds,), optional
             Thresholds to look at; by default scores of the people compared.
         n_thresholds : int, default=100
@@ -235,8 +235,8 @@ class ThresholdDisplay:
         metric : str or Rate, default="selection_rate"
             A rate, or a criterion of one rate.
         group, other : label or tuple of labels, optional
-            The groups that are compared; with `group` alone it is compared with everyone else. Both may be left out
-            where there are two groups.
+            The groups that are compared; with `group` alone it is compared with everyone else. Without either, the two
+            groups, or of several the largest against everyone else.
         thresholds : array-like of shape (n_thresholds,), optional
             Thresholds to look at; by default scores of the people compared.
         n_thresholds : int, default=100
@@ -407,12 +407,9 @@ def _sides(sample: Sample, group: Any, other: Any) -> tuple[NDArray[np.bool_], N
     labels = sample.group_labels
     listed = ", ".join(map(repr, labels))
     if group is None and other is None:
-        if len(labels) != 2:
-            raise ParameterError(
-                f"group is missing: pass one of the {len(labels)} groups {listed}; it is compared with other, or with "
-                "everyone else"
-            )
-        group, other = labels
+        # Of several the largest, whatever its scores are: a group that the scores choose would need an adjustment.
+        largest = labels[int(np.argmax(np.bincount(sample.group_codes, minlength=len(labels))))]
+        group, other = labels if len(labels) == 2 else (largest, None)
     group, other = (tuple(side) if isinstance(side, list) else side for side in (group, other))
     for name, side in (("group", group), ("other", other)):
         if side not in labels and not (name == "other" and side is None):

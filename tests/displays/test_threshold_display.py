@@ -148,6 +148,16 @@ def test_bad_arguments_are_named(people, params, message):
         draw(people, **params)
 
 
+def test_of_several_groups_the_largest_is_compared_with_everyone_else(people):
+    y, score, group = people
+    third = np.where(np.arange(len(group)) < 3, "c", group)
+    largest = max("ab", key=list(third).count)
+    display = ThresholdDisplay.from_predictions(y, score, sensitive_features=third)
+    named = ThresholdDisplay.from_predictions(y, score, sensitive_features=third, group=largest)
+    assert display.comparison == named.comparison == f"{largest} against rest"
+    np.testing.assert_array_equal(display.disparity, named.disparity)
+
+
 def test_bad_people_are_named(people):
     y, score, group = people
     draw_ = ThresholdDisplay.from_predictions
@@ -159,8 +169,6 @@ def test_bad_people_are_named(people):
         draw_(None, score, sensitive_features=group, metric="recall")
     with pytest.raises(ValueError, match="y_score must hold numbers"):
         draw_(y, group, sensitive_features=group)
-    with pytest.raises(ValueError, match="group is missing: pass one of the 3 groups"):
-        draw_(None, score[:3], sensitive_features=list("abc"))
     with pytest.raises(ValueError, match="one group only"):
         draw_(None, score[:3], sensitive_features=list("aaa"), group="a")
     with pytest.raises(ValueError, match="missing value"):
