@@ -73,7 +73,7 @@ def run(call):
     violations += [
         f"{warning.category.__name__} from {Path(warning.filename).name}:{warning.lineno}: {warning.message}"
         for warning in caught
-        if warning.category not in (UserWarning, UndefinedMetricWarning)
+        if warning.category not in (UserWarning, skfairtest.SmallGroupWarning, UndefinedMetricWarning)
     ]
     return Outcome(kind, list(dict.fromkeys(violations)))
 

@@ -61,7 +61,7 @@ def _kind(sample: Sample, estimator: Any) -> str:
     if continuous["y_pred"] and not continuous.get("y_true", True) and len(_levels(sample, "y_true")) <= 2:
         raise ParameterError(
             "y_pred looks like scores, but y_true has two labels: pass the scores as y_score, and the decisions made "
-            "from them as y_pred (for example scores >= 0.5), or prediction_threshold=0.5"
+            "from them as y_pred (for example scores >= 0.5, or prediction_threshold=0.5)"
         )
     if continuous.get("y_true") and as_numbers(sample.columns["y_pred"]) is None:
         raise ParameterError("y_true holds numbers but y_pred text: pass predicted numbers, or true labels")

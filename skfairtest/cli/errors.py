@@ -58,7 +58,7 @@ OPTIONS = {
 _FLAGS = {
     "intersections=False": "--no-intersections",
     "see excluded_": 'see "Left out" in the report',
-    "(for example scores >= 0.5)": "(or give --threshold 0.5 in place of --y-pred)",
+    "(for example scores >= 0.5, or prediction_threshold=0.5)": "(or give --threshold 0.5 in place of --y-pred)",
 }
 # Code in a message: "name=", or a name that is no word of English; not inside quotes, where a column may be called so.
 _CODE = re.compile(r"(?<!['\"\w.-])([a-z]+(?:_[a-z]+)*)(=(?!=)|(?!['\"\w]))")

@@ -28,7 +28,6 @@ Y = (X[:, 0] + (GROUP == "m") + rng.normal(size=120) > 0.5).astype(int)
 MODEL = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)
 
 #: From 1.9 on, scikit-learn lists every public attribute that ends in an underscore, with its value.
-SHOWS_ATTRIBUTES = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 9)
 
 CLASSES = {
     FairnessTest: {"metric": "selection_rate"},
@@ -142,23 +141,19 @@ def test_any_test_is_shown_as_html_before_it_is_fitted(cls, model):
 
 
 @every_class
-def test_a_fitted_test_shows_what_it_found_and_the_model_inside(cls):
+def test_a_fitted_test_shows_what_it_found_and_no_diagram(cls):
     test = fitted(cls)
     html = test._repr_html_()
-    assert "LogisticRegression" in html
-    assert "StandardScaler" in html
     assert str(test).splitlines()[0].split(":")[0] in html  # where no styles are loaded, as on GitHub
-    if SHOWS_ATTRIBUTES:
-        for name in vars(test):
-            assert (f"{name}</a>" in html) == (name.endswith("_") and not name.startswith("_"))
+    assert "sk-estimator" not in html
 
 
 @every_class
 def test_what_is_shown_is_computed_when_fitting(cls):
     shown = {name for name in vars(fitted(cls)) if name.endswith("_")}
     assert shown
-    lazy = [name for name in dir(cls) if name.endswith("_") and not name.startswith("_")]
-    assert not lazy
+    lazy = {name for name in dir(cls) if name.endswith("_") and not name.startswith("_")}
+    assert lazy == {"n_features_in_", "feature_names_in_"}  # the model's
 
 
 def test_html_stays_small_however_much_was_drawn():
@@ -180,9 +175,8 @@ def test_names_of_groups_are_text_in_html():
 
 @every_class
 def test_a_model_that_is_no_estimator_of_scikit_learn_is_shown_in_a_fitted_test(cls):
-    html = fitted(cls, Rule())._repr_html_()
-    assert cls.__name__ in html
-    assert "Not fitted" not in html
+    test = fitted(cls, Rule())
+    assert str(test).splitlines()[0].split(":")[0] in test._repr_html_()
 
 
 # Tags -----------------------------------------------------------------------------------------------------------------
