@@ -205,7 +205,6 @@ def test_what_a_reader_unfolds_is_printed(browser, pages, printed):
         return sum(len(page.extract_text()) for page in reader(BytesIO(pdf)).pages)
 
     browser.open(pages["compas"])
-
     browser.run("document.querySelectorAll('details.annex').forEach(each => { each.open = true })")
     assert letters(browser.pdf()) > letters(printed("compas"))
 
