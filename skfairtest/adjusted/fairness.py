@@ -282,9 +282,9 @@ class AdjustedFairnessTest(ReportMixin):
             What the estimator predicts from; with ``estimator=None`` the predictions, of shape (n_samples,).
         y : array-like of shape (n_samples,), optional
             True values or labels; None where the outcome needs none.
-        sensitive_features : array-like, frame or mapping
+        sensitive_features : array-like, frame, mapping, or names of columns of `X`
             The groups: one or several columns of length n_samples.
-        covariates : array-like, frame or mapping
+        covariates : array-like, frame, mapping, or names of columns of `X`
             What people are to be alike in: one or several columns of length n_samples, numbers or names.
         clusters : array-like of shape (n_samples,), optional
             Who belongs together, such as the repeated decisions on one person: they are in one fold, and the standard

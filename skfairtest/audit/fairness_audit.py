@@ -317,9 +317,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             What the estimator predicts from; with ``estimator=None`` the predictions, of shape (n_samples,).
         y : array-like of shape (n_samples,), optional
             True labels; None where the metrics need none.
-        sensitive_features : array-like, frame or mapping
+        sensitive_features : array-like, frame, mapping, or names of columns of `X`
             The groups: one or several columns of length n_samples.
-        control_features : array-like, frame or mapping, optional
+        control_features : array-like, frame, mapping, or names of columns of `X`, optional
             Strata within which groups are compared.
         sample_weight : array-like of shape (n_samples,), optional
             The weight of each person, at least 0.
@@ -356,7 +356,6 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             self.individual_ = test
         if (scan := self._scan(seed=self.record_.parameters["random_state"], has_truth=y is not None)) is not None:
             scan.set_params(estimator=self.estimator)
-            scan.prediction_threshold, scan.response = self.prediction_threshold, self.response
             self._keep_scan(scan.fit(X, y, **features, predict_params=predict_params))
         if self.baseline is not None:
             test, without = self._baseline_test(
@@ -488,7 +487,10 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         """Return the scan that is asked for, not fitted."""
         settings = {"confidence_level": self.confidence_level, "pos_label": self.pos_label}
         metric = "equalized_odds" if has_truth else "selection_rate"
-        return wanted_scan(self.scan, metric=metric, random_state=seed, **settings)
+        scan = wanted_scan(self.scan, metric=metric, random_state=seed, **settings)
+        if scan is not None and self.prediction_threshold is not None:
+            scan.set_params(prediction_threshold=self.prediction_threshold, response=self.response)
+        return scan
 
     def _keep_scan(self, scan: SubgroupScan) -> None:
         self.record_, self.scan_ = replace(self.record_, scan=scan.record_), scan

@@ -28,7 +28,8 @@ class Finding:
     Parameters
     ----------
     id : str
-        The same in every audit by the same features, groups and metric, whatever its numbers.
+        The same in every audit by the same features, groups and metric, compared alike, in which the disparity has the
+        same direction: an accepted one that turns round is not accepted.
     part : AuditPart
         The grouping.
     row : mapping
@@ -48,7 +49,8 @@ class Finding:
     @property
     def name(self) -> str:
         """What is compared: "race: A and B", with the stratum if there is one."""
-        sides = " and ".join(label(self.row[side]) for side in ("group", "other") if self.row[side] is not None)
+        groups = [self.row[side] for side in ("group", "other") if self.row[side] is not None]
+        sides = " and ".join(label(tuple(group) if isinstance(group, list) else group) for group in groups)
         within = "" if self.row["stratum"] is None else f" within {label(self.row['stratum'])}"
         return f"{self.part.feature}: {sides}{within}"
 
@@ -70,13 +72,16 @@ def findings_of(record: AuditRecord) -> Iterator[Finding]:
     for part in record.parts:
         said = result_sentences(part.setup, part.comparisons)
         for row, sentence in zip(plain_rows(part.comparisons), said, strict=True):
+            equal = 0.0 if part.setup.disparity == "difference" else 1.0
+            below = isinstance(row["disparity"], int | float) and row["disparity"] < equal
             what = [part.sensitive, part.control, *(row[key] for key in ("metric", "group", "other", "stratum"))]
+            what += [part.setup.disparity, "below" if below else "above"]
             name = hashlib.sha256(json.dumps(what).encode()).hexdigest()[:12]
             yield Finding(name, part, row, sentence, reasons.get(name))
 
 
 def accept(record: AuditRecord, accepted: Mapping[str, str]) -> AuditRecord:
-    """Return the record with findings that are known, and why each is accepted.
+    """The record with the disparities that are known, and why each is accepted.
 
     Parameters
     ----------
@@ -93,10 +98,10 @@ def accept(record: AuditRecord, accepted: Mapping[str, str]) -> AuditRecord:
     known = {finding.id for finding in findings_of(record)}
     for name, reason in accepted.items():
         if not reason.strip():
-            raise ValueError(f"accept {name!r}: give the reason as well, as in {name}=REASON")
+            raise ValueError(f"--accept {name}: give the reason as well, as in {name}=REASON")
         if name not in known:
             raise ValueError(
-                f"accept {name!r}: no comparison of this audit has this identifier, see --sarif and --junit"
+                f"--accept {name}: no comparison of this audit has this identifier, see --sarif and --junit"
             )
     return record.accepting(accepted)
 
@@ -104,25 +109,39 @@ def accept(record: AuditRecord, accepted: Mapping[str, str]) -> AuditRecord:
 def to_junit(record: AuditRecord) -> str:
     """Write an audit as JUnit's XML: a suite for each grouping, a case for each comparison.
 
-    A significant disparity is a failure; one that was accepted is skipped, with the reason.
+    A significant disparity is a failure; one that was accepted, and what was left out, is skipped, with the reason.
     """
     suites = ElementTree.Element("testsuites", name=_text(record.title))
     for part in record.parts:
         cases = [finding for finding in findings_of(record) if finding.part is part]
         failed = [finding for finding in cases if finding.row["concern"] and finding.reason is None]
         skipped = [finding for finding in cases if finding.row["concern"] and finding.reason is not None]
-        counts = {"tests": cases, "failures": failed, "skipped": skipped, "errors": ()}
+        lost = plain_rows(part.excluded)
+        counts: dict[str, Sequence[Any]] = {
+            "tests": [*cases, *lost],
+            "failures": failed,
+            "skipped": [*skipped, *lost],
+            "errors": (),
+        }
         sizes = {key: str(len(some)) for key, some in counts.items()}
         given = {"name": _text(f"by {part.feature}"), **sizes, "time": "0"}
         suite = ElementTree.SubElement(suites, "testsuite", given)
         for finding in cases:
             name = _text(f"{finding.name} [{finding.id}]")
-            case = ElementTree.SubElement(suite, "testcase", name=name, classname=str(finding.row["metric"]), time="0")
+            case = ElementTree.SubElement(
+                suite, "testcase", name=name, classname=_text(str(finding.row["metric"])), time="0"
+            )
             if finding in failed:
                 failure = ElementTree.SubElement(case, "failure", type="disparity", message=_text(finding.sentence))
                 failure.text = _text(finding.sentence)
             elif finding in skipped:
                 ElementTree.SubElement(case, "skipped", message=_text(f"accepted: {finding.reason}"))
+        for row in lost:
+            groups = [label(tuple(row[side]) if isinstance(row[side], list) else row[side])
+                      for side in ("metric", "group", "other", "stratum") if row[side] is not None]  # fmt: skip
+            name = _text(f"{part.feature}: {', '.join(groups)}")
+            case = ElementTree.SubElement(suite, "testcase", name=name, classname="left out", time="0")
+            ElementTree.SubElement(case, "skipped", message=_text(str(row["reason"])))
     ElementTree.indent(suites)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(suites, encoding="unicode") + "\n"
 

@@ -113,9 +113,9 @@ class GroupsTest(ReportMixin):
             (n_samples,).
         y : array-like of shape (n_samples,), optional
             True labels; None where the metrics need none.
-        sensitive_features : array-like, frame or mapping
+        sensitive_features : array-like, frame, mapping, or names of columns of `X`
             The groups: one or several columns of length n_samples.
-        control_features : array-like, frame or mapping, optional
+        control_features : array-like, frame, mapping, or names of columns of `X`, optional
             Strata within which groups are compared.
         sample_weight : array-like of shape (n_samples,), optional
             The weight of each person, at least 0.
@@ -234,6 +234,7 @@ class GroupsTest(ReportMixin):
             "sample_weight": sample_weight,
             "clusters": clusters,
         }
+        columns = {name: in_memory(values) for name, values in columns.items()}
         test = cls(**params)
         with renaming("metric", cls._of):
             return test._fit_sample(*test._people(Inputs(y_pred, y_true, columns, y_score, called="y_pred")))
@@ -274,6 +275,11 @@ class GroupsTest(ReportMixin):
                 f"table must be a CountTable, found {type(table).__name__}: see CountTable.from_counts"
             )
         sample, test = Sample.from_table(table), cls(**params)
+        if test.prediction_threshold is not None:
+            raise ParameterError(
+                "prediction_threshold makes predictions from people's scores, and a table has them counted: pass it to "
+                "CountTable.from_frame, or to from_frame"
+            )
         with renaming("metric", cls._of):
             settings, metrics = test._check()
             if metrics is not None:
@@ -345,6 +351,7 @@ class GroupsTest(ReportMixin):
     def _people(self, inputs: Inputs) -> tuple[Sample, Settings, list[Metric] | None, Any, str]:
         """Read whom a test is about, and what is asked: the arguments of `_fit_sample`."""
         settings, metrics = self._check()
+        check_choice("response", self.response, ("auto", *SCORED))
         X, y, y_score = inputs.X, inputs.y, inputs.y_score
         if inputs.groups is None:
             raise self._without_groups("the groups to compare", "sex")
@@ -362,8 +369,10 @@ class GroupsTest(ReportMixin):
         if self.estimator is not None:
             common = self._asking([self.estimator], inputs, seed)
             y_pred, y_score = self._ask(self.estimator, inputs, asked, needed, common)
-        elif X is None and self.prediction_threshold is not None:
+        elif self.prediction_threshold is not None:  # a fit's predictions are scores then
+            y_score = X if y_score is None else y_score
             y_pred = decisions(y_score, self.prediction_threshold, y_true=y, pos_label=self.pos_label)
+            y_score = y_score if metrics is None or "y_score" in needed else None
         elif y_score is None and needed <= {"y_true", "y_score"} and "y_score" in needed:
             y_pred, y_score = None, X  # a metric of scores alone takes them as predictions too
         else:
@@ -383,7 +392,6 @@ class GroupsTest(ReportMixin):
     ) -> tuple[Any, Any]:
         """Ask a fitted model for the predictions and scores that metrics need."""
         decided = self.prediction_threshold is not None
-        check_choice("response", self.response, ("auto", *SCORED))
         y_pred: Any = None
         y_score: Any = None
         if not decided and ("y_pred" in needed or "y_score" not in needed):
@@ -396,6 +404,7 @@ class GroupsTest(ReportMixin):
             if self.response != "auto":
                 responses = (self.response,)
             known = {"metric": names, "pos_label": self.pos_label, "y_true": inputs.y}
+            known["probabilities"] = decided or self.response == "predict"
             y_score = scores(estimator, inputs.X, responses, **known, **common)
         if decided:
             labels = {"classes": classes_of(estimator), "y_true": inputs.y, "pos_label": self.pos_label}

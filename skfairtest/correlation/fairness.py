@@ -220,9 +220,9 @@ class CorrelationFairnessTest(ReportMixin):
             (n_samples,).
         y : array-like of shape (n_samples,), optional
             True values or labels; None only with ``of="prediction"``.
-        sensitive_features : array-like, frame or mapping
+        sensitive_features : array-like, frame, mapping, or names of columns of `X`
             One or several columns of numbers of length n_samples; each is tested by itself.
-        control_features : array-like, frame or mapping, optional
+        control_features : array-like, frame, mapping, or names of columns of `X`, optional
             Strata within which the outcome is permuted, at most 1,000 (times the number of sensitive features).
         predict_params : dict, optional
             Further arguments of the estimator's ``predict`` or ``predict_proba``.

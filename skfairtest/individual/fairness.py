@@ -332,7 +332,7 @@ class IndividualFairnessTest(ReportMixin):
             categories.
         y : array-like of shape (n_samples,)
             True labels or targets.
-        sensitive_features : array-like, frame or mapping, optional
+        sensitive_features : array-like, frame, mapping, or names of columns of `X`, optional
             One or several columns of length n_samples, from which a fair metric that is not fitted yet learns who is
             similar. They need not be columns of X.
 

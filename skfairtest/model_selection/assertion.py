@@ -104,7 +104,8 @@ def assert_fair(
     Raises
     ------
     FairnessAssertionError
-        If what is required is not met; the message is the report of the test, which is in its ``fairness_tests``.
+        If what is required is not met, or a group is too small to be compared; the message is the report of the test,
+        which is in its ``fairness_tests``.
     ValueError
         If a parameter or an input is not usable.
 
@@ -142,10 +143,13 @@ def assert_fair(
         raise ParameterError("margin is missing: require='certified' needs the disparity that is tolerated")
     if "alternative" in test_params:
         raise ParameterError("alternative follows from require: 'certified' is a test of equivalence; leave it out")
-    if detectable is not None and (certified or not is_number(detectable) or detectable <= 0):
+    most = 1.0 if test_params.get("disparity", "difference") != "difference" else np.inf
+    if detectable is not None and (
+        certified or not is_number(detectable) or not 0 < detectable <= most or np.isinf(detectable)
+    ):
         raise ParameterError(
-            f"detectable must be a number above 0, and needs require='not_rejected'; found {detectable!r}: a test of "
-            "equivalence fails by itself where people are too few"
+            f"detectable must be a number above 0 (of ratios at most 1), and needs require='not_rejected'; found "
+            f"{detectable!r}: a test of equivalence fails by itself where people are too few"
         )
     test = FairnessTest(
         estimator, metric=metric, margin=margin, alternative="equivalence" if certified else "two-sided", **test_params
@@ -159,10 +163,12 @@ def assert_fair(
     X, y, columns = given_to_fit(X, y, columns)
     result = result_of(test, Inputs(X, one_column(y), columns, None, predict_params))
     test._store(result)
-    why = ["a significant disparity was found"] if test.concern_ else []
-    if certified and why:
-        why = [f"that disparities lie within margin={margin} was not shown"]
-    elif not certified:
+    lost = [one for one in result.measured.excluded if one.stratum is None and one.comparisons > 0]
+    why = [f"{lost[0].reason}: {label(lost[0].group)} was not compared, see excluded_"] if lost else []
+    if test.concern_:
+        shown = f"that disparities lie within margin={margin} was not shown" if certified else ""
+        why.append(shown or "a significant disparity was found")
+    if not certified:
         why += _too_few(result, detectable, always=bool(why))
     if why:
         raise FairnessAssertionError(f"not accepted: {'; '.join(why)}\n\n{test}", [test])
@@ -172,16 +178,17 @@ def assert_fair(
 def _too_few(result: Result, detectable: float | None, *, always: bool) -> list[str]:
     """Say which disparity would have been found at the least, if it is larger than wanted, or always."""
     (sizes,) = minimum_detectable([result])
-    worst = int(np.argmax(np.nan_to_num(sizes, nan=-np.inf)))
+    worst = int(np.argmax(np.where(np.isnan(sizes), np.inf, sizes)))
     size, estimate = float(sizes[worst]), result.findings[worst].estimate
-    if np.isnan(size):
-        return []
     of_ratios = result.measured.settings.question.disparity != "difference"
-    said = "none" if np.isinf(size) else f"{1 / size if of_ratios else size:.3g}"
-    told = (
+    if np.isnan(size):
+        text = "unknown"
+    else:
+        text = "none" if np.isinf(size) else f"a ratio of {1 / size:.3g}" if of_ratios else f"{size:.3g}"
+    sentence = (
         f"the smallest disparity in {estimate.metric} of {label(estimate.group)} against {label(estimate.other)} that "
-        f"would be found with a probability of {DETECTION_POWER:.0%}: {said}"
+        f"would be found with a probability of {DETECTION_POWER:.0%}: {text}"
     )
-    if detectable is not None and size > (1 / detectable if of_ratios else detectable):
-        return [f"people are too few for detectable={detectable}: {told}"]
-    return [told] if always else []
+    if detectable is not None and not size <= (1 / detectable if of_ratios else detectable):
+        return [f"people are too few for detectable={detectable}: {sentence}"]
+    return [sentence] if always and not np.isnan(size) else []

@@ -23,7 +23,7 @@ from skfairtest.model_selection._fairness_score import (
     least_score,
 )
 from skfairtest.paired.fairness import PairedFairnessTest
-from skfairtest.readers import one_column
+from skfairtest.readers import given_to_fit, one_column
 from skfairtest.readers.named import check_names_of_columns, named_columns
 
 #: What a model is tested for against a baseline.
@@ -90,6 +90,11 @@ def score_of_predictions(
             "predict_params are for a model that is asked about X, and X is not passed when thresholds are scored "
             "(TunedThresholdClassifierCV): leave it out"
         )
+    if params.get("prediction_threshold") is not None:
+        raise ParameterError(
+            "prediction_threshold is not for a scorer whose predictions have a threshold already "
+            "(TunedThresholdClassifierCV): leave it out"
+        )
     if baseline is not None:
         raise ParameterError(
             "baseline is a model that is asked about X, and X is not passed when thresholds are scored "
@@ -117,13 +122,15 @@ def score_of_predictions(
                 f"maximize={maximize!r} is a score that a threshold does not change: maximize a score of labels, such "
                 "as 'balanced_accuracy'"
             )
-        score = constrained(score, least_score(metric, params, tolerance), _gain_of_labels(gain, y_true, y_pred))
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        least = least_score(metric, params, tolerance)
+        score = constrained(score, least, _gain_of_labels(gain, y_true, y_pred, **weights))
     return score if score == score else -float("inf")
 
 
-def _gain_of_labels(scorer: Any, y_true: Any, y_pred: Any) -> float:
-    """Score labels as one of scikit-learn's scorers scores a model."""
-    return float(scorer._sign * scorer._score_func(y_true, y_pred, **scorer._kwargs))
+def _gain_of_labels(scorer: Any, y_true: Any, y_pred: Any, **weights: Any) -> float:
+    """The score of labels, as one of scikit-learn's scorers scores a model."""
+    return float(scorer._sign * scorer._score_func(y_true, y_pred, **scorer._kwargs, **weights))
 
 
 def _check_passed(people: Any, passed: dict[str, Any]) -> None:
@@ -137,6 +144,9 @@ def _check_passed(people: Any, passed: dict[str, Any]) -> None:
 # get_metadata_routing is refused by TunedThresholdClassifierCV.
 class FairnessScorer(_BaseScorer):
     """What `make_fairness_scorer` returns: called as ``scorer(estimator, X, y)``."""
+
+    _maximize: Any = None
+    _tolerance: Any = None
 
     def __init__(
         self,
@@ -201,6 +211,7 @@ class FairnessScorer(_BaseScorer):
         predict_params: dict[str, Any] | None = None,
         **passed: Any,
     ) -> float:
+        X, y_true, passed = given_to_fit(X, y_true, passed)
         if self._columns is not None:
             if passed.get("sensitive_features") is not None:
                 raise ParameterError(
@@ -218,7 +229,8 @@ class FairnessScorer(_BaseScorer):
         if self._maximize is None or score != score:
             return score
         least = least_score(self._metric, self._params, self._tolerance)
-        return constrained(score, least, float(get_scorer(self._maximize)(estimator, X, y_true)))
+        weights = {} if passed.get("sample_weight") is None else {"sample_weight": passed["sample_weight"]}
+        return constrained(score, least, float(get_scorer(self._maximize)(estimator, X, y_true, **weights)))
 
     def _test(self, estimator: Any) -> FairnessTest:
         """Return the test of a fitted model."""
@@ -376,7 +388,12 @@ def make_fairness_scorer(
             raise ParameterError(
                 f"maximize needs a disparity: output='upper_bound' or 'disparity', and no baseline; found {output!r}"
             )
-        get_scorer(maximize)
+        try:
+            gain = get_scorer(maximize)
+        except ValueError as error:
+            raise ParameterError(f"maximize={maximize!r} is no score of scikit-learn: {error}") from error
+        if not hasattr(gain, "_score_func"):
+            raise ParameterError(f"maximize={maximize!r} must be a name, or what sklearn.metrics.make_scorer returns")
         least_score(metric, params, tolerance)
     if baseline is not None:
         _check_baseline(metric, output, params)

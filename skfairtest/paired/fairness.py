@@ -375,6 +375,11 @@ class PairedFairnessTest(FairnessTest):
         self, y: Any, said: Mapping[str, Any], columns: Mapping[str, Any], seed: Any
     ) -> tuple[Sample, Settings, list[Metric] | None, Any, str]:
         settings, metrics = self._check()
+        if self.prediction_threshold is not None and self.estimator_a is None:
+            raise ParameterError(
+                "prediction_threshold makes predictions of models, and here are predictions: pass the decisions, such "
+                "as scores_a >= 0.5 and scores_b >= 0.5"
+            )
         needed = cells_read(metrics, settings)
         if "y_true" in needed and y is None:
             names = ", ".join(metric.name for metric in metrics if "y_true" in metric.reads)

@@ -52,7 +52,9 @@ def is_table(data: Any) -> bool:
 
 
 def in_memory(data: Any) -> Any:
-    """Return a collection of Dask with its values; anything else unchanged."""
+    """A collection of Dask, or a mapping of such, with its values; anything else unchanged."""
+    if isinstance(data, dict):
+        return {name: in_memory(values) for name, values in data.items()}
     # Recognised by its protocol: importing Dask to ask would make it a dependency.
     return data.compute() if hasattr(data, "__dask_graph__") else data
 

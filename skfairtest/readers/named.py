@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from skfairtest._utils.checks import is_integer
@@ -57,11 +58,13 @@ def _looked_up(X: Any, values: Any, parameter: str) -> Any:
         if not len(known):
             one_dimensional(values, parameter)  # which refuses it
         return named_columns(X, [values], parameter)[values]
-    # The first value that is no name ends it: groups may be a long list.
-    is_list = isinstance(values, list | tuple) and len(values) > 0
-    if is_list and all(isinstance(name, str) and name in known for name in values) and len(values) != len(X):
-        return named_columns(X, values, parameter)
-    return values
+    if is_integer(values) and values in known:
+        return named_columns(X, [str(values)], parameter)[str(values)]
+    # Groups may be a long list: names are few, and at least one of them is a column.
+    is_list = isinstance(values, list | tuple | np.ndarray | pd.Index) and 0 < len(values) < max(len(known), 2) + 1
+    if not is_list or not len(known) or len(values) == len(X) or not all(isinstance(name, str) for name in values):
+        return values
+    return named_columns(X, list(values), parameter) if any(name in known for name in values) else values
 
 
 def check_names_of_columns(names: Any, parameter: str) -> tuple[str, ...] | None:

@@ -176,7 +176,8 @@ def ask(
             X = step.transform(X)
         predictions = method(X, **params)
     except Exception as error:
-        if isinstance(error, NotFittedError) or _is_unfitted(estimator):
+        lacks = isinstance(error, AttributeError) and str(error.name).endswith("_") and _is_unfitted(estimator)
+        if isinstance(error, NotFittedError) or lacks:
             raise NotFittedError(
                 f"estimator={name}() is not fitted, and a test never fits its model: fit it first, on people other "
                 f"than those tested. ({error})"
@@ -195,7 +196,7 @@ def ask(
 
 
 def _is_unfitted(estimator: Any) -> bool:
-    """Whether a model that failed lacks what fits leave behind: rules and wrappers predict without."""
+    """Whether a model has nothing that fits leave behind: rules and wrappers predict without."""
     if not isinstance(estimator, BaseEstimator) or not hasattr(estimator, "fit"):
         return False
     try:
@@ -337,6 +338,7 @@ def scores(
     metric: str,
     pos_label: Any = None,
     y_true: Any = None,
+    probabilities: bool = False,
     **given: Any,
 ) -> NDArray[np.float64]:
     """Return a fitted estimator's scores of the positive label.
@@ -355,6 +357,8 @@ def scores(
         The label whose scores are wanted; None: 1 of {0, 1} or {-1, 1}, or True.
     y_true : array-like, optional
         True labels, used as classes of an estimator that has no ``classes_``.
+    probabilities : bool
+        Whether what ``predict`` returns are probabilities.
     **given
         What else there is, as of `ask`.
 
@@ -378,8 +382,13 @@ def scores(
             "with estimator=None."
         )
     array = ask(estimator, found[0], X, **given)
-    if found[0] == "predict":
+    if found[0] == "predict" and not probabilities:
         return array.reshape(-1).astype(float)
+    if found[0] == "predict" and array.dtype.kind in "USO" and isinstance(array.reshape(-1)[0], str):
+        raise ParameterError(
+            f"response='predict': {type(estimator).__name__}.predict gives labels such as {array.reshape(-1)[0]!r}, "
+            "and no probabilities: use response='auto'"
+        )
     width = array.shape[1] if array.ndim > 1 else 1
     classes, n_classes = classes_of(estimator), max(width, 2)
     if classes is not None and len(classes) == width == 1:  # trained on people of one label, of whom it is sure
@@ -534,15 +543,30 @@ def positive_scores(y_score: Any, y_true: Any = None, pos_label: Any = None) -> 
     >>> positive_scores(np.array([[0.9, 0.1], [0.4, 0.6]])).tolist()
     [0.1, 0.6]
     """
-    if tuple(getattr(y_score, "shape", ()))[1:] != (2,):
+    pairs = isinstance(y_score, list) and y_score and isinstance(y_score[0], list | tuple) and len(y_score[0]) == 2
+    if not pairs and tuple(getattr(y_score, "shape", ()))[1:] != (2,):
         return y_score
     array = np.asarray(y_score)
-    if array.dtype.kind != "f" or not np.allclose(array.sum(axis=1), 1.0):
+    if array.dtype.kind != "f" or not (np.isnan(array).any(axis=1) | np.isclose(array.sum(axis=1), 1.0)).all():
         return y_score
-    labels = _labels(y_true)
-    first = pos_label is not None and len(labels) == 2 and resolve_pos_label(labels, pos_label) == labels[0]
-    column = 0 if first else 1
+    column = _column_of(pos_label, getattr(y_score, "columns", ()), _labels(y_true))
     return y_score.iloc[:, column] if isinstance(y_score, pd.DataFrame) else array[:, column]
+
+
+def _column_of(pos_label: Any, names: Sequence[Any], seen: Sequence[Any]) -> int:
+    """Which of two columns of probabilities, in the order of the sorted labels unless they are named, is meant."""
+    known = [plain_scalar(name) for name in names]
+    for labels in (known, list(seen), [0, 1], [-1, 1]):
+        if len(labels) == 2 and set(seen) <= set(labels) and (pos_label is None or pos_label in labels):
+            if labels is known and pos_label is None and not set(seen) & set(known):
+                continue  # names that are no labels
+            return labels.index(resolve_pos_label(labels, pos_label)) if pos_label is not None or labels is known else 1
+    if pos_label is None:
+        return 1
+    raise ParameterError(
+        f"pos_label={pos_label!r} says which of two columns of probabilities is meant, and the labels that they are of "
+        f"are not known ({listed(seen) or 'no true labels'}): pass the column of {pos_label!r} alone"
+    )
 
 
 def predictions_from_X(X: Any, parameter: str = "X") -> Any:

@@ -98,6 +98,10 @@ class SubgroupScan(GroupsTest):
         Permutations of people, for means.
     pos_label : label, optional
         The positive label. None: 1 of {0, 1} or {-1, 1}, or True; other labels need one.
+    prediction_threshold : float, optional
+        Predict the positive label from this score on, as of `FairnessTest`.
+    response : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
+        The estimator's method that gives scores, as of `FairnessTest`.
     random_state : int, RandomState, Generator or None
         Seed of the halves of "split", of the permutations for means, and of the predictions of a randomised model.
 
@@ -221,6 +225,8 @@ class SubgroupScan(GroupsTest):
         max_subgroups: int = 200_000,
         n_resamples: int = 999,
         pos_label: Any = None,
+        prediction_threshold: float | None = None,
+        response: str = "auto",
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -236,6 +242,8 @@ class SubgroupScan(GroupsTest):
         self.max_subgroups = max_subgroups
         self.n_resamples = n_resamples
         self.pos_label = pos_label
+        self.prediction_threshold = prediction_threshold
+        self.response = response
         self.random_state = random_state
 
     def fit(  # type: ignore[override]
@@ -256,9 +264,9 @@ class SubgroupScan(GroupsTest):
             predictions, of shape (n_samples,).
         y : array-like of shape (n_samples,), optional
             True labels; None where the metric needs none.
-        sensitive_features : array-like, frame or mapping
+        sensitive_features : array-like, frame, mapping, or names of columns of `X`
             One or several columns of length n_samples, labels or numbers.
-        control_features : array-like, frame or mapping, optional
+        control_features : array-like, frame, mapping, or names of columns of `X`, optional
             Strata within which subgroups are compared.
         predict_params : dict, optional
             Further arguments of the estimator's ``predict``.

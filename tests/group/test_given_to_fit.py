@@ -14,6 +14,7 @@ from skfairtest import (
     AdjustedFairnessTest,
     AuditedClassifier,
     CorrelationFairnessTest,
+    CountTable,
     FairnessAudit,
     FairnessTest,
     IndividualFairnessTest,
@@ -187,3 +188,64 @@ def test_two_columns_of_probabilities_are_the_scores_of_the_positive_label(label
 def test_what_cannot_be_decided_is_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_the_column_of_the_label_that_counts_is_taken_whatever_is_known_of_the_truth():
+    both, params = MODEL.predict_proba(X), {"sensitive_features": X["sex"], "metric": "selection_rate"}
+    rates = FairnessTest.from_predictions(None, (both[:, 0] >= 0.5).astype(int), **params).by_group_["value"].tolist()
+    asked = {"prediction_threshold": 0.5, "pos_label": 0, **params}
+    words = pd.DataFrame(both[:, ::-1], columns=["yes", "no"])
+    for y_true, y_score, label in (
+        (None, both, 0), (Y, both, 0), (None, both.tolist(), 0), (np.where(Y == 1, "yes", "no"), words, "no"),
+    ):  # fmt: skip
+        test = FairnessTest.from_predictions(y_true, y_score=y_score, **{**asked, "pos_label": label})
+        assert test.by_group_["value"].tolist() == rates
+    zeros = (Y == 0).to_numpy()
+    some = FairnessTest.from_predictions(
+        Y[zeros], y_score=both[zeros], sensitive_features=X["sex"][zeros], metric="selection_rate", pos_label=0,
+        prediction_threshold=0.5,
+    )  # fmt: skip
+    direct = FairnessTest.from_predictions(
+        None, both[zeros, 0] >= 0.5, sensitive_features=X["sex"][zeros], metric="selection_rate"
+    )
+    assert some.by_group_["value"].tolist() == direct.by_group_["value"].tolist()
+    flipped = FairnessTest(Probabilities(), **{k: v for k, v in asked.items() if k != "sensitive_features"})
+    assert flipped.fit(X, Y, sensitive_features="sex").by_group_["value"].tolist() == rates
+    with pytest.raises(ValueError, match="pos_label='no' says which of two columns"):
+        FairnessTest.from_predictions(None, y_score=both, **{**asked, "pos_label": "no"})
+
+
+def test_scores_of_a_fit_are_decided_and_a_threshold_is_never_ignored():
+    scores = Probabilities().predict(X)
+    test = FairnessTest(prediction_threshold=0.6).fit(scores, Y, sensitive_features=X["sex"])
+    assert test.p_value_ == FairnessTest.from_predictions(Y, scores >= 0.6, sensitive_features=X["sex"]).p_value_
+    table = CountTable.from_predictions(Y, MODEL.predict(X), sensitive_features=X["sex"])
+    with pytest.raises(ValueError, match="prediction_threshold makes predictions from people's scores"):
+        FairnessTest.from_table(table, prediction_threshold=0.5)
+    with pytest.raises(ValueError, match="prediction_threshold makes predictions of models"):
+        PairedFairnessTest.from_predictions(Y, Y, Y, sensitive_features=X["sex"], prediction_threshold=0.5)
+
+
+def test_a_scan_of_an_audit_has_the_decisions_of_the_audit():
+    scores = Probabilities().predict(X)
+    params = {"scan": True, "prediction_threshold": 0.5, "random_state": 0, "metrics": "selection_rate"}
+    by_model = FairnessAudit(Probabilities(), **params).fit(X, Y, sensitive_features=["sex", "age"])
+    alone = FairnessAudit.from_predictions(Y, y_score=scores, sensitive_features=X[["sex", "age"]], **params)
+    pd.testing.assert_frame_equal(by_model.scan_.results_, alone.scan_.results_)
+
+
+def test_an_error_of_a_rule_is_its_own():
+    class Rule(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):
+            return self
+
+        def predict(self, X):
+            return X["nothing of this name"]
+
+    with pytest.raises(KeyError, match="nothing of this name"):
+        FairnessTest(Rule(), metric="selection_rate").fit(X, sensitive_features="sex")
+
+
+def test_a_name_that_is_misspelt_among_others_is_named():
+    with pytest.raises(ValueError, match=r"X has no column 'aeg'"):
+        FairnessTest(MODEL).fit(X, Y, sensitive_features=["sex", "aeg"])

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from skfairtest import FairnessAssertionError, FairnessRejectedError, FairnessTest, assert_fair
+from skfairtest import FairnessAssertionError, FairnessRejectedError, FairnessTest, SmallGroupWarning, assert_fair
+from skfairtest.model_selection import assertion
 
 GROUPS = np.repeat(["a", "b"], 500)
 
@@ -59,10 +60,21 @@ def test_what_is_detectable_is_what_a_plan_says():
         ({"require": "certified"}, "margin is missing"),
         ({"require": "fair"}, "require must be one of 'not_rejected', 'certified'"),
         ({"alternative": "less"}, "alternative follows from require"),
-        ({"detectable": 0.1, "margin": 0.1}, "detectable must be a number above 0, and needs"),
+        ({"detectable": 0.1, "margin": 0.1}, "detectable must be a number above 0 .*, and needs"),
         ({"detectable": -1}, "detectable must be a number above 0"),
+        ({"detectable": np.nan}, "detectable must be a number above 0"),
+        ({"detectable": 2, "disparity": "ratio"}, "of ratios at most 1"),
     ],
 )
 def test_what_cannot_be_required_is_refused(params, message):
     with pytest.raises(ValueError, match=message):
         asserted(decided(0.5, 0.5), **params)
+
+
+def test_what_is_not_compared_or_not_known_is_not_accepted(monkeypatch):
+    alone = np.append(GROUPS, "c")
+    with pytest.warns(SmallGroupWarning), pytest.raises(FairnessAssertionError, match="c was not compared"):
+        asserted(np.append(decided(0.5, 0.5), 1), alone, margin=0.3)
+    monkeypatch.setattr(assertion, "minimum_detectable", lambda results: [np.array([np.nan])])
+    with pytest.raises(FairnessAssertionError, match=r"too few for detectable=0\.9: .*unknown"):
+        asserted(decided(0.5, 0.5), detectable=0.9)
