@@ -75,6 +75,10 @@ def draw_panel(ax: Any, names: Sequence[Any], panel: Panel, *, widest: int = WID
     _intervals(ax, values, kinds == "significant", colour=ORANGE, marker="D", name="significant")
     _intervals(ax, values, kinds == "other", colour=BLUE, marker="o", name=other)
     _intervals(ax, values, kinds == "few", colour=BLUE, marker="o", name="few people", hollow=True)
+    starts, edges = np.array([mark.start for mark in panel.marks]), np.where(kinds == "significant", ORANGE, BLUE)
+    if np.isfinite(starts).any():
+        shown = {"facecolors": ax.get_facecolor(), "edgecolors": edges, "s": 30, "zorder": 2.5}
+        ax.scatter(starts, np.arange(len(starts)), **shown)
     _xlabel(ax, panel.axis)
     if legend:
         legend_below(ax)

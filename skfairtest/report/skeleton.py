@@ -10,11 +10,12 @@ heading, what it shows of a row, how it is laid out); those that kinds share sta
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
 from skfairtest.report.cells import excluded_table
-from skfairtest.report.document import Block, Heading, Items, Paragraph
+from skfairtest.report.document import Block, Figure, Heading, Items, Paragraph, Table
 from skfairtest.report.sentences import p_text
 
 
@@ -59,6 +60,13 @@ def skeleton(
 def verdict_of(said: str, concern: bool) -> Paragraph:
     """Return the verdict in its tone."""
     return Paragraph(said, "concern" if concern else "fine")
+
+
+def sections(blocks: Sequence[Block], title: str = "Verdict", details: str = "In detail") -> list[Block]:
+    """Divide a report: the verdict and what is said of it, then, from the first figure or table on, the details."""
+    first = next((place for place, block in enumerate(blocks) if isinstance(block, Figure | Table)), len(blocks))
+    later = [replace(block, level=2) if isinstance(block, Heading) else block for block in blocks]
+    return [Heading(title), *later[:first], *([Heading(details), *later[first:]] if later[first:] else [])]
 
 
 def lines(said: Iterable[str]) -> list[Block]:
