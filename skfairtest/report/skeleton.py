@@ -62,6 +62,10 @@ def verdict_of(said: str, concern: bool) -> Paragraph:
     return Paragraph(said, "concern" if concern else "fine")
 
 
+#: How a p-value is repeated that is sampled.
+SEED = "Without a random_state it differs from run to run: random_state=0 repeats it."
+
+
 def sections(blocks: Sequence[Block], title: str = "Verdict", details: str = "In detail") -> list[Block]:
     """Divide a report: the verdict and what is said of it, then, from the first figure or table on, the details."""
     first = next((place for place, block in enumerate(blocks) if isinstance(block, Figure | Table)), len(blocks))
@@ -85,4 +89,4 @@ def sampling_error(limits: tuple[float, float]) -> list[str]:
     if limits[0] == limits[1]:
         return []
     low, high = (p_text(bound) if bound else "0" for bound in limits)
-    return [f"With infinitely many resamples, the p-value would lie between {low} and {high} (95% limits)."]
+    return [f"With infinitely many resamples, the p-value would lie between {low} and {high} (95% limits). {SEED}"]
