@@ -144,7 +144,7 @@ class Panel:
         Examples
         --------
         >>> Panel.of([[0.5], [0.25], [float("inf")]], ["other"], scale=Scale(0, 1)).spots
-        [Spot(kind='other', line=(25.0, 100.0), at=50.0, beyond=('right',))]
+        [Spot(kind='other', line=(25.0, 100.0), at=50.0, beyond=('right',), start=None)]
         """
         return list(map(self._spot, self.marks))
 
