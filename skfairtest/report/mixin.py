@@ -160,7 +160,8 @@ class Pages:
 
     def _page(self) -> Sequence[Block]:
         """Compose the page: the report below a title."""
-        return [Heading(self._title(), 1), *sections(self._document())]
+        report = [replace(one, level=2) if isinstance(one, Heading) else one for one in self._document()]
+        return [Heading(self._title(), 1), *sections(report)]
 
 
 class ReportMixin(Pages, ModelTest):

@@ -10,7 +10,6 @@ heading, what it shows of a row, how it is laid out); those that kinds share sta
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import pandas as pd
 
@@ -69,8 +68,7 @@ SEED = "Without a random_state it differs from run to run: random_state=0 repeat
 def sections(blocks: Sequence[Block], title: str = "Verdict", details: str = "In detail") -> list[Block]:
     """Divide a report: the verdict and what is said of it, then, from the first figure or table on, the details."""
     first = next((place for place, block in enumerate(blocks) if isinstance(block, Figure | Table)), len(blocks))
-    later = [replace(block, level=2) if isinstance(block, Heading) else block for block in blocks]
-    return [Heading(title), *later[:first], *([Heading(details), *later[first:]] if later[first:] else [])]
+    return [Heading(title), *blocks[:first], *([Heading(details), *blocks[first:]] if blocks[first:] else [])]
 
 
 def lines(said: Iterable[str]) -> list[Block]:

@@ -1,5 +1,7 @@
 """Two models on the same people: is the disparity of one that of the other."""
 
+import re
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -9,7 +11,7 @@ from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, precision_score, roc_auc_score
 
-from skfairtest import CountTable, FairnessTest, PairedFairnessTest, Rate
+from skfairtest import CountTable, FairnessTest, PairedFairnessTest, Rate, compare_models
 from skfairtest.paired.report import models_figure
 from skfairtest.paired.statistics import Changes, compare_changes
 
@@ -363,3 +365,11 @@ def test_the_figure_has_a_dumbbell_for_each_comparison_on_pages_and_axes(data):
     np.testing.assert_allclose(hollow.get_offsets()[:, 0], frame["value_a"])
     np.testing.assert_allclose(display.disparity, frame["difference"])
     plt.close(display.figure_)
+
+
+def test_headings_of_several_candidates_have_ids_of_their_own(data):
+    models = {"old": data["a"], "new": data["b"], "same": data["a"]}
+    found = compare_models(models, sensitive_features=data[["sex"]], metric="selection_rate").to_html()
+    ids = re.findall(r' id="([^"]+)"', found)
+    assert len(ids) == len(set(ids))
+    assert found.index("</section>") < found.index("<figure")
