@@ -52,6 +52,15 @@ VALUES = {
     **dict.fromkeys(("bh", "fdr", "benjamini-hochberg"), "'fdr_bh'"),
 }
 
+#: What to type in place of too many arguments by position.
+BY_POSITION = {
+    "compare_models": ". Models are one argument: compare_models([model_a, model_b], X, y, sensitive_features=...)",
+    "SignificanceFrame": (
+        ". A MetricFrame keeps no data: pass what it was made from, "
+        "SignificanceFrame(metrics=..., y_true=..., y_pred=..., sensitive_features=...)"
+    ),
+}
+
 
 def meant(keyword: str, parameters: Iterable[str]) -> str | None:
     """What to type instead of a keyword that is no parameter; None where nothing is near.
@@ -120,7 +129,7 @@ def answering_guesses(function: Function, owner: str = "") -> Function:
         if len(args) > len(placed) and named and not several:
             taken = " and ".join(each for each in placed if each in known)
             rest = f"only {taken} by position: pass the others" if taken else "nothing by position: pass everything"
-            raise TypeError(f"{name}() takes {rest} by name, such as {named[0]}=...")
+            raise TypeError(f"{name}() takes {rest} by name{BY_POSITION.get(name, f', such as {named[0]}=...')}")
 
     def answering(*args: Any, **kwargs: Any) -> Any:
         checked(args, kwargs)

@@ -11,7 +11,10 @@ import pandas as pd
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.audit.record import AuditRecord
 from skfairtest.report.cells import records
-from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
+from skfairtest.report.document import Block, Column, Figure, Heading, Items, Paragraph, Table
+from skfairtest.report.pictures import MOST_COMPARISONS, TICKS
+from skfairtest.report.plots import Forest, Panel, Rows
+from skfairtest.report.scales import Scale, joined
 from skfairtest.report.sentences import p_text, percent, ratio
 
 UNKNOWN = "unknown"
@@ -135,10 +138,14 @@ def _verdict(table: pd.DataFrame) -> Paragraph:
 
 
 def _below(table: pd.DataFrame) -> str:
-    """Name the categories whose impact ratio is below .8, and say of which chance is explanation enough."""
+    """Name the categories whose impact ratio is below .8, and say which differ significantly from the highest rate."""
     sides: dict[str, list[str]] = {}
     for row in records(table):
-        words = "which chance does not explain" if row["significant"] else "which chance alone can explain"
+        words = (
+            "significantly below the highest rate"
+            if row["significant"]
+            else "not significant, which does not prove equal rates"
+        )
         sides.setdefault(words, []).append(f"{label(row['category'])} ({row['ratio']:.3f})")
     kinds = []
     for words, names in sides.items():
@@ -156,26 +163,59 @@ def _tables(table: pd.DataFrame, scoring: bool, confidence_level: float) -> Iter
                 shows=lambda row: UNKNOWN if row["category"] is None else label(row["category"]),
             ),
             Column("people", shows="n"),
-            _number("share", "share", percent, under=""),
+            _number("share", "share", percent, under=True),
             Column("high scores" if scoring else "selected", shows="selected"),
-            Column("rate", under="", shows=lambda row: percent(row["rate"])),
+            Column("rate", under="", headed=True, shows=lambda row: percent(row["rate"])),
             _number("impact ratio", "ratio", "{:.3f}".format),
-            Column(f"{100 * confidence_level:g}% interval", under="", shows=_interval),
+            Column(f"{100 * confidence_level:g}% interval", under="", headed=True, shows=_interval),
             Column("reading", "word", shows=impact_reading),
             _number("p", "p_value_adjusted", p_text),
-            _number("SDs", "standard_deviations", "{:.2f}".format, under="SDs "),
+            _number("SDs", "standard_deviations", "{:.2f}".format, under=True),
             _number("short of pool", "shortfall_pool", "{:,.1f}".format),
-            _number("short of highest", "shortfall_highest", "{:,.1f}".format, under="highest "),
+            _number("short of highest", "shortfall_highest", "{:,.1f}".format, under=True),
             _number("flips 4/5", "flips_four_fifths", "{:,}".format),
-            Column("flips test", under="test ", shows=_flips),
+            Column("flips test", under="", headed=True, shows=_flips),
         )  # fmt: skip
         rows = records(part.assign(significant=part["significant"].fillna(False)))
-        yield from (Heading(label(feature), 3), Table.of(columns, rows, marks="significant"))
+        yield Heading(label(feature), 3)
+        yield from _picture(label(feature), rows, scoring)
+        yield Table.of(columns, rows, marks="significant")
 
 
-def _number(head: str, field: str, write: Callable[[Any], str], under: str | None = None) -> Column:
+def _picture(feature: str, rows: Sequence[Mapping[str, Any]], scoring: bool) -> Iterator[Figure]:
+    """Yield bars of the rates, with the line of four fifths of the highest."""
+    known = [row for row in rows if row["category"] is not None and not pd.isna(row["rate"])]
+    top = [row["rate"] for row in known if row["highest"]]
+    if not top:
+        return
+    # The highest rate is the last that is left out.
+    kept = sorted(known, key=lambda row: (not row["highest"], row["rate"]))[:MOST_COMPARISONS]
+    shown = [row for row in known if row in kept]
+    rates, line = [row["rate"] for row in shown], 0.8 * top[0]
+    kinds = ["few bar" if not row["compared"] else "significant bar" if row["significant"] else "bar" for row in shown]
+    panel = Panel.of(
+        [rates, [0.0] * len(rates), rates], kinds, scale=Scale(0.0, 1.04 * max(*rates, line, 1e-9), factor=100.0),
+        equality=line, axis=f"{'share of high scores' if scoring else 'selection rate'}, in %", most=TICKS,
+    )  # fmt: skip
+    names = tuple(joined([label(row["category"]), percent(row["rate"])], [" "]) for row in shown)
+    what = f"Rates by {feature}"
+    some = "" if len(shown) == len(known) else f" The highest rate and the lowest ones, {len(shown)} of {len(known):,}."
+    few = " Grey bars are too few people to compare." if "few bar" in kinds else ""
+    yield Figure(
+        Forest(what, f"{pluralize(len(shown), 'bar')}. The table holds the same numbers.", (Rows(names, (panel,)),)),
+        f"{what}.{some} The line is four fifths of the highest rate, {percent(line)}; orange bars with a point "
+        f"differ significantly from the highest.{few}",
+    )
+
+
+def _number(head: str, field: str, write: Callable[[Any], str], *, under: bool = False) -> Column:
     """Return the column of a number that may be undefined."""
-    return Column(head, under=under, shows=lambda row: "" if pd.isna(row[field]) else write(row[field]))
+    return Column(
+        head,
+        under="" if under else None,
+        headed=under,
+        shows=lambda row: "" if pd.isna(row[field]) else write(row[field]),
+    )
 
 
 def _interval(row: Mapping[str, Any]) -> str:

@@ -75,6 +75,10 @@ def draw_panel(ax: Any, names: Sequence[Any], panel: Panel, *, widest: int = WID
     _intervals(ax, values, kinds == "significant", colour=ORANGE, marker="D", name="significant")
     _intervals(ax, values, kinds == "other", colour=BLUE, marker="o", name=other)
     _intervals(ax, values, kinds == "few", colour=BLUE, marker="o", name="few people", hollow=True)
+    starts, edges = np.array([mark.start for mark in panel.marks]), np.where(kinds == "significant", ORANGE, BLUE)
+    if np.isfinite(starts).any():
+        shown = {"facecolors": ax.get_facecolor(), "edgecolors": edges, "s": 30, "zorder": 2.5}
+        ax.scatter(starts, np.arange(len(starts)), **shown)
     _xlabel(ax, panel.axis)
     if legend:
         legend_below(ax)
@@ -235,14 +239,18 @@ def _xlabel(ax: Any, text: str) -> None:
     literal(ax.set_xlabel(text))
 
 
-def legend_below(ax: Any, columns: int = 3) -> None:
-    """Put the legend below the axes, where it does not hide rows or bars.
+def legend_below(ax: Any, columns: int = 3, *, also: Any = None) -> None:
+    """Put the legend below the axes, where it does not hide rows or bars, with what `also` (other axes above) shows.
 
     It has at most so many columns, and fewer below narrow axes.
     """
     from matplotlib.transforms import ScaledTranslation
 
-    handles, names = ax.get_legend_handles_labels()
+    handles, names = (
+        [*above, *own] for above, own in zip(
+            ([], []) if also is None else also.get_legend_handles_labels(), ax.get_legend_handles_labels(), strict=True
+        )
+    )  # fmt: skip
     if not handles:
         return
     dress(ax)

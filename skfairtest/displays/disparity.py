@@ -18,8 +18,9 @@ from skfairtest.displays._drawings import draw_panel, height_of, width_of
 from skfairtest.displays._style import styled
 from skfairtest.displays._tested import FittedDisplay, comparison_name, finish, fitted_name, parts_of, titled
 from skfairtest.inference.multiplicity import FAMILYWISE
+from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.report.cells import axis_factor, by_p_value, disparity_axis, pooled_first, records
-from skfairtest.report.plots import Panel
+from skfairtest.report.plots import Mark, Panel
 from skfairtest.report.scales import WIDEST
 from skfairtest.report.sentences import metric_title
 from skfairtest.subgroups.fairness import SubgroupScan
@@ -61,6 +62,9 @@ class DisparityDisplay(FittedDisplay):
         The metric in words, if there is one: the title of the drawing.
     estimator_name : str, optional
         What the title says beside it.
+    models : (ndarray, ndarray), optional
+        Of a `PairedFairnessTest`: the disparities under models A and B, whose difference is `disparity`. What is drawn
+        is a line from A (hollow) to B for each comparison.
 
     Attributes
     ----------
@@ -106,6 +110,7 @@ class DisparityDisplay(FittedDisplay):
     n_hidden: int = 0
     metric_name: str = ""
     estimator_name: str | None = None
+    models: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
     @classmethod
     def _read(cls, test: Any, name: str | None) -> Self:
@@ -115,6 +120,8 @@ class DisparityDisplay(FittedDisplay):
             return cls._of_adjusted(test, name)
         if isinstance(test, CorrelationFairnessTest):
             return cls._of_correlations(test, name)
+        if isinstance(test, PairedFairnessTest) and len(test.disparities_):
+            return cls._of_models(test, name)
         parts = parts_of(test)
         setup = parts[0].setup
         everything = pd.concat([part.comparisons.assign(part=place) for place, part in enumerate(parts)])
@@ -177,6 +184,27 @@ class DisparityDisplay(FittedDisplay):
             xlabel=f"difference{unit}: subgroup minus others\n{together}{100 * (1 - setup.alpha):g}% intervals",
             metric_name="" if several else metric_title(metrics[0]),
             estimator_name=name,
+        )
+
+    @classmethod
+    def _of_models(cls, test: PairedFairnessTest, name: str | None) -> Self:
+        found = test._record()
+        frame, sizes = found.frame, found.kind == "sizes"
+        metrics, several = set(frame["metric"]), frame["metric"].nunique() > 1
+        share = metrics <= set(found.shares)
+        unit = " in percentage points" if share else ""
+        rows = [{**row, "disparity": row["difference"], "concern": row["concern"] != sizes} for row in records(frame)]
+        return cls._of_rows(
+            rows,
+            labels=[
+                fitted_name(*found.pieces(row), WIDE, prefix=[metric_title(row["metric"])] if several else [])
+                for row in rows
+            ],
+            factor=100.0 if share else 1.0,
+            xlabel=f"{'size of the ' if sizes else ''}disparity{unit}: from model A (hollow) to model B",
+            metric_name="" if several else metric_title(metrics.pop()),
+            estimator_name=name,
+            models=(frame["value_a"].to_numpy(dtype=float), frame["value_b"].to_numpy(dtype=float)),
         )
 
     @classmethod
@@ -247,6 +275,8 @@ class DisparityDisplay(FittedDisplay):
             told.append(f"{pluralize(self.n_hidden, 'comparison')} of another kind not shown")
         kinds = np.where(self.concern[rows], "significant", "other")
         columns = [column[rows] for column in (self.disparity, self.ci_low, self.ci_high)]
+        if self.models is not None:
+            columns = Mark.moved(*(values[rows] for values in self.models))
         panel = Panel.of(
             columns, kinds, log=self.null == 1.0, factor=self.factor, equality=self.null,
             tolerated=self.margin_bounds, axis="\n".join(told),

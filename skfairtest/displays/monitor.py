@@ -183,7 +183,6 @@ class MonitorDisplay:
                 ax.plot([look] * len(at), at, marker, color=ORANGE, markersize=7, label=words, linestyle="none")
         plain_log(ax.yaxis)
         ax.set_ylabel("evidence")
-        legend_below(ax, 2)
 
     def _sequence(self, ax: Any) -> None:
         own, factor = self._own(), 100 if self.share else 1
@@ -191,7 +190,7 @@ class MonitorDisplay:
             own["look"], factor * own["ci_low"], factor * own["ci_high"], color=PALE, step="post", linewidth=0,
             label=f"{100 * (1 - self.alpha):g}% confidence sequence",
         )  # fmt: skip
-        ax.plot(own["look"], factor * own["disparity"], color=BLUE, label="difference so far")
+        ax.plot(own["look"], factor * own["disparity"], color=BLUE, linestyle="-.", label="difference so far")
         for edge in sorted({-self.margin, self.margin}):
             ax.axhline(factor * edge, color=GREY, linewidth=1.0, linestyle=":" if self.margin else "-")
         shown = own["disparity"].abs().max()
@@ -199,7 +198,7 @@ class MonitorDisplay:
         ax.set_ylim(-reach, reach)
         ax.set_ylabel("difference (points)" if self.share else "difference")
         self._times(ax, own)
-        legend_below(ax, 2)
+        legend_below(ax, 2, also=self.axes_[0])
 
     def _times(self, ax: Any, own: pd.DataFrame) -> None:
         """Write when looks were, where that is known."""

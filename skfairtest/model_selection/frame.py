@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from fairlearn.metrics import MetricFrame, count
 
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.keywords import answering_guesses
 from skfairtest._utils.seeds import check_seed
 from skfairtest.comparisons.frames import COMPARISON_COLUMNS
 from skfairtest.model_selection._frame_cells import DISPARITIES, METHODS, Cell, Cells, check_test_params
@@ -133,6 +135,7 @@ class SignificanceFrame(MetricFrame):
     (0.0, 0.79)
     """
 
+    @partial(answering_guesses, owner="SignificanceFrame")
     def __init__(
         self,
         *,

@@ -14,9 +14,10 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from skfairtest._utils.text import label, pluralize
+from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.report.cells import records
 from skfairtest.report.plain import plain_value
+from skfairtest.report.plots import Mark
 from skfairtest.report.schema import Declared, array, between, count, made_of, number, one_of, record, text, truth
 from skfairtest.report.sentences import Setup, equals_p, metric_title, percent, points
 from skfairtest.report.sentences import number as written_number
@@ -82,6 +83,19 @@ class PairedRecord(Declared):
             found |= {name: -row[name] for name in ("value_a", "value_b", "difference")}
             found["ci_high"] = -row["ci_low"]
         return found | {"smaller": self._smaller(found)}
+
+    @property
+    def dumbbells(self) -> pd.DataFrame:
+        """The comparisons as dumbbells: ``start`` under model A, ``disparity`` under B, and the line between them."""
+        frame = self.frame
+        value, low, high, start = Mark.moved(frame["value_a"], frame["value_b"])
+        kind = np.where(frame["concern"] != (self.kind == "sizes"), "significant", "other")
+        return frame.assign(disparity=value, ci_low=low, ci_high=high, start=start, kind=kind)
+
+    def pieces(self, row: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+        """The pieces of a comparison's name in a drawing, and what joins them."""
+        pieces, joints = [label(row["group"]), label(row["other"])], [" and " if self.kind == "sizes" else " minus "]
+        return ([*pieces, label(row["stratum"])], [*joints, ", "]) if row["stratum"] else (pieces, joints)
 
     @property
     def _margin(self) -> float:
@@ -161,24 +175,54 @@ class PairedRecord(Declared):
             if margin:
                 worse = f"is larger by {written_number(margin)} or more"
                 better = f"is larger by less than {written_number(margin)}, if it is larger at all,"
-            one, level = "the one comparison" if n == 1 else "", f"{100 * (1 - setup.alpha):g}%"
+            fairer = "" if margin else "model B is fairer than model A; "
+            every, some = f"every one of {asked}", f"at least one of {asked}"
+            every, some = ("the one comparison",) * 2 if n == 1 else (every, some)
             said = (
-                f"Not certified: for {one or f'at least one of {asked}'} it cannot be ruled out that the disparity by "
+                f"Not certified: for {some} it cannot be ruled out that the disparity by "
                 f"{by} {worse} under model B (largest {p})."
                 if self.concern
-                else f"Certified at {level}: in {one or f'every one of {asked}'} the disparity by {by} {better} under "
-                f"model B (largest {p})."
+                else f"Certified at {100 * (1 - setup.alpha):g}%: {fairer}in {every} the disparity by {by} {better} "
+                f"under model B (largest {p})."
             )
             return self.named(said)
         what = "rates" if self.kind == "one group" else f"disparities by {by}"
         if self.concern:
-            return (
-                f"Significant difference between the models: their {what} differ by more than chance explains "
-                f"({p}, {asked})."
-            )
+            return f"Significant difference between {enumerated([*map(label, self.names)])}: {self._fairer(by, asked)}"
         return (
             f"No significant difference between the models' {what} was detected in {asked} ({p}). "
             "This does not prove that they are the same: the intervals show which differences the data do not rule out."
+        )
+
+    def _fairer(self, by: str, asked: str) -> str:
+        """Name the model whose disparities are smaller where they differ significantly, and the strongest evidence."""
+        found = self.frame[self.frame["concern"]]
+        found = found[found["stratum"] == ""] if (found["stratum"] == "").any() else found
+        if not len(found):
+            return f"by {by}, in none of {asked} by itself ({equals_p(self.p_value)})."
+        row = next(iter(records(found)))
+        if self.kind == "one group":
+            return self.sentence(row)
+        crossed = found["value_a"] * found["value_b"] < 0
+        counts = found["smaller"].mask(crossed, "").value_counts()
+        fairer = [name for name in self.names if name in counts]
+        told = [f"{label(name)} in {counts[name]:,}" for name in fairer]
+        if len(fairer) == 1:
+            where = f" in {counts[fairer[0]]:,} of {asked}, and significantly larger in none" if len(found) > 1 else ""
+            said = f"{label(fairer[0])} is fairer by {by} (the observed disparity is smaller{where})"
+        elif fairer:
+            said = f"neither is fairer by {by}: the observed disparity is smaller under {enumerated(told)} of {asked}"
+        else:
+            said = f"neither is fairer by {by}: no disparity is smaller in the same direction"
+        if crossed.any():
+            said += f"; {pluralize(int(crossed.sum()), 'comparison')} changed direction"
+        value, unit = self.writer(row["metric"])
+        pieces, joints = self.pieces(row)
+        pair = "".join(part for both in zip(pieces, [*joints, ""], strict=True) for part in both)
+        a, b = map(label, self.names)
+        return (
+            f"{said}. Strongest evidence: {metric_title(row['metric'])}, {pair}, {value(row['value_b'])}{unit} under "
+            f"{b} and {value(row['value_a'])} under {a} ({equals_p(self.p_value)})."
         )
 
     def named(self, said: str) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, pluralize
@@ -15,13 +14,13 @@ from skfairtest.group.report import notes
 from skfairtest.paired.record import PairedRecord
 from skfairtest.report.cells import SHOWN, records
 from skfairtest.report.columns import ADJUSTED_P, COMPARED_WITH, GROUP, METRIC, P
-from skfairtest.report.document import Block, Column, Figure, Heading, Items, Paragraph, Table
+from skfairtest.report.document import Block, Column, Figure, Items, Paragraph, Table
 from skfairtest.report.homogeneity import homogeneity_blocks
 from skfairtest.report.pictures import MOST_COMPARISONS, forest_rows
 from skfairtest.report.plots import Forest
 from skfairtest.report.scales import joined
 from skfairtest.report.sentences import Setup, equals_p, metric_title, null_sentence, number
-from skfairtest.report.skeleton import sampling_error, skeleton, verdict_of
+from skfairtest.report.skeleton import sampling_error, sections, skeleton, verdict_of
 
 #: Comparisons that are told in sentences, and in a report that is short.
 TOLD = 3
@@ -78,43 +77,25 @@ def paired_section(found: PairedRecord) -> list[Block]:
 
 
 def models_figure(found: PairedRecord) -> Figure:
-    """Draw three rows for each comparison: the disparities under two models and, with its interval, their difference.
-
-    Values may be sizes, of whose differences only the upper limit is drawn.
-    """
+    """Draw a dumbbell for each comparison, from the disparity under model A to the one under model B."""
     frame, names, sizes = found.frame, [label(name) for name in found.names], found.kind == "sizes"
-    shown = frame.head(MOST_COMPARISONS // 3)
-    rows = []
-    for row in records(shown):
-        first = [f"{label(row['group'])} minus {label(row['other'])}"]
-        first += [label(row["stratum"])] if row["stratum"] else []
-        for value, name, kind in [("value_a", names[0], "few"), ("value_b", names[1], "other")]:
-            called = joined([*first, name], [", "] * len(first))
-            rows.append({"metric": row["metric"], "called": called, "disparity": row[value], "kind": kind})
-        called, limits = joined([f"difference: {names[1]} minus {names[0]}"], []), (row["ci_low"], row["ci_high"])
-        low, marked = (-np.inf, not row["concern"]) if sizes else (limits[0], row["concern"])
-        rows.append({
-            "metric": row["metric"], "called": called, "disparity": row["difference"], "ci_low": low,
-            "ci_high": limits[1], "kind": "significant" if marked else "other",
-        })  # fmt: skip
+    shown = found.dumbbells.head(MOST_COMPARISONS)
     what, units = "size of the disparity" if sizes else "disparity", ("the metric's unit", "percentage points")
     drawn = forest_rows(
-        found.setup, pd.DataFrame(rows), lambda row: str(row["called"]), list(dict.fromkeys(shown["metric"])),
+        found.setup, shown, lambda row: joined(*found.pieces(row)), list(dict.fromkeys(shown["metric"])),
         shared=False, axis=lambda _, metric: f"{what}, in {units[metric in found.shares]}",
         factor=lambda _, metric: 100.0 if metric in found.shares else 1.0,
     )  # fmt: skip
     total = len(frame)
     described = (
-        f"A forest plot: three rows for each of {pluralize(len(shown), 'comparison')}, the disparity under either "
-        "model and their difference with its interval. The table holds the same numbers."
+        f"A dumbbell for each of {pluralize(len(shown), 'comparison')}, from the disparity under {names[0]} to the one "
+        f"under {names[1]}. The table holds the same numbers, and the intervals of differences."
     )
     some = "" if len(shown) == total else f" The {len(shown)} comparisons with the strongest evidence of {total:,}."
     return Figure(
         Forest("Disparities under both models", described, drawn),
-        f"Disparities under both models, and their difference.{some} Hollow circles are {names[0]}, full ones "
-        f"{names[1]}; the line is the interval of the difference, and orange diamonds are "
-        f"{'certified' if sizes else 'significant'} differences. "
-        "The models' own disparities have no lines: whether two intervals overlap does not show whether they differ.",
+        f"Disparities under both models.{some} Each line runs from {names[0]} (hollow circle) to {names[1]} (full "
+        f"mark); orange diamonds are {'certified' if sizes else 'significant'} differences. The grey line is equality.",
     )
 
 
@@ -135,7 +116,7 @@ def models_document(compared: Any, documents: Mapping[str, list[Block]]) -> list
     """
     found, results, fairer = compared._records, compared.results, compared._is_fairer
     if len(found) == 1:
-        return [Heading("Verdict"), *next(iter(documents.values()))]
+        return sections(next(iter(documents.values())))
     names = [str(name) for name in results.index[results["significant"]]]
     told = enumerated([*map(label, names)]) if names else "none"
     asked, baseline = f"Of {len(results):,} candidates", label(compared.baseline)
@@ -166,6 +147,7 @@ def models_document(compared: Any, documents: Mapping[str, list[Block]]) -> list
             shows=lambda row: ("certified" if fairer else "significant") if row["significant"] else "",
         ),
     )  # fmt: skip
+    told_of = tuple(one.verdict for name, one in found.items() if one.concern != fairer and name in names)
     level = compared.confidence_level
     note = (
         f"Candidates are judged by Holm's method over all of them, at a level of {100 * (1 - level):.3g}%. What "
@@ -176,11 +158,19 @@ def models_document(compared: Any, documents: Mapping[str, list[Block]]) -> list
     rows = [{**row, "candidate": str(name)} for name, row in zip(results.index, records(results), strict=True)]
     caption = "The strongest evidence about each candidate"
     return [
-        Heading("Verdict"),
-        verdict_of(f"{said} ({'largest' if fairer else 'smallest'} adjusted {p}).", compared.concern_),
-        Table.of(columns, rows, caption, None if fairer else "significant"),
-        Paragraph(note),
-        *(block for name, blocks in documents.items() for block in (Heading(label(name)), *blocks)),
+        *sections(
+            [
+                verdict_of(f"{said} ({'largest' if fairer else 'smallest'} adjusted {p}).", compared.concern_),
+                *([Items(told_of)] if told_of else []),
+                Table.of(columns, rows, caption, None if fairer else "significant"),
+                Paragraph(note),
+            ]
+        ),
+        *(
+            block
+            for name, blocks in documents.items()
+            for block in sections(blocks, label(name), f"{label(name)} in detail")
+        ),
     ]
 
 

@@ -75,6 +75,8 @@ class Column:
         Whether the heading is a name of the data itself.
     under : str, optional
         If not None, cells stand below those of the column before it, with this text in front of them.
+    headed : bool
+        Whether its heading then stands below that of the column before it.
     fold : str, optional
         The same, on a narrow screen only.
     detail : bool
@@ -87,6 +89,7 @@ class Column:
     kind: str = "number"
     named: bool = False
     under: str | None = None
+    headed: bool = False
     fold: str | None = None
     detail: bool = False
     shows: str | Callable[[Mapping[str, Any]], str] = field(default="", compare=False, repr=False)

@@ -18,9 +18,10 @@ from sklearn.utils.validation import check_is_fitted
 from skfairtest._utils.base import ModelTest
 from skfairtest._utils.text import label
 from skfairtest._version import __version__
-from skfairtest.report.document import Block, Heading, Paragraph, Table, first_part, shortened
+from skfairtest.report.document import Block, Heading, Paragraph, first_part, shortened
 from skfairtest.report.markdown import markdown
 from skfairtest.report.plain import plain_value
+from skfairtest.report.skeleton import sections
 from skfairtest.report.text import plain
 
 #: Libraries whose versions may change a number, or a drawing where it is installed.
@@ -163,10 +164,7 @@ class Pages:
     def _page(self) -> Sequence[Block]:
         """Compose the page: the report below a title."""
         report = [replace(one, level=2) if isinstance(one, Heading) else one for one in self._document()]
-        tables = next((place for place, block in enumerate(report) if isinstance(block, Table)), len(report))
-        return [
-            Heading(self._title(), 1), Heading("Verdict"), *report[:tables], Heading("In numbers"), *report[tables:],
-        ]  # fmt: skip
+        return [Heading(self._title(), 1), *sections(report)]
 
 
 class ReportMixin(Pages, ModelTest):

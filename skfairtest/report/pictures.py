@@ -58,7 +58,7 @@ def forest_rows(
     factor: Callable[[Setup, str], float] = axis_factor,
 ) -> tuple[Rows, ...]:  # fmt: skip
     """Return a panel for each metric; the last one says what is on an axis that all share."""
-    drawn, columns = [], ("disparity", "ci_low", "ci_high")
+    drawn, columns = [], ["disparity", "ci_low", "ci_high", *(["start"] if "start" in frame else [])]
     for metric in metrics:
         own, log = frame[frame["metric"] == metric], setup.is_ratio(metric)
         labelled, null = not shared or metric == metrics[-1], 1.0 if log else 0.0

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from skfairtest.report.scales import Scale
 
@@ -32,12 +32,21 @@ class Mark:
         What it looks like: a diamond, a circle, a hollow circle.
     value, low, high : float
         The estimate, which may be undefined, and the ends of the interval.
+    start : float
+        Where the estimate moved from: a hollow circle, the other end of a dumbbell.
     """
 
     kind: str
     value: float
     low: float = math.nan
     high: float = math.nan
+    start: float = math.nan
+
+    @classmethod
+    def moved(cls, start: ArrayLike, value: ArrayLike) -> list[NDArray[np.float64]]:
+        """Return the columns of dumbbells for `Panel.of`: lines from `start` to `value`."""
+        both = np.asarray([start, value], dtype=float)
+        return [both[1], both.min(axis=0), both.max(axis=0), both[0]]
 
 
 @dataclass(frozen=True)
@@ -54,12 +63,15 @@ class Spot:
         The estimate, if it lies on the scale.
     beyond : tuple of {"left", "right"}
         Where something lies beyond the scale.
+    start : float, optional
+        Where the estimate moved from.
     """
 
     kind: str
     line: tuple[float, float] | None = None
     at: float | None = None
     beyond: tuple[str, ...] = ()
+    start: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +144,7 @@ class Panel:
         Examples
         --------
         >>> Panel.of([[0.5], [0.25], [float("inf")]], ["other"], scale=Scale(0, 1)).spots
-        [Spot(kind='other', line=(25.0, 100.0), at=50.0, beyond=('right',))]
+        [Spot(kind='other', line=(25.0, 100.0), at=50.0, beyond=('right',), start=None)]
         """
         return list(map(self._spot, self.marks))
 
@@ -145,8 +157,9 @@ class Panel:
         sides = {"left": any(place < -1e-9 for place in places), "right": any(place > 100 + 1e-9 for place in places)}
         beyond = tuple(side for side, is_beyond in sides.items() if is_beyond)
         return Spot(
-            mark.kind, (first, last) if known else None, self.place(mark.value) if 0 <= at <= 100 else None, beyond
-        )
+            mark.kind, (first, last) if known else None, self.place(mark.value) if 0 <= at <= 100 else None, beyond,
+            None if math.isnan(mark.start) else self.place(mark.start),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

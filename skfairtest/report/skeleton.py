@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 
 from skfairtest.report.cells import excluded_table
-from skfairtest.report.document import Block, Heading, Items, Paragraph
+from skfairtest.report.document import Block, Figure, Heading, Items, Paragraph, Table
 from skfairtest.report.sentences import p_text
 
 
@@ -61,6 +61,16 @@ def verdict_of(said: str, concern: bool) -> Paragraph:
     return Paragraph(said, "concern" if concern else "fine")
 
 
+#: How a p-value is repeated that is sampled.
+SEED = "Without a random_state it differs from run to run: random_state=0 repeats it."
+
+
+def sections(blocks: Sequence[Block], title: str = "Verdict", details: str = "In detail") -> list[Block]:
+    """Divide a report: the verdict and what is said of it, then, from the first figure or table on, the details."""
+    first = next((place for place, block in enumerate(blocks) if isinstance(block, Figure | Table)), len(blocks))
+    return [Heading(title), *blocks[:first], *([Heading(details), *blocks[first:]] if blocks[first:] else [])]
+
+
 def lines(said: Iterable[str]) -> list[Block]:
     """Return a paragraph of sentences, a line each; none of no sentences."""
     text = "\n".join(said)
@@ -77,4 +87,4 @@ def sampling_error(limits: tuple[float, float]) -> list[str]:
     if limits[0] == limits[1]:
         return []
     low, high = (p_text(bound) if bound else "0" for bound in limits)
-    return [f"With infinitely many resamples, the p-value would lie between {low} and {high} (95% limits)."]
+    return [f"With infinitely many resamples, the p-value would lie between {low} and {high} (95% limits). {SEED}"]

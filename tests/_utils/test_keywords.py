@@ -4,11 +4,19 @@ import inspect
 import pickle
 
 import pytest
+from fairlearn.metrics import MetricFrame, selection_rate
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import GridSearchCV
 
-from skfairtest import FairnessAudit, FairnessTest, make_fairness_scorer, select_fair
+from skfairtest import (
+    FairnessAudit,
+    FairnessTest,
+    SignificanceFrame,
+    compare_models,
+    make_fairness_scorer,
+    select_fair,
+)
 
 ROWS = {"y_true": [0, 1, 1], "y_pred": [1, 0, 1], "sensitive_features": list("aab")}
 
@@ -72,6 +80,16 @@ def test_a_choice_that_is_not_made_is_told_how():
 def test_a_third_array_is_told_its_name():
     with pytest.raises(TypeError, match=r"fit\(\) takes only X and y by position: .*sensitive_features="):
         FairnessTest().fit([0, 1], [0, 1], list("ab"))
+
+
+def test_models_by_position_and_a_metric_frame_are_told_what_to_type():
+    labels, group = [0, 1] * 4, list("aabb") * 2
+    with pytest.raises(TypeError, match=r"by name\. Models are one argument: compare_models\(\[model_a"):
+        compare_models(labels, labels, [[0.0]] * 8, labels, sensitive_features=group)
+    given = {"metrics": selection_rate, "y_true": labels, "y_pred": labels, "sensitive_features": group}
+    with pytest.raises(TypeError, match=r"keeps no data: pass what .* SignificanceFrame\(metrics="):
+        SignificanceFrame(MetricFrame(**given))
+    assert SignificanceFrame(**given).difference_test()["p_value"].iloc[0] == 1
 
 
 def test_where_nothing_is_near_python_answers():

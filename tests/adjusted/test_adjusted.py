@@ -371,5 +371,6 @@ def test_too_few_resamples_are_said_and_their_error_is_known():
     low, high = few.p_value_interval_
     assert low < few.p_value_ < high  # 95% limits of the share, of 9, that no draw exceeds
     assert "With infinitely many resamples" in str(few)
-    none = asked(data, **STRAIGHT)
+    assert "random_state=0 repeats it" in str(few)
+    assert "random_state=0" not in str(none := asked(data, **STRAIGHT))
     assert none.p_value_interval_ == (none.p_value_, none.p_value_)

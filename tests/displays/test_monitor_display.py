@@ -34,6 +34,9 @@ def test_what_is_drawn_is_what_the_test_says(test):
     (difference,) = (line for line in lower.get_lines() if line.get_label() == "difference so far")
     np.testing.assert_allclose(difference.get_ydata(), 100 * own["disparity"])
     assert upper.get_yscale() == "log"
+    assert upper.get_legend() is None  # which would stand between the panels
+    shown = [text.get_text() for text in lower.get_legend().get_texts()]
+    assert {"evidence (e-value, adjusted)", "significant from 20", "difference so far"} < set(shown)
     assert lower.get_xticklabels()[0].get_text() == "week 0"
     display.figure_.canvas.draw()
     assert "$" not in "".join(text.get_text() for text in upper.get_yticklabels())

@@ -461,7 +461,7 @@ def test_a_bootstrap_of_arrays_is_a_value_error(frame_class):
 
 
 def test_arguments_are_keywords(frame_class):
-    with pytest.raises(TypeError, match="positional argument"):
+    with pytest.raises(TypeError, match=r"positional argument|nothing by position"):
         frame_class(accuracy_score, TRUE, PRED, sensitive_features=GROUP)
 
 

@@ -1,13 +1,18 @@
 """Two models on the same people: is the disparity of one that of the other."""
 
+import re
+
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.collections import PathCollection
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, precision_score, roc_auc_score
 
-from skfairtest import CountTable, FairnessTest, PairedFairnessTest, Rate
+from skfairtest import CountTable, FairnessTest, PairedFairnessTest, Rate, compare_models
+from skfairtest.paired.report import models_figure
 from skfairtest.paired.statistics import Changes, compare_changes
 
 
@@ -318,3 +323,53 @@ def test_sizes_of_disparities_count_each_person_once_and_alone(data, name):
     columns = {name: np.arange(len(data)) % 7 + 1}
     with pytest.raises(ValueError, match=f"{name} has no test with alternative='fairer'"):
         fitted(data, "selection_rate", alternative="fairer", **columns)
+
+
+def swap(share, better):
+    """Two models, of which B has the gap of A times `share` in the metric's first pair of groups."""
+    group, place = np.repeat(["f", "m"], 200), np.tile(np.arange(200), 2)
+    decided = (place < np.where(group == "f", 60, 120), place < np.where(group == "f", 120 - 60 * share, 120))
+    first, second = decided if better == "B" else decided[::-1]
+    return PairedFairnessTest.from_predictions(
+        None, first.astype(int), second.astype(int), sensitive_features={"sex": group}, metric="selection_rate",
+        random_state=0,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("better", ["A", "B"])
+def test_the_headline_names_the_fairer_model_and_both_disparities(better):
+    found, other = swap(0.5, better)._record(("old", "new")), {"A": ("15.0", "30.0"), "B": ("30.0", "15.0")}[better]
+    fairer = {"A": "old", "B": "new"}[better]
+    assert f"between old and new: {fairer} is fairer by sex (the observed disparity is smaller)." in found.verdict
+    assert f"m minus f, {other[1]} points under new and {other[0]} under old" in found.verdict
+
+
+def test_the_headline_names_no_model_where_nothing_was_found_or_the_direction_changes():
+    assert "fairer" not in swap(0.98, "B")._record().verdict
+    assert "No significant difference" in swap(0.98, "B")._record().verdict
+    turned = swap(-0.5, "B")._record().verdict
+    assert "neither is fairer by sex: no disparity is smaller in the same direction; 1 comparison changed" in turned
+
+
+def test_the_figure_has_a_dumbbell_for_each_comparison_on_pages_and_axes(data):
+    test = fitted(data, "false_positive_rate")
+    frame = test._record().frame
+    (rows,) = models_figure(test._record()).drawing.rows
+    (panel,) = rows.panels
+    assert [(mark.start, mark.value) for mark in panel.marks] == [*zip(frame["value_a"], frame["value_b"], strict=True)]
+    assert [sorted((mark.start, mark.value)) for mark in panel.marks] == [[mark.low, mark.high] for mark in panel.marks]
+    assert all(spot.line == tuple(sorted((spot.start, spot.at))) for spot in panel.spots)
+    display = test.plot()
+    assert display.labels == list(rows.names)
+    hollow, *_ = (drawn for drawn in display.ax_.collections if isinstance(drawn, PathCollection))
+    np.testing.assert_allclose(hollow.get_offsets()[:, 0], frame["value_a"])
+    np.testing.assert_allclose(display.disparity, frame["difference"])
+    plt.close(display.figure_)
+
+
+def test_headings_of_several_candidates_have_ids_of_their_own(data):
+    models = {"old": data["a"], "new": data["b"], "same": data["a"]}
+    found = compare_models(models, sensitive_features=data[["sex"]], metric="selection_rate").to_html()
+    ids = re.findall(r' id="([^"]+)"', found)
+    assert len(ids) == len(set(ids))
+    assert found.index("</section>") < found.index("<figure")
