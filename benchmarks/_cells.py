@@ -7,7 +7,7 @@ the name of a law in `LAWS` and a factor. Rows: what `_rows` draws.
 """
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 
 import numpy as np
@@ -135,6 +135,14 @@ def _sizes(people):
     return "-".join(map(str, people))
 
 
+def turned(cell, effect, words):
+    """The design with power in the other direction."""
+    head, sizes = cell.name.rsplit("/", 1)
+    # Where a bound of the size is promised it takes more data sets to tell.
+    many = cell.data_sets if has_enough_people(cell) else min(500, cell.data_sets)
+    return replace(cell, name=f"{head}, {words}/{sizes}", effect=effect, data_sets=many, quick=False)
+
+
 def rate_cells():
     tpr = RATES["true_positive_rate"]
     paper = (by_truth(0.8, 0.9, 0.1), by_truth(0.2, 0.9, 0.1))
@@ -173,23 +181,30 @@ def table_cells():
     """Balanced accuracy and Matthews' coefficient of two classes."""
     equal = (by_truth(0.7, 0.9, 0.3), by_truth(0.3, 0.8, 0.2), by_truth(0.3, 0.7, 0.2))
     high = (by_truth(0.7, 0.99, 0.03), by_truth(0.3, 0.98, 0.02), by_truth(0.3, 0.93, 0.02))
-    for label, (first, same, other), sizes in (
-        (".8", equal, [(60, 1000), (200, 200), (1000, 1000), (1000, 10000)]),
-        (".98", high, [(60, 1000), (200, 200), (1000, 1000)]),
+    lower = by_truth(0.7, 0.8, 0.3), by_truth(0.7, 0.94, 0.03)
+    for label, (first, same, other), worse, sizes in (
+        (".8", equal, lower[0], [(60, 1000), (200, 200), (1000, 1000), (1000, 10000)]),
+        (".98", high, lower[1], [(60, 1000), (200, 200), (1000, 1000)]),
     ):
         for people in sizes:
             many = people[0] >= 1000
-            yield Cell(
+            cell = Cell(
                 f"balanced_accuracy/{label}/{_sizes(people)}", "table", "balanced_accuracy", people, (first, same),
                 None if people[1] > 1000 else (first, other), 2000 if many else 1000, 199,
                 quick=label == ".8" and people in ((200, 200), (1000, 1000)),
             )  # fmt: skip
+            yield cell
+            if people == (60, 1000):
+                yield turned(cell, (worse, same), "the smaller group worse")
     first, same, other = with_mcc(0.5, 0.2, 0.5), with_mcc(0.1, 0.05, 0.5), with_mcc(0.1, 0.05, 0.3)
     for people in [(60, 1000), (200, 200), (1000, 1000), (1000, 10000)]:
-        yield Cell(
+        cell = Cell(
             f"mcc/.5/{_sizes(people)}", "table", "matthews_corrcoef", people, (first, same),
             None if people[1] > 1000 else (first, other), quick=people == (200, 200),
         )  # fmt: skip
+        yield cell
+        if people == (60, 1000):
+            yield turned(cell, (with_mcc(0.5, 0.2, 0.3), same), "the smaller group worse")
 
 
 # Metrics of classes ----------------------------------------------------------------------------------------
@@ -240,14 +255,17 @@ def class_cells():
         null = tuple(of_classes(own, metric, value) for own in shares)
         for people in sizes:
             # The smaller group, or the first of two, is worse.
-            worse = int(people[1] < people[0])
-            lower = of_classes(shares[worse], metric, value - (0.15 if min(people) < 200 else 0.1))
-            effect = (null[0], lower) if worse else (lower, null[1])
-            yield Cell(
+            worse, less = int(people[1] < people[0]), value - (0.15 if min(people) < 200 else 0.1)
+            lower = [of_classes(own, metric, less) for own in shares]
+            effects = (lower[0], null[1]), (null[0], lower[1])
+            cell = Cell(
                 f"classes/{metric}/{classes} classes, {value:g}/{_sizes(people)}", "table", metric, people, null,
-                None if max(people) > 1000 else effect, 2000, 199, competitors=False,
+                None if max(people) > 1000 else effects[worse], 2000, 199, competitors=False,
                 quick=people == (200, 200) and metric in ("f1_macro", "f2"),
             )  # fmt: skip
+            yield cell
+            if cell.effect is not None and people[0] != people[1]:
+                yield turned(cell, effects[1 - worse], "the larger group worse")
 
 
 # Scores ----------------------------------------------------------------------------------------------------
@@ -353,23 +371,29 @@ def number_cells():
     for value in (0.7, 0.9):
         first, same, other = of_precision(0.5, value), of_precision(0.2, value), of_precision(0.2, value - 0.15)
         for people in sizes:
-            yield Cell(
+            cell = Cell(
                 f"average_precision/{value:g}/{_sizes(people)}", "area", "average_precision", people, (first, same),
                 None if max(people) > 1000 else (first, other),
                 # Where a bound of the size is promised it takes more data sets to tell.
                 200 if max(people) > 1000 else 2000 if people == (200, 200) and value == 0.7 else 600, 199,
                 competitors=False, quick=people == (200, 200) and value == 0.7,
             )  # fmt: skip
+            yield cell
+            if cell.effect is not None and people[0] != people[1]:
+                yield turned(cell, (of_precision(0.5, value - 0.15), same), "the first group worse")
     for law in ("normal", "exponential"):
         for value in (0.5, 0.9):
             null = (("normal", 1.0, value), (law, 3.0, value))
             for people in sizes:
-                yield Cell(
+                cell = Cell(
                     f"r2/normal, {law}, {value:g}/{_sizes(people)}", "explained", "r2", people, null,
                     None if max(people) > 1000 else (null[0], (law, 3.0, value - 0.15)),
                     200 if max(people) > 1000 else 600, 199, competitors=False,
                     quick=people == (200, 200) and value == 0.5 and law == "normal",
                 )  # fmt: skip
+                yield cell
+                if cell.effect is not None and people[0] != people[1]:
+                    yield turned(cell, (("normal", 1.0, value - 0.15), null[1]), "the first group worse")
 
 
 # Losses ----------------------------------------------------------------------------------------------------
@@ -412,7 +436,7 @@ DOUBTFUL = [("certain", "rare Beta", people) for people in ((50, 500), (200, 200
 DOUBTFUL += [("exponential", law, (50, 500)) for law in ("uniform", "normal")]
 FRIENDLY = [("normal", "normal", people) for people in ((30, 30), (20, 200), (50, 500), (200, 200), (200, 2000))]
 FRIENDLY += [("normal", "uniform", (50, 500)), ("absolute normal", "absolute normal", (50, 500))]
-#: Ratios of the first group's mean to the second's for which the cautions of friendly designs are looked at as well.
+#: Ratios of the first group's mean loss to the second's, by the number of people in the first.
 FACTORS = {20: 3.0, 30: 2.0, 50: 1.5, 200: 1.4}
 
 
@@ -425,13 +449,18 @@ def loss_cells():
         for first, second in laws:
             for people in [(50, 500), (200, 200), (200, 2000), (1000, 10000)]:
                 near = (first, second) in MILD and people[0] >= 200
-                yield Cell(
+                cell = Cell(
                     f"{metric}/{first}, {second}/{_sizes(people)}", "loss", metric, people,
                     ((first, 1.0), (second, 1.0)),
                     ((first, 1.0), (second, 1.4)) if people == (200, 200) else None,
                     1500 if near else 300 if people[1] > 2000 else 1000, 199,
                     competitors=people[1] <= 500, quick=near and people == (200, 200),
                 )  # fmt: skip
+                yield cell
+                if cell.effect is None and people[1] <= 2000:
+                    factor, plain = FACTORS[people[0]], replace(cell, competitors=False)
+                    yield turned(plain, ((first, factor), (second, 1.0)), "first higher")
+                    yield turned(plain, ((first, 1 / factor), (second, 1.0)), "first lower")
 
 
 def caution_cells():

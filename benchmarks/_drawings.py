@@ -93,8 +93,8 @@ def compared(cells, records):
 def sizes(methods, method, _default, cell):
     """Yield a method's size, and whether it is more than three Monte-Carlo errors above the level."""
     if method in methods:
-        size = methods[method]["size"]
-        yield size, size > ALPHA + 3 * np.sqrt(ALPHA * (1 - ALPHA) / cell.data_sets) + 1e-9
+        size, data_sets = methods[method]["size"], methods[method].get("data_sets", cell.data_sets)
+        yield size, size > ALPHA + 3 * np.sqrt(ALPHA * (1 - ALPHA) / data_sets) + 1e-9
 
 
 def misses(methods, method, _default, _cell):

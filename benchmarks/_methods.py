@@ -13,10 +13,11 @@ from scipy.stats import norm
 from benchmarks import _competitors as competitors
 from benchmarks._cells import ALPHA, LAWS, SHAPES, average_precision_of
 from skfairtest import FairnessTest
+from skfairtest._utils.typing import Moments
 from skfairtest.inference import two_sides
 from skfairtest.inference._discrete import binomial_log_pmf, hypergeometric_log_pmf
 from skfairtest.inference.conditional import conditional_log_p
-from skfairtest.inference.linear_form import EffectiveRates
+from skfairtest.inference.linear_form import EffectiveRates, resampled
 from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.rate_draws import (
     Contrast,
@@ -312,6 +313,7 @@ def draw_scores(people, population, rng):
 def judge_areas(cell, population, size, rng):
     """AUC of two groups, labels permuted within the true label; average precision, labels permuted everywhere."""
     out, difference = Outcomes(), float(np.subtract(*true_values(cell, population)))
+    (beside,) = rng.spawn(1)
     for _ in range(size):
         group, truth, score = draw_scores(cell.people, population, rng)
         if any(len(np.unique(truth[group == g])) < 2 for g in (0, 1)):
@@ -332,7 +334,10 @@ def judge_areas(cell, population, size, rng):
         statistic = Statistic("difference", np.ones(1))
         moments = two_sides.columns([stratum.observed()])
         out.add("delong", *competitors.z_test(*(float(v) for v in statistic.distance(moments))))
-        if cell.effect is not None and not cell.competitors:  # many designs, for the default and what it replaced
+        if cell.effect is not None and cell.effect[1] == cell.null[1]:  # once where either group is the worse one
+            out.add("likelihood", area_likelihood(functional, counts))
+            out.add("bootstrap_t", *bootstrapped(functional, counts, cell.resamples, beside))
+        if cell.effect is not None and not cell.competitors:  # many designs, for the default and its rivals
             continue
         everywhere = Stratum(functional, counts, np.zeros(len(truth), dtype=int), rows=True)
         plain, raw = studentized(everywhere, cell.resamples, rng, published=True)
@@ -359,6 +364,28 @@ def scored(functional, counts, truth):
     z = studentize(distance, error)
     end = truth if abs(z[1]) <= Z else np.inf
     return float(np.exp(reference_log_p(float(z[0]), "two-sided"))), end, end
+
+
+def area_likelihood(functional, counts):
+    """P-value of the empirical likelihood of two areas."""
+    counts, groups = counts.astype(float), [own > 0 for own in counts]
+    (areas, parts), (_, variances) = functional.parts(counts), functional.moments(counts)
+    placements = []
+    for area, part, own in zip(areas, parts, groups, strict=True):
+        positives = functional.positive[own[functional.positive]]
+        placements.append(area + len(positives) * part[positives])
+    return competitors.area_likelihood(placements, variances)
+
+
+def bootstrapped(functional, counts, size, rng):
+    """P-value and interval of ``method="bootstrap"``: people resampled within groups, studentized."""
+    seed = np.random.SeedSequence(int(rng.integers(2**63)))
+    sides = two_sides.Sides(functional, counts, np.eye(2, dtype=bool), rows=True)
+    (drawn,) = two_sides.draw_bootstrap([sides], [(0, 1, False)], size, seed)
+    observed = functional.pair(*counts.astype(float), null=False)
+    found = resampled(observed, Moments(*(v.ravel() for v in drawn)), "difference", studentized=True)
+    sides = (("two-sided", ALPHA), ("two-sided", ALPHA))
+    return found.test(0.0, "two-sided")[0], *found.limits(sides, (-1.0, 1.0))
 
 
 def area_of_counts(truth, score):

@@ -76,9 +76,12 @@ def methods_in(cells, records, key):
 
 
 def size_text(figures, cell):
-    error = np.sqrt(ALPHA * (1 - ALPHA) / cell.data_sets)
+    """The size, bold where it is too large, with the number of data sets where the method saw fewer than others."""
+    data_sets = figures.get("data_sets", cell.data_sets)
+    error = np.sqrt(ALPHA * (1 - ALPHA) / data_sets)
     text = number(figures["size"])
-    return f"**{text}**" if figures["size"] > ALPHA + 3 * error + 1e-9 else text
+    text = f"**{text}**" if figures["size"] > ALPHA + 3 * error + 1e-9 else text
+    return f"{text} ({data_sets})" if data_sets < cell.data_sets else text
 
 
 def power_text(figures):
@@ -166,6 +169,11 @@ def kept(found):
     return ["## What we claim, and whether it holds", "", table(["claim", "figures for which it holds"], rows), ""]
 
 
+def fair_model(cell):
+    """What designs have in common that differ only in the unfair model of which the power is measured."""
+    return cell.metric, cell.people, cell.null
+
+
 def limits(cells, records, found, exceptions, folder):
     """Say what the tests of this package get wrong: beyond the claims, in the gauntlet, with intervals, by name."""
     rows, out = [], ["## Where not to trust us", "", LIMITS, ""]
@@ -178,13 +186,14 @@ def limits(cells, records, found, exceptions, folder):
     out += exceptions
     approximate = [cell for cell in cells if cell.kind in ("area", "table", "loss", "explained")]
     above = [
-        size
+        (size, fair_model(cell))
         for cell in approximate
         for size, is_bad in sizes(records[cell.name]["methods"], cell.default, None, cell)
         if is_bad
     ]
-    far = sum(size > FAR for size in above)
-    out.append(APPROXIMATE.format(designs=len(approximate), above=len(above), far=far))
+    far = sum(size > FAR for size, _ in above)
+    models, of = len({model for _, model in above}), len({fair_model(cell) for cell in approximate})
+    out.append(APPROXIMATE.format(designs=len(approximate), above=len(above), far=far, models=models, of=of))
     missed = [
         [MISSED, cell.name, number(miss)]
         for cell in cells

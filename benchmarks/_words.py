@@ -17,6 +17,7 @@ METHODS = {
     "welch": "Welch",
     "delong": "DeLong",
     "areas": "**as rates**",
+    "likelihood": "empirical likelihood",
     "kdd": "KDD'20 plug-in",
     "raw": "un-studentized",
     "basic_bootstrap": "basic bootstrap",
@@ -90,7 +91,8 @@ INTERVALS = (
 )
 APPROXIMATE = (
     "- **Metrics that are no rates**: of {designs} designs of two groups the default rejects fair models in more than "
-    "5% of the data sets, by more than three Monte-Carlo errors, in {above}, and in more than 10% in {far}."
+    "5% of the data sets, by more than three Monte-Carlo errors, in {above}, and in more than 10% in {far}. Designs "
+    "that differ only in which group is worse share a fair model: those {above} have {models} of the {of} fair models."
 )
 COVARIATES = (
     "- **Given covariates**, the test rejects too often where its models do not learn the confounding: {worst} at "
@@ -118,7 +120,8 @@ READING = """\
 # How to read the tables
 
 The tables are folded; click on a title to open one. **Bold figures** are sizes more than three Monte-Carlo errors above
-5%, or coverages as far below 95%.
+5%, or coverages as far below 95%. A number in brackets behind a size is that of the data sets of a method that saw
+fewer than the others.
 
 - *Size*: the share of data sets in which a fair model is rejected. Only the metric under test is equal in the groups.
   Base rates, distributions of scores and everything else differ (the weak null hypothesis), unless the design says
@@ -171,6 +174,11 @@ NOTES = [
         "drawings",
     ),
     (("welch", "delong"), "the t test of indicators or losses; the normal test of two areas"),
+    (
+        ("likelihood",),
+        "the empirical likelihood of two areas as means of placements, scaled to DeLong's variances (after Qin and "
+        "Zhou 2006); with the studentized bootstrap in designs where the smaller group is the worse one",
+    ),
     (("shaffer", "holm", "max_t"), "adjustments for several comparisons; *not adjusted* has none"),
     (
         ("to_highest", "chosen_reference"),
@@ -229,12 +237,13 @@ SECTIONS = [
     (
         "balanced_accuracy",
         "Balanced accuracy",
-        "Base rates .7 and .3; different recalls with the same balanced accuracy.",
+        "Base rates .7 and .3; different recalls with the same balanced accuracy. Power: against .05 less, of "
+        ".98 against .025 less, in the second group unless named.",
     ),
     (
         "mcc",
         "Matthews' correlation coefficient",
-        "Base rates .5 and .1, coefficient .5 in both groups.",
+        "Base rates .5 and .1, coefficient .5 in both groups. Power: against .3 in the second group, unless named.",
     ),
     (
         "classes",
@@ -242,30 +251,33 @@ SECTIONS = [
         "True classes have shares .5 and .5 in the first group and .8 and .2 in the second; with three classes .4, .3 "
         "and .3, and .6, .25 and .15. Every class is predicted correctly equally often, so that the metric has the "
         "value named. With 40 people and a value of .95 a group makes about two errors; below ten the package warns. "
-        "Power: against .1 less in the smaller group, .15 where that group has fewer than 200 people.",
+        "Power: against .1 less in the smaller group unless named, .15 where that group has fewer than 200 people.",
     ),
     (
         "average_precision",
         "Average precision",
         "Base rates .5 and .2; normal scores, as far apart as gives the value named. Power: against .15 less in the "
-        "second group.",
+        "second group, unless the first is named.",
     ),
     (
         "r2",
         "R squared",
         "Normal numbers in the first group. In the second the numbers have the distribution named and three times the "
-        "spread, and so have the errors. Power: against .15 less in the second group.",
+        "spread, and so have the errors. Power: against .15 less in the second group, unless the first is named.",
     ),
     (
         "mean_squared_error",
         "Mean squared error",
-        "Equal mean squared errors; the distributions of the errors are named.",
+        "Equal mean squared errors; the distributions of the errors are named. Power: against 1.4 times the loss in "
+        "the second group, or, where named, against a loss of the first group that is higher or lower by a factor (1.5 "
+        "with 50 people, 1.4 with 200).",
     ),
     (
         "log_loss",
         "Log loss",
         "Equal mean losses: calibrated scores with two Beta distributions; then scores that are always .99 and right "
-        "99% of the time, compared with calibrated scores near 0, whose losses are rare and large.",
+        "99% of the time, compared with calibrated scores near 0, whose losses are rare and large. Power: as for mean "
+        "squared errors.",
     ),
     (
         "cautions",

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from scipy import optimize, stats
 from sklearn.metrics import mean_squared_error, recall_score, roc_auc_score
 
 from skfairtest import FairnessTest
@@ -500,6 +501,32 @@ def test_an_interval_that_misses_too_often_is_marked_with_equal_and_with_differe
     figures = {"coverage": 0.94, "coverage_error": 0.005, "coverage_effect": 0.8, "coverage_effect_error": 0.01}
     found = list(_drawings.misses({"exact": figures}, "exact", "exact", None))
     assert found == [(pytest.approx(0.06), False), (pytest.approx(0.2), True)]
+
+
+def test_empirical_likelihood_of_areas_is_the_largest_one_under_a_common_area():
+    rng = np.random.default_rng(0)
+    shares, variances = [rng.beta(8, 2, 40), rng.beta(4, 1, 90)], (0.002, 0.0008)
+
+    def ratio(area):
+        """Minus twice the scaled log likelihood ratio of both means, each by its dual."""
+        total = 0.0
+        for share, variance in zip(shares, variances, strict=True):
+            ends = 1 / (area - share.max()), 1 / (area - share.min())
+            dual = optimize.minimize_scalar(
+                lambda tilt, each=share - area: -np.log1p(tilt * each).sum(), bounds=ends, method="bounded",
+                options={"xatol": 1e-10},
+            )  # fmt: skip
+            total -= 2 * share.var(ddof=1) / len(share) / variance * dual.fun
+        return total
+
+    least = optimize.minimize_scalar(ratio, bounds=(0.7, 0.9), method="bounded", options={"xatol": 1e-8}).fun
+    assert _competitors.area_likelihood(shares, variances) == pytest.approx(stats.chi2.sf(least, 1), rel=1e-6)
+
+
+def test_empirical_likelihood_rejects_areas_that_have_no_common_value():
+    perfect, other = np.ones(5), np.array([0.8, 0.9, 1.0])
+    assert _competitors.area_likelihood([perfect, other], (0.0, 0.01)) == 0
+    assert _competitors.area_likelihood([perfect, perfect], (0.0, 0.0)) == 1
 
 
 @pytest.mark.parametrize(("words", "key"), [("", "size"), (", first higher", "power")])
