@@ -77,7 +77,7 @@ def rows(designs, n_data_sets):
 
 
 def held(found):
-    """Whether clusters keep the level."""
+    """Whether tests in clusters are valid."""
     promise = Promise("answers in clusters of prompts: size at most .05 and three Monte-Carlo errors")
     for row in found:
         most = ALPHA + 3 * np.sqrt(ALPHA * (1 - ALPHA) / row["data_sets"])

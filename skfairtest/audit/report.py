@@ -290,7 +290,10 @@ def _reproducing(record: AuditRecord) -> Iterator[Block]:
         f"This audit ran on {label(record.created)}. The same data, versions and settings reproduce these results; "
         "random_state is the seed."
     )
-    given = [f"{label(name)}={label(_typed(name, value))}" for name, value in plain_value(record.parameters).items()]
+    parameters = plain_value(record.parameters)
+    if parameters.get("prediction_threshold") is None and parameters.get("response") == "auto":
+        parameters = {name: parameters[name] for name in parameters if name not in ("prediction_threshold", "response")}
+    given = [f"{label(name)}={label(_typed(name, value))}" for name, value in parameters.items()]
     yield Code(tuple(call_lines(record.provenance, given)), "Call")
     traces = tuple(_traces(record))
     if traces:
