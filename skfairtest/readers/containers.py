@@ -53,7 +53,7 @@ def is_table(data: Any) -> bool:
 
 def in_memory(data: Any) -> Any:
     """A collection of Dask, or a mapping of such, with its values; anything else unchanged."""
-    if isinstance(data, dict):
+    if type(data) is dict:  # a sparse matrix may be one as well
         return {name: in_memory(values) for name, values in data.items()}
     # Recognised by its protocol: importing Dask to ask would make it a dependency.
     return data.compute() if hasattr(data, "__dask_graph__") else data
