@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -205,7 +205,9 @@ class _Audited(MetaEstimatorMixin):
         )
         sensitive_features, control_features, clusters, test_weight = people.values()
         X, y = indexable(X, y)
-        n_groups = len(y) if isinstance(sensitive_features, Mapping) else len(sensitive_features)
+        is_list = isinstance(sensitive_features, list | tuple)
+        shape = (len(sensitive_features),) if is_list else getattr(sensitive_features, "shape", ())
+        n_groups = shape[0] if shape else len(y)  # of anything else it is said where it is read
         if n_groups != len(y):
             name = type(self).__name__
             raise ParameterError(
