@@ -37,7 +37,7 @@ from skfairtest.comparisons.unknown import with_unknown
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.metrics import Metric, resolve_metrics, standard_metrics
 from skfairtest.paired.fairness import PairedFairnessTest
-from skfairtest.readers import classes_of, given_to_fit, is_label, one_column
+from skfairtest.readers import classes_of, is_label
 from skfairtest.report.wording import check_words
 from skfairtest.subgroups.fairness import SubgroupScan
 from skfairtest.tables import Sample
@@ -95,11 +95,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     pos_label : label, optional
         The positive label, as in `FairnessTest`.
     prediction_threshold : float, optional
-        Predict the positive label from this score on: for models that only give probabilities, and for scores without
-        predictions. None: the model's own predictions, or `y_pred`.
+        The smallest score from which on the positive label is predicted, as in `FairnessTest`.
     response : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        The estimator's method that gives scores. "auto": the first that it has of those that the metrics can use, and
-        with `prediction_threshold` of these three; "predict" is for models whose ``predict`` gives probabilities.
+        The estimator's method that gives scores, as in `FairnessTest`.
     positive_means : str, optional
         What happens to people who are predicted positive, as a participle: "denied", "rated high-risk". Sentences say
         it instead of "predicted positive".
@@ -298,71 +296,25 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sensitive_features: Any = None,
-        control_features: Any = None,
-        sample_weight: Any = None,
-        clusters: Any = None,
-        predict_params: dict[str, Any] | None = None,
-    ) -> Self:
-        """Predict with the estimator and test its predictions; with `individual`, also its individual fairness.
-
-        Parameters
-        ----------
-        X : array-like
-            What the estimator predicts from; with ``estimator=None`` the predictions, of shape (n_samples,).
-        y : array-like of shape (n_samples,), optional
-            True labels; None where the metrics need none.
-        sensitive_features : array-like, frame, mapping, or names of columns of `X`
-            The groups: one or several columns of length n_samples.
-        control_features : array-like, frame, mapping, or names of columns of `X`, optional
-            Strata within which groups are compared.
-        sample_weight : array-like of shape (n_samples,), optional
-            The weight of each person, at least 0.
-        clusters : array-like of shape (n_samples,), optional
-            Who belongs together, such as the repeated decisions on one person.
-        predict_params : dict, optional
-            Further arguments of the estimator's ``predict``.
-
-        Returns
-        -------
-        self
-            The fitted audit.
-
-        Raises
-        ------
-        ValueError
-            If a parameter or an input is not usable; the message names it, what was found and what to do.
-        NotFittedError
-            If the estimator is a scikit-learn estimator that is not fitted.
-        """
+    def _fit(self, inputs: Inputs) -> Self:
+        """Audit what a fit is given; with `individual`, `scan` and `baseline` also by these."""
         test = self._individual_test()
-        columns = {
-            "sensitive_features": sensitive_features,
-            "control_features": control_features,
-            "sample_weight": sample_weight,
-            "clusters": clusters,
-        }
-        X, y, columns = given_to_fit(X, y, columns)
-        super().fit(X, y, **columns, predict_params=predict_params)
-        features = {name: columns[name] for name in ("sensitive_features", "control_features")}
+        super()._fit(inputs)
+        X, y, columns = inputs.X, inputs.y, inputs.columns
         if test is not None:
-            test.fit(X, y, sensitive_features=columns["sensitive_features"])
+            test.fit(X, y, sensitive_features=inputs.groups)
             self.record_ = replace(self.record_, individual=test.sentences(), individual_verdict=test.verdict_)
             self.individual_ = test
         if (scan := self._scan(seed=self.record_.parameters["random_state"], has_truth=y is not None)) is not None:
             scan.set_params(estimator=self.estimator)
-            self._keep_scan(scan.fit(X, y, **features, predict_params=predict_params))
+            features = {name: columns[name] for name in ("sensitive_features", "control_features")}
+            self._keep_scan(scan.fit(X, y, **features, predict_params=inputs.predict_params))
         if self.baseline is not None:
             test, without = self._baseline_test(
                 {"y_true", "y_pred", "y_score"} if y is not None else {"y_pred", "y_score"}
             )
             test.set_params(estimator_a=self.baseline, estimator_b=self.estimator)
-            self._keep_baseline(test, test._people(Inputs(X, one_column(y), columns, None, predict_params)), without)
+            self._keep_baseline(test, test._people(inputs), without)
         return self
 
     @classmethod

@@ -49,8 +49,7 @@ class Finding:
     @property
     def name(self) -> str:
         """What is compared: "race: A and B", with the stratum if there is one."""
-        groups = [self.row[side] for side in ("group", "other") if self.row[side] is not None]
-        sides = " and ".join(label(tuple(group) if isinstance(group, list) else group) for group in groups)
+        sides = " and ".join(_labels(self.row, ("group", "other")))
         within = "" if self.row["stratum"] is None else f" within {label(self.row['stratum'])}"
         return f"{self.part.feature}: {sides}{within}"
 
@@ -112,38 +111,37 @@ def to_junit(record: AuditRecord) -> str:
     A significant disparity is a failure; one that was accepted, and what was left out, is skipped, with the reason.
     """
     suites = ElementTree.Element("testsuites", name=_text(record.title))
+    found = list(findings_of(record))
     for part in record.parts:
-        cases = [finding for finding in findings_of(record) if finding.part is part]
-        failed = [finding for finding in cases if finding.row["concern"] and finding.reason is None]
-        skipped = [finding for finding in cases if finding.row["concern"] and finding.reason is not None]
-        lost = plain_rows(part.excluded)
-        counts: dict[str, Sequence[Any]] = {
-            "tests": [*cases, *lost],
-            "failures": failed,
-            "skipped": [*skipped, *lost],
-            "errors": (),
-        }
-        sizes = {key: str(len(some)) for key, some in counts.items()}
-        given = {"name": _text(f"by {part.feature}"), **sizes, "time": "0"}
-        suite = ElementTree.SubElement(suites, "testsuite", given)
-        for finding in cases:
-            name = _text(f"{finding.name} [{finding.id}]")
-            case = ElementTree.SubElement(
-                suite, "testcase", name=name, classname=_text(str(finding.row["metric"])), time="0"
-            )
-            if finding in failed:
-                failure = ElementTree.SubElement(case, "failure", type="disparity", message=_text(finding.sentence))
-                failure.text = _text(finding.sentence)
-            elif finding in skipped:
+        suite = ElementTree.SubElement(suites, "testsuite", name=_text(f"by {part.feature}"))
+        for finding in found:
+            if finding.part is not part:
+                continue
+            case = _case(suite, f"{finding.name} [{finding.id}]", str(finding.row["metric"]))
+            sentence = _text(finding.sentence)
+            if finding.row["concern"] and finding.reason is None:
+                ElementTree.SubElement(case, "failure", type="disparity", message=sentence).text = sentence
+            elif finding.row["concern"]:
                 ElementTree.SubElement(case, "skipped", message=_text(f"accepted: {finding.reason}"))
-        for row in lost:
-            groups = [label(tuple(row[side]) if isinstance(row[side], list) else row[side])
-                      for side in ("metric", "group", "other", "stratum") if row[side] is not None]  # fmt: skip
-            name = _text(f"{part.feature}: {', '.join(groups)}")
-            case = ElementTree.SubElement(suite, "testcase", name=name, classname="left out", time="0")
+        for row in plain_rows(part.excluded):
+            what = ", ".join(_labels(row, ("metric", "group", "other", "stratum")))
+            case = _case(suite, f"{part.feature}: {what}", "left out")
             ElementTree.SubElement(case, "skipped", message=_text(str(row["reason"])))
+        counts = {"tests": "testcase", "failures": "testcase/failure", "skipped": "testcase/skipped"}
+        sizes = {name: str(len(suite.findall(path))) for name, path in counts.items()}
+        suite.attrib.update({**sizes, "errors": "0", "time": "0"})
     ElementTree.indent(suites)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(suites, encoding="unicode") + "\n"
+
+
+def _case(suite: ElementTree.Element, name: str, of: str) -> ElementTree.Element:
+    return ElementTree.SubElement(suite, "testcase", name=_text(name), classname=_text(of), time="0")
+
+
+def _labels(row: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
+    """What a row of a record holds under some keys, as it is written; nothing where it holds None."""
+    values = [row[key] for key in keys if row[key] is not None]
+    return [label(tuple(value) if isinstance(value, list) else value) for value in values]
 
 
 def to_sarif(record: AuditRecord) -> str:

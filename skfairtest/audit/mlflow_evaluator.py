@@ -54,13 +54,13 @@ class FairnessEvaluator:
             groups = features[list(names)]
         y_pred = dataset.predictions_data if model is None else model.predict(features)
         audit = FairnessAudit.from_predictions(dataset.labels_data, y_pred, sensitive_features=groups, **params)
-        metrics = metrics_of(audit)
+        metrics, page = metrics_of(audit), audit.to_html()
         mlflow.log_metrics(metrics, run_id=run_id)
         written: dict[str, tuple[Any, Any]] = {
-            "fairness_audit.html": (TextEvaluationArtifact, audit.to_html()),
+            "fairness_audit.html": (TextEvaluationArtifact, page),
             "fairness_audit.json": (JsonEvaluationArtifact, audit.to_dict()),
         }
-        mlflow.log_text(audit.to_html(), "fairness_audit.html", run_id=run_id)
+        mlflow.log_text(page, "fairness_audit.html", run_id=run_id)
         mlflow.log_text(audit.to_json(), "fairness_audit.json", run_id=run_id)
         artifacts: dict[str, Any] = {
             name: kind(mlflow.get_artifact_uri(name) if mlflow.active_run() else name, content)
@@ -71,7 +71,7 @@ class FairnessEvaluator:
 
 
 def metrics_of(audit: FairnessAudit) -> dict[str, float]:
-    """Return the numbers of an audit by names that MLflow takes; undefined ones are in the record alone."""
+    """The numbers of an audit by names that MLflow takes; undefined ones are in the record alone."""
     found = {"p_value": audit.p_value_, "concern": float(audit.concern_), "n_samples": float(audit.n_samples_)}
     for row in plain_rows(audit.to_frame()):
         parts = [row[key] for key in ("feature", "metric", "group", "other", "stratum") if row[key] not in (None, "")]

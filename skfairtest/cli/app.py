@@ -196,9 +196,12 @@ def report(asked: Asked) -> Status:
 
 
 def _status_of(record: AuditRecord) -> Status:
-    from skfairtest.audit.findings import findings_of
+    concern = record.verdict.concern
+    if concern and record.accepted:
+        from skfairtest.audit.findings import findings_of
 
-    if any(finding.row["concern"] and finding.reason is None for finding in findings_of(record)):
+        concern = any(finding.row["concern"] and finding.reason is None for finding in findings_of(record))
+    if concern:
         return Status.SIGNIFICANT
     return Status.NOT_TESTED if record.individual_verdict == "no_trace" else Status.DONE
 

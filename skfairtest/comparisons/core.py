@@ -6,7 +6,7 @@ and displays use only what is declared here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -271,6 +271,11 @@ class Exclusion:
     n: int
     n_effective: int
     comparisons: int
+
+
+def pooled(exclusions: Iterable[Exclusion]) -> list[Exclusion]:
+    """Those that leave out comparisons which are not of a single stratum."""
+    return [one for one in exclusions if one.stratum is None and one.comparisons > 0]
 
 
 @dataclass(frozen=True)

@@ -46,8 +46,14 @@ class Inputs:
     y: Any
     columns: Mapping[str, Any]
     y_score: Any = None
-    predict_params: Mapping[str, Any] | None = None
+    predict_params: dict[str, Any] | None = None
     called: str = field(default="X", kw_only=True)
+
+    @classmethod
+    def of_fit(cls, X: Any, y: Any, predict_params: dict[str, Any] | None, **columns: Any) -> Self:
+        """What a ``fit`` is given, with the columns of `X` in the place of their names."""
+        X, y, columns = given_to_fit(X, y, columns)
+        return cls(X, one_column(y, warned=True), columns, None, predict_params)
 
     @property
     def groups(self) -> Any:
@@ -84,6 +90,11 @@ class GroupsTest(ReportMixin):
         self, sample: Sample, settings: Settings, metrics: list[Metric] | None, seed: Any, subject: str
     ) -> Self:
         """Test people; `subject` is what they come from."""
+
+    def _checked(self) -> tuple[Settings, list[Metric] | None]:
+        """Check the parameters, those of how a model is asked among them; return what `_check` returns."""
+        check_choice("response", self.response, ("auto", *SCORED))
+        return self._check()
 
     def _asked(self, y: Any) -> tuple[Sequence[Metric], Set[str]]:
         """Return the metrics of scores that the estimator is asked for where none are named, and what they read."""
@@ -138,14 +149,20 @@ class GroupsTest(ReportMixin):
         NotFittedError
             If the estimator is a scikit-learn estimator that is not fitted.
         """
-        columns = {
-            "sensitive_features": sensitive_features,
-            "control_features": control_features,
-            "sample_weight": sample_weight,
-            "clusters": clusters,
-        }
-        X, y, columns = given_to_fit(X, y, columns)
-        inputs = Inputs(X, one_column(y, warned=True), columns, None, predict_params)
+        return self._fit(
+            Inputs.of_fit(
+                X,
+                y,
+                predict_params,
+                sensitive_features=sensitive_features,
+                control_features=control_features,
+                sample_weight=sample_weight,
+                clusters=clusters,
+            )
+        )
+
+    def _fit(self, inputs: Inputs) -> Self:
+        """Test what a fit is given."""
         with renaming("metric", self._of):
             return self._fit_sample(*self._people(inputs))
 
@@ -281,7 +298,7 @@ class GroupsTest(ReportMixin):
                 "CountTable.from_frame, or to from_frame"
             )
         with renaming("metric", cls._of):
-            settings, metrics = test._check()
+            settings, metrics = test._checked()
             if metrics is not None:
                 needed = cells_read(metrics, settings)
                 if cls._scores_are_predictions and "y_pred" in needed and "y_score" not in needed:
@@ -350,8 +367,7 @@ class GroupsTest(ReportMixin):
 
     def _people(self, inputs: Inputs) -> tuple[Sample, Settings, list[Metric] | None, Any, str]:
         """Read whom a test is about, and what is asked: the arguments of `_fit_sample`."""
-        settings, metrics = self._check()
-        check_choice("response", self.response, ("auto", *SCORED))
+        settings, metrics = self._checked()
         X, y, y_score = inputs.X, inputs.y, inputs.y_score
         if inputs.groups is None:
             raise self._without_groups("the groups to compare", "sex")

@@ -18,6 +18,7 @@ from skfairtest._utils.errors import GroupsMissing, NothingDefined, ParameterErr
 from skfairtest._utils.stacklevel import find_stack_level
 from skfairtest._utils.text import label
 from skfairtest.comparisons import engine
+from skfairtest.comparisons.core import pooled
 from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.omnibus import check_omnibus
 from skfairtest.comparisons.people import Inputs
@@ -110,7 +111,7 @@ def check_score(metric: Any, output: str, params: dict[str, Any]) -> None:
 
 
 def least_score(metric: Any, params: dict[str, Any], tolerance: Any) -> float:
-    """Return the smallest score of a disparity, or of its upper bound, that is within a tolerance.
+    """The smallest score of a disparity, or of its upper bound, that is within a tolerance.
 
     Raises
     ------
@@ -134,7 +135,7 @@ def least_score(metric: Any, params: dict[str, Any], tolerance: Any) -> float:
 
 
 def constrained(fairness: float, least: float, gain: float) -> float:
-    """Return what is to be maximized of a model that is fair enough; of another one how far it is from that, below 0.
+    """The score to be maximized, of a model that is fair enough; of another one how far it is from that, below 0.
 
     Raises
     ------
@@ -200,8 +201,7 @@ def fairness_score(test: FairnessTest, output: str, inputs: Inputs) -> float:
         raise GroupsMissing(f"{str(error).rstrip('.')}. {FOLDS}") from error
     except NothingDefined as error:
         return _undefined(str(error))
-    left_out = (*measured.excluded, *measured.undefined)
-    lost = [one for one in left_out if one.stratum is None and one.comparisons > 0]
+    lost = pooled((*measured.excluded, *measured.undefined))
     if lost:
         first = lost[0]
         of = f"{first.metric} of {label(first.group)}" if first.metric is not None else label(first.group)

@@ -10,13 +10,12 @@ from skfairtest._utils.checks import check_choice, is_number
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.keywords import answering_guesses
 from skfairtest._utils.text import label
-from skfairtest.comparisons.core import Result
+from skfairtest.comparisons.core import Result, pooled
 from skfairtest.comparisons.detectable import minimum_detectable
 from skfairtest.comparisons.people import Inputs
 from skfairtest.group import FairnessTest
 from skfairtest.group.fairness import result_of
 from skfairtest.model_selection.audited import FairnessRejectedError
-from skfairtest.readers import given_to_fit, one_column
 from skfairtest.report.sentences import DETECTION_POWER
 
 REQUIREMENTS = ("not_rejected", "certified")
@@ -154,16 +153,18 @@ def assert_fair(
     test = FairnessTest(
         estimator, metric=metric, margin=margin, alternative="equivalence" if certified else "two-sided", **test_params
     )
-    columns = {
-        "sensitive_features": sensitive_features,
-        "control_features": control_features,
-        "sample_weight": sample_weight,
-        "clusters": clusters,
-    }
-    X, y, columns = given_to_fit(X, y, columns)
-    result = result_of(test, Inputs(X, one_column(y), columns, None, predict_params))
+    inputs = Inputs.of_fit(
+        X,
+        y,
+        predict_params,
+        sensitive_features=sensitive_features,
+        control_features=control_features,
+        sample_weight=sample_weight,
+        clusters=clusters,
+    )
+    result = result_of(test, inputs)
     test._store(result)
-    lost = [one for one in result.measured.excluded if one.stratum is None and one.comparisons > 0]
+    lost = pooled(result.measured.excluded)
     why = [f"{lost[0].reason}: {label(lost[0].group)} was not compared, see excluded_"] if lost else []
     if test.concern_:
         shown = f"that disparities lie within margin={margin} was not shown" if certified else ""

@@ -50,7 +50,7 @@ def score_of_predictions(
     columns: tuple[str, ...] | None,
     baseline: Any = None,
     maximize: Any = None,
-    tolerance: Any = None,
+    least: float = 0.0,
     sensitive_features: Any = None,
     control_features: Any = None,
     clusters: Any = None,
@@ -64,8 +64,10 @@ def score_of_predictions(
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
         True labels, and labels predicted with a threshold.
-    metric, output, columns, baseline, maximize, tolerance, predict_params, **params : object
+    metric, output, columns, baseline, maximize, predict_params, **params : object
         The scorer's.
+    least : float
+        The smallest score of a model that is fair enough for what is maximized.
     sensitive_features, control_features, clusters, sample_weight : object
         Passed by metadata routing.
 
@@ -123,7 +125,6 @@ def score_of_predictions(
                 "as 'balanced_accuracy'"
             )
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        least = least_score(metric, params, tolerance)
         score = constrained(score, least, _gain_of_labels(gain, y_true, y_pred, **weights))
     return score if score == score else -float("inf")
 
@@ -160,7 +161,8 @@ class FairnessScorer(_BaseScorer):
         tolerance: Any = None,
     ) -> None:
         given = {"metric": metric, "output": output, "columns": columns, "baseline": baseline, **params}
-        given |= {"predict_params": predict_params, "maximize": maximize, "tolerance": tolerance}
+        self._least = 0.0 if maximize is None else least_score(metric, params, tolerance)
+        given |= {"predict_params": predict_params, "maximize": maximize, "least": self._least}
         super().__init__(score_of_predictions, 1, given, "predict")
         self._metric, self._output, self._columns, self._params = metric, output, columns, params
         self._baseline, self._predict_params = baseline, predict_params or {}
@@ -228,9 +230,8 @@ class FairnessScorer(_BaseScorer):
         score = fairness_score(test, self._output, Inputs(X, one_column(y_true), passed, None, asked))
         if self._maximize is None or score != score:
             return score
-        least = least_score(self._metric, self._params, self._tolerance)
-        weights = {} if passed.get("sample_weight") is None else {"sample_weight": passed["sample_weight"]}
-        return constrained(score, least, float(get_scorer(self._maximize)(estimator, X, y_true, **weights)))
+        gain = get_scorer(self._maximize)(estimator, X, y_true, sample_weight=passed.get("sample_weight"))
+        return constrained(score, self._least, float(gain))
 
     def _test(self, estimator: Any) -> FairnessTest:
         """Return the test of a fitted model."""
@@ -394,7 +395,6 @@ def make_fairness_scorer(
             raise ParameterError(f"maximize={maximize!r} is no score of scikit-learn: {error}") from error
         if not hasattr(gain, "_score_func"):
             raise ParameterError(f"maximize={maximize!r} must be a name, or what sklearn.metrics.make_scorer returns")
-        least_score(metric, params, tolerance)
     if baseline is not None:
         _check_baseline(metric, output, params)
         return FairnessScorer(metric, output, columns, params, baseline, predict_params)

@@ -354,7 +354,8 @@ class PairedFairnessTest(FairnessTest):
         seed = self._seed()
         if lacking:
             return self._read(inputs.y, _two_columns(inputs.X), inputs.columns, seed)
-        settings, metrics = self._check()
+        settings, metrics = self._checked()
+        assert metrics is not None
         needed = cells_read(metrics, settings)
         common = self._asking(list(models.values()), inputs, seed)
         measured = [metric.of for metric in metrics if isinstance(metric, Paired)]
@@ -374,7 +375,8 @@ class PairedFairnessTest(FairnessTest):
     def _read(
         self, y: Any, said: Mapping[str, Any], columns: Mapping[str, Any], seed: Any
     ) -> tuple[Sample, Settings, list[Metric] | None, Any, str]:
-        settings, metrics = self._check()
+        settings, metrics = self._checked()
+        assert metrics is not None
         if self.prediction_threshold is not None and self.estimator_a is None:
             raise ParameterError(
                 "prediction_threshold makes predictions of models, and here are predictions: pass the decisions, such "

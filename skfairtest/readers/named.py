@@ -13,7 +13,7 @@ from skfairtest.readers.levels import listed
 
 
 def given_to_fit(X: Any, y: Any, columns: Mapping[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
-    """Return what a ``fit`` was given, in memory, with the columns of `X` in the place of their names.
+    """The arguments of a ``fit``, in memory, with the columns of `X` in the place of their names.
 
     Parameters
     ----------

@@ -555,13 +555,12 @@ def positive_scores(y_score: Any, y_true: Any = None, pos_label: Any = None) -> 
 
 def _column_of(pos_label: Any, names: Sequence[Any], seen: Sequence[Any]) -> int:
     """Which of two columns of probabilities, in the order of the sorted labels unless they are named, is meant."""
-    known = [plain_scalar(name) for name in names]
-    for labels in (known, list(seen), [0, 1], [-1, 1]):
-        if len(labels) == 2 and set(seen) <= set(labels) and (pos_label is None or pos_label in labels):
-            if labels is known and pos_label is None and not set(seen) & set(known):
-                continue  # names that are no labels
-            return labels.index(resolve_pos_label(labels, pos_label)) if pos_label is not None or labels is known else 1
-    if pos_label is None:
+    asked = [] if pos_label is None else [pos_label]
+    named = [plain_scalar(name) for name in names]
+    for labels in (named, list(seen), [0, 1], [-1, 1]) if seen or asked else ():
+        if len(labels) == 2 and all(label in labels for label in (*seen, *asked)):
+            return labels.index(resolve_pos_label(labels, pos_label)) if asked or labels is named else 1
+    if not asked:
         return 1
     raise ParameterError(
         f"pos_label={pos_label!r} says which of two columns of probabilities is meant, and the labels that they are of "
