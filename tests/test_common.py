@@ -1405,6 +1405,8 @@ def test_frames_can_be_written_to_any_file_and_changed(kind, tmp_path):
     assert not (test.to_frame()[name] == 2).any()
     if "group" in frame:
         assert frame["group"].map(type).eq(str).all()
+    if "concern" in frame:  # a narrow terminal shows both ends
+        assert list(frame)[-2:] == ["p_value_adjusted", "concern"]
 
 
 # Similar people -------------------------------------------------------------------------------------------------------

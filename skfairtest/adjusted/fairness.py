@@ -46,8 +46,8 @@ from skfairtest.tables import Sample
 
 #: Columns of the frame, and what they are called in a test of groups.
 COLUMNS = [
-    "group", "other", "n_group", "n_other", "value_group", "value_other", "disparity", "standard_error", "statistic",
-    "p_value", "p_value_adjusted", "ci_low", "ci_high", "concern", "method",
+    "group", "other", "disparity", "ci_low", "ci_high", "n_group", "n_other", "value_group", "value_other",
+    "standard_error", "statistic", "method", "p_value", "p_value_adjusted", "concern",
 ]  # fmt: skip
 
 
@@ -506,10 +506,10 @@ class AdjustedFairnessTest(ReportMixin):
         self.statistic_, self.disparity_ = leading.evidence.statistic, leading.estimate.disparity
         self.confidence_interval_ = leading.interval
         frame = comparisons_frame(result.findings, COLUMNS)
-        frame.insert(6, "unadjusted", frame["value_group"] - frame["value_other"])
+        frame.insert(3, "unadjusted", frame["value_group"] - frame["value_other"])
         explained = [people.explained(finding) for finding in result.findings]
         for place, name in enumerate(("outcome_explained", "group_explained")):
-            frame.insert(len(frame.columns) - 2, name, [found[place] for found in explained])
+            frame.insert(frame.columns.get_loc("method"), name, [found[place] for found in explained])
         self.comparisons_ = frame
         self.excluded_ = excluded_frame(measured.excluded)
         self.method_, self.adjust_, self.n_resamples_ = self.method, verdict.adjust, verdict.n_resamples

@@ -174,11 +174,11 @@ def _tables(sensitive: int, control: int) -> dict[str, Mapping[str, Reader]]:
             "standard_error": SIZE, "ci_low": number, "ci_high": number, "small": truth,
         },
         "comparisons": {
-            "metric": text, "group": either(null, group), "other": named, "stratum": stratum, "n_group": count,
-            "n_other": count, "value_group": number, "value_other": number, "disparity": number,
-            "standard_error": SIZE, "statistic": number, "ci_low": number, "ci_high": number, "p_value": SHARE,
-            "p_value_adjusted": SHARE, "minimum_detectable": SIZE, "concern": truth,
-            "verdict": one_of(FOUND, NOT_FOUND), "method": text,
+            "metric": text, "group": either(null, group), "other": named, "disparity": number, "ci_low": number,
+            "ci_high": number, "stratum": stratum, "n_group": count, "n_other": count, "value_group": number,
+            "value_other": number, "standard_error": SIZE, "statistic": number, "method": text, "p_value": SHARE,
+            "minimum_detectable": SIZE, "verdict": one_of(FOUND, NOT_FOUND), "p_value_adjusted": SHARE,
+            "concern": truth,
         },
         "excluded": {
             "metric": either(null, text), "group": named, "other": named, "stratum": stratum, "reason": text,

@@ -20,9 +20,10 @@ from skfairtest.inference.standardized import standardized_difference, standardi
 from skfairtest.readers import sort_levels
 from skfairtest.tables import Sample
 
+#: What matters stands at both ends, which pandas shows in a narrow terminal.
 COMPARISON_COLUMNS = [
-    "metric", "group", "other", "stratum", "n_group", "n_other", "value_group", "value_other", "disparity",
-    "standard_error", "statistic", "p_value", "p_value_adjusted", "ci_low", "ci_high", "concern", "method",
+    "metric", "group", "other", "disparity", "ci_low", "ci_high", "stratum", "n_group", "n_other", "value_group",
+    "value_other", "standard_error", "statistic", "method", "p_value", "p_value_adjusted", "concern",
 ]  # fmt: skip
 HOMOGENEITY_COLUMNS = [
     "metric", "group", "other", "n_strata", "statistic", "df", "p_value", "p_value_adjusted", "common", "stratum",

@@ -31,9 +31,9 @@ from skfairtest.inference.sequential import sequential_p
 
 #: Columns of frames, and what they are called in a test of groups.
 COLUMNS = {
-    "feature": "metric", "stratum": "stratum", "n": "n_group", "correlation": "disparity",
-    **{name: name for name in ("standard_error", "statistic", "p_value", "p_value_adjusted", "ci_low", "ci_high")},
-    "concern": "concern", "method": "method",
+    "feature": "metric", "correlation": "disparity", "ci_low": "ci_low", "ci_high": "ci_high", "stratum": "stratum",
+    "n": "n_group",
+    **{name: name for name in ("standard_error", "statistic", "method", "p_value", "p_value_adjusted", "concern")},
 }  # fmt: skip
 EXCLUDED_COLUMNS = {"feature": "metric", "stratum": "stratum", "reason": "reason", "n": "n"}
 REASONS = {

@@ -276,6 +276,27 @@ def known_functions() -> dict[object, tuple[Callable[..., Any], Callable[..., st
     return {_key(function): (function, name, disparity) for function, name, disparity in table}
 
 
+def function_of(metric: Any) -> Any:
+    """The function of fairlearn or scikit-learn that a name means; what is no name as it is.
+
+    Examples
+    --------
+    >>> function_of("fpr").__name__, function_of("accuracy").__name__
+    ('false_positive_rate', 'accuracy_score')
+    """
+    if not isinstance(metric, str):
+        return metric
+    names = {metric, OTHER_NAMES.get(metric, (metric, None))[0]}
+    meant = {f"{name}{ending}" for name in names for ending in ("", "_score", "_loss")}
+    for function, _, disparity in known_functions().values():
+        if disparity is None and function.__name__ in meant:
+            return function
+    raise ParameterError(
+        f"metrics has the name {metric!r}, which is no function of fairlearn.metrics or sklearn.metrics that is known "
+        f"here: pass a function of (y_true, y_pred), or use FairnessTest(metric={metric!r})"
+    )
+
+
 def _key(function: Callable[..., Any]) -> object:
     """Identify a function: by identity, or a derived metric of fairlearn by what it is derived from.
 

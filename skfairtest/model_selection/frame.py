@@ -16,6 +16,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.keywords import answering_guesses
 from skfairtest._utils.seeds import check_seed
 from skfairtest.comparisons.frames import COMPARISON_COLUMNS
+from skfairtest.metrics.names import function_of
 from skfairtest.model_selection._frame_cells import DISPARITIES, METHODS, Cell, Cells, check_test_params
 from skfairtest.model_selection._frame_document import frame_document
 from skfairtest.model_selection._frame_metrics import MetricOf, as_evaluated, check_of_counts, sum_of_weights
@@ -49,8 +50,9 @@ class SignificanceFrame(MetricFrame):
 
     Parameters
     ----------
-    metrics : callable or dict of callables
-        As in MetricFrame. The values tested are exactly the values shown. Functions of fairlearn and scikit-learn that
+    metrics : callable, str or dict of these
+        As in MetricFrame; the name of a function of fairlearn or scikit-learn, such as "selection_rate" or "accuracy",
+        means that function. The values tested are exactly the values shown. Functions of both packages that
         `FairnessTest` knows (also as ``functools.partial(function, pos_label=...)``, and with weights in
         `sample_params`) have its tests, which are exact for rates; any other function of any `sample_params` is tested
         by permuting labels, with jackknife or bootstrap standard errors.
@@ -139,7 +141,7 @@ class SignificanceFrame(MetricFrame):
     def __init__(
         self,
         *,
-        metrics: Callable[..., Any] | dict[str, Callable[..., Any]],
+        metrics: Callable[..., Any] | str | dict[str, Callable[..., Any] | str],
         y_true: Any,
         y_pred: Any,
         sensitive_features: Any,
@@ -158,6 +160,7 @@ class SignificanceFrame(MetricFrame):
         _check_masks(
             y_true=y_true, y_pred=y_pred, sensitive_features=sensitive_features, control_features=control_features
         )
+        metrics = _functions(metrics)
         super().__init__(
             metrics=metrics,
             y_true=y_true,
@@ -229,7 +232,7 @@ class SignificanceFrame(MetricFrame):
         cls,
         table: CountTable,
         *,
-        metrics: Callable[..., Any] | dict[str, Callable[..., Any]],
+        metrics: Callable[..., Any] | str | dict[str, Callable[..., Any] | str],
         random_state: Any = None,
         test_params: dict[str, Any] | None = None,
     ) -> Self:
@@ -240,8 +243,8 @@ class SignificanceFrame(MetricFrame):
         table : CountTable
             People by stratum, group and cell: its control features become those of the frame. If it has no ``y_pred``,
             metrics get ``y_score`` in its place.
-        metrics : callable or dict of callables
-            As in MetricFrame: functions that take ``sample_weight``, and ``fairlearn.metrics.count``.
+        metrics : callable, str or dict of these
+            As in MetricFrame, or names: functions that take ``sample_weight``, and ``fairlearn.metrics.count``.
         random_state : int, RandomState or None
             Seed of every test.
         test_params : dict, optional
@@ -276,6 +279,7 @@ class SignificanceFrame(MetricFrame):
         if not isinstance(table, CountTable):
             raise ParameterError(f"table must be a CountTable; found {type(table).__name__}")
         check_seed(random_state)
+        metrics = _functions(metrics)
         frame = cls.__new__(cls)
         params, frame._not_tested = check_test_params(test_params)
         rows = table.to_rows()
@@ -569,10 +573,10 @@ class SignificanceFrame(MetricFrame):
                 "other": pd.Series([cell.other for cell in cells], dtype=object),
                 "disparity": [cell.disparity for cell in cells],
                 "statistic": [cell.statistic for cell in cells],
-                "p_value": [cell.p_value for cell in cells],
-                "concern": pd.array([cell.concern for cell in cells], dtype="boolean"),
                 "method": [cell.method for cell in cells],
                 "reason": [cell.reason for cell in cells],
+                "p_value": [cell.p_value for cell in cells],
+                "concern": pd.array([cell.concern for cell in cells], dtype="boolean"),
             }
         )
         return frame.set_index(index)
@@ -586,6 +590,12 @@ class SignificanceFrame(MetricFrame):
         if isinstance(shown, pd.DataFrame):
             shown = shown.reindex(index=self.overall.index, columns=self.by_group.columns)
         return [float(value) for value in np.asarray(shown, dtype=float).reshape(-1)]
+
+
+def _functions(metrics: Any) -> Any:
+    if isinstance(metrics, dict):
+        return {name: function_of(metric) for name, metric in metrics.items()}
+    return function_of(metrics)
 
 
 def _as_lists(features: Any) -> Any:

@@ -14,9 +14,8 @@ from skfairtest.sequential.stream import NUMBERS, Stream
 #: Logarithm of the largest e-value that is written.
 LARGEST = 700.0
 COLUMNS = (
-    "metric", "group", "other", "n_group", "n_other", "n_uncompared", "value_group", "value_other", "disparity",
-    "ci_low", "ci_high", "e_value", "p_value", "e_value_adjusted", "p_value_adjusted", "rejected_at", "changed_at",
-    "concern",
+    "metric", "group", "other", "disparity", "ci_low", "ci_high", "n_group", "n_other", "n_uncompared", "value_group",
+    "value_other", "e_value", "e_value_adjusted", "rejected_at", "changed_at", "p_value", "p_value_adjusted", "concern",
 )  # fmt: skip
 
 

@@ -17,8 +17,13 @@ from skfairtest.tables.subgroups import NotSearched, Subgroups
 
 #: Columns of a subgroup, and of one that is reported.
 COLUMNS = (
-    "metric", "subgroup", "compared_with", "depth", "n_group", "n_other", "n_effective", "value_group", "value_other",
-    "disparity", "statistic", "p_value", "p_value_adjusted", "concern", "reported",
+    "metric", "subgroup", "disparity", "compared_with", "depth", "n_group", "n_other", "n_effective", "value_group",
+    "value_other", "statistic", "reported", "p_value", "p_value_adjusted", "concern",
+)  # fmt: skip
+REPORTED_COLUMNS = (
+    "metric", "subgroup", "disparity", "ci_low", "ci_high", "compared_with", "depth", "n_group", "n_other",
+    "n_effective", "value_group", "value_other", "statistic", "sentence", "p_value", "p_value_given_above",
+    "p_value_adjusted",
 )  # fmt: skip
 
 
@@ -59,9 +64,9 @@ def subgroups_frame(
     chosen = np.zeros(len(subgroups), dtype=bool)
     chosen[[step.row for step in reported]] = True
     columns = (
-        tested.measure.metric.name, names, others, subgroups.depth, people.astype(np.int64), rest.astype(np.int64),
-        tested.measure.sums.counted(tested.own).astype(np.int64), value, other, value - other, tested.scores,
-        exact(tested.log_p), exact(log_adjusted), log_adjusted <= np.log(alpha) + 1e-12, chosen,
+        tested.measure.metric.name, names, value - other, others, subgroups.depth, people.astype(np.int64),
+        rest.astype(np.int64), tested.measure.sums.counted(tested.own).astype(np.int64), value, other, tested.scores,
+        chosen, exact(tested.log_p), exact(log_adjusted), log_adjusted <= np.log(alpha) + 1e-12,
     )  # fmt: skip
     return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)), index=range(len(subgroups)))
 
@@ -92,8 +97,7 @@ def results_frame(
             (row,) = records(frame.iloc[[step.row]])
             row |= {"ci_low": low, "ci_high": high, "p_value_given_above": p_of(step.log_p)}
             rows.append({**row, "sentence": sentence(row)})
-    names = [name for name in COLUMNS if name not in ("concern", "reported")]
-    return pd.DataFrame(rows, columns=[*names, "ci_low", "ci_high", "p_value_given_above", "sentence"])
+    return pd.DataFrame(rows, columns=REPORTED_COLUMNS)
 
 
 def not_searched_frame(left_out: Sequence[NotSearched]) -> pd.DataFrame:

@@ -199,7 +199,7 @@ def found():
         ((*ROWS, 0, "other"), "rest", "other is 'rest', and must be one of 'y'"),
         ((*ROWS, 0, "metric"), "recall", "must be a group of by_group with metric 'recall'"),
         (("parts", 2, "comparisons", 0, "other"), "rest of sex = m", r"must be one of 'rest of"),
-        (("parts", 0, "by_group", 0, "value"), 0.5, "value_group is .*, and must be 0.5"),
+        (("parts", 0, "by_group", 0, "value"), 0.5, "disparity is -0.66.*, and must be -0.33"),
         (("parts", 0, "by_group", 0, "n"), 1, r"n_samples is 120, and must be 121|hold 121"),
         (("parts", 0, "by_group", 0, "n_effective"), 1, r"n_effective is 61, and must be at most n, 60"),
         (("parts", 0, "by_group", 0, "small"), True, "small is True, and must be False"),

@@ -82,7 +82,9 @@ TWINS = {
 }
 FUNCTIONS = OF_LABELS | OF_SCORES | {"jaccard_score": jaccard_score, "matthews_corrcoef": matthews_corrcoef}
 METHODS = ("between_groups", "to_overall")
-RESULTS = ["value", "ci_low", "ci_high", "group", "other", "disparity", "statistic", "p_value", "concern", "method"]
+RESULTS = [
+    "value", "ci_low", "ci_high", "group", "other", "disparity", "statistic", "method", "reason", "p_value", "concern",
+]  # fmt: skip
 
 
 def same(one, other):
@@ -408,6 +410,16 @@ def test_control_features_give_one_row_per_level_each_of_the_people_of_that_leve
         pd.testing.assert_frame_equal(mine, alone.comparisons())
 
 
+def test_the_name_of_a_function_means_the_function(few):
+    given = {"y_true": few["y_true"], "y_pred": few["y_pred"], "sensitive_features": few["sex"], "random_state": 0}
+    names, functions = {"fpr": "fpr", "right": "accuracy"}, {"fpr": false_positive_rate, "right": accuracy_score}
+    frame = SignificanceFrame(metrics=names, **given)
+    same(frame.difference_test(), SignificanceFrame(metrics=functions, **given).difference_test())
+    assert SignificanceFrame(metrics="selection_rate", **given).by_group.name == "selection_rate"
+    with pytest.raises(ValueError, match=r"'kuiper_calibration', which is no function of fairlearn\.metrics"):
+        SignificanceFrame(metrics="kuiper_calibration", **given)
+
+
 def test_all_comparisons_are_there_to_be_adjusted_further(compas):
     frame = SignificanceFrame(
         metrics={"selection": selection_rate, "count": count, "accuracy": accuracy_score},
@@ -459,7 +471,7 @@ def test_p_values_and_intervals_have_the_shape_of_the_difference(few, control, s
     assert frame.difference_test(method)["p_value"].tolist() == flat.tolist()
     assert frame.difference_test(method)["value"].tolist() == np.ravel(difference).tolist()
     assert frame.ratio_test(method)["value"].tolist() == np.ravel(frame.ratio(method=method)).tolist()
-    assert frame.difference_test(method).columns.tolist() == [*RESULTS, "reason"]
+    assert frame.difference_test(method).columns.tolist() == RESULTS
 
 
 def test_an_unknown_method_or_disparity_is_named(few):
