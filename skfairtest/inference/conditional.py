@@ -93,7 +93,7 @@ def first_above(
 ) -> Integers:
     """Per table, the outcome nearest to `end` whose log probability exceeds `level` (the mode if none does)."""
     outer, inner = end, np.where(log_probability(end) > level, end, mode)
-    while len(end):
+    while end.size:
         gap = np.abs(inner - outer)
         if gap.max() <= 1:
             break
