@@ -13,7 +13,7 @@ import pandas as pd
 from skfairtest._utils.text import label
 from skfairtest.comparisons.contrasts import SMALL
 from skfairtest.comparisons.core import RESAMPLED, Comparison, Exclusion, Finding, GroupValues, Measured, Result
-from skfairtest.comparisons.family import p_of
+from skfairtest.comparisons.family import p_of, p_values_of
 from skfairtest.comparisons.unknown import UnknownNull
 from skfairtest.inference.multiplicity import holm
 from skfairtest.inference.standardized import standardized_difference, standardized_limits
@@ -67,21 +67,18 @@ def comparisons_columns(
 ) -> dict[str, list[Any]]:
     """The columns of `comparisons_frame`."""
     named = columns if isinstance(columns, Mapping) else dict(zip(columns, columns, strict=True))
-    rows = [_row(finding) for finding in findings]
-    return {name: [row[source] for row in rows] for name, source in named.items()}
-
-
-def _row(finding: Finding) -> dict[str, Any]:
-    estimate, evidence = finding.estimate, finding.evidence
-    return vars(estimate) | {
-        "standard_error": evidence.standard_error,
-        "statistic": evidence.statistic,
-        "p_value": p_of(evidence.log_p),
-        "p_value_adjusted": p_of(finding.log_p_adjusted),
-        "ci_low": finding.interval[0],
-        "ci_high": finding.interval[1],
-        "concern": finding.concern,
-        "method": evidence.method,
+    estimates, evidence = [one.estimate for one in findings], [one.evidence for one in findings]
+    known: dict[str, list[Any]] = {
+        "p_value": p_values_of(one.log_p for one in evidence),
+        "p_value_adjusted": p_values_of(one.log_p_adjusted for one in findings),
+        "ci_low": [one.interval[0] for one in findings],
+        "ci_high": [one.interval[1] for one in findings],
+        "concern": [one.concern for one in findings],
+    }
+    known |= {name: [getattr(one, name) for one in evidence] for name in ("standard_error", "statistic", "method")}
+    return {
+        name: known[source] if source in known else [getattr(one, source) for one in estimates]
+        for name, source in named.items()
     }
 
 

@@ -91,10 +91,10 @@ class TailProbability:
             self._known[place[where]] = True
         tilt = 2 * np.log(np.tan(angle)) - np.log(p / (1 - p))
         step = np.sqrt(people * p * (1 - p)) * tilt
-        value = self._series[-1, place]
+        value = self._series[-1].take(place)
         for coefficients in self._series[-2::-1]:
             value *= step
-            value += coefficients[place]
+            value += coefficients.take(place)
         return np.asarray(value * np.exp(people * (p * tilt - np.log1p(p * np.expm1(tilt)))))
 
     def _moments(self, pair: Integers, mirrored: Integers, p: Floats, order: int) -> Floats:
