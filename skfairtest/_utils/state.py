@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,42 @@ import pandas as pd
 FRAME = "frame of skfairtest"
 
 
+class Later:
+    """An attribute that may be set to a partial call, which is made when somebody asks for the value."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Take the name of the attribute."""
+        self._name = name
+
+    def __get__(self, owned: Any, owner: type | None = None) -> Any:
+        """Return the value, which is made once."""
+        if owned is None:
+            return self
+        if self._name not in vars(owned):
+            raise AttributeError(f"{type(owned).__name__!r} object has no attribute {self._name!r}", name=self._name)
+        value = vars(owned)[self._name]
+        if isinstance(value, partial):
+            value = vars(owned)[self._name] = value()
+        return value
+
+    def __set__(self, owned: Any, value: Any) -> None:
+        """Keep a value, or the call that makes it."""
+        vars(owned)[self._name] = value
+
+    def __delete__(self, owned: Any) -> None:
+        """Forget it."""
+        del vars(owned)[self._name]
+
+
 class PlainState:
     """An object whose state has the frames among its attributes as lists and arrays."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """Take frames apart."""
-        return {name: _parts(value) if isinstance(value, pd.DataFrame) else value for name, value in vars(self).items()}
+        """Take frames apart; what may be made later is made."""
+        state = {
+            name: getattr(self, name) if isinstance(value, partial) else value for name, value in vars(self).items()
+        }
+        return {name: _parts(value) if isinstance(value, pd.DataFrame) else value for name, value in state.items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Put frames together."""

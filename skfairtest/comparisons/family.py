@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from skfairtest._utils.errors import NothingDefined
+from skfairtest._utils.memory import without_collecting
 from skfairtest._utils.typing import Booleans, Floats
 from skfairtest.comparisons.best import BEST, against_best
 from skfairtest.comparisons.core import RESAMPLED, Comparison, Finding, Measured, Result, Verdict
@@ -28,8 +29,13 @@ SMALLEST = float(np.nextafter(0.0, 1.0))
 
 def p_of(log_p: float) -> float:
     """P-value from its logarithm; one too small for a float becomes the smallest positive float, never 0."""
+    return p_values_of([log_p])[0]
+
+
+def p_values_of(log_p: Iterable[float]) -> list[float]:
+    """P-values from their logarithms."""
     # The logarithm has made a rounding error, which must not decide at a level.
-    return max(float(f"{np.exp(log_p):.15g}"), SMALLEST)
+    return [max(float(f"{p:.15g}"), SMALLEST) for p in np.exp(list(log_p)).tolist()]
 
 
 def at_most(log_p: float, level: float) -> bool:
@@ -37,6 +43,7 @@ def at_most(log_p: float, level: float) -> bool:
     return bool(log_p <= np.log(level) + 1e-12)
 
 
+@without_collecting()
 def decide(measured: Sequence[Measured], settings: Settings, *, together: bool = False) -> list[Result]:
     """Adjust the comparisons of one or several tables as one family, and set their intervals and the verdict.
 
@@ -142,7 +149,7 @@ def shown_limits(
     low, high = limits
     if question.margin_bounds is None and not rejected:
         low, high = min(low, question.null), max(high, question.null)
-    return (low, high) if np.isnan(low) else (max(bounds[0], low), min(bounds[1], high))
+    return (low, high) if low != low else (max(bounds[0], low), min(bounds[1], high))
 
 
 def _intervals(

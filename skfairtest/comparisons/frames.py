@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from itertools import product
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -13,12 +13,11 @@ import pandas as pd
 from skfairtest._utils.text import label
 from skfairtest.comparisons.contrasts import SMALL
 from skfairtest.comparisons.core import RESAMPLED, Comparison, Exclusion, Finding, GroupValues, Measured, Result
-from skfairtest.comparisons.family import p_of
+from skfairtest.comparisons.family import p_of, p_values_of
 from skfairtest.comparisons.unknown import UnknownNull
 from skfairtest.inference.multiplicity import holm
 from skfairtest.inference.standardized import standardized_difference, standardized_limits
 from skfairtest.readers import sort_levels
-from skfairtest.tables import Sample
 
 #: What matters stands at both ends, which pandas shows in a narrow terminal.
 COMPARISON_COLUMNS = [
@@ -61,27 +60,36 @@ def comparisons_frame(
     findings: Sequence[Finding], columns: Mapping[str, str] | Sequence[str] = COMPARISON_COLUMNS
 ) -> pd.DataFrame:
     """One row per comparison; `columns` are those of the contract, or say which of them others are."""
+    return frame_of(comparisons_columns(findings, columns))
+
+
+def comparisons_columns(
+    findings: Sequence[Finding], columns: Mapping[str, str] | Sequence[str] = COMPARISON_COLUMNS
+) -> dict[str, list[Any]]:
+    """The columns of `comparisons_frame`."""
     named = columns if isinstance(columns, Mapping) else dict(zip(columns, columns, strict=True))
-    rows = [_row(finding) for finding in findings]
-    return frame_of({name: [row[source] for row in rows] for name, source in named.items()})
-
-
-def _row(finding: Finding) -> dict[str, Any]:
-    estimate, evidence = finding.estimate, finding.evidence
-    return vars(estimate) | {
-        "standard_error": evidence.standard_error,
-        "statistic": evidence.statistic,
-        "p_value": p_of(evidence.log_p),
-        "p_value_adjusted": p_of(finding.log_p_adjusted),
-        "ci_low": finding.interval[0],
-        "ci_high": finding.interval[1],
-        "concern": finding.concern,
-        "method": evidence.method,
+    estimates, evidence = [one.estimate for one in findings], [one.evidence for one in findings]
+    known: dict[str, list[Any]] = {
+        "p_value": p_values_of(one.log_p for one in evidence),
+        "p_value_adjusted": p_values_of(one.log_p_adjusted for one in findings),
+        "ci_low": [one.interval[0] for one in findings],
+        "ci_high": [one.interval[1] for one in findings],
+        "concern": [one.concern for one in findings],
+    }
+    known |= {name: [getattr(one, name) for one in evidence] for name in ("standard_error", "statistic", "method")}
+    return {
+        name: known[source] if source in known else [getattr(one, source) for one in estimates]
+        for name, source in named.items()
     }
 
 
 def homogeneity_frame(findings: Iterable[Finding]) -> pd.DataFrame:
     """One row per comparison over several strata: is the disparity the same in all of them."""
+    return frame_of(homogeneity_columns(findings))
+
+
+def homogeneity_columns(findings: Iterable[Finding]) -> dict[str, list[Any]]:
+    """The columns of `homogeneity_frame`."""
     pooled = [one for one in findings if one.estimate.is_pooled and len(one.estimate.strata) > 1]
     tested = [(one.estimate, found) for one in pooled if (found := one.null.homogeneity()) is not None]
     # Where too few strata say anything the hypothesis stays in the family, and is no evidence.
@@ -100,11 +108,11 @@ def homogeneity_frame(findings: Iterable[Finding]) -> pd.DataFrame:
         )  # fmt: skip
         for name, value in zip(HOMOGENEITY_COLUMNS, row, strict=True):
             columns[name].append(value)
-    return frame_of(columns)
+    return columns
 
 
-def standardized_frame(findings: Iterable[Finding]) -> pd.DataFrame:
-    """One row per comparison of two means within one stratum: their difference in standard deviations."""
+def standardized_columns(findings: Iterable[Finding]) -> dict[str, list[Any]]:
+    """A row for each comparison of two means within one stratum: their difference in standard deviations."""
     rows = []
     for one in findings:
         moments = one.null.standardized()
@@ -112,7 +120,7 @@ def standardized_frame(findings: Iterable[Finding]) -> pd.DataFrame:
             estimate, p_values = one.estimate, (p_of(one.evidence.log_p), p_of(one.log_p_adjusted))
             labels = (estimate.metric, estimate.group, estimate.other, estimate.stratum)
             rows.append((*labels, *found, *standardized_limits(moments, one.critical), *p_values))
-    return frame_of({name: [row[place] for row in rows] for place, name in enumerate(STANDARDIZED_COLUMNS)})
+    return {name: [row[place] for row in rows] for place, name in enumerate(STANDARDIZED_COLUMNS)}
 
 
 def bounds_frame(findings: Iterable[Finding]) -> pd.DataFrame:
@@ -145,60 +153,87 @@ def excluded_frame(
     return frame_of({name: col if name in LABELS else np.array(col, dtype=int) for name, col in cells.items()})
 
 
-def by_group_frame(measured: Measured) -> pd.DataFrame | None:
-    """Each metric in each group (and stratum), indexed like fairlearn's ``MetricFrame.by_group``; None if none has."""
-    assert measured.sample is not None
-    keys, index = _index(measured.sample)
-    frames = {name: _one_metric(measured.sample, values, keys, index) for name, values in _values(measured).items()}
-    if len(measured.metrics) == 1:
-        return next(iter(frames.values()), None)
-    return pd.concat(frames, names=["metric"]) if frames else None
+@dataclass(frozen=True)
+class ByGroup:
+    """Each metric in each stratum and group, and how many people they have: what is shown of the people of a test."""
 
+    strata: Sequence[tuple[Any, ...]]
+    groups: Sequence[tuple[Any, ...]]
+    names: tuple[tuple[str, ...], tuple[str, ...]]  # of control features and of sensitive ones
+    sizes: np.ndarray
+    values: Mapping[str, GroupValues]
+    several: bool
+    labels: tuple[Sequence[Any], Sequence[Any]]  # of strata and groups
 
-def _values(measured: Measured) -> dict[str, GroupValues]:
-    found = ((metric.name, measured.by_metric[metric.name].values) for metric in measured.metrics)
-    return {name: values for name, values in found if values is not None}
+    @classmethod
+    def of(cls, measured: Measured) -> Self:
+        """Take it from what was measured."""
+        sample = measured.sample
+        assert sample is not None
+        found = ((metric.name, measured.by_metric[metric.name].values) for metric in measured.metrics)
+        return cls(
+            sample.strata,
+            sample.groups,
+            (sample.control_names, sample.sensitive_names),
+            sample.sizes,
+            {name: values for name, values in found if values is not None},
+            len(measured.metrics) != 1,
+            (sample.stratum_labels if sample.control_names else [None] * len(sample.strata), sample.group_labels),
+        )
+
+    def frame(self) -> pd.DataFrame | None:
+        """A frame that is indexed like fairlearn's ``MetricFrame.by_group``; None if no metric has values."""
+        keys, index = self._index()
+        place = {
+            (*stratum, *group): (s, g) for s, stratum in enumerate(self.strata) for g, group in enumerate(self.groups)
+        }
+        places = [place.get(key) for key in keys]
+        frames = {name: self._one_metric(values, places, index) for name, values in self.values.items()}
+        if not self.several:
+            return next(iter(frames.values()), None)
+        return pd.concat(frames, names=["metric"]) if frames else None
+
+    def flat(self) -> pd.DataFrame:
+        """A flat frame of the strata and groups that have people; without rows if no metric has values."""
+        strata, groups = self.labels
+        places = np.argwhere(self.sizes > 0).tolist()
+        rows = [(name, values, s, g) for name, values in self.values.items() for s, g in places]
+        columns: dict[str, list[Any]] = {
+            "metric": [name for name, *_ in rows],
+            "stratum": [strata[s] for *_, s, _ in rows],
+            "group": [groups[g] for *_, g in rows],
+            "n": [int(self.sizes[s, g]) for *_, s, g in rows],
+        }
+        columns |= {name: [getattr(values, name)[s, g].item() for _, values, s, g in rows] for name in VALUE_COLUMNS}
+        return frame_of(columns | {"small": [effective < SMALL for effective in columns["n_effective"]]})
+
+    def _one_metric(
+        self, values: GroupValues, places: Sequence[tuple[int, int] | None], index: pd.Index
+    ) -> pd.DataFrame:
+        # A combination of features that nobody has is a row without people, as in fairlearn.
+        columns: dict[str, Any] = {"n": np.array([0 if at is None else int(self.sizes[at]) for at in places])}
+        for name in VALUE_COLUMNS:
+            array, whole = getattr(values, name), name == "n_effective"
+            found = [array[at] if at is not None else 0 if whole else np.nan for at in places]
+            columns[name] = np.array(found, dtype=int if whole else float)
+        return pd.DataFrame(columns | {"small": columns["n_effective"] < SMALL}, index=index)
+
+    def _index(self) -> tuple[list[tuple[Any, ...]], pd.Index]:
+        names = [name for of in self.names for name in of]
+        levels = [
+            sort_levels(dict.fromkeys(key[i] for key in found))
+            for of, found in zip(self.names, (self.strata, self.groups), strict=True)
+            for i in range(len(of))
+        ]
+        keys = list(product(*levels))
+        if len(names) == 1:
+            return keys, pd.Index([key[0] for key in keys], name=names[0], tupleize_cols=False)
+        return keys, pd.MultiIndex.from_tuples(keys, names=names)
 
 
 def values_frame(measured: Measured) -> pd.DataFrame:
     """Each metric in each stratum and group that has people, as a flat frame; without rows if no metric has values."""
-    sample = measured.sample
-    assert sample is not None
-    strata = sample.stratum_labels if sample.control_names else [None] * len(sample.strata)
-    places = np.argwhere(sample.sizes > 0).tolist()
-    rows = [(name, values, s, g) for name, values in _values(measured).items() for s, g in places]
-    columns: dict[str, list[Any]] = {
-        "metric": [name for name, *_ in rows],
-        "stratum": [strata[s] for *_, s, _ in rows],
-        "group": [sample.group_labels[g] for *_, g in rows],
-        "n": [int(sample.sizes[s, g]) for *_, s, g in rows],
-    }
-    columns |= {name: [getattr(values, name)[s, g].item() for _, values, s, g in rows] for name in VALUE_COLUMNS}
-    return frame_of(columns | {"small": [effective < SMALL for effective in columns["n_effective"]]})
-
-
-def _one_metric(sample: Sample, values: GroupValues, keys: list[tuple[Any, ...]], index: pd.Index) -> pd.DataFrame:
-    place = {
-        (*stratum, *group): (s, g) for s, stratum in enumerate(sample.strata) for g, group in enumerate(sample.groups)
-    }
-    # A combination of features that nobody has is a row without people, as in fairlearn.
-    columns: dict[str, Any] = {"n": np.array([int(sample.sizes[place[key]]) if key in place else 0 for key in keys])}
-    for name in VALUE_COLUMNS:
-        array, whole = getattr(values, name), name == "n_effective"
-        found = [array[place[key]] if key in place else 0 if whole else np.nan for key in keys]
-        columns[name] = np.array(found, dtype=int if whole else float)
-    return pd.DataFrame(columns | {"small": columns["n_effective"] < SMALL}, index=index)
-
-
-def _index(table: Sample) -> tuple[list[tuple[Any, ...]], pd.Index]:
-    names = [*table.control_names, *table.sensitive_names]
-    n_control = len(table.control_names)
-    levels = [sort_levels(dict.fromkeys(key[i] for key in table.strata)) for i in range(n_control)]
-    levels += [sort_levels(dict.fromkeys(key[i] for key in table.groups)) for i in range(len(table.sensitive_names))]
-    keys = list(product(*levels))
-    if len(names) == 1:
-        return keys, pd.Index([key[0] for key in keys], name=names[0], tupleize_cols=False)
-    return keys, pd.MultiIndex.from_tuples(keys, names=names)
+    return ByGroup.of(measured).flat()
 
 
 def null_distribution(comparisons: Iterable[Comparison], n_resamples: int) -> Any:

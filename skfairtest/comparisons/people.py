@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -39,7 +39,7 @@ class Inputs:
     """What a test is given about people: `X` is what a model predicts from, or the predictions.
 
     `columns` are groups, strata, weights and clusters by the names of their parameters; the caller's name of `X` is
-    `called`.
+    `called`. A model that is asked by others too is asked by a `call` that remembers.
     """
 
     X: Any
@@ -48,6 +48,7 @@ class Inputs:
     y_score: Any = None
     predict_params: dict[str, Any] | None = None
     called: str = field(default="X", kw_only=True)
+    call: Callable[[Any, str, Any], Any] | None = field(default=None, kw_only=True)
 
     @classmethod
     def of_fit(cls, X: Any, y: Any, predict_params: dict[str, Any] | None, **columns: Any) -> Self:
@@ -411,7 +412,7 @@ class GroupsTest(ReportMixin):
         y_pred: Any = None
         y_score: Any = None
         if not decided and ("y_pred" in needed or "y_score" not in needed):
-            y_pred = predict(estimator, inputs.X, **common)
+            y_pred = predict(estimator, inputs.X, call=inputs.call, **common)
         if decided or "y_score" in needed:
             responses: tuple[str, ...] = SCORED
             names = "prediction_threshold"

@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import pandas as pd
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from skfairtest._utils.state import Later
 from skfairtest.comparisons.core import Measured, Result
 from skfairtest.comparisons.detectable import Supposed
 from skfairtest.comparisons.engine import check_question, compare
 from skfairtest.comparisons.family import equivalence_interval, p_of
 from skfairtest.comparisons.frames import (
+    ByGroup,
     bounds_frame,
-    by_group_frame,
-    comparisons_frame,
+    comparisons_columns,
     excluded_frame,
-    homogeneity_frame,
+    frame_of,
+    homogeneity_columns,
     method_of,
     null_distribution,
-    standardized_frame,
-    values_frame,
+    standardized_columns,
     written_labels,
 )
 from skfairtest.comparisons.measure import cells_read, measure, permuted_within, shared
 from skfairtest.comparisons.null_histogram import null_histogram_of
 from skfairtest.comparisons.people import GroupsTest, Inputs
+from skfairtest.comparisons.rates import RateNull
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.setup import setup_of
 from skfairtest.comparisons.unknown import disparities_of, p_value_bounds_of
@@ -262,6 +265,10 @@ class FairnessTest(GroupsTest):
     False
     """
 
+    # Most fits are asked for a few numbers: frames and the histogram are put together when somebody looks at them.
+    by_group_, comparisons_, excluded_, homogeneity_, standardized_differences_ = (Later() for _ in range(5))
+    _values, _null_histogram = Later(), Later()
+
     _reported: ClassVar[tuple[str, ...]] = (
         "p_value", "p_value_interval", "rejected", "concern", "statistic", "disparity", "confidence_interval",
         "equivalence_interval", "comparisons", "excluded", "homogeneity", "standardized_differences", "method",
@@ -355,11 +362,12 @@ class FairnessTest(GroupsTest):
             self.equivalence_interval_ = equivalence_interval(leading, settings)
         elif hasattr(self, "equivalence_interval_"):  # of an earlier fit
             del self.equivalence_interval_
-        self.by_group_ = by_group_frame(measured)
-        self.comparisons_ = comparisons_frame(findings)
-        self.excluded_ = excluded_frame(measured.excluded)
-        self.homogeneity_ = homogeneity_frame(findings)
-        self.standardized_differences_ = standardized_frame(findings)
+        by_group = ByGroup.of(measured)
+        self.by_group_, self._values = partial(by_group.frame), partial(by_group.flat)
+        self.comparisons_ = partial(frame_of, comparisons_columns(findings))
+        self.excluded_ = partial(excluded_frame, measured.excluded)
+        self.homogeneity_ = partial(frame_of, homogeneity_columns(findings))
+        self.standardized_differences_ = partial(frame_of, standardized_columns(findings))
         self.null_distribution_ = null_distribution(findings, verdict.n_resamples)
         self.p_value_interval_ = verdict.limits
         self.method_ = method_of(result)
@@ -377,9 +385,11 @@ class FairnessTest(GroupsTest):
             self.disparity_bounds_ = disparities_of(leading)
         elif hasattr(self, "bounds_"):  # of an earlier fit
             del self.bounds_, self.p_value_bounds_, self.disparity_bounds_
-        self._setup, self._values = setup_of(measured, verdict.adjust), values_frame(measured)
+        self._setup = setup_of(measured, verdict.adjust)
         self._feature = self._setup.features
-        self._null_histogram = null_histogram_of(leading)
+        # Counts may wait until somebody looks at them; people are not kept for that.
+        drawn = partial(null_histogram_of, leading)
+        self._null_histogram = drawn if isinstance(leading.null, RateNull) else drawn()
         # Where the leading comparison stands in comparisons_.
         self._leading = verdict.leading[1]
         # What the power of the strongest evidence follows from.

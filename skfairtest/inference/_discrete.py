@@ -53,6 +53,13 @@ def _deviance(x: Floats, mean: Floats) -> Floats:
 def binomial_log_pmf(x: ArrayLike, n: ArrayLike, p: ArrayLike) -> Floats:
     """Logarithm of the binomial probability of x events in n trials; all arguments broadcast, 0 <= x <= n."""
     x, n, p = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(n, dtype=float), np.asarray(p, dtype=float))
+    value = _saddle_point(x, n, p)
+    value = np.where(p <= 0, np.where(x == 0, 0.0, -np.inf), value)
+    return np.where(p >= 1, np.where(x == n, 0.0, -np.inf), value)
+
+
+def _saddle_point(x: Floats, n: Floats, p: Floats) -> Floats:
+    """Return the logarithm of the binomial probability for 0 < p < 1; p may broadcast."""
     q = 1 - p
     with np.errstate(divide="ignore", invalid="ignore"):
         of_all, of_events, of_others = stirling_error(np.stack([n, x, n - x]))
@@ -60,9 +67,7 @@ def binomial_log_pmf(x: ArrayLike, n: ArrayLike, p: ArrayLike) -> Floats:
         inner = (
             of_all - of_events - of_others - deviance - other_deviance + 0.5 * np.log(n / x / (n - x)) - _HALF_LOG_2PI
         )
-        value = np.where(x == 0, n * np.log1p(-p), np.where(x == n, n * np.log(p), inner))
-    value = np.where(p <= 0, np.where(x == 0, 0.0, -np.inf), value)
-    return np.where(p >= 1, np.where(x == n, 0.0, -np.inf), value)
+        return np.where(x == 0, n * np.log1p(-p), np.where(x == n, n * np.log(p), inner))
 
 
 def hypergeometric_log_pmf(x: ArrayLike, d1: ArrayLike, d2: ArrayLike, m: ArrayLike) -> Floats:
@@ -73,7 +78,7 @@ def hypergeometric_log_pmf(x: ArrayLike, d1: ArrayLike, d2: ArrayLike, m: ArrayL
     x, d1, d2, m = (np.asarray(a, dtype=float) for a in (x, d1, d2, m))
     x, d1, d2, m = np.broadcast_arrays(x, d1, d2, m)
     p = m / (d1 + d2)
-    first, second, both = binomial_log_pmf(np.stack([x, m - x, m]), np.stack([d1, d2, d1 + d2]), p)
+    first, second, both = _saddle_point(np.stack([x, m - x, m]), np.stack([d1, d2, d1 + d2]), p)
     return np.where((p <= 0) | (p >= 1), 0.0, first + second - both)
 
 

@@ -239,38 +239,62 @@ def _walk(
     def log_probability(x: Integers) -> Floats:
         return np.asarray(-(log[x] + log[d1 - x] + log[m - x] + log[d2 - m + x]))
 
-    left = low if alternative == "greater" else first_above(floor, low, mode, log_probability)
-    right = high if alternative == "less" else first_above(floor, high, mode, log_probability)
-    with np.errstate(over="ignore"):
-        from_left = np.exp(np.minimum(hypergeometric_log_pmf(left, d1, d2, m) - log_p, 700.0))
-        from_right = np.exp(np.minimum(hypergeometric_log_pmf(right, d1, d2, m) - log_p, 700.0))
-    if alternative == "greater":
-        from_left[:] = np.inf
-    if alternative == "less":
-        from_right[:] = np.inf
-    masses, ends = np.zeros(len(m)), np.empty((2, len(m)))
-    rows, mass = np.arange(len(m)), np.zeros(len(m))
-    lefts, rights, total, one, two = (n.astype(float) for n in (left, right, m, d1, d2))
-    while len(rows):
-        take_left = from_left <= from_right * (1 + TIE)
-        take_right = from_right <= from_left * (1 + TIE)
-        both = take_left & take_right
-        step = np.where(take_left, from_left, from_right) + np.where(both & (lefts < rights), from_right, 0.0)
-        grown = mass + step
-        fits = (grown <= 1 + EQUAL) & (lefts <= rights)
-        mass = np.where(fits, grown, mass)
-        if not fits.all():
-            ended = rows[~fits]
-            masses[ended], ends[0, ended], ends[1, ended] = mass[~fits], lefts[~fits], rights[~fits]
-            rows, mass, lefts, rights, total, one, two, from_left, from_right, take_left, take_right = (
-                a[fits]
-                for a in (rows, mass, lefts, rights, total, one, two, from_left, from_right, take_left, take_right)
-            )
-        with np.errstate(invalid="ignore", divide="ignore"):
-            up = (total - lefts) / (lefts + 1) * ((one - lefts) / (two - total + lefts + 1))
-            down = rights / (total - rights + 1) * ((two - total + rights) / (one - rights + 1))
-            from_left = np.where(take_left, from_left * up, from_left)
-            from_right = np.where(take_right, from_right * down, from_right)
-        lefts += take_left
-        rights -= take_right
-    return ends[0].astype(np.int64), ends[1].astype(np.int64), masses
+    # One that is e times as probable as the observed p-value ends the walk; both sides are looked at in one call.
+    levels = np.stack([floor, floor, floor + _NEGLIGIBLE + 1.0, floor + _NEGLIGIBLE + 1.0])
+    ends = np.stack([low, high, low, high])
+    left, right, *last = first_above(levels, ends, np.broadcast_to(mode, ends.shape), log_probability)
+    two_sided = alternative == "two-sided"
+    last = [
+        np.where(end == mode, far, end)
+        for end, far in zip(last, (mode - 1, mode) if two_sided else (high, low), strict=True)
+    ]
+    left, right = low if alternative == "greater" else left, high if alternative == "less" else right
+    counts = (d1, d2, m)
+    taken, mass = _fitting(
+        _inwards(left, (last[0] - left + 1) * (alternative != "greater"), 1, *counts, log_p),
+        _inwards(right, (right - last[1] + 1) * (alternative != "less"), -1, *counts, log_p),
+    )
+    return left + taken[0], right - taken[1], mass
+
+
+def _inwards(start: Integers, n: Integers, step: int, d1: Integers, d2: Integers, m: Integers, log_p: Floats) -> Floats:
+    """Return the probabilities of n outcomes from `start` on divided by the observed p-value, and infinity after."""
+    if not n.any():
+        return np.empty((len(n), 0))
+    total, one, two, x = (a[:, None].astype(float) for a in (m, d1, d2, start))
+    x = x + step * np.arange(int(n.max()) - 1)
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        if step > 0:
+            ratios = (total - x) / (x + 1) * ((one - x) / (two - total + x + 1))
+        else:
+            ratios = x / (total - x + 1) * ((two - total + x) / (one - x + 1))
+        first = np.exp(np.minimum(hypergeometric_log_pmf(start, d1, d2, m) - log_p, 700.0))
+        values = np.cumprod(np.hstack([first[:, None], ratios]), axis=1)
+    values[np.arange(values.shape[1]) >= n[:, None]] = np.inf
+    return values
+
+
+def _fitting(left: Floats, right: Floats) -> tuple[Integers, Floats]:
+    """Take outcomes of both sides, the less probable first, ties together, while their sum is no larger than 1.
+
+    Those of two sides increase.
+
+    Returns
+    -------
+    taken, mass : ndarray of shape (2, n) and (n,)
+        How many of either side, and the sum.
+    """
+    values = np.hstack([left, right, np.full((len(left), 1), np.inf)])
+    of_left = np.broadcast_to(np.arange(values.shape[1]) < left.shape[1], values.shape)
+    if left.size and right.size:
+        order = np.argsort(values, axis=1, kind="stable")
+        values, of_left = np.take_along_axis(values, order, axis=1), order < left.shape[1]
+        one, other = values[:, :-1], values[:, 1:]
+        tied = (other <= one * (1 + TIE)) & (of_left[:, 1:] != of_left[:, :-1])
+        one[tied] += other[tied]
+        other[tied] = 0.0
+    grown = np.cumsum(values, axis=1)
+    ended = (grown > 1 + EQUAL).argmax(axis=1)
+    taken = np.arange(values.shape[1]) < ended[:, None]
+    mass = np.where(ended > 0, grown[np.arange(len(grown)), ended - 1], 0.0)
+    return np.stack([(taken & of_left).sum(axis=1), (taken & ~of_left).sum(axis=1)]), mass

@@ -26,6 +26,8 @@ _LARGEST_RATIO = 1e100
 _NEAR = (1e-11, 1e-7)
 #: So many halvings are looked at in one call, with both outcomes of each, as far as that is about so many floats.
 _HALVINGS, _AT_ONCE = 7, 512
+#: Arrays up to which steps are made one by one.
+_FEW = 16
 
 
 def wilson(x: ArrayLike, d: ArrayLike, z: ArrayLike) -> tuple[Floats, Floats]:
@@ -75,15 +77,37 @@ def farthest_covered(
         within = (place <= near) | (place < far) & covered(_float(start + way * place))
         covers, misses = np.where(within, place, near).max(axis=0), np.where(within, far, place).min(axis=0)
         at_once = min(max(int(np.log2(_AT_ONCE / max(near.size, 1))), 1), _HALVINGS)
-    while (sought := far - near > 1).any():
+    while True:
+        near, far = _narrowed(near, far, covers, misses)
+        if not (far - near > 1).any():
+            return _float(start + way * near)
+        near, far = _halved(near, far, lambda places: covered(_float(start + way * places)), at_once)
+
+
+def _narrowed(near: Integers, far: Integers, covers: Integers, misses: Integers) -> tuple[Integers, Integers]:
+    """Halve the ways from near to far as long as the middles are known to be covered, or not to be."""
+    if near.size <= _FEW:  # half a hundred steps of integers are faster than as many calls for short arrays
+        out = np.empty((2, *near.shape), dtype=np.int64)
+        for place, (low, high, last, first) in enumerate(
+            zip(*(ends.ravel().tolist() for ends in (near, far, covers, misses)), strict=True)
+        ):
+            while high - low > 1:
+                middle = low + (high - low) // 2
+                if middle <= last:
+                    low = middle
+                elif middle >= first:
+                    high = middle
+                else:
+                    break
+            out.reshape(2, -1)[:, place] = low, high
+        return out[0], out[1]
+    while True:
         middle = near + (far - near) // 2
-        known = sought & ((middle <= covers) | (middle >= misses))
-        if known.any():
-            within = middle <= covers
-            near, far = np.where(known & within, middle, near), np.where(known & ~within, middle, far)
-        else:
-            near, far = _halved(near, far, lambda places: covered(_float(start + way * places)), at_once)
-    return _float(start + way * near)
+        known = (far - near > 1) & ((middle <= covers) | (middle >= misses))
+        if not known.any():
+            return near, far
+        within = middle <= covers
+        near, far = np.where(known & within, middle, near), np.where(known & ~within, middle, far)
 
 
 def _halved(

@@ -74,7 +74,8 @@ class TailProbability:
         angle = np.where(mirrored, np.pi / 2 - angle, angle)
         out, cell = np.empty(len(angle)), (self._root[pair] * angle).astype(np.int64)
         near = (cell < _NEAR) | (self.people[pair] > MANY)
-        out[near] = self._moments(pair[near], mirrored[near], np.sin(angle[near]) ** 2, 1)[:, 0]
+        if near.any():
+            out[near] = self._moments(pair[near], mirrored[near], np.sin(angle[near]) ** 2, 1)[:, 0]
         far = ~near
         if far.any():
             out[far] = self._expanded(pair[far], mirrored[far], angle[far], cell[far])
@@ -83,16 +84,17 @@ class TailProbability:
     def _expanded(self, pair: Integers, mirrored: Integers, angle: Floats, cell: Integers) -> Floats:
         place, people = self._cell[mirrored, pair] + cell, self.people[pair]
         p = np.rint(people * np.sin((cell + 0.5) / self._root[pair]) ** 2) / people
-        new, where = np.unique(place, return_index=True)
-        where = where[~self._known[new]]
-        self._series[:, place[where]] = self._moments(pair[where], mirrored[where], p[where], _ORDER).T
-        self._known[place[where]] = True
+        if (unknown := ~self._known[place]).any():
+            where = np.flatnonzero(unknown)
+            where = where[np.unique(place[where], return_index=True)[1]]
+            self._series[:, place[where]] = self._moments(pair[where], mirrored[where], p[where], _ORDER).T
+            self._known[place[where]] = True
         tilt = 2 * np.log(np.tan(angle)) - np.log(p / (1 - p))
         step = np.sqrt(people * p * (1 - p)) * tilt
-        value = self._series[-1, place]
+        value = self._series[-1].take(place)
         for coefficients in self._series[-2::-1]:
             value *= step
-            value += coefficients[place]
+            value += coefficients.take(place)
         return np.asarray(value * np.exp(people * (p * tilt - np.log1p(p * np.expm1(tilt)))))
 
     def _moments(self, pair: Integers, mirrored: Integers, p: Floats, order: int) -> Floats:

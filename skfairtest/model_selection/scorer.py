@@ -193,7 +193,7 @@ class FairnessScorer(_BaseScorer):
     ) -> float:
         """Score a fitted model; with sensitive features passed directly, routing may be on or off."""
         return self._score(
-            None,
+            None,  # nothing is remembered
             estimator,
             X,
             y_true,
@@ -206,7 +206,7 @@ class FairnessScorer(_BaseScorer):
 
     def _score(
         self,
-        method_caller: Any,  # remembers predictions for scorers of one model; a test asks the model itself
+        method_caller: Any,  # remembers predictions for all scorers
         estimator: Any,
         X: Any,
         y_true: Any = None,
@@ -227,7 +227,8 @@ class FairnessScorer(_BaseScorer):
         if asked.get("sensitive_features") is self._predict_params.get("sensitive_features") is not None:
             names = check_names_of_columns(asked["sensitive_features"], PREDICTED_FROM) or ()
             asked["sensitive_features"] = named_columns(X, names, PREDICTED_FROM)
-        score = fairness_score(test, self._output, Inputs(X, one_column(y_true), passed, None, asked))
+        call = method_caller if self._baseline is None else None  # which knows one model
+        score = fairness_score(test, self._output, Inputs(X, one_column(y_true), passed, None, asked, call=call))
         if self._maximize is None or score != score:
             return score
         gain = get_scorer(self._maximize)(estimator, X, y_true, sample_weight=passed.get("sample_weight"))

@@ -141,12 +141,11 @@ def named_columns(X: Any, names: Sequence[str], parameter: str) -> Any:
     )
     given = f"{parameter}={names[0]!r}" if len(names) == 1 else f"{parameter}={list(names)!r}"
     if isinstance(X, pd.DataFrame):  # columns that nobody names need not be cut out
-        wanted = [place for place, name in enumerate(X.columns) if str(name) in names]
-        table, known = split_table(X.iloc[:, wanted], "X"), [str(name) for name in X.columns]
+        known = [str(name) for name in X.columns]
+        found: dict[str | None, Any] = {name: place for place, name in enumerate(known) if name in names}
     else:
         table = split_table(X, "X") if is_table(X) else []
-        known = [name for name, _ in table if name is not None]
-    found = dict(table)
+        found, known = dict(table), [name for name, _ in table if name is not None]
     twice = [name for name in names if known.count(name) > 1]
     if twice:
         raise ParameterError(f"{given}: X has several columns named {listed(twice)}: give each its own name.")
@@ -161,5 +160,5 @@ def named_columns(X: Any, names: Sequence[str], parameter: str) -> Any:
             f"{instead[0].upper()}{instead[1:]}"
         )
     if isinstance(X, pd.DataFrame):
-        return pd.DataFrame({name: found[name] for name in names})
+        return X.iloc[:, [found[name] for name in names]].set_axis(list(names), axis=1)
     return {name: found[name] for name in names}

@@ -2,7 +2,7 @@
 
 import inspect
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -105,6 +105,7 @@ def ask(
     sensitive_features: Any = None,
     predict_params: Mapping[str, Any] | None = None,
     random_state: int | np.random.RandomState | np.random.Generator | None = None,
+    call: Callable[[Any, str, Any], Any] | None = None,
 ) -> NDArray[Any]:
     """Call one of an estimator's methods with the arguments that it takes.
 
@@ -123,6 +124,9 @@ def ask(
         Further keyword arguments of the method; these take precedence. Groups are left out if it takes none.
     random_state : int, RandomState, Generator or None
         Passed if the method takes it (randomised predictors), as an int or None.
+    call : callable, optional
+        ``call(estimator, response, X)`` calls the method of a scikit-learn classifier that takes nothing else, or
+        remembers what it returned.
 
     Returns
     -------
@@ -172,9 +176,12 @@ def ask(
             check_is_fitted(path[-1])  # it says itself whether it is
         if (caution := unknown_groups(estimator, sensitive_features, predict_params)) is not None:
             warnings.warn(caution, UserWarning, stacklevel=find_stack_level())
-        for step in transformers_of(path[: depth + 1]):
-            X = step.transform(X)
-        predictions = method(X, **params)
+        if call is not None and not depth and not params and hasattr(estimator, "classes_"):
+            predictions = call(estimator, response, X)
+        else:
+            for step in transformers_of(path[: depth + 1]):
+                X = step.transform(X)
+            predictions = method(X, **params)
     except Exception as error:
         lacks = isinstance(error, AttributeError) and str(error.name).endswith("_") and _is_unfitted(estimator)
         if isinstance(error, NotFittedError) or lacks:

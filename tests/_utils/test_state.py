@@ -3,6 +3,7 @@
 import copy
 import pickle
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from skfairtest import (
     PairedFairnessTest,
     SubgroupScan,
 )
-from skfairtest._utils.state import PlainState
+from skfairtest._utils.state import Later, PlainState
 
 
 class Kept(PlainState):
@@ -42,6 +43,34 @@ class Kept(PlainState):
 def test_frames_are_the_same_after_pickling(frame):
     pd.testing.assert_frame_equal(pickle.loads(pickle.dumps(Kept(frame))).frame, frame)
     pd.testing.assert_frame_equal(copy.deepcopy(Kept(frame)).frame, frame)
+
+
+class Waiting(PlainState):
+    """What makes a frame later."""
+
+    frame = Later()
+
+
+def test_what_is_made_later_is_made_once():
+    waiting, calls = Waiting(), []
+    assert not hasattr(waiting, "frame")
+    waiting.frame = partial(lambda: calls.append(1) or pd.DataFrame({"n": [1]}))
+    assert not calls
+    assert waiting.frame is waiting.frame
+    assert calls == [1]
+    waiting.frame = 3
+    assert waiting.frame == 3
+    del waiting.frame
+    with pytest.raises(AttributeError, match="'Waiting' object has no attribute 'frame'"):
+        waiting.frame  # noqa: B018
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
+def test_what_is_made_later_is_kept_as_a_frame(copied):
+    waiting = Waiting()
+    waiting.frame = partial(pd.DataFrame, {"n": [1]})
+    assert all(isinstance(value, dict) for value in waiting.__getstate__().values())
+    pd.testing.assert_frame_equal(copied(waiting).frame, pd.DataFrame({"n": [1]}))
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +99,8 @@ def fitted():
 
 def same(one, other):
     """Whether two fitted objects have the same attributes, and print the same."""
-    for name, value in vars(one).items():
+    for name in vars(one):
+        value = getattr(one, name)
         if isinstance(value, pd.DataFrame):
             pd.testing.assert_frame_equal(value, getattr(other, name))
     assert str(one) == str(other)

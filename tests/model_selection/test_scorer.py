@@ -71,6 +71,26 @@ def three():
     return pd.DataFrame({"said": said, "group": group, "score": rng.random(190)}), y
 
 
+class Counting(LogisticRegression):
+    """A model that counts how often it predicts."""
+
+    calls = 0
+
+    def predict(self, X):
+        Counting.calls += 1
+        return super().predict(X)
+
+
+def test_scorers_of_one_model_share_its_predictions(people):
+    X, y, _ = people
+    fair = make_fairness_scorer("demographic_parity", sensitive_features="sex")
+    model, Counting.calls = Counting(), 0
+    found = cross_validate(model, X, y, cv=FOLDS, scoring={"accuracy": "accuracy", "fair": fair})
+    assert Counting.calls == 3
+    alone = cross_validate(model, X, y, cv=FOLDS, scoring=fair)
+    np.testing.assert_array_equal(found["test_fair"], alone["test_score"])
+
+
 # --- the numbers -----------------------------------------------------------------------------------------------------
 
 
