@@ -24,7 +24,7 @@ from skfairtest import CountTable, FairnessAudit, Rate
 from skfairtest._utils import parallel
 from skfairtest._utils.errors import ParameterError
 from skfairtest.datasets import load_berkeley, load_compas
-from skfairtest.inference import rates
+from skfairtest.inference import intervals, margin, margin_regions, rates
 
 try:
     from joblib.externals import cloudpickle
@@ -216,8 +216,8 @@ def any_work_is_worth_a_process():
 
 
 @pytest.fixture(scope="session", autouse=True)
-def exact_p_values_of_the_same_counts_are_computed_once():
-    """Many tests ask about the same people, and many more read records again, which computes their p-values anew."""
+def exact_answers_about_the_same_counts_are_computed_once():
+    """Many tests ask about the same people, and many more read records again, which computes their answers anew."""
     known, compute = {}, rates.unconditional_log_p
 
     def remembered(x1, d1, x2, d2, alternative, advance):
@@ -230,8 +230,23 @@ def exact_p_values_of_the_same_counts_are_computed_once():
             known[key] = compute(*counts, alternative, advance)
         return known[key].copy()
 
+    def once(function):
+        answers = {}
+
+        def answer(*given, **named):
+            arrays = [(each.dtype.str, each.shape, each.tobytes()) for each in map(np.asarray, given)]
+            key = (*arrays, *sorted(named.items()))
+            if key not in answers:
+                answers[key] = function(*given, **named)
+            return answers[key]
+
+        return answer
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rates, "unconditional_log_p", remembered)
+        for module in (margin, margin_regions):
+            patch.setattr(module, "margin_log_p", once(margin.margin_log_p))
+        patch.setattr(intervals, "miettinen_nurminen", once(intervals.miettinen_nurminen))
         yield
 
 
