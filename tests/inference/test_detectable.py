@@ -150,7 +150,7 @@ def test_no_ratio_to_zero_is_known():
     Question("difference", "greater", (-0.05, 0.05)), Question("difference", "equivalence", (-0.35, 0.35)),
 ])  # fmt: skip
 def test_at_an_exact_size_every_kind_of_test_has_the_power_that_is_named(question, alpha, thorough):
-    people = (120, 150) if thorough else (50, 60)
+    people = (120, 150) if thorough else (70, 80)
     table = TwoRates(0.4, *people)
     only = {"greater": [1], "less": [-1]}.get(question.alternative, [1, -1])
     for sign in only:
