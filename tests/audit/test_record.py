@@ -254,7 +254,13 @@ def test_a_key_that_stands_twice_is_refused(found):
 @pytest.mark.parametrize(
     "params",
     [
-        {"compare": "to_overall", "compare_intersections": "to_parents", "adjust": "fdr_by", "margin": 0.05},
+        {
+            "compare": "to_overall",
+            "compare_intersections": "to_parents",
+            "adjust": "fdr_by",
+            "margin": 0.05,
+            "metrics": ["selection_rate", "recall"],
+        },
         {"compare": "to_rest", "compare_intersections": "between_groups", "adjust": "fdr_bh"},
         {
             "disparity": "ratio",

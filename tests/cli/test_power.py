@@ -89,9 +89,9 @@ def test_a_conditional_rate_counts_the_people_who_meet_the_condition(capsys):
 
 
 def test_equivalence_certifies(capsys):
-    options = ["--rate", "0.3", "--rate", "0.31", "--n", "100", "--alternative", "equivalence", "--margin", "0.3"]
+    options = ["--rate", "0.3", "--rate", "0.31", "--n", "50", "--alternative", "equivalence", "--margin", "0.3"]
     assert numbers(capsys, *options)["power"] == power(
-        metric="selection_rate", rates=(0.3, 0.31), n_per_group=(100, 100), alternative="equivalence", margin=0.3
+        metric="selection_rate", rates=(0.3, 0.31), n_per_group=(50, 50), alternative="equivalence", margin=0.3
     )
     asked(*options)
     assert "certifies that the groups are alike within 30.0 points" in capsys.readouterr().out
@@ -100,10 +100,10 @@ def test_equivalence_certifies(capsys):
 
 
 def test_ratios_and_margins_are_in_the_sentences(capsys):
-    asked("--baseline", "0.3", "--n", "90", "--disparity", "ratio", "--margin", "0.9")
+    asked("--baseline", "0.3", "--n", "40", "--disparity", "ratio", "--margin", "0.9")
     text = capsys.readouterr().out
     assert "a ratio of" in text
-    asked(*RATES, "--n", "60", "--margin", "0.05")
+    asked(*RATES, "--n", "30", "--margin", "0.05")
     assert "detects a disparity beyond 5.0 points" in capsys.readouterr().out
     asked("--baseline", "0.3", "--n", "90", "--compare", "to_overall")
     assert "or more with a probability of 80%." in capsys.readouterr().out

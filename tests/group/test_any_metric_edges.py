@@ -96,7 +96,8 @@ PRECISION_RATIO = make_derived_metric(metric=precision, transform="ratio")
 
 
 def test_a_function_of_everybody_stops_early():
-    test = run(Y, LABEL, PRECISION, n_resamples="adaptive")
+    some = slice(0, 150)
+    test = run(Y[some], LABEL[some], PRECISION, n_resamples="adaptive", sensitive_features=GROUP[some])
     assert test.p_value_ > 0.05
     assert test.n_resamples_ < 2000
     assert test.p_value_ == pytest.approx(20 / test.n_resamples_)

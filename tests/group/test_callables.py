@@ -31,7 +31,7 @@ from skfairtest._utils import progress as _progress
 from skfairtest.comparisons import resample as _resample
 from skfairtest.inference import sequential
 
-MANY = 4000
+MANY = 2000
 FEWER = 1500  # functions of all groups are evaluated anew for every resample
 # Small samples are what can be enumerated.
 pytestmark = pytest.mark.filterwarnings("ignore:.*rests on few people:UserWarning")

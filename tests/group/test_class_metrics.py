@@ -126,8 +126,9 @@ def test_weights_strata_and_clusters_of_one_change_no_value_and_others_give_erro
     people = people.head(900 if thorough else 600)
     people = people.assign(one=1.0, alone=np.arange(len(people)), here="here")
     plain = run(people, metric, y_true, y_pred, n_resamples=19)
-    apart = ({"weight": "one"}, {"clusters": "alone"}) if thorough else ()
-    for given in ({"weight": "one", "clusters": "alone"}, {"site": "here"}, *apart):
+    together = {"weight": "one", "clusters": "alone", "site": "here"}
+    apart = [{name: column} for name, column in together.items()] if thorough else []
+    for given in (together, *apart):
         test = run(people, metric, y_true, y_pred, n_resamples=19, **given)
         assert test.disparity_ == pytest.approx(plain.disparity_, rel=1e-10)
         error = test.comparisons_["standard_error"][0] / plain.comparisons_["standard_error"][0]

@@ -1,5 +1,7 @@
 """What a fit takes: names of columns of X, collections of Dask, models that only give probabilities."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -24,9 +26,9 @@ from skfairtest import (
 
 rng = np.random.default_rng(0)
 X = pd.DataFrame(
-    {"merit": rng.normal(size=400), "age": rng.integers(2, 7, 400) * 10, "sex": rng.choice(["f", "m"], 400)}
+    {"merit": rng.normal(size=240), "age": rng.integers(2, 7, 240) * 10, "sex": rng.choice(["f", "m"], 240)}
 )
-Y = (X["merit"] + 0.4 * (X["sex"] == "m") + rng.normal(size=400) > 0).astype(int)
+Y = (X["merit"] + 0.4 * (X["sex"] == "m") + rng.normal(size=240) > 0).astype(int)
 MODEL = make_pipeline(make_column_transformer(("passthrough", ["merit", "age"])), LogisticRegression()).fit(X, Y)
 SEEDED = FairnessTest(random_state=0)
 
@@ -62,7 +64,8 @@ def test_names_of_columns_of_x_are_the_columns(test, named):
     by_name = type(test)(**test.get_params(deep=False)).fit(X, Y, **named)
     directly = type(test)(**test.get_params(deep=False)).fit(X, Y, **columns)
     if hasattr(test, "to_json"):
-        assert by_name.to_json() == directly.to_json()
+        one, other = (json.loads(each.to_json()) | {"created": None} for each in (by_name, directly))
+        assert one == other
     else:
         assert by_name.p_values_ == directly.p_values_
     assert by_name.n_features_in_ == 3

@@ -30,7 +30,7 @@ from sklearn.svm import LinearSVC
 from skfairtest import CountTable, FairnessTest, ScoreMetric
 from skfairtest.inference.resampling import monte_carlo_p
 
-MANY = 20_000
+MANY = 8_000
 # Small samples are what can be enumerated; that they are small is said by a warning, tested below.
 pytestmark = pytest.mark.filterwarnings("ignore:.*rests on few people:UserWarning")
 

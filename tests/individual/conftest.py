@@ -6,6 +6,16 @@ import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from skfairtest import IndividualFairnessTest, Projection
+from skfairtest.individual import _direction
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_are_moved_to_learn_how_much_a_direction_varies(request):
+    """Moving as many as by default takes longer than all else of most tests: among the slow ones they are moved."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "not slow" in request.config.getoption("markexpr"):
+            patch.setattr(_direction, "MOVED", 25)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -197,7 +197,7 @@ RATE = {"loan_to_price": lambda X: X["loan"] / X["price"]}
 def test_derived_columns_follow_the_others(gradient):
     X, y, _ = loans(600, 0)
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-    X, y, sex = loans(300, 1)
+    X, y, sex = loans(150, 1)
     test = IndividualFairnessTest(model, derived=RATE, gradient=gradient).fit(X, y, sensitive_features=sex)
     moved = test.unfair_examples_
     assert (moved["price"] != X["price"]).mean() > 0.5

@@ -21,9 +21,10 @@ def asserted(y_pred, groups=GROUPS, **params):
 def test_nothing_is_found_or_the_margin_is_shown():
     alike = decided(0.5, 0.5)
     assert not asserted(alike).concern_
-    certified = asserted(alike, margin=0.15)
+    alike, groups = alike[::4], GROUPS[::4]
+    certified = asserted(alike, groups, margin=0.25)
     direct = FairnessTest.from_predictions(
-        None, alike, sensitive_features=GROUPS, metric="selection_rate", alternative="equivalence", margin=0.15
+        None, alike, sensitive_features=groups, metric="selection_rate", alternative="equivalence", margin=0.25
     )
     assert certified.p_value_ == direct.p_value_ <= 0.05
 

@@ -779,7 +779,7 @@ def test_with_routing_weights_follow_the_request_of_the_estimator(routing, peopl
 
 
 MITIGATORS = {
-    "ExponentiatedGradient": ExponentiatedGradient(LogisticRegression(), DemographicParity(), max_iter=3),
+    "ExponentiatedGradient": ExponentiatedGradient(LogisticRegression(), DemographicParity(), max_iter=2),
     "GridSearch": GridSearch(LogisticRegression(), DemographicParity(), grid_size=4),
     "ThresholdOptimizer": ThresholdOptimizer(estimator=LogisticRegression(), predict_method="predict_proba"),
 }

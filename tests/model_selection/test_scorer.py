@@ -739,8 +739,11 @@ def test_thresholds_are_tuned_by_a_constrained_score(people):
     X, y, sex = people
     scorer = make_fairness_scorer("demographic_parity", maximize="balanced_accuracy", tolerance=0.9)
     with config_context(enable_metadata_routing=True):
-        tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring=scorer, cv=3).fit(X, y, sensitive_features=sex)
-        best = TunedThresholdClassifierCV(LogisticRegression(), scoring="balanced_accuracy", cv=3).fit(X, y)
+        given = {"cv": 3, "thresholds": 20}
+        tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring=scorer, **given).fit(
+            X, y, sensitive_features=sex
+        )
+        best = TunedThresholdClassifierCV(LogisticRegression(), scoring="balanced_accuracy", **given).fit(X, y)
     assert tuned.best_threshold_ == pytest.approx(best.best_threshold_)
 
 

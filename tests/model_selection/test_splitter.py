@@ -1,6 +1,7 @@
 """Folds stratified on label and group: even shares, whatever holds the data, inside scikit-learn's tools."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -321,6 +322,7 @@ def test_groups_may_be_routed_under_another_name():
 @pytest.mark.parametrize("wrap", [CalibratedClassifierCV, TunedThresholdClassifierCV], ids=lambda wrap: wrap.__name__)
 def test_other_users_of_folds_take_it_either_way(wrap):
     X, y, race = people()
+    wrap = partial(wrap, **({"thresholds": 20} if wrap is TunedThresholdClassifierCV else {}))
     named = wrap(MODEL, cv=SensitiveStratifiedKFold(3, sensitive_features="female")).fit(X, y)
     with sklearn.config_context(enable_metadata_routing=True):
         routed = wrap(MODEL, cv=SensitiveStratifiedKFold(3)).fit(X, y, sensitive_features=X["female"])

@@ -85,13 +85,14 @@ def test_an_engine_counts_as_memory_does(engine, compas, people, tmp_path):
 
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
 def test_scores_are_in_the_same_bins_on_every_engine(engine, people, tmp_path):
+    people = people[:4000]
     frame = frame_of(engine, people, tmp_path)
-    for column, bins in (("score", 128), ("steep", 128), ("score", [0.1, 0.25, 0.5, 0.9])):
-        asked = {"y_true": "qualified", "y_score": column, "sensitive_features": "kind"}
-        table = CountTable.from_frame(frame, score_bins=bins, **asked)
-        assert table == CountTable.from_frame(people, score_bins=bins, **asked)
-        again = CountTable.from_frame(frame, score_bins=table.score_bins, **asked)
-        assert again == table
+    asked = {"y_true": "qualified", "y_score": "steep", "sensitive_features": "kind"}
+    table = CountTable.from_frame(frame, score_bins=128, **asked)
+    assert table == CountTable.from_frame(people, score_bins=128, **asked)
+    assert CountTable.from_frame(frame, score_bins=table.score_bins, **asked) == table
+    asked |= {"y_score": "score", "score_bins": [0.1, 0.25, 0.5, 0.9]}
+    assert CountTable.from_frame(frame, **asked) == CountTable.from_frame(people, **asked)
 
 
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
@@ -565,7 +566,7 @@ def test_a_column_is_counted_whatever_it_is_called(engine, tmp_path):
     names = [*HOSTILE, "a", "x"]
     people = pd.DataFrame({name: rng.choice(["f", "m", "x"], 40) for name in names}).assign(p=rng.integers(0, 2, 40))
     frame = frame_of(engine, people, tmp_path)
-    for name in HOSTILE[:8] if engine in ("dask", "pyspark") else HOSTILE:
-        table = CountTable.from_frame(frame, y_pred="p", sensitive_features=name)
-        expected = CountTable.from_predictions(y_pred=people["p"], sensitive_features={name: people[name]})
-        assert table == expected, name
+    for start in range(0, 8 if engine in ("dask", "pyspark") else len(HOSTILE), 4):
+        some = list(HOSTILE[start : start + 4])
+        table = CountTable.from_frame(frame, y_pred="p", sensitive_features=some)
+        assert table == CountTable.from_predictions(y_pred=people["p"], sensitive_features=people[some]), some

@@ -56,10 +56,10 @@ def test_the_p_value_is_that_of_all_permutations(monkeypatch):
 
     observed = covariance(numbers)
     exact = np.mean([covariance(numbers[list(order)]) >= observed - 1e-9 for order in permutations(range(6))])
-    monkeypatch.setattr(evidence, "N_PERMUTATIONS", 5000)
-    monkeypatch.setattr(evidence, "ENOUGH", 5000)
+    monkeypatch.setattr(evidence, "N_PERMUTATIONS", 2000)
+    monkeypatch.setattr(evidence, "ENOUGH", 2000)
     found = out_of_fold(X, numbers[:, None], folds, labels=False)
-    assert found.p_value == pytest.approx(exact, abs=4 * np.sqrt(exact / 5000))
+    assert found.p_value == pytest.approx(exact, abs=4 * np.sqrt(exact / 2000))
 
 
 @pytest.mark.parametrize("labels", [2, 4, None], ids=["two levels", "four levels", "numbers"])
