@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from benchmarks._bounds import FAR, promises
+from benchmarks._bounds import COVERED, FAR, promises
 from benchmarks._cells import ALPHA
 from benchmarks._drawings import KINDS, PANELS, counts, file_name, misses, panels, sizes
 from benchmarks._methods import true_values
@@ -19,6 +19,7 @@ from benchmarks._words import (
     AUDIT_DETECTABLE,
     CORRELATION_INTERVALS,
     COVARIATES,
+    COVERAGE,
     DRAWN,
     FURTHER,
     INDIVIDUAL,
@@ -203,6 +204,19 @@ def _warned(cells, records, above):
     return min((measured.get((cell.people, cell.null), 0.0) for size, cell in above if size > FAR), default=1.0)
 
 
+def coverage_of_scores(cells, records):
+    """Say how often intervals of what is tested as rates hold the true difference, where the test's size is right."""
+    found = []
+    for cell in cells:
+        methods = records[cell.name]["methods"]
+        if cell.default == "areas" and not any(is_bad for _, is_bad in sizes(methods, "areas", None, cell)):
+            found += [1 - miss for miss, _ in misses(methods, "areas", None, cell)]
+    if not found:
+        return []
+    enough = sum(share >= COVERED for share in found)
+    return [COVERAGE.format(covered=number(COVERED), enough=enough, of=len(found), least=number(min(found)))]
+
+
 def power_lost(cells, records):
     """Name the designs tested as rates in which the permutation finds more at equal size, and count them."""
     gained, rows, counted = 0, [], {}
@@ -253,6 +267,7 @@ def limits(cells, records, found, exceptions, folder):
         if is_bad
     ]
     out.append(APPROXIMATE.format(**_counted(approximate, above), warned=number(_warned(cells, records, above))))
+    out += coverage_of_scores(approximate, records)
     lost, text = power_lost(approximate, records)
     out += text
     rows += lost

@@ -97,6 +97,10 @@ APPROXIMATE = (
     "more than 10% in {plain_far}. In each design beyond 10%, at least {warned} of the rejections come with a caution "
     "([cautions about means](validity/errors.md))."
 )
+COVERAGE = (
+    "- **Coverage of areas and the like**: where the size is right the default's intervals cover at least {covered} in "
+    "{enough} of {of} cases, and at least {least} in all of them."
+)
 POWER_LOST = "at equal size the default finds at most two points less than the permutation"
 #: Which group is worse, by the sign of its people less those of the other one.
 WORSE = {-1: "where the smaller group is worse", 1: "where the larger one is", 0: "where both are of one size"}

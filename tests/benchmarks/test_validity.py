@@ -486,6 +486,17 @@ def test_power_that_is_lost_is_named_with_the_group_that_is_worse():
     assert "in 1 it finds at least 15 points more" in said
 
 
+def test_coverage_of_areas_is_counted_where_their_size_is_right():
+    figures = {
+        "mcc/.5/60-1000": {"size": 0.05, "coverage": 0.95, "coverage_error": 0.01},
+        "mcc/.5/200-200": {"size": 0.05, "coverage": 0.92, "coverage_error": 0.01},
+        "mcc/.5/1000-1000": {"size": 0.2, "coverage": 0.8, "coverage_error": 0.01},
+    }
+    records = {name: {"methods": {"areas": found}} for name, found in figures.items()}
+    (said,) = _render.coverage_of_scores([cell_named(name) for name in figures], records)
+    assert "at least .930 in 1 of 2 cases, and at least .920" in said
+
+
 def marks(svg):
     """Every text of a drawing, and the place of every mark in tenths of a point."""
     root = ElementTree.fromstring(svg)
