@@ -65,6 +65,11 @@ class Cell:
         return self.name.split("/")[0]
 
     @property
+    def names_direction(self):
+        """Whether its name says which group is worse in its unfair model: there is such a design for either group."""
+        return any(words in self.name for words in (" group worse", ", first higher", ", first lower"))
+
+    @property
     def parameters(self):
         """All of it as JSON has it, rounded beyond what libraries differ in; only results of the same count."""
         return {key: _plain(value) for key, value in asdict(self).items() if key != "quick"}
@@ -275,16 +280,21 @@ def scores(base, area, spread=1.0, shift=0.0):
     return (base, float(norm.ppf(area) * np.hypot(1.0, spread)), spread, shift)
 
 
+FAR = 4.0
+_ABOVE = float(norm.cdf(FAR / np.sqrt(2)))
+
+
+def far_below(area):
+    """How many of the positives are far below the negatives where scores are bimodal."""
+    return (_ABOVE - area) / (2 * _ABOVE - 1)
+
+
 #: Of the scores of two classes whose area is not .5: (draws of the positives' and of the negatives', their parameter).
 #: Bimodal: positives are far above the negatives or, with a probability, as far below. Lehmann: positives' scores have
 #: the distribution of the largest of k negatives', k need not be whole.
-FAR = 4.0
-_ABOVE = float(norm.cdf(FAR / np.sqrt(2)))
 SHAPES = {
     "bimodal": (
-        lambda rng, n, area: (
-            np.where(rng.random(n) < (_ABOVE - area) / (2 * _ABOVE - 1), -FAR, FAR) + rng.normal(size=n)
-        ),
+        lambda rng, n, area: np.where(rng.random(n) < far_below(area), -FAR, FAR) + rng.normal(size=n),
         lambda rng, n: rng.normal(size=n),
     ),
     "Lehmann": (lambda rng, n, area: rng.random(n) ** ((1 - area) / area), lambda rng, n: rng.random(n)),

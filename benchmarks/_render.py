@@ -4,9 +4,10 @@ import json
 
 import numpy as np
 
-from benchmarks._bounds import FAR, promises
+from benchmarks._bounds import COVERED, FAR, promises
 from benchmarks._cells import ALPHA
 from benchmarks._drawings import KINDS, PANELS, counts, file_name, misses, panels, sizes
+from benchmarks._methods import true_values
 from benchmarks._render_scans import calibration, prompts, scans
 from benchmarks._run import p_value_of
 from benchmarks._tables import folded, number, share_text, table
@@ -18,6 +19,7 @@ from benchmarks._words import (
     AUDIT_DETECTABLE,
     CORRELATION_INTERVALS,
     COVARIATES,
+    COVERAGE,
     DRAWN,
     FURTHER,
     INDIVIDUAL,
@@ -44,13 +46,19 @@ from benchmarks._words import (
     OLDER,
     OLDER_ANYWHERE,
     PAPER,
+    POWER,
+    POWER_LOST,
     READING,
     SECTIONS,
     SEQUENTIAL,
     SEQUENTIAL_CHANGE,
     SEQUENTIAL_DELAY,
     TOPIC,
+    WORSE,
 )
+
+#: Powers at equal size that are so much lower are a loss, and so much higher a gain.
+LOST, GAINED = 0.02, 0.15
 
 
 def pictures(cells, records):
@@ -174,6 +182,73 @@ def fair_model(cell):
     return cell.metric, cell.people, cell.null
 
 
+def _counted(approximate, above):
+    """How many designs are rejected too often, and how many beyond 10%: of all, and of those for either group."""
+    models = {fair_model(cell) for _, cell in above}
+    plain = [(size, cell) for size, cell in above if not cell.names_direction]
+    return {
+        "designs": len(approximate), "above": len(above), "far": sum(size > FAR for size, _ in above),
+        "models": len(models), "of": len({fair_model(cell) for cell in approximate}),
+        "plain": sum(not cell.names_direction for cell in approximate), "plain_above": len(plain),
+        "plain_far": sum(size > FAR for size, _ in plain),
+    }  # fmt: skip
+
+
+def _warned(cells, records, above):
+    """The smallest share of rejections with a caution of the fair models that are rejected in more than 10%."""
+    measured = {
+        (cell.people, cell.null): records[cell.name]["methods"][cell.default]["warned"]
+        for cell in cells
+        if cell.kind == "caution"
+    }
+    return min((measured.get((cell.people, cell.null), 0.0) for size, cell in above if size > FAR), default=1.0)
+
+
+def coverage_of_scores(cells, records):
+    """Say how often intervals of what is tested as rates hold the true difference, where the test's size is right."""
+    found = []
+    for cell in cells:
+        methods = records[cell.name]["methods"]
+        if cell.default == "areas" and not any(is_bad for _, is_bad in sizes(methods, "areas", None, cell)):
+            found += [1 - miss for miss, _ in misses(methods, "areas", None, cell)]
+    if not found:
+        return []
+    enough = sum(share >= COVERED for share in found)
+    return [COVERAGE.format(covered=number(COVERED), enough=enough, of=len(found), least=number(min(found)))]
+
+
+def power_lost(cells, records):
+    """Name the designs tested as rates in which the permutation finds more at equal size, and count them."""
+    gained, rows, counted = 0, [], {}
+    for cell in cells:
+        powers = [
+            records[cell.name]["methods"].get(method, {}).get("power_at_equal_size")
+            for method in ("areas", "permutation")
+        ]
+        if None in powers:
+            continue
+        gain = round(powers[0] - powers[1], 5)
+        worse, better = sorted(zip(true_values(cell, cell.effect), cell.people, strict=True))
+        direction = int(np.sign(worse[1] - better[1]))
+        counted.setdefault(direction, []).append(gain < -LOST)
+        gained += gain >= GAINED
+        if gain < -LOST:
+            rows.append((gain, [POWER_LOST, cell.name, f"{number(powers[0])}, permutation {number(powers[1])}"]))
+    if not rows:
+        return [], []
+    directions = ", ".join(
+        f"{sum(counted[direction])} of {len(counted[direction])} {words}"
+        for direction, words in WORSE.items()
+        if direction in counted
+    )
+    worst, (_, design, powers) = min(rows)
+    text = POWER.format(
+        less=len(rows), designs=sum(map(len, counted.values())), directions=directions, more=gained,
+        worst=f"{number(-worst)} in *{design}* ({powers})",
+    )  # fmt: skip
+    return [row for _, row in sorted(rows)], [text]
+
+
 def limits(cells, records, found, exceptions, folder):
     """Say what the tests of this package get wrong: beyond the claims, in the gauntlet, with intervals, by name."""
     rows, out = [], ["## Where not to trust us", "", LIMITS, ""]
@@ -186,14 +261,16 @@ def limits(cells, records, found, exceptions, folder):
     out += exceptions
     approximate = [cell for cell in cells if cell.kind in ("area", "table", "loss", "explained")]
     above = [
-        (size, fair_model(cell))
+        (size, cell)
         for cell in approximate
         for size, is_bad in sizes(records[cell.name]["methods"], cell.default, None, cell)
         if is_bad
     ]
-    far = sum(size > FAR for size, _ in above)
-    models, of = len({model for _, model in above}), len({fair_model(cell) for cell in approximate})
-    out.append(APPROXIMATE.format(designs=len(approximate), above=len(above), far=far, models=models, of=of))
+    out.append(APPROXIMATE.format(**_counted(approximate, above), warned=number(_warned(cells, records, above))))
+    out += coverage_of_scores(approximate, records)
+    lost, text = power_lost(approximate, records)
+    out += text
+    rows += lost
     missed = [
         [MISSED, cell.name, number(miss)]
         for cell in cells

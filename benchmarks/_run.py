@@ -97,7 +97,7 @@ def _figures(null, effect, truth, cell, method):
     if effect is not None:
         rejected = effect[:, 0] <= ALPHA * (1 + 1e-9)
         out["power"], out["power_error"] = _share(rejected.sum(), cell.data_sets)
-        threshold = _threshold(p, cell.data_sets)
+        threshold = threshold_at(p, cell.data_sets)
         if threshold is not None:
             hits = (effect[:, 0] <= threshold * (1 + 1e-9)).sum()
             out["power_at_equal_size"] = _share(hits, cell.data_sets)[0]
@@ -123,7 +123,7 @@ def _contradict(out, rows, equal):
     out["inside"], out["inside_error"] = _share((inside & rejected).sum(), len(rows))
 
 
-def _threshold(p, data_sets):
+def threshold_at(p, data_sets):
     """Largest p-value up to which at most 5% of the fair data sets are rejected; None where there is none."""
     values, counts = np.unique(p[~np.isnan(p)], return_counts=True)
     below = np.flatnonzero(np.cumsum(counts) <= ALPHA * data_sets)

@@ -2,7 +2,10 @@
 
 import json
 
+import numpy as np
+
 from benchmarks._tables import folded, number
+from benchmarks.paired import exceeds
 
 METHODS = {
     "paired": "paired", "normal": "normal alone", "permuted": "labels permuted", "swapped": "predictions swapped",
@@ -15,6 +18,18 @@ TEXT = (
     "people, with the test of two independent samples, with two intervals that do not overlap, and with two verdicts, "
     'of which one is significant. For `alternative="fairer"` the disparity of B is larger in size by the margin. '
     "Figures: `benchmarks/results/{file}`."
+)
+AREAS = {"paired": "paired", "delong": "DeLong", "score": "counts"}
+AREAS_TEXT = (
+    "Areas under the ROC curve of {people} people, {data_sets} data sets a design: both models have the area named, or "
+    "that of model B is lower in one group. The scores of the smaller group have the shape named, as in the designs of "
+    "[one model](scores.md); the scores of the two models are correlated ({correlations} in the two groups). "
+    "`PairedFairnessTest` (paired) permutes the groups' labels with DeLong's error of the changes. It is compared with "
+    "DeLong's test of the changes, and with a score test of the changes as counts of people whose placements rise, "
+    "fall and stay (counts), which is for two models what the default is for one. The permutation rejects too often in "
+    "{above} of the {designs} designs. The power of counts, at equal size, differs from its own by {smaller} points "
+    "where the smaller group is worse and by {larger} where the larger one is, on average by {mean}: the permutation "
+    "stays the default."
 )
 
 
@@ -51,4 +66,29 @@ def two_models(folder):
         *folded("Size of the certificate", ["people", "rates under A", "rates under B", "margin", "certified"], fairer),
         *folded("Size of other metrics", ["metric", "people", "rejected"],
                 [bounds(row, row["design"]["metric"]) for row in document["metrics"]]),
+        *areas(document["areas"]),
     ]  # fmt: skip
+
+
+def areas(found):
+    """Sizes, and powers at equal size, of tests of changes of areas."""
+    keys = ("first_worse", "second_worse")
+    gains = [[row["rejected"]["score"][key] - row["rejected"]["paired"][key] for row in found] for key in keys]
+    smaller, larger = (f"{100 * min(own):+.0f} to {100 * max(own):+.0f}" for own in gains)
+    text = AREAS_TEXT.format(
+        people=" and ".join(f"{n:,}" for n in found[0]["design"]["people"]), data_sets=found[0]["data_sets"],
+        correlations=" and ".join(f"{r:g}".lstrip("0") for r in found[0]["design"]["correlations"]), designs=len(found),
+        above=sum(exceeds(row["rejected"]["paired"]["size"], row["data_sets"]) for row in found),
+        smaller=smaller, larger=larger, mean=f"{100 * np.mean(gains):+.0f}",
+    )  # fmt: skip
+    rows = [
+        [
+            number(row["design"]["area"]), row["design"]["shape"],
+            *(" / ".join(number(row["rejected"][method].get(key)) for method in AREAS) for key in ("size", *keys)),
+            number(row["rejected"]["paired"]["warned"]),
+        ]
+        for row in found
+    ]  # fmt: skip
+    head = ["area", "smaller group", "size", "power, smaller group worse", "power, larger group worse",
+            "rejections with a caution"]  # fmt: skip
+    return [text, "", *folded(f"Areas: {' / '.join(AREAS.values())}, powers at equal size", head, rows)]

@@ -92,7 +92,22 @@ INTERVALS = (
 APPROXIMATE = (
     "- **Metrics that are no rates**: of {designs} designs of two groups the default rejects fair models in more than "
     "5% of the data sets, by more than three Monte-Carlo errors, in {above}, and in more than 10% in {far}. Designs "
-    "that differ only in which group is worse share a fair model: those {above} have {models} of the {of} fair models."
+    "that differ only in which group is worse share a fair model: those {above} have {models} of the {of} fair models. "
+    "Of the {plain} designs whose names do not say which group is worse, it rejects too often in {plain_above}, and in "
+    "more than 10% in {plain_far}. In each design beyond 10%, at least {warned} of the rejections come with a caution "
+    "([cautions about means](validity/errors.md))."
+)
+COVERAGE = (
+    "- **Coverage of areas and the like**: where the size is right the default's intervals cover at least {covered} in "
+    "{enough} of {of} cases, and at least {least} in all of them."
+)
+POWER_LOST = "at equal size the default finds at most two points less than the permutation"
+#: Which group is worse, by the sign of its people less those of the other one.
+WORSE = {-1: "where the smaller group is worse", 1: "where the larger one is", 0: "where both are of one size"}
+POWER = (
+    "- **Power of areas and the like**: at equal size the default finds more than two points less than the studentized "
+    "permutation in {less} of {designs} designs ({directions}), at worst {worst}; in {more} it finds at least 15 "
+    "points more. Designs in which the permutation has no p-value at which its size would be 5% are not counted."
 )
 COVARIATES = (
     "- **Given covariates**, the test rejects too often where its models do not learn the confounding: {worst} at "

@@ -7,7 +7,9 @@ permuted with Welch's error, predictions of the two models swapped within people
 two intervals that do not overlap, and the comparison of two verdicts (one model has a significant disparity, the other
 has none), which is no test of the difference. In the designs of `sizes` the disparity of model B is larger in size by
 the margin, and `alternative="fairer"` certifies that it is not. Precision, F1 and the area under the ROC curve are
-tested by `PairedFairnessTest` as it is.
+tested by `PairedFairnessTest` as it is. In the designs of `areas` the areas of 100 and 1,000 people fall in neither
+group or in one of them, and the package is compared with DeLong's test of the changes, and with the score test of
+changes as counts of people: what areas of one model are tested by.
 
 Without ``--quick`` the figures are written to benchmarks/results/paired.json with the seed and versions. What is stored
 already is not computed again. Seeds depend on a design's place alone. The exit status is 1 where the package rejects
@@ -28,16 +30,21 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from benchmarks._bounds import Promise
+from benchmarks._bounds import WARNED, Promise
+from benchmarks._cells import FAR, LOWER, far_below
 from benchmarks._results import write
+from benchmarks._run import threshold_at
 from skfairtest import PairedFairnessTest
+from skfairtest._utils.errors import SmallGroupWarning
+from skfairtest.metrics.functionals import Auc
+from skfairtest.paired.metric import Combined
 from skfairtest.paired.statistics import Changes, compare_changes, compare_sizes, score_statistic
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results" / "paired.json"
 SEED, ALPHA, RESAMPLES = 20261122, 0.05, 499
 QUICK = 100
 #: Data sets of a design of each kind.
-DATA_SETS = {"equal": 3000, "different": 600, "sizes": 1000, "metrics": 400}
+DATA_SETS = {"equal": 3000, "different": 600, "sizes": 1000, "metrics": 400, "areas": 400}
 LOG_ALPHA = float(np.log(ALPHA)) + 1e-12
 #: Tests that are valid in large samples, and ignore who is whose pair.
 UNPAIRED = ("independent", "intervals")
@@ -256,6 +263,96 @@ def of_auc(group, n, rng):
     return out
 
 
+@dataclass(frozen=True)
+class Areas:
+    """Two groups: people, the area of both models, the shape of the first group's scores, the models' correlations."""
+
+    people: tuple[int, int]
+    area: float
+    shape: str
+    correlations: tuple[float, float]
+
+
+#: The first group's positives have scores as spread as the negatives', or three times, or some are below all negatives.
+AREAS = [Areas((100, 1000), area, shape, (0.5, 0.8)) for shape in ("alike", "spread 3", "bimodal") for area in LOWER]
+
+
+def two_scores(n, areas, shape, correlation, rng):
+    """True labels, half of them positive, and the scores of two models with an area each."""
+    y = np.arange(n) < n / 2
+    first = rng.normal(size=(2, n))
+    places, noise = (np.stack([z, correlation * z + np.sqrt(1 - correlation**2) * rng.normal(size=n)]) for z in first)
+    out = [y]
+    for area, place, own in zip(areas, places, noise, strict=True):
+        if shape == "bimodal":
+            out.append(own + y * np.where(norm.cdf(place) < far_below(area), -FAR, FAR))
+        else:
+            spread = {"alike": 1.0, "spread 3": 3.0}[shape]
+            out.append(np.where(y, norm.ppf(area) * np.hypot(1, spread) + spread * own, own))
+    return out
+
+
+def as_counts(change, own, classes):
+    """Counts of a group's people whose placement rises, falls and stays, so many that the change has its variance.
+
+    How far placements move is averaged over both classes. One person more, as far off as possible, keeps the variance
+    from 0 where few placements move, as it does with the areas of one model.
+    """
+    (value,), (variance,) = change.moments(own[None])
+    parts = change.parts(own[None])[1][0]
+    moved = np.abs([(value + of_class.sum() * parts) * of_class for of_class in classes * (own > 0)])
+    people = (classes * own).sum(axis=1)
+    total = (moved.sum(axis=1) / people).mean()
+    informative = (moved.sum(axis=1) ** 2 / np.maximum((moved**2).sum(axis=1), 1e-300)).min()
+    spread = total - value**2
+    n = (informative + 1) / (informative * (variance / spread if spread > 1e-12 else 0.0) + 1 / people.min())
+    return n * np.array([(total + value) / 2, (total - value) / 2, 1 - total])
+
+
+def area_p(design, areas, data_set, rng):
+    """P-values of the package, DeLong's test and the score test, and whether the package says that it is doubtful.
+
+    `areas` are those of both models in each group.
+    """
+    shapes, groups = (design.shape, "alike"), np.repeat([0, 1], design.people)
+    drawn = zip(design.people, areas, shapes, design.correlations, strict=True)
+    y, a, b = (np.concatenate(c) for c in zip(*(two_scores(*one, rng) for one in drawn), strict=True))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        test = PairedFairnessTest.from_predictions(
+            y.astype(int), a, b, sensitive_features=groups, metric="roc_auc", n_resamples=199, random_state=data_set
+        )
+    change, own = Combined(Auc(y, b), Auc(y, a)), np.stack([groups == 0, groups == 1]).astype(float)
+    values, variances = change.moments(own)
+    tables = [np.rint(as_counts(change, of_group, np.stack([y, ~y]))) for of_group in own]
+    statistics = [
+        np.subtract(*values) / np.sqrt(variances.sum()),
+        score_statistic(np.array(tables)[:, None], np.ones(1)),
+    ]
+    p = [test.p_value_, *(2 * norm.sf(np.abs(z)) for z in statistics)]
+    return *p, any(issubclass(one.category, SmallGroupWarning) for one in said)
+
+
+def area_rates(design, place, size):
+    """Size, power at equal size where model B's area is lower in the first or second group, and cautions."""
+    rng, area, lower = np.random.default_rng([SEED, 2000 + place]), design.area, design.area - LOWER[design.area]
+    same, worse = (area, area), (area, lower)
+    null, first, second = (
+        np.array([area_p(design, areas, number, rng) for number in range(size)])
+        for areas in ((same, same), (worse, same), (same, worse))
+    )
+    out = {}
+    for column, name in enumerate(("paired", "delong", "score")):
+        p = null[:, column]
+        most = threshold_at(p, size)
+        found = {"size": p <= ALPHA, **({} if most is None else {
+            "first_worse": first[:, column] <= most, "second_worse": second[:, column] <= most})}  # fmt: skip
+        out[name] = {key: round(float(hits.mean()), 5) for key, hits in found.items()}
+    rejected, doubted = null[:, 0] <= ALPHA, null[:, -1] > 0
+    out["paired"]["warned"] = round(float(doubted[rejected].mean()), 5) if rejected.any() else 1.0
+    return out
+
+
 METRICS = {"precision": of_precision, "f1": of_f1, "roc_auc": of_auc}
 PEOPLE = ((100, 400), (300, 300))
 
@@ -277,13 +374,21 @@ def metric_rate(metric, people, place, size):
     return {"paired": round(rejected / size, 5)}
 
 
+def exceeds(size, data_sets):
+    """Whether a size is more than three Monte-Carlo errors above the level."""
+    return size > ALPHA + 3 * np.sqrt(ALPHA * (1 - ALPHA) / data_sets)
+
+
 def broken(document):
     """Say where the package rejects too often, or less often than tests that ignore pairs."""
     for kind in ("equal", "sizes", "metrics"):
         for row in document[kind]:
-            bound = ALPHA + 3 * np.sqrt(ALPHA * (1 - ALPHA) / row["data_sets"])
-            if row["rejected"]["paired"] > bound:
+            if exceeds(row["rejected"]["paired"], row["data_sets"]):
                 yield f"{kind}, {row['design']}: {row['rejected']['paired']:.3f}"
+    for row in document["areas"]:
+        found = row["rejected"]["paired"]
+        if exceeds(found["size"], row["data_sets"]) and found["warned"] < WARNED:
+            yield f"areas, {row['design']}: {found['size']:.3f}, cautions in {found['warned']:.3f} of rejections"
     for row in document["different"]:
         for other in UNPAIRED:
             if row["rejected"]["paired"] < row["rejected"][other]:
@@ -299,14 +404,20 @@ def designs():
         yield "sizes", place, asdict(design), partial(certified, design, place)
     for place, (metric, people) in enumerate(product(METRICS, PEOPLE)):
         yield "metrics", place, {"metric": metric, "people": people}, partial(metric_rate, metric, people, place)
+    for place, design in enumerate(AREAS):
+        yield "areas", place, asdict(design), partial(area_rates, design, place)
+
+
+def quick_designs():
+    """A few designs of each kind but the areas, which take longest."""
+    return [one for one in designs() if one[1] % 6 == 2 and one[0] != "areas"]
 
 
 def quick():
-    """Check a few designs of each kind but the areas, which take longest."""
+    """Check the quick designs."""
     document = {kind: [] for kind in DATA_SETS}
-    for kind, place, design, compute in designs():
-        if place % 6 == 2:
-            document[kind].append({"design": design, "data_sets": QUICK, "rejected": compute(QUICK)})
+    for kind, _, design, compute in quick_designs():
+        document[kind].append({"design": design, "data_sets": QUICK, "rejected": compute(QUICK)})
     says = (
         f"two models: size at most .05 and three Monte-Carlo errors, power not below that of tests that ignore pairs; "
         f"{QUICK} data sets"
@@ -325,9 +436,7 @@ def main(argv=None):
     options = parser.parse_args(argv)
     document = {kind: [] for kind in DATA_SETS}
     before = {} if options.quick else load()
-    for kind, place, design, compute in designs():
-        if options.quick and place % 6 != 2:
-            continue
+    for kind, _, design, compute in quick_designs() if options.quick else designs():
         size, plain = QUICK if options.quick else DATA_SETS[kind], json.loads(json.dumps(design))
         known = [row for row in before.get(kind, []) if (row["design"], row["data_sets"]) == (plain, size)]
         if known:

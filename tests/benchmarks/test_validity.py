@@ -408,9 +408,9 @@ def test_figures_of_the_permutations_alone_are_marked_until_they_are_computed_ag
 
 def test_power_at_equal_size_uses_a_threshold_with_that_size():
     p = np.linspace(0.001, 1, 1000)
-    assert _run._threshold(p, 1000) == pytest.approx(0.05)
-    assert _run._threshold(np.zeros(1000), 1000) is None
-    assert _run._threshold(np.full(1000, np.nan), 1000) is None
+    assert _run.threshold_at(p, 1000) == pytest.approx(0.05)
+    assert _run.threshold_at(np.zeros(1000), 1000) is None
+    assert _run.threshold_at(np.full(1000, np.nan), 1000) is None
 
 
 # The committed figures --------------------------------------------------------------------------------------
@@ -444,6 +444,57 @@ def test_committed_figures_keep_the_promises_of_the_exact_tests_and_the_page_is_
     for promise in promises:
         for place in promise.left:
             assert f"| {place.rsplit(': ', 1)[0]} |" in pages["validity.md"]
+
+
+def test_as_many_designs_do_not_name_the_worse_group_as_there_were_before_some_did():
+    # 148 of them were counted before either group was made the worse one.
+    approximate = [cell for cell in _cells.all_cells() if cell.kind in ("area", "table", "loss", "explained")]
+    assert sum(not cell.names_direction for cell in approximate) == 148
+
+
+@pytest.mark.parametrize(("measured", "share"), [(True, ".970"), (False, ".000")])
+def test_a_size_beyond_a_tenth_is_said_to_be_without_caution_unless_one_is_measured(tmp_path, measured, share):
+    names = ("log_loss/certain, rare Beta/200-200", "cautions/rejected too often, certain, rare Beta/200-200")
+    cells = [cell_named(name) for name in names[: 1 + measured]]
+    records = {cell.name: {"p_value": _run.p_value_of(cell), "methods": {"permutation": {
+        "size": 0.2, "warned": 0.97}}} for cell in cells}  # fmt: skip
+    lines = _render.limits(cells, records, [], [], tmp_path)
+    said = next(line for line in lines if "no rates" in line)
+    assert "of 1 designs" in said
+    assert "in 1, and in more than 10% in 1." in said
+    assert f"at least {share} of the rejections" in said
+
+
+def test_power_that_is_lost_is_named_with_the_group_that_is_worse():
+    found = {  # the default's power, and the permutation's
+        "balanced_accuracy/.98/60-1000": (0.5, 0.6),
+        "balanced_accuracy/.98, the smaller group worse/60-1000": (0.6, 0.4),
+        "balanced_accuracy/.98/200-200": (0.58, 0.6),
+        "mcc/.5/60-1000": (0.5, None),
+    }
+    records = {
+        name: {
+            "methods": {
+                m: {"power_at_equal_size": power} for m, power in zip(("areas", "permutation"), powers, strict=True)
+            }
+        }
+        for name, powers in found.items()
+    }
+    rows, (said,) = _render.power_lost([cell_named(name) for name in found], records)
+    assert [row[1:] for row in rows] == [["balanced_accuracy/.98/60-1000", ".500, permutation .600"]]
+    assert "in 1 of 3 designs (0 of 1 where the smaller group is worse, 1 of 1 where the larger one is, 0 of 1" in said
+    assert "in 1 it finds at least 15 points more" in said
+
+
+def test_coverage_of_areas_is_counted_where_their_size_is_right():
+    figures = {
+        "mcc/.5/60-1000": {"size": 0.05, "coverage": 0.95, "coverage_error": 0.01},
+        "mcc/.5/200-200": {"size": 0.05, "coverage": 0.92, "coverage_error": 0.01},
+        "mcc/.5/1000-1000": {"size": 0.2, "coverage": 0.8, "coverage_error": 0.01},
+    }
+    records = {name: {"methods": {"areas": found}} for name, found in figures.items()}
+    (said,) = _render.coverage_of_scores([cell_named(name) for name in figures], records)
+    assert "at least .930 in 1 of 2 cases, and at least .920" in said
 
 
 def marks(svg):
