@@ -12,7 +12,6 @@ from itertools import pairwise
 import numpy as np
 
 from skfairtest._utils.errors import NothingDefined
-from skfairtest._utils.memory import without_collecting
 from skfairtest._utils.typing import Booleans, Floats
 from skfairtest.comparisons.best import BEST, against_best
 from skfairtest.comparisons.core import RESAMPLED, Comparison, Finding, Measured, Result, Verdict
@@ -43,7 +42,6 @@ def at_most(log_p: float, level: float) -> bool:
     return bool(log_p <= np.log(level) + 1e-12)
 
 
-@without_collecting()
 def decide(measured: Sequence[Measured], settings: Settings, *, together: bool = False) -> list[Result]:
     """Adjust the comparisons of one or several tables as one family, and set their intervals and the verdict.
 

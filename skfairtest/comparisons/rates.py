@@ -10,7 +10,6 @@ from typing import Self
 import numpy as np
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.memory import without_collecting
 from skfairtest._utils.parallel import in_parallel
 from skfairtest._utils.progress import progress
 from skfairtest._utils.typing import Floats
@@ -190,7 +189,6 @@ def scale_of(rate: Rate) -> Scale:
     return Scale() if rate.value is None or rate.slope is None else Scale(rate.value, rate.slope)
 
 
-@without_collecting()
 def count(
     design: Design,
     rate: Rate,
@@ -349,7 +347,6 @@ def test_enumerated(counted: Sequence[Counted], settings: Settings) -> list[Test
     return out
 
 
-@without_collecting()
 def test_rate(
     made: Counted,
     settings: Settings,
