@@ -10,6 +10,7 @@ import pandas as pd
 
 from skfairtest._utils.text import label, pluralize
 from skfairtest.audit.figures import MOST_GROUPS, disparities_figure, null_figure, values_figure
+from skfairtest.audit.findings import findings_of
 from skfairtest.audit.grid import audit_grid
 from skfairtest.audit.headline import first_sentences, shown_first
 from skfairtest.audit.highlights import intervals_of
@@ -127,7 +128,10 @@ def _verdict(record: AuditRecord) -> Iterator[Block]:
     yield Paragraph(headline, "concern" if verdict.concern else "fine")
     yield from map(Paragraph, filter(None, others))
     if record.accepted:
-        yield Items(tuple(f"Accepted ({label(one.id)}): {label(one.reason)}" for one in record.accepted))
+        names = {one.id: f"{metric_title(one.row['metric'])}, {one.name} " for one in findings_of(record)}
+        yield Items(
+            tuple(f"Accepted: {names.get(one.id, '')}({label(one.id)}): {label(one.reason)}" for one in record.accepted)
+        )
     several = verdict.n_comparisons > 1
     figures = {
         "people": f"{verdict.n_samples:,}",

@@ -95,7 +95,8 @@ def test_what_is_accepted_is_kept_with_its_reason_and_shown(tmp_path, capsys):
     assert known in junit.read_text()
     capsys.readouterr()
     assert run([*columns, *files, "--accept", f"{known}=agreed with the works council"]) == 0
-    assert f"Accepted ({known}): agreed with the works council" in capsys.readouterr().out
+    accepted = f"Accepted: Selection rate, sex: f and m ({known}): agreed with the works council"
+    assert accepted in capsys.readouterr().out
     again = AuditRecord.from_json(saved.read_text())
     assert [(each.id, each.reason) for each in again.accepted] == [(known, "agreed with the works council")]
     assert again.verdict.concern
