@@ -76,13 +76,7 @@ def told(names: Sequence[str], group: Any) -> str:
     return enumerated([f"{label(name)} = {label(value)}" for name, value in zip(names, values, strict=True)])
 
 
-def _is_adjective(names: Sequence[str], group: Any) -> bool:
-    if len(names) != 1 or not _ADJECTIVES.fullmatch(names[0]) or not isinstance(group, str):
-        return False
-    return bool(_WORDS.fullmatch(group)) and not _NO_ADJECTIVES.search(group)
-
-
-def people_of(names: Sequence[str], group: Any, *, adjective: bool | None = None) -> str:
+def people_of(names: Sequence[str], group: Any) -> str:
     """Name the people of a group, as a noun of a sentence.
 
     Parameters
@@ -91,17 +85,21 @@ def people_of(names: Sequence[str], group: Any, *, adjective: bool | None = None
         Names of the features that make the groups; may be empty.
     group : object
         The value of the feature, or a tuple of the values of several.
-    adjective : bool, optional
-        Whether the value stands before the noun; by default where it is an adjective.
 
     Examples
     --------
-    >>> people_of(["race"], "African-American"), people_of(["foreign"], "yes")
-    ('African-American people', 'people with foreign = yes')
-    >>> people_of(["sex"], "Female"), people_of(["sensitive_feature_0"], "b")
-    ('women', 'group b')
+    >>> people_of(["race"], "African-American"), people_of(["race"], "Other")
+    ('African-American people', 'people whose race is Other')
+    >>> (
+    ...     people_of(["sex"], "Female"),
+    ...     people_of(["foreign"], "yes"),
+    ...     people_of(["sensitive_feature_0"], "b"),
+    ... )
+    ('women', 'people with foreign = yes', 'group b')
     """
-    if _is_adjective(names, group) if adjective is None else adjective:
+    if len(names) == 1 and _ADJECTIVES.fullmatch(names[0]) and isinstance(group, str):
+        if not _WORDS.fullmatch(group) or _NO_ADJECTIVES.search(group):
+            return f"people whose {label(names[0])} is {label(group)}"
         return _NOUNS.get(group.lower()) or f"{label(group)} people"
     if len(names) == 1 and _UNNAMED.fullmatch(names[0]):
         return f"group {label(group)}"
@@ -110,22 +108,19 @@ def people_of(names: Sequence[str], group: Any, *, adjective: bool | None = None
 
 
 def sides_of(names: Sequence[str], compare: str, group: Any, other: Any) -> tuple[str, str]:
-    """Name the people on both sides of a comparison, both in the same way.
+    """Name the people on both sides of a comparison.
 
     Examples
     --------
     >>> sides_of(["race"], "between_groups", "Hispanic", "Other")
-    ('people with race = Hispanic', 'people with race = Other')
+    ('Hispanic people', 'people whose race is Other')
     >>> sides_of(["race"], "to_rest", "Hispanic", "rest")
     ('Hispanic people', 'everyone else')
     """
     several = {"to_overall": "everyone", "to_rest": "everyone else"}.get(compare)
     if compare == "to_parents":
         several = f"others with {label(other).removeprefix('rest of ')}"
-    if several is not None:
-        return people_of(names, group), several
-    both = _is_adjective(names, group) and _is_adjective(names, other)
-    return people_of(names, group, adjective=both), people_of(names, other, adjective=both)
+    return people_of(names, group), people_of(names, other) if several is None else several
 
 
 def in_words(text: str, positive_means: str | None) -> str:

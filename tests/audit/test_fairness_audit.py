@@ -457,7 +457,7 @@ def test_the_printout_starts_with_the_verdict(audit):
     lines = str(audit).splitlines()
     assert lines[0] == "Fairness audit of a table of counts"
     headline, *others = lines[6:9]
-    assert headline.startswith("People with race = Other were predicted positive less often than people with race = ")
+    assert headline.startswith("People whose race is Other were predicted positive less often than African-American ")
     assert f"{audit.record_.sentence} The positive label is 1." in others
 
 

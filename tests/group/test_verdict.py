@@ -9,8 +9,8 @@ from skfairtest import FairnessTest
 RATE = {"metric": "selection_rate"}
 FOUR = {"a": (5, 50), "b": (24, 60), "c": (45, 90), "d": (16, 40)}
 CONTRACT = [
-    "metric", "group", "other", "stratum", "n_group", "n_other", "value_group", "value_other", "disparity",
-    "standard_error", "statistic", "p_value", "p_value_adjusted", "ci_low", "ci_high", "concern", "method",
+    "metric", "group", "other", "disparity", "ci_low", "ci_high", "stratum", "n_group", "n_other", "value_group",
+    "value_other", "standard_error", "statistic", "method", "p_value", "p_value_adjusted", "concern",
 ]  # fmt: skip
 
 

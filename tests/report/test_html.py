@@ -190,7 +190,7 @@ def test_the_verdict_comes_first_and_never_calls_anything_fair(compas_record, co
     places = [
         said.index(words)
         for words in (
-            "People with race = Other were predicted positive less often than people with race = African-American",
+            "People whose race is Other were predicted positive less often than African-American people",
             "comparisons show a significant disparity, more than chance explains",
             "How far each group is from the other groups",
             "By race",

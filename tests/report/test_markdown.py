@@ -97,7 +97,7 @@ def test_the_section_says_what_decides_first(compas_record):
     lines = [line for line in section.splitlines() if line]
     assert lines[0] == f"## {compas_record.title}"
     assert lines[2].startswith(
-        "**People with race = Other were predicted positive less often than people with race = Af"
+        "**People whose race is Other were predicted positive less often than African-American people"
     )
     assert [line for line in lines if line.startswith("### ")] == [
         "### Verdict",

@@ -175,6 +175,6 @@ def test_a_metric_of_each_group_has_no_pair_to_be_turned():
     assert [other is None for other in shown.loc[own, "other"]] == [True, True]
     assert (shown.loc[own, "disparity"] == part.comparisons.loc[own, "disparity"]).all()
     said = audit.results_.loc[audit.results_["metric"] == "calibration_within_groups", "sentence"]
-    assert [sentence.split(" is ")[0].split(") ")[1] for sentence in said] == [
-        f"in people with sex = {group}" for group in "fm"
+    assert [sentence.split(") ")[1].split(" is -")[0].split(" is 0")[0] for sentence in said] == [
+        f"in people whose sex is {group}" for group in "fm"
     ]

@@ -25,9 +25,9 @@ def row(a=0.15, b=0.383, **more):
         (["race"], "African-American", "African-American people"),
         (["race1"], "Native American", "Native American people"),
         (["sensitive_gender"], "nonbinary", "nonbinary people"),
-        (["race"], "Other", "people with race = Other"),
-        (["race"], "Two or More", "people with race = Two or More"),
-        (["sex"], "f", "people with sex = f"),
+        (["race"], "Other", "people whose race is Other"),
+        (["race"], "Two or More", "people whose race is Two or More"),
+        (["sex"], "f", "people whose sex is f"),
         (["sex"], 1, "people with sex = 1"),
         (["black"], "yes", "people with black = yes"),
         (["workclass"], "Private", "people with workclass = Private"),
@@ -40,11 +40,9 @@ def test_people_are_people_and_groups_are_told_with_their_feature(names, group, 
     assert people_of(names, group) == said
 
 
-def test_both_sides_are_told_in_the_same_way():
-    assert sides_of(["race"], "between_groups", "White", "Other") == (
-        "people with race = White",
-        "people with race = Other",
-    )
+def test_each_side_is_named_as_its_value_allows():
+    sides = sides_of(["race"], "between_groups", "White", "Other")
+    assert sides == ("White people", "people whose race is Other")
     parents = sides_of(["race", "sex"], "to_parents", ("Black", "Female"), "rest of race = Black")
     assert parents == ("people with race = Black and sex = Female", "others with race = Black")
 

@@ -243,7 +243,7 @@ def odds():
 
 def test_odds_ratios_are_called_so_and_written_without_points(odds):
     text = odds.to_text(details=True)
-    assert re.search(r"race = Native American: 21\.0% versus 66\.7%, an odds ratio of 0\.\d+ \(", text)
+    assert re.search(r"Native American people: 21\.0% versus 66\.7%, an odds ratio of 0\.\d+ \(", text)
     assert "odds_ratio of" not in text
     assert "the odds of value divided by those of against" in text
     assert " points" not in text.split("At a glance")[1].split("All groupings")[0]
