@@ -509,7 +509,7 @@ class AdjustedFairnessTest(ReportMixin):
         frame.insert(3, "unadjusted", frame["value_group"] - frame["value_other"])
         explained = [people.explained(finding) for finding in result.findings]
         for place, name in enumerate(("outcome_explained", "group_explained")):
-            frame.insert(frame.columns.get_loc("method"), name, [found[place] for found in explained])
+            frame.insert(list(frame).index("method"), name, [found[place] for found in explained])
         self.comparisons_ = frame
         self.excluded_ = excluded_frame(measured.excluded)
         self.method_, self.adjust_, self.n_resamples_ = self.method, verdict.adjust, verdict.n_resamples

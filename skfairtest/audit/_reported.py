@@ -206,5 +206,5 @@ def _with_feature(part: AuditPart, frame: pd.DataFrame) -> pd.DataFrame:
 def _results(part: AuditPart) -> pd.DataFrame:
     frame = _with_feature(part, part.comparisons)
     sentences = pd.Series(result_sentences(part.setup, part.comparisons), dtype=object)
-    frame.insert(frame.columns.get_loc("method"), "sentence", sentences)
+    frame.insert(list(frame).index("method"), "sentence", sentences)
     return frame

@@ -160,9 +160,9 @@ class SignificanceFrame(MetricFrame):
         _check_masks(
             y_true=y_true, y_pred=y_pred, sensitive_features=sensitive_features, control_features=control_features
         )
-        metrics = _functions(metrics)
+        asked = _functions(metrics)
         super().__init__(
-            metrics=metrics,
+            metrics=asked,
             y_true=y_true,
             y_pred=y_pred,
             sensitive_features=sensitive_features,
@@ -173,8 +173,8 @@ class SignificanceFrame(MetricFrame):
             random_state=random_state,
         )
         check_seed(random_state)
-        several = isinstance(metrics, dict)
-        functions = metrics if isinstance(metrics, dict) else {self.by_group.name: metrics}
+        several = isinstance(asked, dict)
+        functions = asked if several else {self.by_group.name: asked}
         params_of = (sample_params or {}) if several else {self.by_group.name: sample_params or {}}
         people: Sample | str
         try:
@@ -279,7 +279,7 @@ class SignificanceFrame(MetricFrame):
         if not isinstance(table, CountTable):
             raise ParameterError(f"table must be a CountTable; found {type(table).__name__}")
         check_seed(random_state)
-        metrics = _functions(metrics)
+        asked = _functions(metrics)
         frame = cls.__new__(cls)
         params, frame._not_tested = check_test_params(test_params)
         rows = table.to_rows()
@@ -287,21 +287,21 @@ class SignificanceFrame(MetricFrame):
         y_pred = next(columns[name].values for name in ("y_pred", "y_score", "y_true") if name in columns)
         y_true = columns["y_true"].values if "y_true" in columns else y_pred
         mass = rows.counts if rows.weights is None else rows.weights[:, 0]
-        functions = metrics if isinstance(metrics, dict) else {None: metrics}
+        functions = asked if isinstance(asked, dict) else {None: asked}
         check_of_counts(functions)
         weights = {"sample_weight": mass}
         shown = {name: sum_of_weights if function is count else function for name, function in functions.items()}
         MetricFrame.__init__(
             frame,
-            metrics=shown if isinstance(metrics, dict) else shown[None],
+            metrics=shown if isinstance(asked, dict) else shown[None],
             y_true=y_true,
             y_pred=y_pred,
             sensitive_features=_as_frame(table.sensitive_names, columns),
             control_features=_as_frame(table.control_names, columns) if table.control_names else None,
-            sample_params=dict.fromkeys(shown, weights) if isinstance(metrics, dict) else weights,
+            sample_params=dict.fromkeys(shown, weights) if isinstance(asked, dict) else weights,
         )
-        if not isinstance(metrics, dict):
-            functions = {frame.by_group.name: metrics}
+        if not isinstance(asked, dict):
+            functions = {frame.by_group.name: asked}
         tested = [MetricOf(name, function, {}) for name, function in functions.items()]
         frame._prepare(tested, Sample.from_table(table), y_true, y_pred, params, random_state)
         return frame

@@ -28,7 +28,7 @@ FRESH = rng.normal(size=(25, 3))
 
 
 def test_a_model_without_torch_is_not_for_torch_and_torch_is_not_imported(monkeypatch):
-    for name in ("torch", "skorch"):  # whoever imports it fails
+    for name in ("torch", "skorch"):  # an import of it fails
         monkeypatch.setitem(sys.modules, name, None)
     X = np.eye(4)
     assert autograd(LogisticRegression().fit(X, [0, 1, 0, 1]), read_features(X)) is None
