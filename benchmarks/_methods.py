@@ -227,9 +227,9 @@ class PlugIn(Functional):
 
 
 def studentized(stratum, size, rng, published=False):
-    """Default p-value and interval of a studentized permutation, and the raw difference's p-value on the same draws.
+    """Default p-value and interval of a studentized permutation; on the same draws the raw difference's p-value.
 
-    As `published` the p-value is that of the permutations alone.
+    Last is the p-value of the permutations alone, which is the first one's where it is asked for as `published`.
     """
     weights, seed = np.ones(1), np.random.SeedSequence(int(rng.integers(2**63)))
     observed = two_sides.columns([stratum.observed()])
@@ -237,7 +237,7 @@ def studentized(stratum, size, rng, published=False):
     statistic, raw = Statistic("difference", weights), Statistic("difference", weights, studentized=False)
     s, estimate = float(statistic(observed)), float(raw(observed))
     if np.isnan(s):
-        return (np.nan, *NONE), np.nan
+        return (np.nan, *NONE), np.nan, np.nan
     statistics = statistic(drawn)
     error, bounds = float(statistic.distance(observed)[1]), stratum.functional.bounds
     if not error > 0:  # all alike: as if one person more were at the other end
@@ -251,10 +251,9 @@ def studentized(stratum, size, rng, published=False):
     critical = two_sides.critical_values(statistics, "two-sided", ALPHA, freedom=freedom, skewness=skewness)
     ends = (bounds[0] - bounds[1], bounds[1] - bounds[0])
     interval = two_sides.limits(estimate, error, ends, critical)
-    p = monte_carlo_p(statistics, s, "two-sided")[0]
-    if not published:
-        p = max(p, float(np.exp(reference_log_p(s, "two-sided", freedom, skewness))))
-    return (p, *interval), monte_carlo_p(raw(drawn), estimate, "two-sided")[0]
+    alone = monte_carlo_p(statistics, s, "two-sided")[0]
+    p = alone if published else max(alone, float(np.exp(reference_log_p(s, "two-sided", freedom, skewness))))
+    return (p, *interval), monte_carlo_p(raw(drawn), estimate, "two-sided")[0], alone
 
 
 @cache
@@ -279,9 +278,11 @@ def judge_tables(cell, population, size, rng):
             continue
         if functional.is_rate_like:
             out.add("areas", *scored(functional, counts, difference))
-        default, _ = studentized(Stratum(functional, counts, block), cell.resamples, rng)
+        default, *_ = studentized(Stratum(functional, counts, block), cell.resamples, rng)
         out.add("permutation", *default)
-        plain, raw = studentized(Stratum(PlugIn(functional), counts, everywhere), cell.resamples, rng, published=True)
+        plain, raw, _ = studentized(
+            Stratum(PlugIn(functional), counts, everywhere), cell.resamples, rng, published=True
+        )
         out.add("kdd", plain[0])
         out.add("raw", raw)
         if cell.competitors:
@@ -322,14 +323,14 @@ def judge_areas(cell, population, size, rng):
         if cell.metric == "average_precision":
             functional, block = AveragePrecision(truth, score), np.zeros(len(truth), dtype=int)
             out.add("areas", *scored(functional, counts, difference))
-            default, raw = studentized(Stratum(functional, counts, block, rows=True), cell.resamples, rng)
+            default, raw, _ = studentized(Stratum(functional, counts, block, rows=True), cell.resamples, rng)
             out.add("permutation", *default)
             out.add("raw", raw)
             continue
         functional = Auc(truth, score)
         out.add("areas", *scored(functional, counts, difference))
         stratum = Stratum(functional, counts, truth.astype(int), rows=True)
-        default, _ = studentized(stratum, cell.resamples, rng)
+        default, *_ = studentized(stratum, cell.resamples, rng)
         out.add("permutation", *default)
         statistic = Statistic("difference", np.ones(1))
         moments = two_sides.columns([stratum.observed()])
@@ -340,7 +341,7 @@ def judge_areas(cell, population, size, rng):
         if cell.effect is not None and not cell.competitors:  # many designs, for the default and its rivals
             continue
         everywhere = Stratum(functional, counts, np.zeros(len(truth), dtype=int), rows=True)
-        plain, raw = studentized(everywhere, cell.resamples, rng, published=True)
+        plain, raw, _ = studentized(everywhere, cell.resamples, rng, published=True)
         out.add("kdd", plain[0])
         out.add("raw", raw)
         if cell.competitors:
@@ -418,10 +419,11 @@ def judge_losses(cell, population, size, rng):
     for _ in range(size):
         first, second = draw_losses(cell.people, population, rng)
         mean = Mean(np.concatenate([first, second]), (0.0, np.inf))
-        default, raw = studentized(
+        default, raw, alone = studentized(
             Stratum(mean, counts, np.zeros(len(group), dtype=int), rows=True), cell.resamples, rng
         )
         out.add("permutation", *default)
+        out.add("permuted", alone)
         moments = [f(loss) for loss in (first, second) for f in (np.mean, partial(np.var, ddof=1), len)]
         out.add("welch", *(float(v) for v in competitors.welch(*moments)))
         out.add("raw", raw)
@@ -458,7 +460,7 @@ def judge_explained(cell, population, size, rng):
             )
             error[own] *= spread * np.sqrt(1 - share)
         stratum = Stratum(Determination(y, y - error), counts, np.zeros(len(y), dtype=int), rows=True)
-        default, raw = studentized(stratum, cell.resamples, rng)
+        default, raw, _ = studentized(stratum, cell.resamples, rng)
         out.add("permutation", *default)
         out.add("raw", raw)
     return out.arrays()

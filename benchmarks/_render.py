@@ -17,6 +17,7 @@ from benchmarks._words import (
     APPROXIMATE,
     AUDIT,
     AUDIT_DETECTABLE,
+    BEFORE,
     CORRELATION_INTERVALS,
     COVARIATES,
     COVERAGE,
@@ -217,23 +218,21 @@ def coverage_of_scores(cells, records):
     return [COVERAGE.format(covered=number(COVERED), enough=enough, of=len(found), least=number(min(found)))]
 
 
-def power_lost(cells, records):
-    """Name the designs tested as rates in which the permutation finds more at equal size, and count them."""
-    gained, rows, counted = 0, [], {}
+def power_lost(cells, records, what):
+    """Name the designs in which what was the default before finds more at equal size, and count them."""
+    (default, before, title), gained, rows, counted = BEFORE[what], 0, [], {}
     for cell in cells:
-        powers = [
-            records[cell.name]["methods"].get(method, {}).get("power_at_equal_size")
-            for method in ("areas", "permutation")
-        ]
+        powers = [records[cell.name]["methods"].get(m, {}).get("power_at_equal_size") for m in (default, before)]
         if None in powers:
             continue
         gain = round(powers[0] - powers[1], 5)
-        worse, better = sorted(zip(true_values(cell, cell.effect), cell.people, strict=True))
-        direction = int(np.sign(worse[1] - better[1]))
+        groups = sorted(zip(true_values(cell, cell.effect), cell.people, strict=True), reverse=cell.kind == "loss")
+        (_, of_worse), (_, of_better) = groups
+        direction = int(np.sign(of_worse - of_better))
         counted.setdefault(direction, []).append(gain < -LOST)
         gained += gain >= GAINED
         if gain < -LOST:
-            rows.append((gain, [POWER_LOST, cell.name, f"{number(powers[0])}, permutation {number(powers[1])}"]))
+            rows.append((gain, [POWER_LOST, cell.name, f"{number(powers[0])}, before {number(powers[1])}"]))
     if not rows:
         return [], []
     directions = ", ".join(
@@ -243,8 +242,8 @@ def power_lost(cells, records):
     )
     worst, (_, design, powers) = min(rows)
     text = POWER.format(
-        less=len(rows), designs=sum(map(len, counted.values())), directions=directions, more=gained,
-        worst=f"{number(-worst)} in *{design}* ({powers})",
+        what=what, before=title, less=len(rows), designs=sum(map(len, counted.values())), directions=directions,
+        more=gained, worst=f"{number(-worst)} in *{design}* ({powers})",
     )  # fmt: skip
     return [row for _, row in sorted(rows)], [text]
 
@@ -268,9 +267,10 @@ def limits(cells, records, found, exceptions, folder):
     ]
     out.append(APPROXIMATE.format(**_counted(approximate, above), warned=number(_warned(cells, records, above))))
     out += coverage_of_scores(approximate, records)
-    lost, text = power_lost(approximate, records)
-    out += text
-    rows += lost
+    for what in BEFORE:
+        lost, text = power_lost(approximate, records, what)
+        out += text
+        rows += lost
     missed = [
         [MISSED, cell.name, number(miss)]
         for cell in cells

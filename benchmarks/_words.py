@@ -3,6 +3,7 @@
 METHODS = {
     "exact": "**exact**",
     "permutation": "**studentized permutation**",
+    "permuted": "permutations alone",
     "shaffer": "**Holm, Shaffer's factors**",
     "holm": "Holm",
     "fisher": "Fisher",
@@ -101,14 +102,19 @@ COVERAGE = (
     "- **Coverage of areas and the like**: where the size is right the default's intervals cover at least {covered} in "
     "{enough} of {of} cases, and at least {least} in all of them."
 )
-POWER_LOST = "at equal size the default finds at most two points less than the permutation"
+POWER_LOST = "at equal size the default finds at most two points less than that of before"
 #: Which group is worse, by the sign of its people less those of the other one.
 WORSE = {-1: "where the smaller group is worse", 1: "where the larger one is", 0: "where both are of one size"}
 POWER = (
-    "- **Power of areas and the like**: at equal size the default finds more than two points less than the studentized "
-    "permutation in {less} of {designs} designs ({directions}), at worst {worst}; in {more} it finds at least 15 "
-    "points more. Designs in which the permutation has no p-value at which its size would be 5% are not counted."
+    "- **Power of {what}**: in {less} of {designs} designs the default finds more than two points less, at equal size, "
+    "than {before}, the default before ({directions}); at worst {worst}. In {more} it finds at least 15 points more. "
+    "Not counted are designs in which the test of before has no p-value at which its size would be 5%."
 )
+#: The default, what was the default before, and what that is called.
+BEFORE = {
+    "areas and the like": ("areas", "permutation", "the studentized permutation"),
+    "mean losses": ("permutation", "permuted", "the permutations alone"),
+}
 COVARIATES = (
     "- **Given covariates**, the test rejects too often where its models do not learn the confounding: {worst} at "
     "worst in these designs. No number of people removes such an error ([table](validity/adjusted.md))."
@@ -169,6 +175,7 @@ NOTES = [
         "after Hall's transformation) or by the normal distribution; AUC and balanced accuracy permute within the true "
         "label (beside *as rates* this was the default)",
     ),
+    (("permuted",), "the p-value of the permutations of the default, without the others (this was the default)"),
     (
         ("score", "score_normal"),
         "the score statistic, compared with permutations of all labels or with the normal distribution",

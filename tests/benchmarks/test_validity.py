@@ -96,7 +96,7 @@ def test_permuted_tables_are_those_of_a_fairness_test(metric):
     functional, block = _methods.table_functional(metric)
     rng = np.random.default_rng(3)
     counts = _methods.draw_tables(cell.people, cell.effect, 1, rng)[0]
-    (p, low, high), _ = _methods.studentized(_methods.Stratum(functional, counts, block), 4000, rng)
+    (p, low, high), *_ = _methods.studentized(_methods.Stratum(functional, counts, block), 4000, rng)
     y_true, y_pred, group = expand(counts)
     people = {"y_true": y_true, "y_pred": y_pred, "sensitive_features": group, "metric": metric}
     by_default = FairnessTest.from_predictions(**people)
@@ -118,7 +118,7 @@ def test_permuted_areas_and_losses_are_those_of_a_fairness_test():
         ("roc_auc", _methods.Auc(truth, score), truth.astype(int)),
         ("mean_squared_error", _methods.Mean((truth - score) ** 2, (0.0, np.inf)), np.zeros(len(truth), dtype=int)),
     ):
-        (p, low, high), _ = _methods.studentized(_methods.Stratum(functional, counts, block, rows=True), 4000, rng)
+        (p, low, high), *_ = _methods.studentized(_methods.Stratum(functional, counts, block, rows=True), 4000, rng)
         known = {"y_score": score} if metric == "roc_auc" else {}
         test = FairnessTest.from_predictions(
             truth.astype(int), None if known else score, **known, sensitive_features=group, metric=metric,
@@ -480,10 +480,17 @@ def test_power_that_is_lost_is_named_with_the_group_that_is_worse():
         }
         for name, powers in found.items()
     }
-    rows, (said,) = _render.power_lost([cell_named(name) for name in found], records)
-    assert [row[1:] for row in rows] == [["balanced_accuracy/.98/60-1000", ".500, permutation .600"]]
-    assert "in 1 of 3 designs (0 of 1 where the smaller group is worse, 1 of 1 where the larger one is, 0 of 1" in said
-    assert "in 1 it finds at least 15 points more" in said
+    rows, (said,) = _render.power_lost([cell_named(name) for name in found], records, "areas and the like")
+    assert [row[1:] for row in rows] == [["balanced_accuracy/.98/60-1000", ".500, before .600"]]
+    assert "(0 of 1 where the smaller group is worse, 1 of 1 where the larger one is, 0 of 1" in said
+    assert "in 1 of 3 designs" in said
+    assert "In 1 it finds at least 15 points more" in said
+    # A higher loss is the worse one.
+    name = "mean_squared_error/normal, uniform, first higher/50-500"
+    powers = {m: {"power_at_equal_size": power} for m, power in (("permutation", 0.3), ("permuted", 0.4))}
+    _, (said,) = _render.power_lost([cell_named(name)], {name: {"methods": powers}}, "mean losses")
+    assert "in 1 of 1 designs" in said
+    assert "(1 of 1 where the smaller group is worse)" in said
 
 
 def test_coverage_of_areas_is_counted_where_their_size_is_right():
