@@ -18,7 +18,7 @@ from skfairtest.comparisons.best import BEST
 from skfairtest.comparisons.cautions import cautions
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.detectable import minimum_detectable
-from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, homogeneity_frame, values_frame
+from skfairtest.comparisons.frames import ByGroup, comparisons_frame, excluded_frame, homogeneity_frame
 from skfairtest.comparisons.null_histogram import null_histogram_of
 from skfairtest.comparisons.setup import setup_of
 from skfairtest.inference.multiplicity import Equality
@@ -104,7 +104,7 @@ def _part_of(result: Result, detectable: Floats, hypotheses: tuple[tuple[int, in
         sample.sensitive_names,
         sample.control_names,
         setup_of(measured, result.verdict.adjust),
-        values_frame(measured),
+        ByGroup.of(measured).flat(),
         comparisons,
         excluded_frame(measured.excluded),
         hypotheses,

@@ -231,11 +231,6 @@ class ByGroup:
         return keys, pd.MultiIndex.from_tuples(keys, names=names)
 
 
-def values_frame(measured: Measured) -> pd.DataFrame:
-    """Each metric in each stratum and group that has people, as a flat frame; without rows if no metric has values."""
-    return ByGroup.of(measured).flat()
-
-
 def null_distribution(comparisons: Iterable[Comparison], n_resamples: int) -> Any:
     """Return resampled statistics, a column for each comparison; NaN where they were enumerated or drawing stopped."""
     found = [one.evidence for one in comparisons]
