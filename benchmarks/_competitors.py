@@ -10,8 +10,7 @@ from scipy.optimize import brentq
 from scipy.stats import chi2, norm, t
 
 from benchmarks._cells import ALPHA
-from skfairtest.inference.draws import draw_first_rows
-from skfairtest.inference.memberships import memberships
+from skfairtest.inference.draws import draw_first_rows, memberships
 from skfairtest.inference.score import studentize
 
 NONE = float("nan")

@@ -11,8 +11,7 @@ from matplotlib.transforms import blended_transform_factory
 from benchmarks._cells import ALPHA
 from benchmarks._svg import drawn, file_of
 from benchmarks._words import DRAWN, METHODS
-from skfairtest.displays._drawings import literal
-from skfairtest.displays._style import BLUE, GREY, ORANGE, PALE
+from skfairtest.displays._drawings import BLUE, GREY, ORANGE, PALE, literal
 
 #: What is shown together: title, sections of designs, the default method, the others.
 PANELS = (

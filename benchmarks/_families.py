@@ -24,8 +24,7 @@ from benchmarks._methods import (
     true_values,
 )
 from skfairtest import FairnessTest
-from skfairtest.inference.max_t import max_t_p
-from skfairtest.inference.multiplicity import Equality, holm, shaffer
+from skfairtest.inference.multiplicity import Equality, holm, max_t_p, shaffer
 from skfairtest.inference.rate_draws import Contrast, RateTable, joint_permutations, observed_statistics
 from skfairtest.inference.two_sides import Stratum
 from skfairtest.metrics.rates import CRITERIA

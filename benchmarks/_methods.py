@@ -33,8 +33,7 @@ from skfairtest.inference.two_sides import Statistic, Stratum, draw_permutations
 from skfairtest.inference.unconditional import unconditional_log_p
 from skfairtest.metrics import Context, resolve_metrics
 from skfairtest.metrics.auc import RankedScores
-from skfairtest.metrics.average_precision import AveragePrecision
-from skfairtest.metrics.determination import Determination
+from skfairtest.metrics.counted import AveragePrecision, Determination
 from skfairtest.metrics.functionals import Auc, Functional, Mean
 from skfairtest.metrics.rates import RATES
 from skfairtest.readers import read_values

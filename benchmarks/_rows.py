@@ -18,9 +18,9 @@ from scipy.optimize import brentq
 from benchmarks._cells import LAWS
 from benchmarks._methods import PREDICTED, TRUE, Outcomes
 from skfairtest import FairnessTest, ScoreMetric
+from skfairtest.inference.draws import Side, flipped, random_signs
 from skfairtest.inference.resampling import monte_carlo_p
 from skfairtest.inference.score import studentize
-from skfairtest.inference.sign_flips import Side, flipped, random_signs
 
 #: Cost of a missed positive; a false alarm costs 1.
 MISSED = 5.0

@@ -16,7 +16,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from skfairtest._utils.text import display_width, printable, shorten
-from skfairtest.displays._style import BLUE, GREY, ORANGE, PALE
+from skfairtest.displays._drawings import BLUE, GREY, ORANGE, PALE
 
 __all__ = ["COLOURS", "drawn", "file_of", "stand_ins"]
 

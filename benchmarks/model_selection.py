@@ -27,7 +27,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks._results import write
 from skfairtest import AuditedClassifier, CountTable, FairnessTest, make_fairness_scorer, select_fair
-from skfairtest.inference.extreme import extreme_disparity
+from skfairtest.inference.multiplicity import extreme_disparity
 
 SEED = 20261121
 ALPHA = 0.05

@@ -32,8 +32,7 @@ from threadpoolctl import threadpool_info
 
 import skfairtest as sf
 from skfairtest.datasets import load_berkeley, load_compas
-from skfairtest.report.plain import plain_value
-from skfairtest.report.schema import Declared
+from skfairtest.report.plain import Declared, plain_value
 
 mpl.use("Agg")
 

@@ -4,8 +4,7 @@ import numpy as np
 from scipy.stats import norm
 
 from benchmarks.reproduce._diciccio_limits import BARS, REACH
-from skfairtest.displays._drawings import literal
-from skfairtest.displays._style import BLUE, GREY, ORANGE, PALE
+from skfairtest.displays._drawings import BLUE, GREY, ORANGE, PALE, literal
 
 FONT, SMALL = 11, 10
 WIDTH = 5.6

@@ -18,8 +18,7 @@ from benchmarks.reproduce._individuals import TOLERANCE, simulated
 from benchmarks.reproduce._pictures import Picture
 from benchmarks.reproduce._rows import FAILS, HOLDS, Found, Row, said
 from skfairtest import IndividualFairnessTest, Mahalanobis, Projection
-from skfairtest.displays._drawings import literal
-from skfairtest.displays._style import GREY
+from skfairtest.displays._drawings import GREY, literal
 from skfairtest.individual.flow.audit_value import audit_value
 from skfairtest.individual.flow.quadratic import Quadratic
 from skfairtest.individual.flow.unfair_map import euler

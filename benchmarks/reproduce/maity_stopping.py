@@ -10,8 +10,7 @@ from benchmarks.reproduce._expected import claims
 from benchmarks.reproduce._pictures import Picture
 from benchmarks.reproduce._rows import Found, Row, said
 from skfairtest import IndividualFairnessTest
-from skfairtest.displays._drawings import literal
-from skfairtest.displays._style import BLUE, GREY, ORANGE
+from skfairtest.displays._drawings import BLUE, GREY, ORANGE, literal
 
 TITLE = "Maity et al. (2021): when the flow is stopped"
 SOURCE = maity_tables.SOURCE

@@ -1,16 +1,128 @@
-"""What makes a test a scikit-learn estimator that never fits, and never copies, the model it is about."""
+"""Estimators of scikit-learn that are tests: what they share, their state, and their `random_state`.
+
+State that any format can keep: frames in plain parts, as persistence without pickle asks (skops).
+
+Every kind of `random_state` to one seed sequence, whose children do not depend on who draws first.
+
+What makes a test a scikit-learn estimator that never fits, and never copies, the model it is about.
+"""
 
 from __future__ import annotations
 
 import copy
+from functools import partial
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
+import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.utils import Tags, get_tags
+from sklearn.utils import Tags, check_random_state, get_tags
 
-from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.keywords import answering_guesses
-from skfairtest._utils.state import PlainState
+from skfairtest._utils.errors import ParameterError, answering_guesses
+
+#: The key of a frame's parts, which no attribute holds otherwise.
+FRAME = "frame of skfairtest"
+
+
+class Later:
+    """An attribute that may be set to a partial call, which is made when somebody asks for the value."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Take the name of the attribute."""
+        self._name = name
+
+    def __get__(self, owned: Any, owner: type | None = None) -> Any:
+        """Return the value, which is made once."""
+        if owned is None:
+            return self
+        if self._name not in vars(owned):
+            raise AttributeError(f"{type(owned).__name__!r} object has no attribute {self._name!r}", name=self._name)
+        value = vars(owned)[self._name]
+        if isinstance(value, partial):
+            value = vars(owned)[self._name] = value()
+        return value
+
+    def __set__(self, owned: Any, value: Any) -> None:
+        """Keep a value, or the call that makes it."""
+        vars(owned)[self._name] = value
+
+    def __delete__(self, owned: Any) -> None:
+        """Forget it."""
+        del vars(owned)[self._name]
+
+
+class PlainState:
+    """An object whose state has the frames among its attributes as lists and arrays."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Take frames apart; what may be made later is made."""
+        state = {
+            name: getattr(self, name) if isinstance(value, partial) else value for name, value in vars(self).items()
+        }
+        return {name: _parts(value) if isinstance(value, pd.DataFrame) else value for name, value in state.items()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Put frames together."""
+        for name, value in state.items():
+            self.__dict__[name] = _frame(value) if isinstance(value, dict) and FRAME in value else value
+
+
+def _parts(frame: pd.DataFrame) -> dict[str, Any]:
+    """The columns of a frame, and its index unless that only counts rows."""
+    index = frame.index
+    counted = isinstance(index, pd.RangeIndex) and index.equals(pd.RangeIndex(len(index)))
+    return {
+        FRAME: [_column(frame.iloc[:, place]) for place in range(frame.shape[1])],
+        "columns": list(frame.columns),
+        "index": None if counted else [_column(index.get_level_values(level)) for level in range(index.nlevels)],
+        "names": list(index.names),
+    }
+
+
+def _column(values: Any) -> tuple[Any, str]:
+    """The values of a column, and their type; what NumPy has no type for as a list."""
+    dtype = values.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
+        return values.to_numpy(), str(dtype)
+    return [None if value is pd.NA else value for value in values], str(dtype)
+
+
+def _frame(parts: dict[str, Any]) -> pd.DataFrame:
+    index = None
+    if parts["index"] is not None:
+        levels = [pd.Index(values, dtype=dtype) for values, dtype in parts["index"]]
+        index = levels[0] if len(levels) == 1 else pd.MultiIndex.from_arrays(levels)
+        index.names = parts["names"]
+    columns = [pd.Series(values, dtype=dtype, index=index) for values, dtype in parts[FRAME]]
+    frame = pd.concat(columns, axis=1) if columns else pd.DataFrame(index=index)
+    frame.columns = pd.Index(parts["columns"])
+    return frame
+
+
+def check_seed(random_state: Any) -> None:
+    """Refuse what is not a seed, before anything is drawn.
+
+    Raises
+    ------
+    ValueError
+        If `random_state` is not an integer of at least 0, a RandomState, a Generator or None.
+    """
+    if isinstance(random_state, Integral):
+        if random_state < 0:
+            raise ParameterError(f"random_state must not be negative; found {random_state}")
+    elif not isinstance(random_state, np.random.RandomState | np.random.Generator | None):
+        raise ParameterError(f"random_state must be an int, RandomState, Generator or None; found {random_state!r}")
+
+
+def seed_sequence(random_state: Any) -> np.random.SeedSequence:
+    """Return a seed sequence for an integer, a RandomState or Generator (which advances), or None (global state)."""
+    if isinstance(random_state, Integral):
+        return np.random.SeedSequence(int(random_state))
+    if isinstance(random_state, np.random.Generator):
+        return np.random.SeedSequence(int(random_state.integers(2**63)))
+    return np.random.SeedSequence(int(check_random_state(random_state).randint(2**31 - 1)))
+
 
 #: Methods whose unknown keywords are answered with the right name.
 ANSWERING = ("__init__", "fit", "partial_fit", "from_predictions", "from_table", "from_frame")

@@ -9,8 +9,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.keywords import meant_value
+from skfairtest._utils.errors import ParameterError, meant_value
 from skfairtest._utils.typing import Floats
 
 

@@ -1,10 +1,24 @@
-"""What was wrong with a parameter, and why a test has nothing to say, for those who have to tell these apart."""
+"""What is wrong with a call: errors, warnings, and keywords that nobody knows.
+
+What was wrong with a parameter, and why a test has nothing to say, for those who have to tell these apart.
+
+Where a warning comes from, as the user sees it.
+
+Keywords that users guess: an unknown one is answered with the right name, and signatures stay as they are.
+"""
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Iterator
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
+from functools import update_wrapper
+from types import FunctionType
+from typing import Any, TypeVar, cast
 
 
 class ParameterError(ValueError):
@@ -74,3 +88,147 @@ class GroupsMissing(ParameterError):
 
 class NothingDefined(ValueError):
     """There are groups, and the metric is defined in no two of them."""
+
+
+def find_stack_level() -> int:
+    """Return the stack level of the line outside the package that a warning of the calling function is about."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("skfairtest."):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn about the line outside the package."""
+    warnings.warn(message, category, stacklevel=find_stack_level())
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+#: The names of other packages: the parameter here, and what to type where that is not the name alone.
+GUESSES: dict[str, tuple[tuple[str, str | None], ...]] = {
+    **dict.fromkeys(
+        ("protected", "protected_attribute", "sensitive", "sensitive_feature", "groups", "group", "A"),
+        (("sensitive_features", None),),
+    ),
+    "metrics": (("metric", None),),
+    "metric": (("metrics", None),),
+    **dict.fromkeys(
+        ("alpha", "level", "significance_level"),
+        (("alpha", None), ("confidence_level", "confidence_level=1 - alpha, such as 0.95 for a level of 0.05")),
+    ),
+    "confidence_level": (("alpha", "alpha=1 - confidence_level, such as 0.05 for a confidence of 0.95"),),
+    **dict.fromkeys(("n_permutations", "n_boot", "n_bootstraps", "num_permutations"), (("n_resamples", None),)),
+    "ratio": (("disparity", "disparity='ratio'"),),
+    **dict.fromkeys(("correction", "multiple_testing", "p_adjust"), (("adjust", None),)),
+    **dict.fromkeys(
+        ("privileged_group", "reference", "baseline_group", "privileged"),
+        (("reference_group", None),),
+    ),
+    **dict.fromkeys(("seed", "rng"), (("random_state", None),)),
+    **dict.fromkeys(("weights", "weight", "sample_weights"), (("sample_weight", None),)),
+    **dict.fromkeys(("strata", "controls", "covariates"), (("control_features", None),)),
+    **dict.fromkeys(("y_prob", "y_proba", "scores"), (("y_score", None),)),
+    "model": (("estimator", None),),
+    "threshold": (
+        ("prediction_threshold", None),
+        ("metric", "from_predictions(y_true, y_score >= threshold, ...): rates are of labels"),
+    ),
+}
+#: Values of other packages: what to type instead.
+VALUES = {
+    **dict.fromkeys(("pairwise", "all", "all_pairs"), "'between_groups'"),
+    "overall": "'to_overall'",
+    **dict.fromkeys(("rest", "one_vs_rest", "ovr"), "'to_rest'"),
+    **dict.fromkeys(("reference", "control"), "reference_group=..."),
+    "unstudentized": "None",
+    **dict.fromkeys(("difference", "ratio", "odds_ratio"), "disparity={!r}"),
+    **dict.fromkeys(("bh", "fdr", "benjamini-hochberg"), "'fdr_bh'"),
+}
+
+#: What to type in place of too many arguments by position.
+BY_POSITION = {
+    "compare_models": ". Models are one argument: compare_models([model_a, model_b], X, y, sensitive_features=...)",
+    "SignificanceFrame": (
+        ". A MetricFrame keeps no data: pass what it was made from, "
+        "SignificanceFrame(metrics=..., y_true=..., y_pred=..., sensitive_features=...)"
+    ),
+}
+
+
+def meant(keyword: str, parameters: Iterable[str]) -> str | None:
+    """What to type instead of a keyword that is no parameter; None where nothing is near.
+
+    Examples
+    --------
+    >>> meant("protected", ["sensitive_features"]), meant("metrc", ["metric", "method"])
+    ('sensitive_features', 'metric')
+    """
+    known = list(parameters)
+    for name, typed in GUESSES.get(keyword, ()):
+        if name in known:
+            return typed or name
+    return next(iter(get_close_matches(keyword, known, n=1)), None)
+
+
+def meant_value(value: Any, choices: Iterable[Any]) -> str | None:
+    """What to type instead of a value that is no choice; None where nothing is near.
+
+    Examples
+    --------
+    >>> meant_value("pairwise", ["between_groups"]), meant_value("exakt", ["auto", "exact"])
+    ("'between_groups'", "'exact'")
+    """
+    if not isinstance(value, str):
+        return None
+    if value in VALUES:
+        return VALUES[value].format(value)
+    near = get_close_matches(value.casefold(), [choice for choice in choices if isinstance(choice, str)], n=1)
+    return repr(near[0]) if near else None
+
+
+def answering_guesses(function: Function, owner: str = "") -> Function:
+    """A function that names the parameter that was probably meant where it is given an unknown keyword.
+
+    Of too many arguments by position it says which it takes, and what the next one is called.
+
+    Parameters
+    ----------
+    function : callable
+        With named parameters; where it takes further ones, only those that others guess for its own are refused.
+    owner : str
+        How its caller knows it, where that is not its own name.
+
+    Examples
+    --------
+    >>> def fit(X, *, sensitive_features): ...
+    >>> answering_guesses(fit)([1], protected=["f"])
+    Traceback (most recent call last):
+    TypeError: fit() has no parameter 'protected'. Did you mean sensitive_features?
+    """
+    parameters = inspect.signature(function).parameters.values()
+    placed = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    named = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+    known = {*placed, *named} - {"self", "cls"}
+    further = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    several = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    name = owner or function.__name__
+
+    def checked(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        for keyword in kwargs.keys() - known:
+            instead = meant(keyword, known)
+            # What goes on to another function may be a parameter there.
+            if instead is not None and (not further or (keyword in GUESSES and instead in known)):
+                raise TypeError(f"{name}() has no parameter {keyword!r}. Did you mean {instead}?")
+        if len(args) > len(placed) and named and not several:
+            taken = " and ".join(each for each in placed if each in known)
+            rest = f"only {taken} by position: pass the others" if taken else "nothing by position: pass everything"
+            raise TypeError(f"{name}() takes {rest} by name{BY_POSITION.get(name, f', such as {named[0]}=...')}")
+
+    def answering(*args: Any, **kwargs: Any) -> Any:
+        checked(args, kwargs)
+        return function(*args, **kwargs)
+
+    # In the module of the function itself: doctest looks for its examples there.
+    made = FunctionType(answering.__code__, function.__globals__, closure=answering.__closure__)
+    return cast(Function, update_wrapper(made, function))

@@ -10,10 +10,9 @@ import pandas as pd
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from skfairtest._utils.base import check_seed, seed_sequence
 from skfairtest._utils.checks import check_choice, is_integer
-from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.seeds import check_seed, seed_sequence
-from skfairtest._utils.stacklevel import find_stack_level
+from skfairtest._utils.errors import ParameterError, find_stack_level
 from skfairtest._utils.text import enumerated, label, name_of
 from skfairtest._utils.typing import Floats
 from skfairtest.adjusted.measure import Learning, People, doubts_of, measure_adjusted

@@ -22,7 +22,7 @@ from skfairtest.adjusted.residuals import (
 )
 from skfairtest.adjusted.statistics import Residuals, joint_normal, normal_log_p, studentized_mean
 from skfairtest.comparisons.core import Comparison, Estimate, Evidence, Exclusion, Measured, NullDistribution
-from skfairtest.comparisons.evidence import orient
+from skfairtest.comparisons.resample import orient
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.readers import Column

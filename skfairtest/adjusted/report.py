@@ -10,8 +10,18 @@ from typing import Any
 import numpy as np
 
 from skfairtest._utils.text import enumerated, label, pluralize
-from skfairtest.report.cells import EVERYBODY, SHOWN, records
-from skfairtest.report.columns import ADJUSTED_P, COMPARED_WITH, GROUP, VERDICT, P, interval, number_text
+from skfairtest.report.cells import (
+    ADJUSTED_P,
+    COMPARED_WITH,
+    EVERYBODY,
+    GROUP,
+    SHOWN,
+    VERDICT,
+    P,
+    interval,
+    number_text,
+    records,
+)
 from skfairtest.report.document import Block, Column, Paragraph, Table
 from skfairtest.report.sentences import ADJUSTED, equals_p, number, points, share_digits
 from skfairtest.report.skeleton import lines, sampling_error, skeleton, verdict_of

@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skfairtest.audit._baseline import recomputed_baseline
-from skfairtest.audit._default_metrics import built_in
-from skfairtest.audit._impact import recomputed_impact
+from skfairtest.audit._parts import recomputed_baseline, recomputed_impact
+from skfairtest.audit._questions import built_in
 from skfairtest.audit.rebuilt import cells_of, others_of, unrounded
 from skfairtest.audit.record import SCHEMA_VERSION, AuditPart, AuditRecord
-from skfairtest.comparisons.best import BEST
-from skfairtest.comparisons.contrasts import disparity_bounds
+from skfairtest.comparisons.contrasts import BEST, disparity_bounds
 from skfairtest.comparisons.engine import settings_of
 from skfairtest.comparisons.family import at_most, p_of, shown_limits
 from skfairtest.comparisons.rates import RateNull, group_values, scale_of

@@ -14,17 +14,15 @@ from skfairtest.audit._recomputed import own_metrics
 from skfairtest.audit.impact_record import ImpactRecord
 from skfairtest.audit.provenance import Provenance
 from skfairtest.audit.record import AuditPart, AuditRecord, AuditVerdict
-from skfairtest.comparisons.best import BEST
-from skfairtest.comparisons.cautions import cautions
+from skfairtest.comparisons.contrasts import BEST
 from skfairtest.comparisons.core import Result
-from skfairtest.comparisons.detectable import minimum_detectable
-from skfairtest.comparisons.frames import ByGroup, comparisons_frame, excluded_frame, homogeneity_frame
-from skfairtest.comparisons.null_histogram import null_histogram_of
+from skfairtest.comparisons.frames import ByGroup, cautions, comparisons_frame, excluded_frame, homogeneity_frame
+from skfairtest.comparisons.null_histogram import minimum_detectable, null_histogram_of
 from skfairtest.comparisons.setup import setup_of
 from skfairtest.inference.multiplicity import Equality
-from skfairtest.report.homogeneity import homogeneity_sentences
 from skfairtest.report.mixin import library_versions
 from skfairtest.report.sentences import FOUND, NOT_FOUND
+from skfairtest.report.skeleton import homogeneity_sentences
 
 
 def record_of(

@@ -15,10 +15,10 @@ from skfairtest.audit.report import audit_document, summary_frame
 from skfairtest.comparisons.frames import written_labels
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.paired.fairness import PairedFairnessTest
+from skfairtest.report.cells import result_sentences
 from skfairtest.report.document import Block
-from skfairtest.report.export import to_csv
 from skfairtest.report.mixin import ReportMixin, write_text
-from skfairtest.report.orientation import result_sentences
+from skfairtest.report.text import to_csv
 from skfairtest.subgroups.fairness import SubgroupScan
 
 

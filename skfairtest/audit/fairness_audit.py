@@ -15,19 +15,16 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import Tags
 
+from skfairtest._utils.base import check_seed, seed_sequence
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import GroupsMissing, ParameterError
 from skfairtest._utils.progress import progress
-from skfairtest._utils.seeds import check_seed, seed_sequence
-from skfairtest.audit._baseline import baseline_record, comparable, paired_test
-from skfairtest.audit._default_metrics import asked_of, kinds_of
-from skfairtest.audit._groupings import enough_draws, groupings, how_many, sets_of
-from skfairtest.audit._impact import impact_of
-from skfairtest.audit._provenance import provenance_of
+from skfairtest.audit._parts import baseline_record, check_counted, comparable, impact_of, paired_test, wanted_scan
+from skfairtest.audit._questions import asked_of, enough_draws, groupings, how_many, kinds_of, sets_of
 from skfairtest.audit._record import record_of
 from skfairtest.audit._reported import ReportedAudit
-from skfairtest.audit._scan import check_counted, wanted_scan
 from skfairtest.audit.impact_record import ImpactRecord
+from skfairtest.audit.provenance import provenance_of
 from skfairtest.comparisons.core import Measured
 from skfairtest.comparisons.engine import judge, settings_of
 from skfairtest.comparisons.measure import measure

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 from skfairtest._utils.text import label
 from skfairtest._version import __version__
 from skfairtest.audit.record import AuditPart, AuditRecord
-from skfairtest.report.orientation import result_sentences
+from skfairtest.report.cells import result_sentences
 from skfairtest.report.plain import plain_rows
 from skfairtest.report.sentences import metric_title
 

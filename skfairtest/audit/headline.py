@@ -1,19 +1,220 @@
-"""The first sentences of an audit: who is worst off and by how much, how sure that is, and what could be missed."""
+"""What a reader of an audit should know first.
+
+The few comparisons of an audit that a reader should know of, each in a sentence with its interval.
+
+How strong a comparison is: the disparity that its interval assures, the limit nearer to equality, so that both size and
+certainty count. Shares (points) and ratios (logarithms) come before metrics with units of their own, which are ordered
+by p-value.
+
+One comparison stands for each metric of each grouping. Those of crossed features come after those of single ones, and
+are left out where they only repeat one of fewer features: the same metric, the same direction, and a group that is part
+of that one's group (where pairs are compared, on both sides).
+
+The first sentences of an audit: who is worst off and by how much, how sure that is, and what could be missed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.audit.grid import FEW_POINTS, FEW_RATIO, Standing, people_of_groups, standings
-from skfairtest.audit.highlights import Highlight, highlights, largest_gaps, worse_first
 from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.report.cells import records
-from skfairtest.report.sentences import CHANCE, gap_sentence, metric_title, p_text, points, size_text
+from skfairtest.report.document import Interval, Intervals
+from skfairtest.report.sentences import CHANCE, equals_p, gap_sentence, metric_title, p_text, points, size_text
 from skfairtest.report.wording import told, worse_when
+
+#: So many comparisons are told where there are so many.
+FEWEST, MOST = 3, 7
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Highlight:
+    """A comparison with the grouping that it belongs to."""
+
+    part: AuditPart
+    row: Row
+
+    @property
+    def question(self) -> tuple[str, str]:
+        """The grouping and the metric."""
+        return self.part.feature, self.row["metric"]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its disparity is one of shares, or a ratio."""
+        metric = self.row["metric"]
+        return self.part.setup.is_share(metric) or self.part.setup.is_ratio(metric)
+
+    @property
+    def ends(self) -> tuple[float, float, float]:
+        """The lower limit, the disparity and the upper limit, on a scale on which 0 is equality."""
+        ends = np.array([self.row["ci_low"], self.row["disparity"], self.row["ci_high"]], dtype=float)
+        if self.part.setup.is_ratio(self.row["metric"]):
+            with np.errstate(divide="ignore"):
+                ends = np.log(ends)
+        low, at, high = ends.tolist()
+        return low, at, high
+
+    @property
+    def assured(self) -> float:
+        """The size of the disparity that the interval assures; 0 where it includes equality, or there is none."""
+        low, _, high = self.ends
+        return max(low, -high, 0.0) if low <= high else 0.0
+
+    @property
+    def strength(self) -> tuple[bool, float, float]:
+        """The strongest comparison has the smallest of these."""
+        assured = self.assured if self.is_plain else 0.0
+        return not self.is_plain, -assured, self.row["p_value"]
+
+    def repeats(self, other: Highlight) -> bool:
+        """Whether it only repeats another one, of fewer features: see the module."""
+        names, fewer = self.part.sensitive, other.part.sensitive
+        if not set(fewer) < set(names) or self.row["metric"] != other.row["metric"]:
+            return False
+        sides = [_part_of(self.row[side], names, fewer) for side in ("group", "other")]
+        direction = np.sign(self.ends[1])
+        for group, against, sign in _both_ways(other):
+            same_other = sides[1] is None or against is None or sides[1] == against
+            if sides[0] == group and same_other and sign == direction:
+                return True
+        return False
+
+
+def _part_of(group: Any, names: Sequence[str], fewer: Sequence[str]) -> Any:
+    """Return a crossed group's values of fewer features, as a group of these; None of several groups together."""
+    if not isinstance(group, tuple):
+        return None
+    values = tuple(group[names.index(name)] for name in fewer)
+    return values if len(values) > 1 else values[0]
+
+
+def _both_ways(found: Highlight) -> Iterator[tuple[Any, Any, float]]:
+    """Yield the group, what it is compared with, and the direction; of a pair from both sides."""
+    group, other, sign = found.row["group"], found.row["other"], float(np.sign(found.ends[1]))
+    if found.part.setup.compare != "between_groups":
+        yield group, None, sign
+        return
+    yield group, other, sign
+    yield other, group, -sign
+
+
+def _compared(record: AuditRecord) -> list[Highlight]:
+    """Return the comparisons between groups, over all strata."""
+    return [
+        Highlight(part, row)
+        for part in record.parts
+        for row in records(part.comparisons)
+        if row["group"] is not None and row["stratum"] is None and not np.isnan(row["disparity"])
+    ]
+
+
+def highlights(record: AuditRecord) -> list[Highlight]:
+    """Choose the significant comparisons that the first screen tells, the strongest first.
+
+    Parameters
+    ----------
+    record : AuditRecord
+        What was found.
+
+    Returns
+    -------
+    list of Highlight
+        At most seven; empty where nothing is significant between groups over all strata.
+    """
+    found = sorted((one for one in _compared(record) if one.row["concern"]), key=lambda one: one.strength)
+    chosen: dict[tuple[str, str], Highlight] = {}
+    for size in sorted({len(one.part.sensitive) for one in found}):
+        own = [one for one in found if len(one.part.sensitive) == size]
+        earlier = [one for one in found if len(one.part.sensitive) < size]
+        for one in own:
+            if one.question not in chosen and not any(one.repeats(other) for other in earlier):
+                chosen[one.question] = one
+    told = list(chosen.values())[:MOST]
+    more = (one for one in found if len(one.part.sensitive) == 1 and one not in told)
+    return [*told, *(one for one, _ in zip(more, range(FEWEST - len(told)), strict=False))]
+
+
+def largest_gaps(record: AuditRecord, enough: Iterable[tuple[str, str, Any]]) -> list[Highlight]:
+    """Return the largest observed gaps, of each metric of each grouping the largest.
+
+    Parameters
+    ----------
+    record : AuditRecord
+        What was found.
+    enough : iterable of (str, str, object)
+        Grouping, metric and group of those that have enough people to tell; others count only if there are no others.
+
+    Returns
+    -------
+    list of Highlight
+        At most three; of single features, where these are compared.
+    """
+    found = _compared(record)
+    fewest = min((len(one.part.sensitive) for one in found), default=0)
+    found = [one for one in found if len(one.part.sensitive) == fewest]
+    known = set(enough)
+    sure = [one for one in found if all(side in known for side in _sides(one))]
+    largest: dict[tuple[str, str], Highlight] = {}
+    for one in sorted(sure or found, key=lambda one: (not one.is_plain, -abs(one.ends[1]), one.row["p_value"])):
+        largest.setdefault(one.question, one)
+    return list(largest.values())[:FEWEST]
+
+
+def _sides(one: Highlight) -> Iterator[tuple[str, str, Any]]:
+    for side in ("group", "other") if one.part.setup.compare == "between_groups" else ("group",):
+        yield *one.question, one.row[side]
+
+
+def worse_first(one: Highlight) -> bool:
+    """Whether the group that is named first is the one with the lower value: worse off, or simply lower."""
+    worse = worse_when(one.row["metric"], one.part.setup.favorable) or -1
+    return bool(one.ends[1] * worse > 0) or one.part.setup.compare != "between_groups"
+
+
+def intervals_of(chosen: Sequence[Highlight]) -> Intervals:
+    """Write comparisons with their intervals, gaps of one unit on one scale, all to the same side of equality."""
+    ends = [one.ends if one.ends[1] >= 0 else (-one.ends[2], -one.ends[1], -one.ends[0]) for one in chosen]
+    units = [_unit(one) for one in chosen]
+    lines = []
+    for one, own, unit in zip(chosen, ends, units, strict=True):
+        scale = [end for other, kind in zip(ends, units, strict=True) if kind == unit for end in (*other, 0.0)]
+        lines.append(Interval(_told(one), *_placed(own, scale), bool(one.row["concern"])))
+    return Intervals(tuple(lines), "Below each sentence: the gap with its interval. The vertical line is equality.")
+
+
+def _unit(one: Highlight) -> str:
+    metric, setup = one.row["metric"], one.part.setup
+    return setup.disparity_of(metric) if one.is_plain else f"{setup.disparity_of(metric)} of {metric}"
+
+
+def _placed(ends: Sequence[float], scale: Sequence[float]) -> tuple[float, float, float, float]:
+    """Return limits, estimate and equality as shares of a width on which all finite ends of the scale have room."""
+    finite = [end for end in scale if np.isfinite(end)]
+    low, high = min(finite), max(finite)
+    room = 0.04 * (high - low) or 1.0
+    first, width = low - room, high - low + 2 * room
+    start, at, end, null = (float(np.clip((place - first) / width, 0, 1)) for place in (*ends, 0.0))
+    return start, at, end, null
+
+
+def _told(one: Highlight) -> str:
+    setup, row = one.part.setup, one.row
+    said = gap_sentence(setup, row, turn=not worse_first(one))
+    size = row["minimum_detectable"]
+    if row["concern"] or np.isnan(size):
+        return f"{said}, adjusted {equals_p(row['p_value_adjusted'])}."
+    could = "of detecting no gap" if np.isinf(size) else f"of detecting {size_text(setup, row['metric'], size)}"
+    return f"{said}; not significant, with an {CHANCE} {could}."
+
 
 #: Groups that a sentence names.
 NAMED = 4

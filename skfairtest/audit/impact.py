@@ -11,11 +11,9 @@ import pandas as pd
 
 from skfairtest._utils.batches import batches
 from skfairtest._utils.checks import is_number
-from skfairtest._utils.errors import GroupsMissing, NothingDefined, ParameterError
-from skfairtest._utils.keywords import answering_guesses
-from skfairtest._utils.stacklevel import warn
+from skfairtest._utils.errors import GroupsMissing, NothingDefined, ParameterError, answering_guesses, warn
 from skfairtest._utils.typing import Booleans, Integers, Positions
-from skfairtest.audit._groupings import groupings
+from skfairtest.audit._questions import groupings
 from skfairtest.audit.impact_record import framed
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.inference.rates import Pair, equalities

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import pandas as pd
 
-from skfairtest.report.schema import (
+from skfairtest.report.plain import (
     Declared,
     Reader,
     anything,
@@ -16,9 +16,9 @@ from skfairtest.report.schema import (
     between,
     count,
     either,
-    number,
     one_of,
     readers_of,
+    real,
     record,
     scalar,
     text,
@@ -30,9 +30,9 @@ _COUNT, _TRUTH = either(_NULL, count), either(_NULL, truth)
 #: What is said of a category beside its name, as `impact_table` has it.
 FIELDS: dict[str, Reader] = {
     "n": count, "share": _SHARE, "selected": count, "rate": _SHARE, "compared": truth, "highest": truth,
-    "ratio": number, "ci_low": number, "ci_high": number, "p_value": _SHARE, "p_value_adjusted": _SHARE,
-    "significant": _TRUTH, "below_four_fifths": _TRUTH, "standard_deviations": number, "shortfall_pool": number,
-    "shortfall_highest": number, "to_four_fifths": _COUNT, "flips_four_fifths": _COUNT, "flips_test": _COUNT,
+    "ratio": real, "ci_low": real, "ci_high": real, "p_value": _SHARE, "p_value_adjusted": _SHARE,
+    "significant": _TRUTH, "below_four_fifths": _TRUTH, "standard_deviations": real, "shortfall_pool": real,
+    "shortfall_highest": real, "to_four_fifths": _COUNT, "flips_four_fifths": _COUNT, "flips_test": _COUNT,
     "method": either(_NULL, text),
 }  # fmt: skip
 COLUMNS = ["feature", "category", *FIELDS]

@@ -12,10 +12,9 @@ from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.audit.record import AuditRecord
 from skfairtest.report.cells import records
 from skfairtest.report.document import Block, Column, Figure, Heading, Items, Paragraph, Table
-from skfairtest.report.pictures import MOST_COMPARISONS, TICKS
-from skfairtest.report.plots import Forest, Panel, Rows
-from skfairtest.report.scales import Scale, joined
+from skfairtest.report.plots import Forest, Panel, Rows, Scale, joined
 from skfairtest.report.sentences import p_text, percent, ratio
+from skfairtest.report.skeleton import MOST_COMPARISONS, TICKS
 
 UNKNOWN = "unknown"
 #: Categories that the verdict names.

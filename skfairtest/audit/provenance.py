@@ -1,13 +1,27 @@
-"""What a record can be traced back to: the data, the model, the call, and who signed it."""
+"""Where an audit comes from: what is recorded of it, and how that is found.
+
+What a record can be traced back to: the data, the model, the call, and who signed it.
+
+What an audit can be traced back to: hashes of its data and of its model, and how it was called.
+"""
 
 from __future__ import annotations
 
+import copyreg
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Annotated, Any
 
-from skfairtest._utils.text import label
-from skfairtest.report.schema import Declared, array, either, matching, one_of, text
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from skfairtest._utils.text import label, shorten
+from skfairtest.report.plain import Declared, array, either, matching, one_of, text
+from skfairtest.tables import Sample
+from skfairtest.tables.fingerprint import data_hash
 
 _NONE = one_of(None)
 _HASH = matching(r"sha256:[0-9a-f]{64}", 'a hash such as "sha256:..." with all of its digits')
@@ -118,3 +132,118 @@ def _data(provenance: Provenance) -> Iterator[str]:
     for role, names in (("sensitive", provenance.sensitive), ("control", provenance.control)):
         if names:
             yield f"{role}_features=data[{label(repr(list(names)))}]"
+
+
+#: Characters of a model's representation, which may hold a list of anything.
+MOST_CHARACTERS = 600
+
+
+def provenance_of(sample: Sample, estimator: Any, *, from_table: bool) -> Provenance:
+    """Trace an audit of these people; `estimator` is the model that was asked, if any."""
+    further = {"sample_weight": sample.weight, "clusters": sample.clusters}
+    columns = [name for name in ("y_true", "y_pred", "y_score") if name in sample.columns]
+    return Provenance(
+        entry="from_table" if from_table else "from_predictions" if estimator is None else "fit",
+        columns=(*columns, *(name for name, column in further.items() if column is not None)),
+        sensitive=sample.sensitive_names,
+        control=sample.control_names,
+        data_hash=data_hash(sample),
+        model=None if estimator is None else model_text(estimator),
+        model_hash=None if estimator is None else model_hash(estimator),
+    )
+
+
+def model_text(estimator: Any) -> str:
+    """Write a model with the parameters that were set; of objects that are not scikit-learn's, only the class."""
+    name = type(estimator).__name__
+    if not isinstance(estimator, BaseEstimator):
+        return name
+    try:
+        return shorten(" ".join(repr(estimator).split()), MOST_CHARACTERS)
+    except Exception:  # a parameter that is missing or cannot be written: the class is named at least
+        return name
+
+
+def model_hash(estimator: Any) -> str | None:
+    """Hash everything in a model: its parameters and what it has learned.
+
+    Returns
+    -------
+    str or None
+        "sha256:" and 64 hexadecimal digits: the same in another process, and for a model that was saved and loaded, by
+        the same versions of the libraries. None if the model holds something that cannot be pickled.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> one, other = (
+    ...     LogisticRegression(C=C).fit([[0], [1], [2], [3]], [0, 1, 0, 1]) for C in (1, 2)
+    ... )
+    >>> model_hash(one) == model_hash(one), model_hash(one) == model_hash(other)
+    (True, False)
+    """
+    try:
+        return f"sha256:{_Digests().of(estimator).hex()}"
+    except (
+        Exception
+    ):  # whatever an object raises that is asked for what it holds: its predictions are tested all the same
+        return None
+
+
+class _Digests:
+    """Hashes of objects by their contents, as pickle finds them, and not by which objects are identical.
+
+    A hash of the pickled bytes (`joblib.hash`) changes when a model is saved and loaded, because copies take the place
+    of shared objects.
+    """
+
+    def __init__(self) -> None:
+        # The objects are kept, so that no other one has their id meanwhile; None marks one that holds itself.
+        self.known: dict[int, tuple[Any, bytes | None]] = {}
+
+    def of(self, value: Any) -> bytes:
+        """Return the digest of an object."""
+        if id(value) in self.known:
+            return self.known[id(value)][1] or b"itself"
+        self.known[id(value)] = (value, None)
+        found = hashlib.sha256()
+        for part in self._parts(value):
+            found.update(len(part).to_bytes(8, "little"))
+            found.update(part)
+        self.known[id(value)] = (value, found.digest())
+        return found.digest()
+
+    def _parts(self, value: Any) -> Iterator[bytes]:
+        """Yield what an object is and holds, as bytes."""
+        kind = type(value)
+        yield f"{kind.__module__}.{kind.__qualname__}".encode()
+        if value is None or kind in (bool, int, float, complex, str, bytes):
+            yield value if isinstance(value, bytes) else repr(value).encode("utf-8", "backslashreplace")
+        elif kind is np.ndarray:
+            yield from self._array(value)
+        elif kind is np.ma.MaskedArray:  # pickle adds a fill value, which a search over parameters has not set
+            yield from (self.of(np.asarray(value)), self.of(np.ma.getmaskarray(value)))
+        elif kind in (list, tuple):
+            yield from map(self.of, value)
+        elif kind in (set, frozenset):
+            yield from sorted(map(self.of, value))
+        elif kind is dict:
+            yield from sorted(self.of(key) + self.of(item) for key, item in value.items())
+        elif isinstance(value, type | FunctionType | BuiltinFunctionType | ModuleType | np.ufunc):
+            yield f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', value.__name__)}".encode()
+        else:
+            reduced = copyreg.dispatch_table[kind](value) if kind in copyreg.dispatch_table else value.__reduce_ex__(4)
+            if isinstance(reduced, str):  # the name of a global object
+                yield reduced.encode()
+            else:
+                parts = (list(part) if isinstance(part, Iterator) else part for part in reduced)
+                yield from map(self.of, parts)
+
+    def _array(self, array: NDArray[Any]) -> Iterator[bytes]:
+        yield f"{array.dtype.str} {array.shape}".encode()
+        if array.dtype.names is not None:  # what lies between the fields of a record is anything
+            yield from (self.of(np.ascontiguousarray(array[name])) for name in array.dtype.names)
+        elif array.dtype.hasobject:
+            yield from map(self.of, array.ravel().tolist())
+        else:
+            yield np.ascontiguousarray(array).tobytes()

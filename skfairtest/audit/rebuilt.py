@@ -14,11 +14,9 @@ import pandas as pd
 
 from skfairtest._utils.text import label
 from skfairtest.report.cells import records
-from skfairtest.report.consistency import ROUNDING, at_most, implausible, same
-from skfairtest.report.plain import frame_of
-from skfairtest.report.schema import between, either, one_of, record
+from skfairtest.report.plain import ROUNDING, at_most, between, either, frame_of, implausible, one_of, record, same
 from skfairtest.report.sentences import ADJUST, COMPARED, FOUND, KIND, LEVEL, NOT_FOUND, Setup
-from skfairtest.subgroups.record import unlikely_scan
+from skfairtest.subgroups.report import unlikely_scan
 
 #: A value with fewer in its denominator is marked.
 SMALL = 10

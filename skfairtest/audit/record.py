@@ -26,7 +26,7 @@ leading             which comparison sets the p-value: [part, row]
 null_distribution   its null distribution, in at most about a hundred bins; or null
 warnings            what was said while the audit ran
 homogeneity         whether disparities are the same in every stratum, in sentences; missing where there are no strata
-scan                the search for subgroups (`skfairtest.subgroups.record`): setup, n_searched, n_tested,
+scan                the search for subgroups (`skfairtest.subgroups.report`): setup, n_searched, n_tested,
                     n_significant, p_value, remaining_p_value and results; missing where there was none
 impact              the impact tables (`skfairtest.audit.impact_record`): scoring, smallest_share, not_compared and
                     tables, each with sensitive (names) and rows; missing where there are none
@@ -69,34 +69,37 @@ from skfairtest._version import __version__
 from skfairtest.audit import rebuilt
 from skfairtest.audit.impact_record import ImpactRecord
 from skfairtest.audit.provenance import Accepted, Provenance, Signature
-from skfairtest.paired.record import PairedRecord
-from skfairtest.report.consistency import differences
-from skfairtest.report.null_histogram import NullHistogram
-from skfairtest.report.orientation import oriented, oriented_histogram, result_sentences
-from skfairtest.report.plain import frame_of, of_features, plain_rows, plain_value
-from skfairtest.report.schema import (
+from skfairtest.paired.report import PairedRecord
+from skfairtest.report.cells import oriented, oriented_histogram, result_sentences
+from skfairtest.report.plain import (
     Declared,
     Reader,
     anything,
     array,
     between,
     count,
+    differences,
     document_of,
     either,
+    frame_of,
     made_of,
     mapping,
-    number,
+    of_features,
     one_of,
     optional,
+    plain_rows,
+    plain_value,
     readers_of,
+    real,
     record,
     scalar,
     text,
     truth,
 )
+from skfairtest.report.plots import NullHistogram
 from skfairtest.report.sentences import ADJUST, FOUND, LEVEL, NOT_FOUND, Setup, equals_p
 from skfairtest.report.wording import check_words
-from skfairtest.subgroups.record import ScanRecord
+from skfairtest.subgroups.report import ScanRecord
 
 SCHEMA, SCHEMA_VERSION = "skfairtest.audit", 3
 #: Versions that are read; one is written again as it was read.
@@ -170,13 +173,13 @@ def _tables(sensitive: int, control: int) -> dict[str, Mapping[str, Reader]]:
     named, stratum = either(null, text, group), either(null, level)
     return {
         "by_group": {
-            "metric": text, "stratum": level, "group": group, "n": count, "n_effective": count, "value": number,
-            "standard_error": SIZE, "ci_low": number, "ci_high": number, "small": truth,
+            "metric": text, "stratum": level, "group": group, "n": count, "n_effective": count, "value": real,
+            "standard_error": SIZE, "ci_low": real, "ci_high": real, "small": truth,
         },
         "comparisons": {
-            "metric": text, "group": either(null, group), "other": named, "disparity": number, "ci_low": number,
-            "ci_high": number, "stratum": stratum, "n_group": count, "n_other": count, "value_group": number,
-            "value_other": number, "standard_error": SIZE, "statistic": number, "method": text, "p_value": SHARE,
+            "metric": text, "group": either(null, group), "other": named, "disparity": real, "ci_low": real,
+            "ci_high": real, "stratum": stratum, "n_group": count, "n_other": count, "value_group": real,
+            "value_other": real, "standard_error": SIZE, "statistic": real, "method": text, "p_value": SHARE,
             "minimum_detectable": SIZE, "verdict": one_of(FOUND, NOT_FOUND), "p_value_adjusted": SHARE,
             "concern": truth,
         },

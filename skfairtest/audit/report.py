@@ -9,11 +9,9 @@ from typing import Any
 import pandas as pd
 
 from skfairtest._utils.text import label, pluralize
-from skfairtest.audit.figures import MOST_GROUPS, disparities_figure, null_figure, values_figure
 from skfairtest.audit.findings import findings_of
-from skfairtest.audit.grid import audit_grid
-from skfairtest.audit.headline import first_sentences, shown_first
-from skfairtest.audit.highlights import intervals_of
+from skfairtest.audit.grid import MOST_GROUPS, audit_grid, disparities_figure, null_figure, values_figure
+from skfairtest.audit.headline import first_sentences, intervals_of, shown_first
 from skfairtest.audit.impact_report import impact_section
 from skfairtest.audit.provenance import call_lines
 from skfairtest.audit.record import AuditPart, AuditRecord

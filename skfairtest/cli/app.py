@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skfairtest._utils.keywords import meant
+from skfairtest._utils.errors import meant
 from skfairtest._version import __version__
-from skfairtest.cli import compare, impact, monitor, options, scan
-from skfairtest.cli.errors import OPTIONS, BadInput, check_level, in_terms_of_options, one_line
+from skfairtest.cli import commands, options
+from skfairtest.cli.errors import OPTIONS, BadInput, Status, check_level, in_terms_of_options, one_line
 from skfairtest.cli.help import Command, Commands
 from skfairtest.cli.options import Asked
 from skfairtest.cli.output import check_outputs, deliver, tell, watched, write_asked, write_out
-from skfairtest.cli.status import Status
 
 if TYPE_CHECKING:
     from skfairtest.audit.record import AuditRecord
@@ -131,7 +130,7 @@ def demo(asked: Asked) -> Status:
     if asked.html is not None and asked.no_html:
         raise BadInput("--html and --no-html contradict each other: leave one out")
     check_outputs(asked.reports)
-    from skfairtest.cli.demo import demonstrate
+    from skfairtest.cli.auditing import demonstrate
 
     demonstrate(asked)
     return Status.DONE
@@ -187,7 +186,7 @@ def report(asked: Asked) -> Status:
     """Write the reports of a saved audit."""
     check_outputs(asked.outputs, [asked.file])
     from skfairtest.cli.auditing import accepting, signed, written
-    from skfairtest.cli.saved import read_audit
+    from skfairtest.cli.source import read_audit
 
     result = read_audit(asked.file)
     record = accepting(signed(result.record_, asked.signed_by), asked.accept)
@@ -270,10 +269,10 @@ for work, names, text, epilog in (
         options.COUNT_HELP,
         options.COUNT_EPILOG,
     ),
-    (scan.scan, scan.ASKED, options.SCAN_HELP, options.SCAN_EPILOG),
-    (impact.impact, impact.ASKED, impact.IMPACT_HELP, None),
-    (compare.compare, compare.ASKED, compare.COMPARE_HELP, None),
-    (monitor.monitor, monitor.ASKED, monitor.MONITOR_HELP, None),
+    (commands.scan, commands.SCAN, options.SCAN_HELP, options.SCAN_EPILOG),
+    (commands.impact, commands.IMPACT, commands.IMPACT_HELP, None),
+    (commands.compare, commands.COMPARE, commands.COMPARE_HELP, None),
+    (commands.monitor, commands.MONITOR, commands.MONITOR_HELP, None),
     (
         power,
         "metric.power rate n baseline.power power share base_rate compare.power disparity margin alternative direction "

@@ -1,11 +1,28 @@
-"""What went wrong, in one line for standard error."""
+"""How a command ends: its exit status, and one line for standard error.
+
+What the process returns.
+
+What went wrong, in one line for standard error.
+"""
 
 from __future__ import annotations
 
 import re
+from enum import IntEnum
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
+
+
+class Status(IntEnum):
+    """What the process returns; what is done has detected no significant disparity.
+
+    Not tested is a saved audit without a significant disparity whose test of individual fairness had nothing to learn
+    who is similar from.
+    """
+
+    DONE, SIGNIFICANT, BAD_INPUT, INTERNAL, NOT_TESTED, INTERRUPTED = 0, 1, 2, 3, 4, 130
+
 
 #: The package's parameters, and what they are called here.
 OPTIONS = {

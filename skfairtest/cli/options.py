@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from skfairtest.cli.complete import columns_of_file, metrics_of_audit, metrics_of_power
-from skfairtest.cli.header import UTF_8, check_encoding
+from skfairtest.cli.header import UTF_8, check_encoding, columns_of_file, metrics_of_audit, metrics_of_power
 
 if TYPE_CHECKING:
     from skfairtest.cli.files import Columns

@@ -11,12 +11,11 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats
 from skfairtest.comparisons.contrasts import Design, groups_of
 from skfairtest.comparisons.core import Comparison, Exclusion, GroupValues, Measurement, NullDistribution
-from skfairtest.comparisons.evidence import evidence_of_draws
-from skfairtest.comparisons.resample import resample
+from skfairtest.comparisons.resample import evidence_of_draws, resample
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.calibration import BetweenGroups, FromScores, Path, Scores, draw_moves, largest_move
 from skfairtest.inference.rate_draws import Contrast
-from skfairtest.inference.sequential import sequential_p
+from skfairtest.inference.resampling import sequential_p
 from skfairtest.metrics import Calibration, Context
 from skfairtest.tables import Kinds
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from skfairtest._utils.seeds import check_seed
-from skfairtest.comparisons.cautions import warn_about_people, warn_about_resamples
+from skfairtest._utils.base import check_seed
 from skfairtest.comparisons.core import Finding, Measured, Result
 from skfairtest.comparisons.family import decide
+from skfairtest.comparisons.frames import warn_about_people, warn_about_resamples
 from skfairtest.comparisons.measure import measure
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.comparisons.unknown import with_unknown
-from skfairtest.inference.extreme import Extreme, extreme_disparity
+from skfairtest.inference.multiplicity import Extreme, extreme_disparity
 from skfairtest.metrics import Metric, Rate, disparity_of, resolve_metrics
 from skfairtest.tables import Sample
 

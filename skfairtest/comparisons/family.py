@@ -13,12 +13,21 @@ import numpy as np
 
 from skfairtest._utils.errors import NothingDefined
 from skfairtest._utils.typing import Booleans, Floats
-from skfairtest.comparisons.best import BEST, against_best
+from skfairtest.comparisons.contrasts import BEST, against_best
 from skfairtest.comparisons.core import RESAMPLED, Comparison, Finding, Measured, Result, Verdict
 from skfairtest.comparisons.rates import enumerable, joint_log_p
 from skfairtest.comparisons.settings import Settings
-from skfairtest.inference.max_t import max_t_extreme, max_t_p, max_t_quantile
-from skfairtest.inference.multiplicity import ADJUSTMENTS, FAMILYWISE, are_tied, distinct, holm, shaffer
+from skfairtest.inference.multiplicity import (
+    ADJUSTMENTS,
+    FAMILYWISE,
+    are_tied,
+    distinct,
+    holm,
+    max_t_extreme,
+    max_t_p,
+    max_t_quantile,
+    shaffer,
+)
 from skfairtest.inference.rates import Question
 from skfairtest.inference.resampling import p_value_limits
 

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from skfairtest._utils.base import seed_sequence
 from skfairtest._utils.errors import GroupsMissing, ParameterError
 from skfairtest._utils.parallel import one_blas_thread
 from skfairtest._utils.progress import progress
-from skfairtest._utils.seeds import seed_sequence
-from skfairtest.comparisons.binning import binning_error
 from skfairtest.comparisons.calibration import measure_calibration
 from skfairtest.comparisons.contrasts import (
     Design,
@@ -24,15 +23,15 @@ from skfairtest.comparisons.contrasts import (
     numbers_of,
 )
 from skfairtest.comparisons.core import Comparison, Exclusion, Measured, Measurement
-from skfairtest.comparisons.evaluation import Evaluation
+from skfairtest.comparisons.evaluation import Evaluation, binning_error
 from skfairtest.comparisons.omnibus import check_omnibus, measure_omnibus
 from skfairtest.comparisons.rates import Counted, count, needs_draws, test_enumerated, test_rate
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.studentized import measure_studentized
 from skfairtest.inference.rates import blocks_of
 from skfairtest.metrics import BuiltIn, Calibration, Context, Mean, Metric, Omnibus, Rate, ScoreMetric, Share
-from skfairtest.metrics.rate import f1_of_jaccard, f1_slope
-from skfairtest.metrics.standard import STANDARD
+from skfairtest.metrics.rates import f1_of_jaccard, f1_slope
+from skfairtest.metrics.resolve import STANDARD
 from skfairtest.readers import as_numbers, check_labels, check_magnitude, resolve_pos_label
 from skfairtest.tables import Kinds, Sample
 

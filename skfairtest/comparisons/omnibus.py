@@ -13,12 +13,11 @@ from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.calibration import check_calibration
 from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.core import Comparison, Estimate, Evidence, Exclusion, Measurement, NullDistribution
-from skfairtest.comparisons.evidence import evidence_of_draws, orient
-from skfairtest.comparisons.resample import resample
+from skfairtest.comparisons.resample import evidence_of_draws, orient, resample
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.draws import permuted
 from skfairtest.inference.rate_draws import Contrast
-from skfairtest.inference.sequential import sequential_p
+from skfairtest.inference.resampling import sequential_p
 from skfairtest.metrics import Calibration, Context, MetricError, Omnibus
 from skfairtest.tables import Kinds
 

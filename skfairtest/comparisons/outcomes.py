@@ -1,7 +1,13 @@
-"""Outcomes that are numbers: a column of them, or what a user's function makes of labels and predictions."""
+"""Outcomes that are numbers, and metrics that are sums over people.
+
+Outcomes that are numbers: a column of them, or what a user's function makes of labels and predictions.
+
+Metrics that are sums over people: what each row of a sample adds to a rate or to a mean.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -12,7 +18,14 @@ from numpy.typing import NDArray
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import name_of
 from skfairtest._utils.typing import Floats
-from skfairtest.readers import Column, as_floats
+from skfairtest.comparisons.contrasts import Design
+from skfairtest.comparisons.measure import check_numbers, missing_message, positive_for
+from skfairtest.comparisons.rates import scale_of
+from skfairtest.inference.rates import Scale
+from skfairtest.inference.sums import MeanSums, RateSums, Sums
+from skfairtest.metrics import CRITERIA, RATES, SCORES, BuiltIn, Calibration, Context, Mean, Metric, Rate, Share
+from skfairtest.readers import Column, as_floats, read_column
+from skfairtest.tables import Values
 
 #: Numbers of this size and above count as infinite.
 LARGEST = 1e307
@@ -54,3 +67,80 @@ def own_outcome(function: Any, y_true: NDArray[Any], y_pred: NDArray[Any]) -> Fl
     if bad:
         raise ParameterError(f"of={name} returned {bad:,} values among {len(e):,} that are NaN or infinite")
     return e
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """A metric, as what each row of people adds to its sums (n_rows, K), and how these are tested."""
+
+    metric: Metric
+    sums: Sums
+    rows: Floats
+
+
+def measure_of(design: Design, metric: Metric) -> Measure:
+    """The sums of a rate or of a mean, and the contribution of each row of people.
+
+    Raises
+    ------
+    ValueError
+        If the metric is no such sum, or what it reads is missing.
+    """
+    sample = design.sample
+    missing = sorted(metric.reads - set(sample.columns))
+    if missing:
+        raise ParameterError(missing_message(metric, missing, list(sample.columns)))
+    if isinstance(metric, Rate):
+        columns = {name: sample.labels_of(name) for name in sorted(metric.reads)}
+        numbers = {label: place for place, label in enumerate(sample.labels)}
+        codes = {n: np.array([numbers[v] for v in c.levels], dtype=np.intp)[c.codes] for n, c in columns.items()}
+        positive = numbers.get(design.pos_label, -1)
+        # By codes: which labels are equal does not depend on whether one of them is known to be positive.
+        event, given = metric.masks({name: code == positive for name, code in codes.items()}, codes)
+        return Measure(metric, RateSums(scale_of(metric)), np.stack([event, given], axis=1).astype(float))
+    if not isinstance(metric, BuiltIn):
+        raise _cannot_be_scanned(metric)
+    check_numbers(design, metric)
+    context = Context({name: Values(sample.columns[name]) for name in metric.reads}, positive_for(design, metric))
+    functional = metric.functional(context)
+    if type(functional) is Share and functional.value is None and set(np.unique(functional.given)) <= {0.0, 1.0}:
+        return Measure(metric, RateSums(Scale()), np.stack([functional.event, functional.given], axis=1))
+    if type(functional) is not Mean:
+        raise _cannot_be_scanned(metric)
+    z = _without_noise(functional.z + functional.centre)
+    if set(np.unique(z)) <= {0.0, 1.0}:
+        return Measure(metric, RateSums(Scale()), np.stack([z, np.ones(len(z))], axis=1))
+    values, place = np.unique(z, return_inverse=True)
+    counts = np.bincount(place.reshape(-1), sample.counts)
+    centre = float((values * counts).sum() / counts.sum())
+    z = z - centre
+    return Measure(metric, MeanSums(centre), np.stack([np.ones(len(z)), z, z * z], axis=1))
+
+
+def _without_noise(z: Floats) -> Floats:
+    """Round away what centring has done to the last digits, which depends on how many rows there are."""
+    unit = 2.0 ** (np.frexp(np.abs(z).max(initial=0.0))[1] - 44)
+    return np.asarray(np.round(z / unit) * unit)
+
+
+def means() -> list[str]:
+    """Return the names of the metrics that are means of a value of each person."""
+    columns = {"y_true": [0, 1], "y_pred": [0, 1], "y_score": [0.25, 0.5]}
+    context = Context({name: Values(read_column(values, name)) for name, values in columns.items()}, 1)
+    return [name for name, declared in SCORES.items() if type(declared.functional(context)) is Mean]
+
+
+def _cannot_be_scanned(metric: Metric) -> ParameterError:
+    if isinstance(metric, Calibration):
+        return ParameterError(
+            f"metric: {metric.name!r} follows the whole curve of a group's scores, which is no sum over its people. A "
+            "scan compares calibration by metric='mean_residual': within intervals of scores if they are one of "
+            "features and compare='in_context', or within equal scores if they are control_features; test "
+            f"{metric.name!r} for groups that you name, with FairnessTest"
+        )
+    return ParameterError(
+        f"metric: {metric.name!r} is no rate and no mean of a value of each person, of which sums over subgroups could "
+        f"be made. A scan takes the rates {', '.join(RATES)}, the criteria {', '.join(CRITERIA)}, rates of your own "
+        f"(skfairtest.Rate) and the means {', '.join(means())}; test {metric.name!r} for groups that you name, with "
+        "FairnessTest"
+    )

@@ -24,14 +24,13 @@ from skfairtest.comparisons.core import (
     Measurement,
     NullDistribution,
 )
-from skfairtest.comparisons.evidence import evidence_of_draws, evidence_of_samples, orient
+from skfairtest.comparisons.resample import evidence_of_draws, evidence_of_samples, orient
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference import null_distribution, rate_draws
 from skfairtest.inference.detectable import TwoRates
 from skfairtest.inference.homogeneity import Homogeneity, breslow_day, cochran_q, score_homogeneity
 from skfairtest.inference.intervals import wilson
-from skfairtest.inference.max_t import product_log_p
-from skfairtest.inference.multiplicity import distinct
+from skfairtest.inference.multiplicity import distinct, product_log_p
 from skfairtest.inference.rate_draws import Contrast, RateTable, pairs_of
 from skfairtest.inference.rates import (
     Answer,

@@ -32,13 +32,18 @@ from skfairtest.comparisons.contrasts import (
 )
 from skfairtest.comparisons.core import Comparison, DrawnNull, Estimate, Evidence, Exclusion, GroupValues, Measurement
 from skfairtest.comparisons.evaluation import Evaluation
-from skfairtest.comparisons.evidence import (
+from skfairtest.comparisons.resample import (
+    LONG,
+    Task,
+    announce,
     evidence_of_draws,
     evidence_of_samples,
     farthest_beyond,
+    join,
     orient,
+    resample,
+    resample_all,
 )
-from skfairtest.comparisons.resample import LONG, Task, announce, join, resample, resample_all
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.sides import TwoSides, evaluate_sides
 from skfairtest.inference import two_sides
@@ -48,10 +53,8 @@ from skfairtest.inference.intervals import wilson
 from skfairtest.inference.linear_form import Form, Linearized, resampled
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import quantiles
-from skfairtest.inference.resampling import reference_log_p
-from skfairtest.inference.sequential import MOST_WRONG, sequential_p
+from skfairtest.inference.resampling import MOST_WRONG, is_rarer, reference_log_p, sequential_p
 from skfairtest.inference.standardized import standardized_moments
-from skfairtest.inference.tail_bound import is_rarer
 from skfairtest.inference.two_sides import Sides, Statistic
 from skfairtest.metrics import Bootstrap, BuiltIn, Functional, Mean, Rate
 

@@ -10,9 +10,9 @@ import pandas as pd
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from skfairtest._utils.base import check_seed, seed_sequence
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.seeds import check_seed, seed_sequence
 from skfairtest._utils.text import enumerated, label, name_of
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.engine import judge
@@ -20,10 +20,13 @@ from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, null_distribution, written_labels
 from skfairtest.comparisons.outcomes import numbers, own_outcome
 from skfairtest.comparisons.settings import Settings, check_settings
-from skfairtest.correlation.measure import COLUMNS, EXCLUDED_COLUMNS, measure_correlations, measured_correlations
-from skfairtest.correlation.outcomes import (
+from skfairtest.correlation.measure import (
+    COLUMNS,
+    EXCLUDED_COLUMNS,
     crossed,
     feature_values,
+    measure_correlations,
+    measured_correlations,
     response,
     usable,
     zero_one,

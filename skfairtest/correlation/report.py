@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from skfairtest._utils.text import label, pluralize
-from skfairtest.report.cells import SHOWN, by_evidence, records
-from skfairtest.report.columns import ADJUSTED_P, REASON, STRATUM, P, interval, number_text
+from skfairtest.report.cells import ADJUSTED_P, REASON, SHOWN, STRATUM, P, by_evidence, interval, number_text, records
 from skfairtest.report.document import Block, Column, Table
 from skfairtest.report.sentences import ADJUSTED, equals_p, p_text
 from skfairtest.report.skeleton import lines, skeleton, verdict_of

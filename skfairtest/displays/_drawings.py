@@ -1,4 +1,12 @@
-"""Drawings on matplotlib's axes, from numbers and labels: disparities, values by group, and null distributions.
+"""What displays draw with: styles, axes and drawings.
+
+How displays look: colours, fonts, axes. The style applies to displays only, whatever matplotlib's settings are.
+
+The colours are those of reports, whose style sheet has variables of the same names.
+
+Axes to draw on, and text on them: names from the data are drawn literally, in fonts that have their characters.
+
+Drawings on matplotlib's axes, from numbers and labels: disparities, values by group, and null distributions.
 
 Whatever differs in colour also differs in shape or hatching. Names from the data are never read as mathematics. A
 drawing sets the scale of its axes and changes nothing else in the figure, so that several can share one.
@@ -6,20 +14,158 @@ drawing sets the scale of its axes and changes nothing else in the figure, so th
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Sequence
-from functools import cache
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, lru_cache, wraps
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skfairtest._utils.text import display_width, label, shorten
 from skfairtest._utils.typing import Floats
-from skfairtest.displays._style import BAR, BLUE, GREY, ORANGE, PALE, dress, ink_of
-from skfairtest.report.null_histogram import NullHistogram
-from skfairtest.report.plots import Panel
-from skfairtest.report.scales import ROUND, WIDEST, Scale, log_subs, tick_text
+from skfairtest.report.plots import ROUND, WIDEST, NullHistogram, Panel, Scale, log_subs, tick_text
+
+#: Colours of Okabe and Ito, which colour-blind readers tell apart; their greys differ as well.
+BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#57606a"
+#: Text; what is tolerated, or likely, behind other things; bars of what chance does.
+INK, PALE, BAR = "#1b1f24", "#d9dde2", "#9a9fa6"
+
+#: Settings of matplotlib, over its defaults.
+STYLE = {
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": GREY,
+    "axes.linewidth": 0.9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
+    "axes.titlepad": 8,
+    "axes.labelsize": 9.5,
+    "xtick.labelsize": 9.5,
+    "ytick.labelsize": 9.5,
+    "xtick.color": GREY,
+    "ytick.color": GREY,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "lines.linewidth": 1.8,
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+    "hatch.linewidth": 0.8,
+}
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def styled(plot: Callable[P, R]) -> Callable[P, R]:
+    """Draw in this style; afterwards all settings are restored."""
+
+    @wraps(plot)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            from matplotlib import style
+        except ImportError:  # said in more words by the one who needs it
+            return plot(*args, **kwargs)
+        with style.context(["default", STYLE]):
+            return plot(*args, **kwargs)
+
+    return drawn
+
+
+def dress(ax: Any) -> None:
+    """Give axes that the user made the fonts and the frame of this style."""
+    ax.spines[["top", "right"]].set_visible(False)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.label.set_size(STYLE["axes.labelsize"])
+        axis.set_tick_params(labelsize=STYLE["xtick.labelsize"])
+    ax.title.set_size(STYLE["axes.titlesize"])
+
+
+def ink_of(ax: Any) -> Any:
+    """Return the colour of text on axes, which may be the user's, and dark."""
+    return ax.xaxis.label.get_color()
+
+
+#: Installed fonts that are asked for characters which the default one has not; emoji in colours cannot be drawn.
+WIDE_FONTS = re.compile(
+    r"CJK|Noto Sans|Arial Unicode|Fallback|Unifont|WenQuanYi|Hiragino|YaHei|Gothic|Meiryo|PingFang|Heiti|SimHei|Ming|"
+    r"Song|Malgun|Nanum|Droid|FreeSans|Segoe UI|Tahoma|Symbola",
+    re.IGNORECASE,
+)
+NOT_DRAWN = re.compile("color|emoji", re.IGNORECASE)
+
+
+def axes(ax: Any, who: str, size: tuple[float, float] | None = None) -> tuple[Any, Any]:
+    """Return the figure and the axes; if there are none yet, new ones of a size in inches.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    """
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(f'{who} draws with matplotlib: python -m pip install "skfairtest[report]"') from error
+    if ax is None:
+        _, ax = plt.subplots(layout="constrained", figsize=size)
+    return ax.figure, ax
+
+
+def drawable(text: Any) -> str:
+    """Write a name on one line; characters that no installed font has are written as escapes.
+
+    Matplotlib would draw the same empty box for each, and warn about every one.
+    """
+    name = label(text)
+    if name.isascii():
+        return name
+    known = (_has(_default(), c) or _font_of(c) for c in name)
+    return "".join(c if is_known else ascii(c)[1:-1] for c, is_known in zip(name, known, strict=True))
+
+
+def find_fonts(texts: Iterable[Any]) -> None:
+    """Let matplotlib's texts fall back to fonts that have their characters."""
+    for text in texts:
+        missing = [c for c in text.get_text() if not c.isspace() and not _has(_default(), c)]
+        families = [family for family in dict.fromkeys(map(_font_of, missing)) if family]
+        if families:
+            text.set_fontfamily([*text.get_fontfamily(), *families])
+
+
+def _default() -> str:
+    from matplotlib.font_manager import FontProperties, findfont
+
+    return str(findfont(FontProperties()))
+
+
+@lru_cache(maxsize=64)
+def _characters(path: str) -> frozenset[int]:
+    from matplotlib.font_manager import get_font
+
+    try:
+        return frozenset(get_font(path).get_charmap())
+    except (OSError, RuntimeError):  # listed, and gone or broken
+        return frozenset()
+
+
+def _has(path: str, character: str) -> bool:
+    return ord(character) in _characters(path)
+
+
+@lru_cache(maxsize=4096)
+def _font_of(character: str) -> str:
+    """Return the family of an installed font that has a character; empty if there is none."""
+    from matplotlib.font_manager import fontManager
+
+    for font in fontManager.ttflist:
+        if WIDE_FONTS.search(font.name) and not NOT_DRAWN.search(font.name) and _has(font.fname, character):
+            return str(font.name)
+    return ""
+
 
 #: A mark of no width.
 LEFT_TO_RIGHT = "\N{LEFT-TO-RIGHT MARK}"

@@ -12,12 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import enumerated, shorten
 from skfairtest.audit import FairnessAudit
-from skfairtest.displays._axes import drawable, find_fonts
-from skfairtest.displays._drawings import literal
+from skfairtest.displays._drawings import drawable, find_fonts, literal
 from skfairtest.group.fairness import FairnessTest
-from skfairtest.report.cells import comparison_pieces
-from skfairtest.report.orientation import oriented
-from skfairtest.report.scales import WIDEST, joined
+from skfairtest.report.cells import comparison_pieces, oriented
+from skfairtest.report.plots import WIDEST, joined
 from skfairtest.report.sentences import Setup
 
 

@@ -13,9 +13,7 @@ from skfairtest._utils.checks import check_probability, is_integer
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
-from skfairtest.displays._axes import axes
-from skfairtest.displays._drawings import draw_curve, legend_below
-from skfairtest.displays._style import BLUE, GREY, ORANGE, styled
+from skfairtest.displays._drawings import BLUE, GREY, ORANGE, axes, draw_curve, legend_below, styled
 from skfairtest.displays._tested import finish, fitted_name
 from skfairtest.readers import as_numbers, check_rows, one_column, resolve_pos_label, scores
 from skfairtest.tables import Sample

@@ -13,15 +13,12 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label, pluralize
 from skfairtest.adjusted.fairness import AdjustedFairnessTest
 from skfairtest.correlation.fairness import CorrelationFairnessTest
-from skfairtest.displays._axes import axes
-from skfairtest.displays._drawings import draw_panel, height_of, width_of
-from skfairtest.displays._style import styled
+from skfairtest.displays._drawings import axes, draw_panel, height_of, styled, width_of
 from skfairtest.displays._tested import FittedDisplay, comparison_name, finish, fitted_name, parts_of, titled
 from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.report.cells import axis_factor, by_p_value, disparity_axis, pooled_first, records
-from skfairtest.report.plots import Mark, Panel
-from skfairtest.report.scales import WIDEST
+from skfairtest.report.plots import WIDEST, Mark, Panel
 from skfairtest.report.sentences import metric_title
 from skfairtest.subgroups.fairness import SubgroupScan
 

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
-from skfairtest.displays._axes import axes
-from skfairtest.displays._drawings import draw_panel, height_of, width_of
-from skfairtest.displays._style import styled
+from skfairtest.displays._drawings import axes, draw_panel, height_of, styled, width_of
 from skfairtest.displays._tested import FittedDisplay, Part, finish, fitted_name, parts_of, titled
 from skfairtest.report.cells import value_axis, value_factor
 from skfairtest.report.plots import Panel

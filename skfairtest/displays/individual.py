@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest.displays._axes import axes
-from skfairtest.displays._drawings import draw_curve, legend_below, plain_log
-from skfairtest.displays._style import BLUE, GREY, ORANGE, styled
+from skfairtest.displays._drawings import BLUE, GREY, ORANGE, axes, draw_curve, legend_below, plain_log, styled
 from skfairtest.displays._tested import Display
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.individual.report import AXES

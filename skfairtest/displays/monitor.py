@@ -10,9 +10,19 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest.displays._axes import axes, drawable
-from skfairtest.displays._drawings import legend_below, literal, plain_log, plain_ticks
-from skfairtest.displays._style import BLUE, GREY, ORANGE, PALE, styled
+from skfairtest.displays._drawings import (
+    BLUE,
+    GREY,
+    ORANGE,
+    PALE,
+    axes,
+    drawable,
+    legend_below,
+    literal,
+    plain_log,
+    plain_ticks,
+    styled,
+)
 from skfairtest.displays._tested import check_test, finish
 from skfairtest.report.sentences import metric_title
 from skfairtest.sequential.fairness import SequentialFairnessTest

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest.displays._axes import axes
-from skfairtest.displays._drawings import draw_null_histogram
-from skfairtest.displays._style import styled
+from skfairtest.displays._drawings import axes, draw_null_histogram, styled
 from skfairtest.displays._tested import FittedDisplay, comparison_name, finish, parts_of, titled
 from skfairtest.group.fairness import FairnessTest
-from skfairtest.report.null_histogram import NullHistogram
-from skfairtest.report.orientation import oriented_histogram
+from skfairtest.report.cells import oriented_histogram
+from skfairtest.report.plots import NullHistogram
 from skfairtest.report.sentences import equals_p, metric_title
 
 

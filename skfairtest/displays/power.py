@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from skfairtest._utils.checks import check_choice, check_probability, finite_numbers, is_number
 from skfairtest._utils.errors import ParameterError
-from skfairtest.comparisons.detectable import detectable_sizes
-from skfairtest.displays._axes import axes
-from skfairtest.displays._drawings import draw_curve, legend_below, plain_log
-from skfairtest.displays._style import GREY, ORANGE, styled
+from skfairtest.comparisons.null_histogram import detectable_sizes
+from skfairtest.displays._drawings import GREY, ORANGE, axes, draw_curve, legend_below, plain_log, styled
 from skfairtest.displays._tested import OfTest, check_test, finish, fitted_name
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.inference.detectable import TwoRates, detectable_rates

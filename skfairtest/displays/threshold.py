@@ -12,9 +12,7 @@ from skfairtest._utils.checks import check_choice, check_probability, finite_num
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label, pluralize
 from skfairtest.comparisons.rates import scale_of
-from skfairtest.displays._axes import axes
-from skfairtest.displays._drawings import draw_curve, legend_below, plain_ticks
-from skfairtest.displays._style import BAR, GREY, ORANGE, PALE, styled
+from skfairtest.displays._drawings import BAR, GREY, ORANGE, PALE, axes, draw_curve, legend_below, plain_ticks, styled
 from skfairtest.displays._tested import finish, fitted_name
 from skfairtest.inference.rates import Pair
 from skfairtest.inference.thresholds import cell_counts, chosen_thresholds, curve

@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
-from skfairtest.inference.standardization import STANDARDS, decompose
+from skfairtest.inference.standardized import STANDARDS, decompose
 from skfairtest.readers import is_label
 from skfairtest.report.mixin import positive_label
 from skfairtest.report.sentences import Setup, written_numbers

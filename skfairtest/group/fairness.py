@@ -10,9 +10,8 @@ import pandas as pd
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from skfairtest._utils.state import Later
+from skfairtest._utils.base import Later
 from skfairtest.comparisons.core import Measured, Result
-from skfairtest.comparisons.detectable import Supposed
 from skfairtest.comparisons.engine import check_question, compare
 from skfairtest.comparisons.family import equivalence_interval, p_of
 from skfairtest.comparisons.frames import (
@@ -28,7 +27,7 @@ from skfairtest.comparisons.frames import (
     written_labels,
 )
 from skfairtest.comparisons.measure import cells_read, measure, permuted_within, shared
-from skfairtest.comparisons.null_histogram import null_histogram_of
+from skfairtest.comparisons.null_histogram import Supposed, null_histogram_of
 from skfairtest.comparisons.people import GroupsTest, Inputs
 from skfairtest.comparisons.rates import RateNull
 from skfairtest.comparisons.settings import Settings

@@ -10,18 +10,21 @@ import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.report.cells import (
+    COMPARED_WITH,
+    GROUP,
+    NAME,
     SHOWN,
+    STRATUM,
     by_p_value,
     comparisons_table,
     disagreement,
+    interval,
+    oriented,
     pooled_first,
     records,
     values_table,
 )
-from skfairtest.report.columns import COMPARED_WITH, GROUP, NAME, STRATUM, interval
 from skfairtest.report.document import Block, Column, Table
-from skfairtest.report.homogeneity import homogeneity_blocks
-from skfairtest.report.orientation import oriented
 from skfairtest.report.sentences import (
     ADJUSTED,
     Setup,
@@ -32,7 +35,7 @@ from skfairtest.report.sentences import (
     p_text,
     verdict_sentence,
 )
-from skfairtest.report.skeleton import lines, sampling_error, skeleton, verdict_of
+from skfairtest.report.skeleton import homogeneity_blocks, lines, sampling_error, skeleton, verdict_of
 
 GROUPS_ADJUSTED = ADJUSTED | {
     "shaffer": "Holm, with Shaffer's factors for all pairs of groups",

@@ -21,14 +21,12 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import name_of
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._folds import ranks
-from skfairtest.individual._losses import Loss
-from skfairtest.individual._truth import Truth
-from skfairtest.individual.flow.differences import ROWS, central_differences, differentiable
-from skfairtest.individual.flow.unfair_search import along
+from skfairtest.individual._losses import Loss, Truth
+from skfairtest.individual.flow.unfair_search import ROWS, along, central_differences, differentiable
+from skfairtest.individual.models.affine import Split, split
 from skfairtest.individual.models.autograd import autograd, is_torch
 from skfairtest.individual.models.features import Features
 from skfairtest.individual.models.smooth import Smooth, closed_form
-from skfairtest.individual.models.split import Split, split
 from skfairtest.readers import ask, classes_of, sort_levels
 from skfairtest.readers.levels import listed
 from skfairtest.readers.predictions import parameters_of

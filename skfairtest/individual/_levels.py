@@ -19,13 +19,12 @@ from scipy.special import ndtri
 from skfairtest._utils.text import enumerated, label
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._audited import Audited
+from skfairtest.individual._losses import Truth
 from skfairtest.individual._statistics import SequentialStatistic
-from skfairtest.individual._truth import Truth
 from skfairtest.individual._unfair import Starts
 from skfairtest.individual.flow.audit_value import UndefinedAuditValueError, audit_value
 from skfairtest.individual.flow.evidence import exact_columns
-from skfairtest.individual.flow.quadratic import Quadratic
-from skfairtest.individual.flow.ranges import Ranges
+from skfairtest.individual.flow.quadratic import Quadratic, Ranges
 from skfairtest.individual.models.features import Features
 from skfairtest.individual.sensitive_subspace import numbers_of, responses_of
 from skfairtest.inference.conditional import mcnemar

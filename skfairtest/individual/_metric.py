@@ -16,12 +16,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.stacklevel import warn
+from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.typing import Floats
-from skfairtest.individual._fair_metric import FairMetric
 from skfairtest.individual._folds import content_folds, ranks
 from skfairtest.individual._parameters import FOLDS
+from skfairtest.individual.fair_metrics import FairMetric
 from skfairtest.individual.flow.evidence import out_of_fold
 from skfairtest.individual.flow.quadratic import Quadratic
 from skfairtest.individual.models.affine import affine

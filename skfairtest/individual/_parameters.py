@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skfairtest._utils.base import check_seed
 from skfairtest._utils.checks import check_choice, check_running, is_integer, is_number
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.seeds import check_seed
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._audited import derived_values
-from skfairtest.individual.flow.ranges import Ranges
+from skfairtest.individual.flow.quadratic import Ranges
 from skfairtest.individual.models.features import Features
 from skfairtest.individual.report import STATISTICS
 from skfairtest.readers.levels import listed

@@ -10,12 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.stacklevel import warn
+from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.text import pluralize
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._parameters import spread_of
-from skfairtest.individual.flow.ranges import Ranges
+from skfairtest.individual.flow.quadratic import Ranges
 from skfairtest.individual.models.coded import read_coded
 from skfairtest.individual.models.features import Features
 from skfairtest.readers import (

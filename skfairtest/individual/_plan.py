@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.seeds import seed_sequence
-from skfairtest._utils.stacklevel import warn
+from skfairtest._utils.base import seed_sequence
+from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.text import pluralize
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._audited import Audited, audited, check_losses
 from skfairtest.individual._folds import ranks
 from skfairtest.individual._levels import Choice, free_choices, sensitive_choices, worst_levels
+from skfairtest.individual._losses import kind_of, read_truth
 from skfairtest.individual._metric import FoundTrace, learn, resolve, sensitive_positions, traced
 from skfairtest.individual._parameters import (
     CANDIDATES,
@@ -30,10 +30,8 @@ from skfairtest.individual._parameters import (
 )
 from skfairtest.individual._people import Neighbours, People, people_of, warn_of_units
 from skfairtest.individual._statistics import choose
-from skfairtest.individual._truth import kind_of, read_truth
 from skfairtest.individual._unfair import Flow, Moved, Starts, checkpoints, move
-from skfairtest.individual.flow.quadratic import Quadratic
-from skfairtest.individual.flow.ranges import Ranges
+from skfairtest.individual.flow.quadratic import Quadratic, Ranges
 from skfairtest.individual.flow.unfair_map import FlowDivergedError
 from skfairtest.individual.models.features import Features
 from skfairtest.individual.models.mitigated import Thresholds, stand_in

@@ -15,15 +15,14 @@ import pandas as pd
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
+from skfairtest._utils.errors import warn
 from skfairtest._utils.parallel import in_parallel
 from skfairtest._utils.progress import duration, progress
-from skfairtest._utils.stacklevel import warn
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._audited import Audited
+from skfairtest.individual._losses import Truth
 from skfairtest.individual._people import Neighbours
-from skfairtest.individual._truth import Truth
-from skfairtest.individual.flow.quadratic import Quadratic, Quadratics
-from skfairtest.individual.flow.ranges import Ranges
+from skfairtest.individual.flow.quadratic import Quadratic, Quadratics, Ranges
 from skfairtest.individual.flow.unfair_map import Gradient, Shrink, euler, implicit, integrate
 from skfairtest.individual.flow.unfair_search import reach, search
 from skfairtest.individual.models.features import Features

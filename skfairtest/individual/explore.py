@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from skfairtest._utils.checks import is_integer
-from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.stacklevel import warn
+from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.typing import Floats
-from skfairtest.individual._fair_metric import FairMetric
+from skfairtest.individual.fair_metrics import FairMetric
 from skfairtest.individual.flow.comparability import fit_comparability
 from skfairtest.individual.flow.quadratic import Quadratic
 from skfairtest.individual.models.features import Features

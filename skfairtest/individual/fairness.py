@@ -12,13 +12,11 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.checks import is_integer
-from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.stacklevel import warn
+from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._audited import Audited
-from skfairtest.individual._compare import compare
-from skfairtest.individual._direction import GROUPS, n_moved_for_direction, variance_of_direction
+from skfairtest.individual._compare import GROUPS, compare, n_moved_for_direction, variance_of_direction
 from skfairtest.individual._levels import changed_alone
 from skfairtest.individual._parameters import OF_MEANS
 from skfairtest.individual._people import UNUSUAL, functions_of_others, outside_ranges

@@ -12,12 +12,11 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
 from skfairtest._utils.checks import is_number
-from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.stacklevel import warn
+from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.typing import Floats
-from skfairtest.individual._fair_metric import FairMetric
+from skfairtest.individual.fair_metrics import FairMetric
 from skfairtest.individual.flow.evidence import exact_columns, support
-from skfairtest.individual.flow.subspaces import span
+from skfairtest.individual.flow.quadratic import span
 from skfairtest.individual.models.features import Features
 from skfairtest.readers import (
     MAX_GROUPS,

@@ -1,19 +1,44 @@
-"""Random tables: label permutations and bootstrap samples of counts, at a cost that does not depend on the people.
+"""Random tables, memberships and signs.
+
+Random tables: label permutations and bootstrap samples of counts, at a cost that does not depend on the people.
 
 Permuting n labels and counting again is one draw of a table with the same margins (multivariate hypergeometric);
 resampling n people with replacement and counting is one multinomial draw. Tables have shape (strata, groups, cells).
+
+Random groups of people, row by row: label permutations of two groups, and bootstrap samples.
+
+Where a metric does not compress to a small table (AUC of continuous scores), a resample is a row over people. These are
+the rows, at about a nanosecond per person; of a small group among many people, the list of its members.
+
+Two sides whose people come in clusters: each cluster's part of the difference gets a random sign.
+
+Under the null hypothesis that both sides have the same value, each cluster's sum of linearized parts at the pooled
+value has expectation 0, whichever people of either side the cluster holds. Flipping the signs of these sums at random
+therefore keeps the null hypothesis of the marginal values, which permuting labels inside clusters does not: that
+conditions on each cluster's composition, and tests the disparity within clusters. The flipped difference is divided by
+its own cluster-robust standard error, in which each cluster's sum is inflated by its share of its side (the correction
+HC3).
+
+References
+----------
+J. Hemerik, J. J. Goeman and L. Finos (2020). Robust testing in generalized linear models by sign flipping score
+contributions. Journal of the Royal Statistical Society B 82, 841-864. Section 3.
+A. C. Cameron, J. B. Gelbach and D. L. Miller (2008). Bootstrap-based improvements for inference with clustered errors.
+Review of Economics and Statistics 90, 414-427. Section III.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import random_table
 
 from skfairtest._utils.batches import batches
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.typing import Integers
+from skfairtest._utils.typing import Booleans, Floats, Integers, Moments
 
 #: Counts held at once; draws come in chunks of this size.
 CHUNK = 4_000_000
@@ -95,3 +120,288 @@ def bootstrapped(counts: Integers, n_resamples: int, rng: np.random.Generator) -
             n = int(totals[stratum, group])
             out[:, stratum, group] = rng.multinomial(n, counts[stratum, group] / n, size=size)
         yield out
+
+
+#: People (rows times people) drawn at once: what stays in cache.
+BLOCK = 1 << 18
+#: The same where a row is longer than this, so that there are more than a few rows.
+LONG_ROW, LONG_BLOCK = 1 << 13, 1 << 20
+
+
+def memberships(n: int, n_first: int, size: int, rng: np.random.Generator) -> NDArray[np.uint8]:
+    """Uniformly random subsets of exactly `n_first` of `n` people: each row is a permutation of two groups' labels.
+
+    Every person first joins independently with a probability a little below n_first / n (one random byte each); rows
+    with more than `n_first` members are drawn anew, and the others are filled up with people drawn at random among
+    those who are still out. No step looks at who a person is: renaming the people changes no row's distribution. All
+    subsets of `n_first` people are therefore equally likely, exactly, whatever the probability of joining was; it only
+    sets the cost.
+
+    Parameters
+    ----------
+    n : int
+        How many people.
+    n_first : int
+        How many of them are in the subset.
+    size : int
+        How many subsets.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of uint8, shape (size, n)
+        1 for the people in the subset, 0 for the others.
+
+    Raises
+    ------
+    ValueError
+        If `n_first` is not between 0 and `n`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairtest.inference.draws import memberships
+    >>> memberships(6, 2, 4, np.random.default_rng(0)).sum(axis=1).tolist()
+    [2, 2, 2, 2]
+    """
+    if not 0 <= n_first <= n:
+        raise ValueError(f"n_first must be between 0 and n={n}, found {n_first}")
+    if n_first > n - n_first:
+        out = memberships(n, n - n_first, size, rng)
+        return np.bitwise_xor(out, 1, out=out)
+    out = np.zeros((size, n), dtype=np.uint8)
+    if n_first == 0:
+        return out
+    for rows in batches(size, (BLOCK if n <= LONG_ROW else LONG_BLOCK) // n):
+        _draw(out[rows], n_first, rng)
+    return out
+
+
+def subsets(n: int, size_of_each: int, size: int, rng: np.random.Generator) -> Integers:
+    """Uniformly random subsets of `n` people as lists of their members, at a cost that does not depend on `n`.
+
+    People are drawn with replacement, a few more than are needed; those who come twice count once, and members are
+    struck out at random where there are too many. Rows with too few are drawn anew. No step looks at who a person is:
+    all subsets of `size_of_each` people are equally likely, exactly.
+
+    Parameters
+    ----------
+    n : int
+        How many people.
+    size_of_each : int
+        How many of them are in a subset; few of them, or `memberships` is faster.
+    size : int
+        How many subsets.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of int64, shape (size, size_of_each)
+        Members between 0 and n - 1, in increasing order.
+
+    Raises
+    ------
+    ValueError
+        If `size_of_each` is not between 0 and half of `n`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairtest.inference.draws import subsets
+    >>> [len(set(row)) for row in subsets(100, 5, 3, np.random.default_rng(0)).tolist()]
+    [5, 5, 5]
+    """
+    k = size_of_each
+    if not 0 <= 2 * k <= n:
+        raise ValueError(f"size_of_each must be between 0 and half of n={n}, found {k}")
+    out = np.empty((size, k), dtype=np.int64)
+    if k:
+        # So many different ones are expected two standard deviations above what is needed.
+        wanted = min(k + 2 * k / (2 * n) ** 0.5, 0.75 * n)
+        drawn = max(k, int(np.ceil(-n * np.log1p(-wanted / n))))
+        for rows in batches(size, BLOCK // drawn):
+            _draw_lists(out[rows], n, drawn, rng)
+    return out
+
+
+def _draw_lists(out: Integers, n: int, drawn: int, rng: np.random.Generator) -> None:
+    """Write a random subset into each row, of at least as many people drawn with replacement."""
+    size, k = out.shape
+    members, kept = _with_replacement(size, n, drawn, rng)
+    surplus = _row_sums(kept.view(np.uint8)) - k
+    while (rows := np.flatnonzero(surplus < 0)).size:
+        members[rows], kept[rows] = _with_replacement(rows.size, n, drawn, rng)
+        surplus[rows] = _row_sums(kept[rows].view(np.uint8)) - k
+    flat, starts = kept.reshape(-1), np.arange(0, size * drawn + 1, drawn)
+    # Each round strikes out as many as are too many; some places are empty and some come twice, so never more.
+    while (too_many := int(surplus.sum())) > 0:
+        struck = rng.integers(0, drawn, size=too_many) + np.repeat(starts[:-1], surplus)
+        struck = np.unique(struck[flat[struck]])
+        flat[struck] = False
+        surplus -= np.diff(np.searchsorted(struck, starts))
+    out[:] = members[kept].reshape(size, k)
+
+
+def _with_replacement(size: int, n: int, drawn: int, rng: np.random.Generator) -> tuple[NDArray[np.int32], Booleans]:
+    """Return people drawn with replacement, sorted, and where each of them is met first."""
+    members = rng.integers(0, n, size=(size, drawn), dtype=np.int32)
+    members.sort(axis=1)
+    first = np.ones(members.shape, dtype=bool)
+    np.not_equal(members[:, 1:], members[:, :-1], out=first[:, 1:])
+    return members, first
+
+
+def _draw(out: NDArray[np.uint8], n_first: int, rng: np.random.Generator) -> None:
+    """Write a random subset of `n_first` people (at most half of them) into each row of zeros."""
+    size, n = out.shape
+    # Two standard deviations below the target: few rows are drawn anew, and few people are missing.
+    threshold = int(256 * (n_first - 2 * (n_first * (n - n_first) / n) ** 0.5) / n)
+    missing = np.full(size, n_first, dtype=np.int64)
+    if threshold > 0:
+        joined = _bernoulli(size, n, threshold, rng)
+        out[:] = joined
+        missing -= _row_sums(joined)
+        while (rows := np.flatnonzero(missing < 0)).size:
+            joined = _bernoulli(rows.size, n, threshold, rng)
+            out[rows] = joined
+            missing[rows] = n_first - _row_sums(joined)
+    people, starts = out.reshape(-1), np.arange(0, size * n + 1, n)
+    # Each round draws as many people as are missing. Some are in already and some come twice, so that nobody is added
+    # too many; at least half of everyone is out, so that few rounds do.
+    while (wanted := int(missing.sum())) > 0:
+        drawn = rng.integers(0, n, size=wanted)
+        drawn += np.repeat(starts[:-1], missing)
+        drawn = drawn[people[drawn] == 0]
+        people[drawn] = 1
+        drawn.sort()
+        first = np.ones(drawn.size, dtype=bool)
+        np.not_equal(drawn[1:], drawn[:-1], out=first[1:])
+        missing -= np.diff(np.searchsorted(drawn[first], starts))
+
+
+def _bernoulli(size: int, n: int, threshold: int, rng: np.random.Generator) -> NDArray[np.uint8]:
+    """Zeros and ones, ones with probability threshold / 256."""
+    words = rng.integers(0, 2**64 - 1, size=-(-size * n // 8), dtype=np.uint64, endpoint=True)
+    return np.less(words.view(np.uint8)[: size * n], threshold).view(np.uint8).reshape(size, n)
+
+
+def _row_sums(rows: NDArray[np.uint8]) -> Integers:
+    """How many ones each row of zeros and ones holds."""
+    if rows.shape[1] < 1000:
+        return np.asarray(rows.sum(axis=1, dtype=np.uint32), dtype=np.int64)
+    return np.array([np.count_nonzero(row) for row in rows.view(np.bool_)], dtype=np.int64)
+
+
+def resampled_counts(n: int, size: int, rng: np.random.Generator) -> NDArray[np.uint8]:
+    """How often each of `n` people is drawn when `n` are drawn with replacement: bootstrap samples as counts.
+
+    Parameters
+    ----------
+    n : int
+        How many people, and how many draws per row.
+    size : int
+        How many samples.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of uint8, shape (size, n)
+        Rows that sum to n. A person drawn more than 255 times does not occur: the probability is below 1e-500.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairtest.inference.draws import resampled_counts
+    >>> resampled_counts(5, 3, np.random.default_rng(0)).sum(axis=1).tolist()
+    [5, 5, 5]
+    """
+    out = np.zeros((size, n), dtype=np.uint8)
+    if n == 0:
+        return out
+    for rows in batches(size, BLOCK // n):
+        block = out[rows]
+        drawn = rng.integers(0, n, size=block.shape)
+        drawn += np.arange(0, block.size, n)[:, None]
+        block[:] = np.bincount(drawn.reshape(-1), minlength=block.size).reshape(block.shape)
+    return out
+
+
+#: A variance below this share of the clusters' squared parts is a rounding error of 0.
+ROUNDING = 1e-12
+
+
+class Side(NamedTuple):
+    """One side by cluster.
+
+    Parameters
+    ----------
+    value : float
+        The metric.
+    parts : ndarray of shape (U,)
+        Each cluster's part of the value's linearized error; they sum to 0.
+    base : ndarray of shape (U,)
+        How much of what the value is divided by each cluster has.
+    """
+
+    value: float
+    parts: Floats
+    base: Floats
+
+
+def random_signs(size: int, n_clusters: int, rng: np.random.Generator) -> Floats:
+    """Draw signs of -1 and 1, an array (size, n_clusters)."""
+    return np.where(rng.integers(0, 2, (size, n_clusters), dtype=np.int8), 1.0, -1.0)
+
+
+def flipped(first: Side, second: Side, signs: Floats) -> Moments:
+    """Return both values, their variances and their covariance when clusters' parts at the pooled value have signs.
+
+    Parameters
+    ----------
+    first, second : Side
+        Both sides, by the same clusters; a cluster without people of a side has parts and base 0 there.
+    signs : ndarray of shape (B, U)
+        Signs of each resample; all 1 gives the data's own values.
+
+    Returns
+    -------
+    Moments
+        Arrays of shape (B,).
+
+    Examples
+    --------
+    A cluster's people on both sides differ by 2, 1 and 3; with all signs alike the difference of means is 2.
+
+    >>> mean = np.ones(3)
+    >>> first = Side(4.0, np.array([1.0, -1.0, 0.0]) / 3, mean)
+    >>> second = Side(2.0, np.array([1.0, 0.0, -1.0]) / 3, mean)
+    >>> v1, _, v2, _, _ = flipped(
+    ...     first, second, np.array([[1.0, 1, 1], [1, -1, 1], [-1, -1, -1]])
+    ... )
+    >>> (v1 - v2).round(3).tolist()
+    [2.0, 1.333, -2.0]
+    """
+    totals = [float(side.base.sum()) for side in (first, second)]
+    if not all(totals):  # the metric is undefined on a side
+        nothing = np.full(len(signs), np.nan)
+        return Moments(nothing, nothing, nothing, nothing, nothing)
+    pooled = (totals[0] * first.value + totals[1] * second.value) / sum(totals)
+    shares = [side.base / total for side, total in zip((first, second), totals, strict=True)]
+    # At the pooled value the parts of a side sum to its distance from it, in proportion to what clusters count.
+    parts = [side.parts + share * (side.value - pooled) for side, share in zip((first, second), shares, strict=True)]
+    # A side that is all in one cluster says nothing about how clusters differ.
+    inflated = [np.where(share < 1 - 1e-12, 1 / np.maximum(1 - share, 1e-12), 0.0) for share in shares]
+    (p1, p2), (a1, a2), (h1, h2) = parts, shares, inflated
+    columns = np.stack([p1, p2, p1 * a1 * h1**2, p2 * a2 * h2**2, p1 * a2 * h1 * h2, p2 * a1 * h1 * h2], axis=1)
+    r1, r2, b1, b2, c1, c2 = (signs @ columns).T
+    squares = [float((h * p) @ (h * p)) for h, p in zip(inflated, parts, strict=True)]
+    q1 = squares[0] - 2 * r1 * b1 + r1**2 * float((a1 * h1) @ (a1 * h1))
+    q2 = squares[1] - 2 * r2 * b2 + r2**2 * float((a2 * h2) @ (a2 * h2))
+    covariance = float((h1 * p1) @ (h2 * p2)) - r2 * c1 - r1 * c2 + r1 * r2 * float((a1 * h1) @ (a2 * h2))
+    # What ought to be 0 is not left as a rounding error.
+    q1, q2 = (np.where(q <= ROUNDING * square, 0.0, q) for q, square in zip((q1, q2), squares, strict=True))
+    alike = q1 + q2 - 2 * covariance <= ROUNDING * sum(squares)
+    return Moments(pooled + r1, q1, pooled + r2, q2, np.where(alike, (q1 + q2) / 2, covariance))

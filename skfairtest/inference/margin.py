@@ -16,8 +16,7 @@ import numpy as np
 from scipy.special import bdtr, betaincinv, log_ndtr
 
 from skfairtest._utils.typing import Floats, Integers
-from skfairtest.inference._discrete import binomial_log_pmf
-from skfairtest.inference._maximum import certified_maxima
+from skfairtest.inference._discrete import binomial_log_pmf, certified_maxima
 from skfairtest.inference.score import score_at
 
 #: Error probability of the confidence region in which the nuisance rate is looked for, added to the p-value.

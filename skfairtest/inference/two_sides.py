@@ -22,11 +22,18 @@ from numpy.typing import NDArray
 from skfairtest._utils.batches import batches
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Integers, Moments, Positions
-from skfairtest.inference.draws import MOST_PEOPLE, draw_first_rows
-from skfairtest.inference.memberships import memberships, resampled_counts, subsets
+from skfairtest.inference.draws import (
+    MOST_PEOPLE,
+    Side,
+    draw_first_rows,
+    flipped,
+    memberships,
+    random_signs,
+    resampled_counts,
+    subsets,
+)
 from skfairtest.inference.resampling import critical_value, reference_quantiles
 from skfairtest.inference.score import studentize
-from skfairtest.inference.sign_flips import Side, flipped, random_signs
 
 #: Members held at once, a byte each; functions of masses hold several floats for each.
 MEMBERS = 4_000_000

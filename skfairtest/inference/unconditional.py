@@ -20,7 +20,7 @@ from scipy.special import factorial
 
 from skfairtest._utils.batches import parts, starts
 from skfairtest._utils.typing import Booleans, Floats, Integers
-from skfairtest.inference._maximum import certified_maxima
+from skfairtest.inference._discrete import certified_maxima
 from skfairtest.inference._tails import EQUAL, Tails, tails_given_totals
 from skfairtest.inference.conditional import conditional_log_p
 

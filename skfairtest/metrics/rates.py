@@ -1,8 +1,325 @@
-"""The rates, and the criteria made of them, as a table: one line per rate."""
+"""Rates: their expressions, and the table of rates and criteria.
+
+Conditions on (y_true, y_pred) written as text: ``"y_true & ~y_pred"``.
+
+Text, unlike a lambda, can be printed, compared, pickled and shown to anyone who asks what a rate means.
+
+A rate: the probability of an event among the people who meet a condition.
+
+The rates, and the criteria made of them, as a table: one line per rate.
+"""
 
 from __future__ import annotations
 
-from skfairtest.metrics.rate import Rate, f1_of_jaccard, f1_slope
+import ast
+import inspect
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.typing import Booleans, Floats
+
+_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+}
+_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {ast.Eq: operator.eq, ast.NotEq: operator.ne}
+
+
+@cache
+def _parse(text: str) -> ast.expr:
+    try:
+        return ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):  # lone surrogates, NUL, depth
+        raise ValueError(f"{text!r} cannot be read as a condition on y_true and y_pred") from None
+
+
+@cache
+def names_in(text: str) -> frozenset[str]:
+    """Names that an expression reads."""
+    return frozenset(node.id for node in ast.walk(_parse(text)) if isinstance(node, ast.Name))
+
+
+def check_expression(text: str) -> None:
+    """Raise the ValueError of `evaluate` for text that is not an expression of names and ``& | ^ ~ == !=``."""
+    evaluate(text, {name: np.ones(1, dtype=bool) for name in names_in(text)})
+
+
+@cache
+def truths_in(text: str) -> frozenset[str]:
+    """Names that an expression reads as true or false, and not only compares with each other.
+
+    Examples
+    --------
+    >>> sorted(truths_in("y_true & ~y_pred")), sorted(truths_in("y_true == y_pred"))
+    (['y_pred', 'y_true'], [])
+    """
+
+    def visit(node: ast.AST) -> frozenset[str]:
+        if _compares_names(node):
+            return frozenset()
+        if isinstance(node, ast.Name):
+            return frozenset({node.id})
+        return frozenset().union(*map(visit, ast.iter_child_nodes(node)))
+
+    return visit(_parse(text))
+
+
+def _compares_names(node: ast.AST) -> bool:
+    return isinstance(node, ast.Compare) and all(isinstance(side, ast.Name) for side in (node.left, *node.comparators))
+
+
+def evaluate(text: str, arrays: Mapping[str, Booleans], labels: Mapping[str, NDArray[Any]] | None = None) -> Booleans:
+    """Evaluate an expression of ``y_true`` and ``y_pred`` with ``& | ^ ~ == !=`` on boolean arrays.
+
+    `labels` are what ``==`` and ``!=`` compare where a name stands on both sides: "predicted correctly" is a question
+    of labels, also where there are more than two of them.
+
+    Raises
+    ------
+    ValueError
+        If the text holds anything else.
+    """
+
+    def visit(node: ast.expr) -> Any:
+        match node:
+            case ast.Name(id=name) if name in arrays:
+                return arrays[name]
+            case ast.UnaryOp(op=ast.Invert(), operand=operand):
+                return ~visit(operand)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+                return _BINARY[type(op)](visit(left), visit(right))
+            case ast.Compare(left=ast.Name(id=a), ops=[op], comparators=[ast.Name(id=b)]) if (
+                type(op) in _COMPARE and labels is not None and a in labels and b in labels
+            ):
+                return _COMPARE[type(op)](labels[a], labels[b])
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARE:
+                return _COMPARE[type(op)](visit(left), visit(right))
+            case _:
+                raise ValueError(
+                    f"{text!r} is not a condition on y_true and y_pred: write one with & | ^ ~ == !=, "
+                    "for instance 'y_true & ~y_pred'"
+                )
+
+    return np.asarray(visit(_parse(text)), dtype=bool)
+
+
+Condition = str | Callable[..., Any]
+
+
+def _names(condition: Condition | None) -> frozenset[str]:
+    if condition is None:
+        return frozenset()
+    if isinstance(condition, str):
+        return names_in(condition)
+    return frozenset(inspect.signature(condition).parameters)
+
+
+def _mask(
+    condition: Condition | None, arrays: Mapping[str, Booleans], whose: str, labels: Mapping[str, NDArray[Any]] | None
+) -> Booleans:
+    people = next(iter(arrays.values()))
+    if condition is None:
+        return np.ones_like(people, dtype=bool)
+    if isinstance(condition, str):
+        return evaluate(condition, arrays, labels)
+    mask = np.asarray(condition(**{key: arrays[key] for key in _names(condition)}))
+    if mask.dtype != bool or mask.shape != people.shape:
+        raise ParameterError(
+            f"{whose} must return one boolean for each of the values it is given, of shape "
+            f"{people.shape}; found {mask.dtype} of shape {mask.shape}"
+        )
+    return mask
+
+
+def f1_of_jaccard(rate: Floats) -> Floats:
+    """F1 from Jaccard's index J: 2J / (1 + J)."""
+    return 2 * rate / (1 + rate)
+
+
+def f1_slope(rate: Floats) -> Floats:
+    """Derivative of F1 by Jaccard's index."""
+    return 2 / (1 + rate) ** 2
+
+
+#: The cells of a confusion matrix, of which a rate's masks say what it counts.
+CELLS = {"y_true": np.array([True, True, False, False]), "y_pred": np.array([True, False, True, False])}
+
+
+@dataclass(frozen=True)
+class Rate:
+    """The probability of an event among the people who meet a condition, in each group.
+
+    Every rate is ``P(event given condition)``. Null hypothesis of its test: among the people who meet the condition,
+    the event is equally probable in the compared groups. People who meet it are then exchangeable for that event,
+    whatever else differs between the groups, which is why the test is exact in finite samples.
+
+    Parameters
+    ----------
+    name : str
+        Its name in results.
+    event : str or callable
+        Condition on ``y_true`` and ``y_pred``, both True for the positive label: text with ``& | ^ ~ == !=``, or a
+        function whose parameters are named ``y_true`` or ``y_pred`` and which returns a boolean array.
+    given : str or callable, optional
+        Who is counted in the denominator; everyone by default.
+    happens, among : str
+        The same in plain words, for sentences: "are predicted positive", "people whose true label is negative".
+    value, slope : callable, optional
+        The metric as an increasing function of the rate, and its derivative (F1 is ``2J / (1 + J)``).
+    disparity : {"difference", "ratio"}, optional
+        How its values are compared, if that is part of its meaning: disparate impact is a ratio. None: as the test's
+        `disparity` says.
+
+    Raises
+    ------
+    ValueError
+        If a condition reads anything but ``y_true`` and ``y_pred``, or `value` does not increase within 0 and 1.
+
+    References
+    ----------
+    Hardt, Price and Srebro (2016); Barocas, Hardt and Narayanan, Fairness and Machine Learning, chapter 3.
+
+    Examples
+    --------
+    >>> import skfairtest
+    >>> miss = skfairtest.Rate("miss_rate", event="~y_pred", given="y_true")
+    >>> str(miss)
+    'miss_rate = P(~y_pred given y_true)'
+    >>> test = skfairtest.FairnessTest.from_predictions(
+    ...     [1, 1, 1, 1, 1, 1, 0, 0],
+    ...     [1, 1, 1, 0, 0, 0, 0, 1],
+    ...     sensitive_features=list("aaabbbab"),
+    ...     metric=miss,
+    ... )
+    >>> round(test.p_value_, 6)
+    0.03125
+    """
+
+    name: str
+    event: Condition
+    given: Condition | None = None
+    happens: str = ""
+    among: str = ""
+    value: Callable[[Floats], Floats] | None = field(default=None, repr=False)
+    slope: Callable[[Floats], Floats] | None = field(default=None, repr=False)
+    disparity: str | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise ParameterError(f"name of a rate must be text, found {self.name!r}")
+        for role, condition in (("event", self.event), ("given", self.given)):
+            readable = isinstance(condition, str) or callable(condition)
+            if not readable and (condition is not None or role == "event"):
+                raise ParameterError(
+                    f"{role} of rate {self.name!r} must be a condition: text such as 'y_true & ~y_pred', or a function "
+                    f"of y_true and y_pred; found {condition!r}"
+                )
+            unknown = _names(condition) - {"y_true", "y_pred"}
+            if unknown:
+                raise ParameterError(
+                    f"{role} of rate {self.name!r} reads {', '.join(sorted(unknown))}: conditions can only read y_true "
+                    "and y_pred"
+                )
+            if isinstance(condition, str):
+                check_expression(condition)
+        if not _names(self.event):
+            raise ParameterError(
+                f"event of rate {self.name!r} must be a condition that reads y_true or y_pred; found {self.event!r}"
+            )
+        if (self.value is None) != (self.slope is None):
+            raise ParameterError(f"value and slope of rate {self.name!r} belong together: pass both or neither")
+        if self.value is not None:
+            values = np.asarray(self.value(np.linspace(0.0, 1.0, 101)), dtype=float)
+            if values.shape != (101,) or not (np.diff(values) > 0).all() or values[0] < 0 or values[-1] > 1:
+                raise ParameterError(
+                    f"value of rate {self.name!r} must increase from at least 0 to at most 1 as the rate does"
+                )
+
+    def __str__(self) -> str:
+        """Return the rate as a conditional probability."""
+        event, given = (getattr(c, "__name__", c) for c in (self.event, self.given))
+        rate = f"P({event})" if given is None else f"P({event} given {given})"
+        return f"{self.name} = {rate}" if self.value is None else f"{self.name}, a function of {rate}"
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """Which of ``y_true`` and ``y_pred`` it needs."""
+        return _names(self.event) | _names(self.given)
+
+    @property
+    def condition_reads(self) -> frozenset[str]:
+        """Which of ``y_true`` and ``y_pred`` its condition reads: people are exchangeable given these."""
+        return _names(self.given)
+
+    @property
+    def needs_pos_label(self) -> bool:
+        """Whether it needs to know the positive label; "predicted correctly" does not: it is defined for all labels."""
+        return any(
+            bool(truths_in(condition)) if isinstance(condition, str) else condition is not None
+            for condition in (self.event, self.given)
+        )
+
+    def masks(
+        self, cells: Mapping[str, Booleans], labels: Mapping[str, NDArray[Any]] | None = None
+    ) -> tuple[Booleans, Booleans]:
+        """Masks of the cells counted in the numerator and in the denominator.
+
+        Parameters
+        ----------
+        cells : mapping of str to ndarray of bool, shape (n_cells,)
+            ``y_true`` and ``y_pred`` of every cell, True for the positive label.
+        labels : mapping of str to ndarray, shape (n_cells,), optional
+            Their labels, where there are more than two.
+
+        Returns
+        -------
+        event, given : ndarray of bool, shape (n_cells,)
+            The event within the condition, and the condition.
+        """
+        given = _mask(self.given, cells, f"given of rate {self.name!r}", labels)
+        return _mask(self.event, cells, f"event of rate {self.name!r}", labels) & given, given
+
+    def equality(self, *, several_labels: bool = False) -> tuple[tuple[bytes, bytes], bool]:
+        """Identify the hypothesis that this rate is equal: the condition, and the event or its complement within it.
+
+        A rate is equal on two sides if and only if the rate of the complementary event is, and if and only if any
+        increasing function of it is. Conditions and events are compared on all possible combinations of labels, not
+        only those in the data.
+
+        Parameters
+        ----------
+        several_labels : bool
+            Whether there are more than two labels, so that two that are not positive can differ.
+
+        Returns
+        -------
+        what : tuple of bytes
+            Equal for rates that are equal at the same time.
+        complement : bool
+            Whether `what` names the complement of the event.
+
+        Examples
+        --------
+        >>> import skfairtest
+        >>> hit = skfairtest.Rate("hit_rate", event="y_pred", given="y_true")
+        >>> miss = skfairtest.Rate("miss_rate", event="~y_pred", given="y_true")
+        >>> hit.equality()[0] == miss.equality()[0]
+        True
+        """
+        n = 3 if several_labels else 2
+        labels = {"y_true": np.repeat(np.arange(n), n), "y_pred": np.tile(np.arange(n), n)}
+        event, given = self.masks({name: codes == 0 for name, codes in labels.items()}, labels)
+        events = event.tobytes(), (given & ~event).tobytes()
+        return (given.tobytes(), min(events)), events[1] < events[0]
+
 
 _TRUE, _FALSE = "people whose true label is positive", "people whose true label is negative"
 _CALLED, _NOT_CALLED = "people predicted positive", "people predicted negative"

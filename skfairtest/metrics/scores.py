@@ -10,13 +10,10 @@ import numpy as np
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Positions
-from skfairtest.metrics.average_precision import AveragePrecision
 from skfairtest.metrics.confusion import ClassScores, GeometricMean, Kappa, Matthews
-from skfairtest.metrics.determination import Determination
+from skfairtest.metrics.counted import AveragePrecision, Determination, Quantile, Recalibration
 from skfairtest.metrics.functionals import Auc, BalancedAccuracy, Functional, Mean, Share
 from skfairtest.metrics.inequality import Atkinson, Entropy, Index, Inequality, gini
-from skfairtest.metrics.quantile import Quantile
-from skfairtest.metrics.recalibration import Recalibration
 from skfairtest.metrics.score_metric import Cells, Context, ScoreMetric, shared_codes
 from skfairtest.readers.levels import listed, sort_levels
 

@@ -1,4 +1,8 @@
-"""Tests behind a frame of metrics: one cell is one metric among the people with one combination of control features.
+"""Tests behind a frame of metrics, and the people of a frame.
+
+The people of a frame, in the form that a test takes: counts where labels suffice, otherwise one by one.
+
+Tests behind a frame of metrics: one cell is one metric among the people with one combination of control features.
 
 The values tested are the values shown. A metric that is known by name has that name's test, which is exact for rates;
 its values are compared with those that the frame shows. If they differ, the function itself is tested: on the few
@@ -20,8 +24,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.stacklevel import warn
+from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.text import label
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import check_question, compare, extreme_of
@@ -29,13 +32,102 @@ from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.frames import comparisons_frame
 from skfairtest.comparisons.settings import check_settings
 from skfairtest.group import FairnessTest
-from skfairtest.inference.extreme import Extreme
+from skfairtest.inference.multiplicity import Extreme
 from skfairtest.model_selection._frame_metrics import KnownMetric, MetricOf, OfRows, of_kinds, stacked
-from skfairtest.model_selection._frame_people import Listed, count_people, positive_of, read_labels
-from skfairtest.readers import Column
+from skfairtest.readers import Column, check_labels, read_column, read_values, resolve_pos_label, sort_levels
 from skfairtest.readers.columns import MAX_GROUPS, WARN_GROUPS, check_level_count
 from skfairtest.tables import Sample
-from skfairtest.tables.axes import Key
+from skfairtest.tables.rows import CELL_NAMES, Key, tally
+
+#: Names that a table of counts has a use for; MetricFrame lets features have them.
+TAKEN = (*CELL_NAMES, "count")
+
+
+def read_features_of(features: Any, names: Sequence[str] | None, parameter: str) -> tuple[Column, ...]:
+    """Read features from every container that MetricFrame takes, row by row as it does.
+
+    Parameters
+    ----------
+    features : Series, DataFrame, dict, list or array; None
+        As MetricFrame was given them. A frame of another library has no names there.
+    names : sequence of str or None
+        What MetricFrame calls them.
+    parameter : str
+        The caller's name of `features`, for error messages.
+
+    Returns
+    -------
+    tuple of Column
+        One per name.
+
+    Raises
+    ------
+    ValueError
+        If values are missing.
+    """
+    if not names:
+        return ()
+    columns: list[Any]
+    if isinstance(features, dict):
+        features = pd.DataFrame.from_dict(features)
+    if isinstance(features, pd.DataFrame):
+        columns = [features.iloc[:, place] for place in range(features.shape[1])]
+    elif isinstance(features, pd.Series):
+        columns = [features]
+    else:
+        array = features if isinstance(features, np.ndarray) else np.asarray(features, dtype=object)
+        array = np.squeeze(array) if array.size > 1 else array.reshape(-1)
+        columns = [array] if array.ndim == 1 else list(array.T)
+    # People are paired by their places: an index, which may order them otherwise, says nothing here.
+    bare = [column.reset_index(drop=True) if isinstance(column, pd.Series) else column for column in columns]
+    told_apart = [f"feature {name}" if name in TAKEN else name for name in names]
+    return tuple(read_column(column, parameter, name=name) for column, name in zip(bare, told_apart, strict=True))
+
+
+def read_labels(values: NDArray[Any], name: str) -> Column | None:
+    """Return labels that can be counted; None for scores, numbers of many values, and several values per person."""
+    if values.ndim != 1:
+        return None
+    try:
+        column = read_values(values, name)
+        if not isinstance(column, Column):
+            return None
+        check_labels(column, name)
+    except ValueError:
+        return None
+    return replace(column, index=None)
+
+
+def positive_of(columns: Sequence[Column], asked: Any) -> Any:
+    """Return the label that scikit-learn's and fairlearn's functions treat as positive.
+
+    Raises
+    ------
+    ValueError
+        If it is not known.
+    """
+    if asked is not None:
+        return asked
+    labels = sort_levels(dict.fromkeys(level for column in columns for level in column.levels))
+    return resolve_pos_label(labels, labels[1] if len(labels) == 2 else None)
+
+
+def count_people(people: Sample, labels: Mapping[str, Column]) -> Sample:
+    """Return people by their labels: a few rows, and how many people each stands for."""
+    rows = tally([*people.control, *people.sensitive, *labels.values()])
+    n_control, n_features = len(people.control), len(people.control) + len(people.sensitive)
+    cells = dict(zip(labels, rows.columns[n_features:], strict=True))
+    return Sample(cells, rows.columns[n_control:n_features], rows.columns[:n_control], rows.counts)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """People one by one: their groups and strata, and labels or targets and predictions of any kind and shape."""
+
+    people: Sample
+    y_true: NDArray[Any]
+    y_pred: NDArray[Any]
+
 
 METHODS = ("between_groups", "to_overall")
 DISPARITIES = ("difference", "ratio")

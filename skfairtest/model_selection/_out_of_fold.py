@@ -1,4 +1,12 @@
-"""Predictions for every person from a model that was not trained on this person.
+"""Predictions for people that a model was not trained on.
+
+Checks that what scikit-learn's tools pass has one value for each person.
+
+Who is trained on and who is tested in each fold: everybody once, by a model that saw nobody of their cluster.
+
+How a model that needs the groups in training gets them, with or without scikit-learn's metadata routing.
+
+Predictions for every person from a model that was not trained on this person.
 
 One model per fold is combined into an object that a test uses like a single fitted model. The test calls it on the
 training data, and the prediction for each person comes from the model of the fold that left this person out.
@@ -6,21 +14,273 @@ training data, and the prediction for each person comes from the model of the fo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import inspect
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedGroupKFold, StratifiedKFold, check_cv
+from sklearn.pipeline import Pipeline
 from sklearn.utils import (
     _safe_indexing,  # documented, though private: the only one that takes rows of every container of scikit-learn's
     check_random_state,
     get_tags,
     indexable,
 )
+from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.metaestimators import available_if
 
-from skfairtest.model_selection._check_lengths import lengths_of
-from skfairtest.readers import ask, classes_of
+from skfairtest._utils.errors import ParameterError
+from skfairtest.model_selection.splitter import SensitiveStratifiedKFold
+from skfairtest.readers import Column, ask, classes_of, read_column
+
+
+def check_people(people: Any, passed: dict[str, Any]) -> None:
+    """Check that what was passed has one value for each person.
+
+    Parameters
+    ----------
+    people : array-like
+        Labels, or what is predicted from.
+    passed : dict
+        Groups, strata, clusters and weights by the names of their parameters; None is ignored.
+
+    Raises
+    ------
+    ValueError
+        If a length differs: a search does not slice a value that is not as long as X, or is a dict, but passes all of
+        it to every fold.
+    """
+    n = next(iter(lengths_of(people)), None)
+    if n is None:  # not even people: a test refuses it by its name
+        return
+    for name, values in passed.items():
+        wrong = [length for length in lengths_of(values) if length != n]
+        if not wrong:
+            continue
+        if isinstance(values, dict):
+            why = (
+                "Searches and cross-validation pass a dict to every fold without slicing it: pass a DataFrame, as in "
+                f"{name}=pandas.DataFrame({name})."
+            )
+        else:
+            why = (
+                "Searches and cross-validation slice only values with one entry per row of X and pass all others "
+                "whole to every fold: check that its length is that of X. If you call the scorer yourself, pass "
+                f"{name} of the people scored."
+            )
+        raise ParameterError(f"{name} has {wrong[0]:,} values for {n:,} people. {why}")
+
+
+def lengths_of(values: Any) -> list[int]:
+    """Return the number of people in some values: one number, or one per column of a mapping; none if there are none.
+
+    Examples
+    --------
+    >>> (
+    ...     lengths_of({"sex": ["f", "m"], "age": [31, 44]}),
+    ...     lengths_of({0: 1.0, 1: 2.0}),
+    ...     lengths_of("balanced"),
+    ... )
+    ([2, 2], [], [])
+    """
+    if isinstance(values, str | bytes):
+        return []
+    if isinstance(values, Mapping):
+        return [length for column in values.values() for length in lengths_of(column)]
+    shape = getattr(values, "shape", None)  # sparse matrices have no length
+    if shape is None and hasattr(values, "__array__"):
+        shape = np.asarray(values).shape
+    if shape is not None:
+        return [int(shape[0])] if shape else []
+    return [len(values)] if hasattr(values, "__len__") else []
+
+
+Places = NDArray[np.intp]
+
+#: Characters of a splitter's name that a message shows; lists of splits are longer.
+_SHOWN = 120
+
+
+def partition(
+    cv: Any,
+    X: Any,
+    y: Any,
+    *,
+    sensitive_features: Any,
+    groups: Sequence[Column],
+    clusters: Column | None,
+    stratified: bool,
+) -> list[tuple[Places, Places]]:
+    """Split people into folds.
+
+    Parameters
+    ----------
+    cv : int, splitter, iterable of (train, test), or None
+        None means 5. With an integer, folds are stratified on request, and clusters stay together.
+    X, y : array-like of n rows
+        The people.
+    sensitive_features : array-like
+        For splitters that need it.
+    groups : sequence of Column
+        With an integer `cv`, folds are stratified on these together with the label; empty: on the label alone.
+    clusters : Column or None
+        Clusters, none of which is split between training and test.
+    stratified : bool
+        Whether `y` are labels.
+
+    Returns
+    -------
+    list of (ndarray, ndarray)
+        Positions of the people to train on and to test on.
+
+    Raises
+    ------
+    ValueError
+        If somebody is not tested exactly once, or is also in the training part, or people of the same cluster are.
+    """
+    lengths = lengths_of(X)
+    if not lengths:
+        raise ParameterError(f"X must have a row for each person; found {X!r}.")
+    n_people = lengths[0]
+    if cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool)):
+        n_folds = 5 if cv is None else int(cv)
+        if n_people < n_folds:
+            raise ParameterError(
+                f"cv={n_folds} folds of n_samples={n_people} people: every fold needs at least one person to test."
+            )
+        splits = _of_integer(n_folds, X, y, sensitive_features, groups, clusters, stratified)
+    else:
+        if isinstance(cv, bool | bytes):  # bytes can be split, too
+            raise ParameterError(f"cv must be a number of folds, a splitter or a list of (train, test); found {cv!r}.")
+        splitter = check_cv(cv)
+        if clusters is None and isinstance(splitter, GroupKFold | StratifiedGroupKFold | LeaveOneGroupOut):
+            raise ParameterError(
+                f"cv={cv!r} keeps clusters together, but none were passed: pass clusters, or an integer cv."
+            )
+        offered = {"sensitive_features": sensitive_features, "groups": None if clusters is None else clusters.codes}
+        asked = {name: data for name, data in offered.items() if data is not None and _asks_for(splitter, name)}
+        splits = splitter.split(X, y, **asked)
+    everybody = np.arange(n_people)  # places counted from the end, and masks, are people like any other
+    found = [(_places(train, everybody), _places(test, everybody)) for train, test in splits]
+    _check(found, cv, n_people, clusters)
+    return found
+
+
+def _of_integer(
+    n_folds: int,
+    X: Any,
+    y: Any,
+    sensitive_features: Any,
+    groups: Sequence[Column],
+    clusters: Column | None,
+    stratified: bool,
+) -> Iterable[tuple[Places, Places]]:
+    if clusters is not None and len(clusters.levels) < n_folds:
+        raise ParameterError(
+            f"cv={n_folds} folds are more than the {len(clusters.levels)} clusters, which are kept together: use at "
+            "most that many folds."
+        )
+    if not stratified:
+        splitter = KFold(n_folds) if clusters is None else GroupKFold(n_folds)
+        return list(splitter.split(X, groups=None if clusters is None else clusters.codes))
+    with warnings.catch_warnings():
+        # That a stratum is missing from some folds is no harm to tests of all folds together.
+        warnings.filterwarnings("ignore", "The least populated class in y|.* fewer people than n_splits", UserWarning)
+        if clusters is not None:
+            codes = [column.codes for column in (read_column(y, "y"), *groups)]
+            strata = np.unique(np.stack(codes), axis=1, return_inverse=True)[1].reshape(-1)
+            return list(StratifiedGroupKFold(n_folds).split(X, strata, groups=clusters.codes))
+        if groups:
+            return list(SensitiveStratifiedKFold(n_folds).split(X, y, sensitive_features=sensitive_features))
+    return list(StratifiedKFold(n_folds).split(X, y))
+
+
+def _places(rows: Any, everybody: Places) -> Places:
+    places = np.asarray(rows)
+    people: Places = everybody[places if places.size else places.astype(np.intp)]
+    return people
+
+
+def _asks_for(splitter: Any, name: str) -> bool:
+    if hasattr(splitter, "get_metadata_routing"):
+        return get_routing_for_object(splitter).split.requests.get(name) is True
+    return name in inspect.signature(splitter.split).parameters
+
+
+def _check(splits: Sequence[tuple[Places, Places]], cv: Any, n_people: int, clusters: Column | None) -> None:
+    tested = np.sort(np.concatenate([np.empty(0, dtype=np.intp), *(test for _, test in splits)]))
+    if not np.array_equal(tested, np.arange(n_people)):
+        raise ParameterError(
+            f"cv={_name(cv)} does not test each of {n_people:,} people exactly once, without which the test is not "
+            "valid: use an integer, KFold, or another splitter that partitions."
+        )
+    for number, (train, test) in enumerate(splits):
+        if not train.size:
+            raise ParameterError(
+                f"cv={cv!r}: fold {number} trains on nobody: use an integer, KFold, or another splitter."
+            )
+        seen = np.intersect1d(train, test).size
+        if seen:
+            raise ParameterError(
+                f"cv={_name(cv)}: fold {number} tests {seen:,} of the people it trains on; predictions for them would "
+                "make the model look better than it is."
+            )
+        divided = 0 if clusters is None else np.intersect1d(clusters.codes[train], clusters.codes[test]).size
+        if divided:
+            raise ParameterError(
+                f"cv={_name(cv)}: fold {number} divides {divided:,} clusters between training and test; predictions "
+                "for people whose cluster was trained on would make the model look better than it is: use an integer "
+                "or GroupKFold()."
+            )
+
+
+def _name(cv: Any) -> str:
+    described = " ".join(repr(cv).split())
+    return described if len(described) <= _SHOWN else f"{type(cv).__name__}(...)"
+
+
+def takes_groups(estimator: Any, function: Any) -> bool:
+    """Whether a method has the parameter sensitive_features, which fairlearn's reductions hide in ``**kwargs``."""
+    if "sensitive_features" in inspect.signature(function).parameters:
+        return True
+    from fairlearn.reductions import ExponentiatedGradient, GridSearch
+
+    return isinstance(estimator, ExponentiatedGradient | GridSearch) and function.__name__ == "fit"
+
+
+def groups_of_fit(estimator: Any) -> str | None:
+    """Return the name under which `fit` takes the groups, also in a pipeline's last step; None if it takes none."""
+    if isinstance(estimator, Pipeline):
+        name, last = estimator.steps[-1]
+        inner = groups_of_fit(last)
+        return None if inner is None else f"{name}__{inner}"
+    return "sensitive_features" if takes_groups(estimator, estimator.fit) else None
+
+
+def fitted(model: Any, X: Any, y: Any, params: Mapping[str, Any]) -> Any:
+    """Fit a model; if a model inside it lacks the groups, raise an error that says how to pass them."""
+    try:
+        return model.fit(X, y, **params)
+    except TypeError as error:
+        if "sensitive_features" not in str(error):
+            raise
+        name = type(model).__name__
+        raise ParameterError(
+            f"estimator={name}(): a model inside needs sensitive_features in training, but {name}.fit does not pass "
+            f"them on ({error}). Without routing, pass them to its step, as in fit(..., "
+            "step__sensitive_features=groups). With routing enabled, it needs "
+            "set_fit_request(sensitive_features=True) and a signature that names them: class "
+            "Reduction(ExponentiatedGradient) with def fit(self, X, y, *, sensitive_features)."
+        ) from error
+
+
+def has_keywords(parameters: Any) -> bool:
+    return any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values())
+
 
 Rows = NDArray[np.intp]
 

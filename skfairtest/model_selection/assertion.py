@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from skfairtest._utils.checks import check_choice, is_number
-from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.keywords import answering_guesses
+from skfairtest._utils.errors import ParameterError, answering_guesses
 from skfairtest._utils.text import label
 from skfairtest.comparisons.core import Result, pooled
-from skfairtest.comparisons.detectable import minimum_detectable
+from skfairtest.comparisons.null_histogram import minimum_detectable
 from skfairtest.comparisons.people import Inputs
 from skfairtest.group import FairnessTest
 from skfairtest.group.fairness import result_of

@@ -29,10 +29,20 @@ from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError, renaming
 from skfairtest.correlation.fairness import CorrelationFairnessTest
 from skfairtest.group import FairnessTest
-from skfairtest.model_selection._check_lengths import check_people, lengths_of
-from skfairtest.model_selection._folds import partition
-from skfairtest.model_selection._out_of_fold import Fold, OutOfFold, rows_of, rows_of_each, training_rows
-from skfairtest.model_selection._training import fitted, groups_of_fit, has_keywords, takes_groups
+from skfairtest.model_selection._out_of_fold import (
+    Fold,
+    OutOfFold,
+    check_people,
+    fitted,
+    groups_of_fit,
+    has_keywords,
+    lengths_of,
+    partition,
+    rows_of,
+    rows_of_each,
+    takes_groups,
+    training_rows,
+)
 from skfairtest.readers import as_model_input, check_same_people, classes_of, given_to_fit, read_column, read_columns
 
 ON_REJECTION = ("warn", "raise", "ignore")

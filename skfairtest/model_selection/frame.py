@@ -11,21 +11,26 @@ import numpy as np
 import pandas as pd
 from fairlearn.metrics import MetricFrame, count
 
+from skfairtest._utils.base import check_seed
 from skfairtest._utils.checks import check_choice
-from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.keywords import answering_guesses
-from skfairtest._utils.seeds import check_seed
+from skfairtest._utils.errors import ParameterError, answering_guesses
 from skfairtest.comparisons.frames import COMPARISON_COLUMNS
 from skfairtest.metrics.names import function_of
-from skfairtest.model_selection._frame_cells import DISPARITIES, METHODS, Cell, Cells, check_test_params
+from skfairtest.model_selection._frame_cells import (
+    DISPARITIES,
+    METHODS,
+    Cell,
+    Cells,
+    check_test_params,
+    read_features_of,
+)
 from skfairtest.model_selection._frame_document import frame_document
 from skfairtest.model_selection._frame_metrics import MetricOf, as_evaluated, check_of_counts, sum_of_weights
-from skfairtest.model_selection._frame_people import read_features_of
 from skfairtest.readers import Column
 from skfairtest.report.document import Block
 from skfairtest.report.text import plain
 from skfairtest.tables import CountTable, Sample
-from skfairtest.tables.axes import column_values
+from skfairtest.tables.rows import column_values
 
 #: Columns of all comparisons behind a frame; its strata are the control features.
 COMPARISONS = [name for name in COMPARISON_COLUMNS if name != "stratum"]

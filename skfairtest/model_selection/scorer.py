@@ -8,14 +8,13 @@ from sklearn.metrics import get_scorer
 from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.keywords import answering_guesses
+from skfairtest._utils.errors import ParameterError, answering_guesses
 from skfairtest._utils.text import name_of
 from skfairtest.comparisons.engine import check_question
 from skfairtest.comparisons.people import Inputs
 from skfairtest.group import FairnessTest
-from skfairtest.model_selection._check_lengths import check_people
-from skfairtest.model_selection._fairness_score import (
+from skfairtest.model_selection._out_of_fold import check_people
+from skfairtest.model_selection.p_value import (
     check_score,
     check_seed_of_scorer,
     constrained,
@@ -24,7 +23,7 @@ from skfairtest.model_selection._fairness_score import (
 )
 from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.readers import given_to_fit, one_column
-from skfairtest.readers.named import check_names_of_columns, named_columns
+from skfairtest.readers.containers import check_names_of_columns, named_columns
 
 #: What a model is tested for against a baseline.
 FAIRER: dict[str, Any] = {"alternative": "fairer"}

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfairtest._utils.checks import is_number
-from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.stacklevel import find_stack_level
+from skfairtest._utils.errors import ParameterError, find_stack_level
 from skfairtest._utils.typing import Floats
 from skfairtest.inference.multiplicity import holm
 from skfairtest.readers.levels import listed

@@ -24,7 +24,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Positions
 from skfairtest.readers import MAX_GROUPS, Column, check_same_people, one_column, read_column, read_columns
-from skfairtest.readers.named import check_names_of_columns, named_columns
+from skfairtest.readers.containers import check_names_of_columns, named_columns
 
 # How many small cells a warning names.
 _SHOWN = 5

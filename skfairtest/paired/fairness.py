@@ -8,9 +8,9 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
+from skfairtest._utils.base import check_seed
 from skfairtest._utils.checks import check_choice, is_number
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.seeds import check_seed
 from skfairtest._utils.text import label
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import compare, settings_of
@@ -19,11 +19,9 @@ from skfairtest.comparisons.people import Inputs
 from skfairtest.comparisons.settings import Settings
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.metrics import Metric, Rate, resolve_metrics
-from skfairtest.paired.frames import by_model_frame, disparities_frame
+from skfairtest.paired.measure import by_model_frame, compare_in_one_group, disparities_frame
 from skfairtest.paired.metric import MODELS, Paired, paired
-from skfairtest.paired.one_group import compare_in_one_group
-from skfairtest.paired.record import PairedRecord, paired_row
-from skfairtest.paired.report import paired_document
+from skfairtest.paired.report import PairedRecord, paired_document, paired_row
 from skfairtest.readers import classes_of, is_label, one_column, predictions_from_X
 from skfairtest.readers.containers import is_table, split_table
 from skfairtest.report.cells import records

@@ -1,17 +1,25 @@
-"""Two models on the same samples: what is tested of rates whose condition no model decides."""
+"""Two models on the same samples: what is tested of rates, and its frames.
+
+Two models and one group: McNemar's exact test that a rate is the same under both.
+
+The frames of two models: each metric and each comparison under both.
+
+Two models on the same samples: what is tested of rates whose condition no model decides.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 
+from skfairtest._utils.errors import GroupsMissing
 from skfairtest._utils.progress import progress
 from skfairtest._utils.typing import Floats, Integers
-from skfairtest.comparisons.binning import binning_error
 from skfairtest.comparisons.contrasts import Design, Known, disparity_bounds, groups_of
 from skfairtest.comparisons.core import (
     Comparison,
@@ -20,13 +28,21 @@ from skfairtest.comparisons.core import (
     Evidence,
     Exclusion,
     GroupValues,
+    Measured,
     Measurement,
     Models,
+    NullDistribution,
+    Result,
 )
-from skfairtest.comparisons.evaluation import Evaluation
-from skfairtest.comparisons.evidence import orient
-from skfairtest.comparisons.measure import evaluation_of, is_counted, measure_metric
+from skfairtest.comparisons.engine import judge
+from skfairtest.comparisons.evaluation import Evaluation, binning_error
+from skfairtest.comparisons.frames import frame_of
+from skfairtest.comparisons.measure import COLUMNS, evaluation_of, is_counted, measure_metric, positive_label
+from skfairtest.comparisons.resample import orient
+from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.studentized import measure_studentized
+from skfairtest.inference.conditional import mcnemar
+from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import quantiles
 from skfairtest.metrics import Context
 from skfairtest.paired.metric import Paired
@@ -39,7 +55,118 @@ from skfairtest.paired.statistics import (
     limits_of_mean,
     upper_limit_of_sizes,
 )
-from skfairtest.tables import Kinds
+from skfairtest.tables import Kinds, Sample
+
+
+@dataclass(frozen=True)
+class OneGroupNull(NullDistribution):
+    """What chance does to the change of a rate in one group: counts of who has the event under B alone, A alone."""
+
+    counts: np.ndarray
+
+    def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
+        """Return Tango's score limits."""
+        (low, _), (_, high) = (limits_of_mean(self.counts, z) if np.isfinite(z) else bounds for z in critical)
+        return low, high
+
+    def error(self, estimate: Estimate) -> float:
+        """Return the standard error of the change."""
+        plus, minus, rest = self.counts.tolist()
+        n = plus + minus + rest
+        return float(np.sqrt((plus + minus) / n - ((plus - minus) / n) ** 2) / np.sqrt(n))
+
+
+def compare_in_one_group(
+    sample: Sample,
+    metrics: Sequence[Paired],
+    settings: Settings,
+    *,
+    pos_label: Any = None,
+    classes: tuple[Any, ...] | None = None,
+) -> Result:
+    """Compare a rate under model B (`group`) and under model A (`other`), of all samples together.
+
+    Raises
+    ------
+    GroupsMissing
+        If a metric has no such test, or samples have weights or come in clusters.
+    """
+    others = [metric.name for metric in metrics if not metric.is_change]
+    simple = sample.weight is None and sample.clusters is None and settings.question.alternative != "equivalence"
+    if others or not simple:
+        why = f"{others[0]} has none" if others else "these have weights, clusters or a margin"
+        names = " x ".join(sample.sensitive_names)
+        raise GroupsMissing(
+            f"sensitive_features ({names}) holds one group only (n_samples={sample.n_samples}): two models are then "
+            "compared by McNemar's test, of rates whose condition no model decides and people who count alike; " + why
+        )
+    positive = positive_label(sample, metrics, pos_label, classes)
+    alternative, shape = settings.question.alternative, sample.sizes.shape
+    comparisons, by_metric = [], {}
+    for metric in metrics:
+        kinds = sample.kinds([name for name in COLUMNS if name in metric.reads])
+        changes, sums = (changes_of(metric, kinds, positive, shape, together=both) for both in (False, True))
+        counts = changes.sum(axis=(0, 1))
+        n, both = int(counts.sum()), int(sums[..., 0].sum())
+        if not n:
+            among = metric.of.among or "who meet the condition"
+            raise GroupsMissing(f"{metric.name} is undefined: nobody meets the condition ({among})")
+        plus, minus = int(counts[0]), int(counts[1])
+        rates = (plus + both) / n, (minus + both) / n
+        null = OneGroupNull(settings.question, counts)
+        estimate = Estimate(
+            metric.name, "model B", "model A", None, Contrast(0, 1), sample.n_samples, sample.n_samples, *rates,
+            rates[0] - rates[1], (-1.0, 1.0),
+        )  # fmt: skip
+        z = (plus - minus) / np.sqrt(plus + minus) if plus + minus else 0.0
+        evidence = Evidence(
+            mcnemar(plus, minus, alternative), "exact conditional", float(z), null.error(estimate),
+            orient(float(z), alternative),
+        )  # fmt: skip
+        comparisons.append(Comparison(estimate, null, evidence))
+        by_metric[metric.name] = _measurement(changes, sums, settings.alpha, comparisons[-1])
+    blocks = {metric.name: place for place, metric in enumerate(metrics)}
+    rates_shown = tuple(metric.of for metric in metrics)
+    measured = Measured(settings, tuple(comparisons), (), blocks, sample, rates_shown, positive, by_metric)
+    return judge([measured], settings)[0]
+
+
+def _measurement(changes: np.ndarray, sums: np.ndarray, alpha: float, comparison: Comparison) -> Measurement:
+    values: GroupValues = change_values(changes, alpha)
+    n = changes.sum(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        of_models = np.stack([(changes[..., 1] + sums[..., 0]) / n, (changes[..., 0] + sums[..., 0]) / n])
+    return Measurement((comparison,), (), values, "score", models=Models(of_models, np.zeros((0, 2))))
+
+
+def by_model_frame(measured: Measured) -> pd.DataFrame:
+    """Each metric under models A and B in each stratum and group that has samples, as a flat frame."""
+    sample = measured.sample
+    assert sample is not None
+    strata = sample.stratum_labels if sample.control_names else [None] * len(sample.strata)
+    rows = [
+        (name, strata[s], sample.group_labels[g], int(sample.sizes[s, g]), *one.models.values[:, s, g].tolist())
+        for name, one in measured.by_metric.items()
+        if one.models is not None
+        for s, g in np.argwhere(sample.sizes > 0).tolist()
+    ]
+    names = ("metric", "stratum", "group", "n", "value_a", "value_b")
+    return frame_of({name: [row[place] for row in rows] for place, name in enumerate(names)})
+
+
+def disparities_frame(measured: Measured) -> pd.DataFrame:
+    """Each comparison's disparity under models A and B, and their difference, in the order of the comparisons."""
+    rows = [
+        (one.estimate, *pair)
+        for of_metric in measured.by_metric.values()
+        if of_metric.models is not None and len(of_metric.models.disparities)
+        for one, pair in zip(of_metric.comparisons, of_metric.models.disparities.tolist(), strict=True)
+    ]
+    labels = {name: [getattr(row[0], name) for row in rows] for name in ("metric", "group", "other", "stratum")}
+    a, b = ([row[place] for row in rows] for place in (1, 2))
+    columns = {**labels, "disparity_a": a, "disparity_b": b}
+    return frame_of({**columns, "difference": [of_b - of_a for of_a, of_b in zip(a, b, strict=True)]})
+
 
 #: What gives a p-value, as results call it.
 METHODS = {"normal": "asymptotic", "enumerated": "enumerated parametric bootstrap", "sampled": "parametric bootstrap"}

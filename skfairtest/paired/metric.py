@@ -12,7 +12,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats
 from skfairtest.metrics.functionals import Auc, Evaluated, Functional, Share, correction, per_person, ratio_of
 from skfairtest.metrics.omnibus import Omnibus
-from skfairtest.metrics.rate import Rate
+from skfairtest.metrics.rates import Rate
 from skfairtest.metrics.resolve import Metric
 from skfairtest.metrics.score_metric import Context, ScoreMetric, shared_codes
 from skfairtest.metrics.scores import BuiltIn

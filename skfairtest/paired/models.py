@@ -10,14 +10,12 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.checks import check_probability
-from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.keywords import answering_guesses
+from skfairtest._utils.errors import ParameterError, answering_guesses
 from skfairtest._utils.text import label
 from skfairtest.comparisons.frames import written_labels
 from skfairtest.inference.multiplicity import holm
 from skfairtest.paired.fairness import PairedFairnessTest
-from skfairtest.paired.record import PairedRecord
-from skfairtest.paired.report import models_document
+from skfairtest.paired.report import PairedRecord, models_document
 from skfairtest.report.document import Block, Heading
 from skfairtest.report.mixin import Pages, below_verdict, positive_label
 from skfairtest.report.plain import plain_value

@@ -12,11 +12,13 @@ from skfairtest.inference.power_designs import (
     Computed,
     Estimates,
     binomial_draws,
+    estimate_power,
+    hanley_mcneil,
     pairs_of,
     simulated,
     turned_over,
+    values_tested,
 )
-from skfairtest.inference.power_normal import estimate_power, hanley_mcneil, values_tested
 
 #: Of each draw, a side's mean and squared standard deviation; its people and the degrees of freedom.
 Drawn = tuple[Floats, Floats, int, int]

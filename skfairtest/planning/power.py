@@ -9,13 +9,21 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.checks import check_choice, check_probability, is_sequence
-from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.keywords import answering_guesses
-from skfairtest.comparisons.detectable import Supposed
+from skfairtest._utils.errors import ParameterError, answering_guesses
+from skfairtest.comparisons.null_histogram import Supposed
 from skfairtest.group.fairness import FairnessTest
-from skfairtest.inference.power_search import smallest_size
-from skfairtest.planning.answer import check_truth, computed_power, detectable, directions, normal_start
-from skfairtest.planning.plan import read_people, read_plan, read_proportions, supposed
+from skfairtest.inference.power import smallest_size
+from skfairtest.planning.plan import (
+    check_truth,
+    computed_power,
+    detectable,
+    directions,
+    normal_start,
+    read_people,
+    read_plan,
+    read_proportions,
+    supposed,
+)
 
 DIRECTIONS = ("auto", "up", "down")
 

@@ -9,12 +9,19 @@ from skfairtest.readers.columns import (
     read_column,
     read_columns,
 )
-from skfairtest.readers.containers import in_memory, one_column
-from skfairtest.readers.intervals import in_intervals
+from skfairtest.readers.containers import check_names_of_columns, given_to_fit, in_memory, named_columns, one_column
 from skfairtest.readers.labels import check_labels, resolve_pos_label
 from skfairtest.readers.levels import is_label, sort_levels
-from skfairtest.readers.named import check_names_of_columns, given_to_fit, named_columns
-from skfairtest.readers.numbers import as_floats, as_numbers, check_magnitude, read_values, read_weights
+from skfairtest.readers.numbers import (
+    Probabilities,
+    as_floats,
+    as_numbers,
+    check_magnitude,
+    in_intervals,
+    read_probabilities,
+    read_values,
+    read_weights,
+)
 from skfairtest.readers.predictions import (
     as_model_input,
     ask,
@@ -27,7 +34,6 @@ from skfairtest.readers.predictions import (
     scores,
     unknown_groups,
 )
-from skfairtest.readers.probabilities import Probabilities, read_probabilities
 from skfairtest.readers.score_bins import ScoreBins
 
 __all__ = [

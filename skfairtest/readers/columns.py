@@ -20,8 +20,7 @@ from skfairtest.readers.containers import (
     series_name,
     split_table,
 )
-from skfairtest.readers.encoding import encode, small
-from skfairtest.readers.levels import is_unicode, sort_levels
+from skfairtest.readers.levels import encode, is_unicode, small, sort_levels
 
 MAX_GROUPS = 200
 WARN_GROUPS = 20

@@ -1,13 +1,23 @@
-"""Distinct values: as plain Python scalars, in an order that depends only on the values."""
+"""Distinct values and codes.
+
+Distinct values: as plain Python scalars, in an order that depends only on the values.
+
+One-dimensional values -> levels and codes, at about the cost of one hash table.
+"""
 
 import numbers
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Number
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+
+from skfairtest._utils.batches import batches
+from skfairtest._utils.typing import Positions
 
 
 def plain_scalar(value: Any) -> Any:
@@ -151,3 +161,191 @@ def listed(values: Iterable[Any], limit: int = 10) -> str:
     values = list(values)
     text = ", ".join(repr(value) for value in values[:limit])
     return text if len(values) <= limit else f"{text}, ... ({len(values):,} in all)"
+
+
+#: Whether pandas tells texts apart that differ after a NUL.
+READS_WHOLE_TEXT = len(pd.factorize(np.array(["a", "a\x00"], dtype=object))[1]) == 2
+# Integers that span no more than this are counted instead of hashed.
+SMALL_RANGE = 1 << 12
+# Odd multipliers for the string fingerprint; any odd numbers do, fingerprints are verified.
+_MULTIPLIER = 0x9E3779B97F4A7C15
+_CHUNK = 1 << 18
+
+
+def encode(values: Any) -> tuple[tuple[Any, ...], Positions, int]:
+    """Find the distinct values and where each of them occurs.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,), pandas Series or Index
+        The values; missing ones are None, nan, NaT, ``pandas.NA`` or masked.
+
+    Returns
+    -------
+    levels : tuple
+        The distinct values as plain Python scalars, sorted.
+    codes : ndarray of int, shape (n,)
+        The position of each value in `levels`, in as few bytes as it needs; -1 where it is missing.
+    n_missing : int
+        How many are missing.
+
+    Raises
+    ------
+    TypeError
+        If a value cannot be hashed (a list, an array).
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        # Without this the numbers under the mask would count as values.
+        values, masked = values.astype(object).data, np.ma.getmaskarray(values)
+        values[masked] = None
+    array = _as_numpy(values)
+    if array is not None and array.dtype.kind == "T":  # NumPy's strings of variable width
+        array = array.astype(object)
+    if array is not None and array.dtype.kind in "bui" and array.size:
+        coded = _encode_small_range(array)
+        if coded is not None:
+            return *coded, 0
+    if array is not None and array.dtype.kind in "US" and array.size:
+        coded = _encode_fixed_width(array)
+        if coded is not None:
+            return *coded, 0
+    levels, codes, n_missing = _encode_by_hash(values if array is None else array)
+    return levels, codes if n_missing else small(codes, len(levels)), n_missing
+
+
+def small(codes: Positions, n: int) -> Positions:
+    """Return codes 0..n - 1 in as few bytes as they need: there is one for each person."""
+    return codes.astype(np.min_scalar_type(max(n - 1, 0)), copy=False)
+
+
+def first_of_each(codes: Positions, n: int) -> NDArray[np.intp]:
+    """Return where each of the codes 0..n - 1 comes first."""
+    first = np.zeros(n, dtype=np.intp)
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    return first
+
+
+def _as_numpy(values: Any) -> NDArray[Any] | None:
+    """Return the NumPy array that holds the values already, or None: nothing is converted."""
+    if isinstance(values, np.ndarray):
+        return values
+    dtype = getattr(values, "dtype", None)
+    if isinstance(dtype, np.dtype) and hasattr(values, "to_numpy"):
+        array: NDArray[Any] = values.to_numpy()
+        return array
+    return None
+
+
+def _factorize(values: Any) -> tuple[NDArray[Any], Any]:
+    """Number the distinct values, as pandas does, also where it compares text only up to the first NUL (2.1)."""
+    if getattr(values, "dtype", None) == np.dtype(object) and not READS_WHOLE_TEXT:
+        objects = np.asarray(values, dtype=object)
+        if any(isinstance(value, str) and "\x00" in value for value in objects):
+            # With anything else among the texts, objects are compared.
+            codes, uniques = pd.factorize(np.append(objects, np.array([object()])))
+            return codes[:-1], uniques[:-1]
+    try:
+        with np.errstate(over="ignore"):  # of numbers wider than floats
+            return pd.factorize(values)
+    except (
+        NotImplementedError
+    ):  # Arrow's lists, structs and narrow decimals: what can be compared is found out by value
+        return pd.factorize(np.asarray(values, dtype=object))
+
+
+def _encode_by_hash(values: Any) -> tuple[tuple[Any, ...], Positions, int]:
+    codes, uniques = _factorize(values)
+    codes = codes.astype(np.intp, copy=False)
+    if uniques.dtype.kind == "f":
+        # Arrow's floats have NaN beside null, and pandas takes it for a value.
+        uniques = np.asarray(uniques, dtype=None if isinstance(uniques, np.ndarray) else float)
+        missing = np.append(np.isnan(uniques), True)
+        codes, uniques = np.where(missing, -1, np.cumsum(~missing) - 1)[codes], uniques[~missing[:-1]]
+    n_missing = int(np.count_nonzero(codes < 0)) if codes.size and codes.min() < 0 else 0
+    if isinstance(uniques, np.ndarray) and uniques.dtype.kind in "biuf":
+        with np.errstate(over="ignore"):
+            numbers = uniques.astype(float) if uniques.dtype.kind == "f" else uniques
+        distinct, place = np.unique(numbers, return_inverse=True)
+        levels = [plain_scalar(value) for value in distinct.tolist()]
+    else:
+        # A list of nanosecond dates would be a list of integers.
+        dates = isinstance(uniques, np.ndarray) and uniques.dtype.kind in "mM"
+        listed = (pd.Index(uniques) if dates else uniques).tolist()
+        found = _unify_objects(values, [plain_scalar(value) for value in listed])
+        # Values that pandas tells apart may be one plain scalar.
+        levels = sort_levels(dict.fromkeys(found))
+        position = {value: number for number, value in enumerate(levels)}
+        place = np.array([position[value] for value in found], dtype=np.intp)
+    return tuple(levels), _recode(codes, place, n_missing), n_missing
+
+
+def _unify_objects(values: Any, found: list[Any]) -> list[Any]:
+    if getattr(values, "dtype", None) != np.dtype(object):
+        return found
+    if not any(isinstance(value, Number) for value in found):
+        return found
+    if not pd.api.types.infer_dtype(values, skipna=True).startswith("mixed"):
+        return found
+    return unify_numbers(found, set(map(type, values)))
+
+
+def _recode(codes: NDArray[np.intp], place: NDArray[np.intp], n_missing: int) -> Positions:
+    """Renumber codes so that ``i`` becomes ``place[i]``; -1 stays -1."""
+    return np.append(place, -1)[codes] if n_missing else small(place, place.size)[codes]
+
+
+def _encode_small_range(
+    array: NDArray[Any],
+) -> tuple[tuple[Any, ...], Positions] | None:
+    """Count integers or booleans that lie close together; None when they do not."""
+    as_bool = array.dtype.kind == "b"
+    if as_bool:
+        array = array.view(np.uint8)
+    low, high = int(array.min()), int(array.max())
+    if high - low >= SMALL_RANGE:
+        return None
+    codes = np.empty(array.size, dtype=np.min_scalar_type(high - low))
+    present = np.zeros(high - low + 1, dtype=bool)
+    for part in batches(array.size, _CHUNK):
+        offsets = array[part].astype(np.intp) - low if array.itemsize < 8 else array[part] - array.dtype.type(low)
+        codes[part] = offsets
+        present[offsets.astype(np.intp, copy=False)] = True
+    found = np.flatnonzero(present)
+    if found.size <= high - low:
+        codes = small(np.cumsum(present) - 1, found.size)[codes]
+    levels = [low + offset for offset in found.tolist()]
+    return tuple(bool(level) for level in levels) if as_bool else tuple(levels), codes
+
+
+def _encode_fixed_width(
+    array: NDArray[Any],
+) -> tuple[tuple[Any, ...], Positions] | None:
+    """Encode fixed-width strings by a 64-bit fingerprint of each, verified on every row.
+
+    Turning a million of them into Python strings costs more than everything else together.
+    None when two different strings share a fingerprint.
+    """
+    width = array.dtype.itemsize
+    if width % 4 or not width or not array.dtype.isnative:
+        return None
+    words = np.ascontiguousarray(array).view(np.uint32 if width % 8 else np.uint64)
+    words = words.reshape(array.size, -1)
+    multipliers = np.array(
+        [pow(_MULTIPLIER, power, 1 << 64) for power in range(1, words.shape[1] + 1)],
+        dtype=np.uint64,
+    )
+    codes, seen, examples = np.empty(array.size, dtype=np.uint32), np.zeros(0, dtype=np.uint64), words[:0]
+    for part in batches(array.size, _CHUNK):
+        own = words[part]
+        codes_here, uniques = pd.factorize(own.astype(np.uint64, copy=False) @ multipliers)
+        new = ~np.isin(uniques, seen)
+        first = first_of_each(codes_here, uniques.size)
+        seen, examples = np.append(seen, uniques[new]), np.concatenate([examples, own[first[new]]])
+        order = np.argsort(seen, kind="stable")
+        place = order[np.searchsorted(seen, uniques, sorter=order)]
+        if not np.array_equal(own, examples[place[codes_here]]):
+            return None
+        codes[part] = place[codes_here]
+    texts = np.ascontiguousarray(examples).view(array.dtype).reshape(-1)
+    distinct, place = np.unique(texts, return_inverse=True)
+    return tuple(distinct.tolist()), small(place, distinct.size)[codes]

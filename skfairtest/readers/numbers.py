@@ -1,7 +1,17 @@
-"""Columns of numbers: scores, targets of a regression, weights. A column with few distinct values is read as labels."""
+"""Columns of numbers: as they are, in intervals, and as probabilities of groups.
+
+Columns of numbers: scores, targets of a regression, weights. A column with few distinct values is read as labels.
+
+Numbers as intervals: a column is cut at its quantiles into a few intervals, which are named by what they hold.
+
+Probabilities of groups, one column for each group, in place of labels.
+"""
+
+from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -9,10 +19,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest.readers.columns import Column, Numbers, column_of
-from skfairtest.readers.containers import one_dimensional
+from skfairtest._utils.typing import Booleans, Floats, Integers
+from skfairtest.readers.columns import Column, Numbers, column_of, read_column
+from skfairtest.readers.containers import check_lengths, check_names, is_table, one_dimensional, split_table
 from skfairtest.readers.labels import MAX_LABELS
-from skfairtest.readers.levels import listed
+from skfairtest.readers.levels import listed, sort_levels
 
 #: Among this many values of a column so many different ones are labels, whole numbers more.
 LOOKED_AT, FEW, FEW_WHOLE = 10_000, 100, MAX_LABELS
@@ -174,3 +185,164 @@ def read_weights(data: Any, parameter: str = "sample_weight") -> Numbers:
     if not 1 / LARGEST_WEIGHT <= smallest <= largest <= LARGEST_WEIGHT:
         values = np.ldexp(values, -int(np.frexp(largest)[1]))
     return Numbers(parameter, values, column.index)
+
+
+def in_intervals(column: Column, n_bins: int, counts: Integers | None = None) -> tuple[Column, tuple[float, ...]]:
+    """Put the numbers of a column into intervals that hold about as many people each.
+
+    Parameters
+    ----------
+    column : Column
+        Numbers, with at least `n_bins` + 1 distinct values; other columns are returned unchanged, with no edges. Names
+        among the numbers, such as the name for missing values, stay as they are.
+    n_bins : int
+        How many intervals; fewer where many people share a number.
+    counts : ndarray of shape (n,), optional
+        How many people each row stands for.
+
+    Returns
+    -------
+    column : Column
+        Labels in the order of the numbers: "25 to 34" holds both ends, "0.5 to below 1.2" all but the second.
+    edges : tuple of float
+        The smallest number of each interval, then the largest of all.
+
+    Examples
+    --------
+    >>> from skfairtest.readers.columns import read_column
+    >>> age, edges = in_intervals(read_column([17, 20, 25, 31, 34, 60], "age"), 3)
+    >>> age.levels, edges
+    (('17 to 20', '25 to 31', '34 to 60'), (17.0, 25.0, 34.0, 60.0))
+    """
+    is_number = np.array([type(level) in (int, float) for level in column.levels], dtype=bool)
+    if column.categorical or is_number.sum() <= n_bins:
+        return column, ()
+    numbers = as_floats(np.array(column.levels, dtype=object)[is_number])
+    if len(numbers) < len(column.levels) or (np.diff(numbers) < 0).any():
+        return _beside_names(column, is_number, n_bins, counts)
+    # How many people are below each number: an interval begins where that is nearest to its share of everyone.
+    below = np.concatenate([[0.0], np.bincount(column.codes, counts, minlength=len(numbers)).cumsum()])
+    middles = (below[1:] + below[:-1]) / 2
+    starts = np.unique(np.searchsorted(middles, below[-1] * np.arange(n_bins) / n_bins))
+    starts = starts[starts < len(numbers)]
+    place = np.searchsorted(starts, np.arange(len(numbers)), side="right") - 1
+    labels = _labels(column.levels, numbers, starts)
+    edges = (*numbers[starts].tolist(), float(numbers[-1]))
+    return replace(column, levels=labels, codes=place[column.codes], categorical=True), edges
+
+
+def _beside_names(
+    column: Column, is_number: Booleans, n_bins: int, counts: Integers | None
+) -> tuple[Column, tuple[float, ...]]:
+    """Cut the numbers of a column whose levels are not sorted numbers, and put its names after the intervals."""
+    levels = np.array(column.levels, dtype=object)
+    numbers = np.flatnonzero(is_number)[np.argsort(as_floats(levels[is_number]), kind="stable")]
+    order = np.concatenate([numbers, np.flatnonzero(~is_number)])
+    place = np.argsort(order)[column.codes]
+    numeric = place < len(numbers)
+    chosen = None if counts is None else counts[numeric]
+    part = replace(column, levels=tuple(levels[numbers]), codes=place[numeric])
+    cut, edges = in_intervals(part, n_bins, chosen)
+    codes = place - len(numbers) + len(cut.levels)
+    codes[numeric] = cut.codes
+    return replace(cut, levels=(*cut.levels, *levels[~is_number]), codes=codes), edges
+
+
+def _labels(levels: tuple[Any, ...], numbers: Floats, starts: Integers) -> tuple[str, ...]:
+    ends = [*(starts[1:] - 1).tolist(), len(numbers) - 1]
+    if all(type(level) is int for level in levels):
+        pairs = [(levels[start], levels[end]) for start, end in zip(starts.tolist(), ends, strict=True)]
+        return tuple(f"{low}" if low == high else f"{low} to {high}" for low, high in pairs)
+    digits = _digits(np.append(numbers[starts], numbers[-1]))
+    shown = [f"{edge:.{digits}g}" for edge in (*numbers[starts], numbers[-1])]
+    last = len(starts) - 1
+    return tuple(f"{shown[i]} to {'' if i == last else 'below '}{shown[i + 1]}" for i in range(len(starts)))
+
+
+def _digits(edges: Floats) -> int:
+    """The number of digits that distinguish the edges."""
+    return next((n for n in range(3, 17) if len({f"{edge:.{n}g}" for edge in edges}) == len(set(edges.tolist()))), 17)
+
+
+#: How far from one the probabilities of a person may add up: those of files are rounded.
+ROUNDED = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Probabilities:
+    """The probability of each group for each person.
+
+    Parameters
+    ----------
+    groups : tuple of str
+        The groups, sorted.
+    values : ndarray of shape (n, n_groups)
+        Probabilities, which add up to one for each person.
+    index : pandas Index or None
+        The index they came with.
+    """
+
+    groups: tuple[str, ...]
+    values: Floats = field(repr=False)
+    index: Any = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        """Return the number of people."""
+        return len(self.values)
+
+    @property
+    def are_labels(self) -> bool:
+        """Whether everyone's group is certain."""
+        return bool(((self.values == 0) | (self.values == 1)).all())
+
+
+def read_probabilities(data: Any, parameter: str) -> Probabilities:
+    """Read a table with a column of probabilities for each group.
+
+    Parameters
+    ----------
+    data : frame, mapping of names to columns, or array of shape (n, n_groups)
+        Rows add up to one, within rounding, and are divided by their sums.
+    parameter : str
+        The caller's name of `data`, for error messages.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two columns, or values are missing, are no probabilities or do not add up to one.
+
+    Examples
+    --------
+    >>> read_probabilities({"m": [0.2, 1.0], "f": [0.8, 0.0]}, "sensitive_features").values
+    array([[0.8, 0.2],
+           [0. , 1. ]])
+    """
+    if not is_table(data):
+        raise ParameterError(
+            f"{parameter} must have a column of probabilities for each group: a frame, a mapping of groups to columns, "
+            "or a two-dimensional array; of labels use FairnessTest"
+        )
+    read = [(name or f"group_{place}", values) for place, (name, values) in enumerate(split_table(data, parameter))]
+    instead = "leave these people out of every argument, or give them the shares of groups among all people"
+    columns = {name: read_column(values, parameter, name=name, instead=instead) for name, values in read}
+    if len(columns) < 2:
+        raise ParameterError(f"{parameter} needs a column of probabilities for each of two or more groups")
+    check_names([name for name, _ in read], parameter)
+    check_lengths({name: len(column) for name, column in columns.items()}, parameter)
+    groups = sort_levels(columns)
+    values = []
+    for name in groups:
+        found = as_numbers(columns[name])
+        if found is None or found.min(initial=0.0) < 0 or found.max(initial=1.0) > 1:
+            raise ParameterError(f"{parameter} (column {name!r}) must hold probabilities between 0 and 1")
+        values.append(np.asarray(found, dtype=float))
+    together = np.stack(values, axis=1)
+    sums = together.sum(axis=1)
+    wrong = int((np.abs(sums - 1) > ROUNDED).sum())
+    if wrong:
+        raise ParameterError(
+            f"{parameter}: the probabilities of {wrong:,} of {len(sums):,} people do not add up to 1, the first to "
+            f"{sums[np.abs(sums - 1) > ROUNDED][0]:.4g}: pass a column for every group that there is"
+        )
+    index = next((column.index for column in columns.values() if column.index is not None), None)
+    return Probabilities(tuple(groups), together / sums[:, None], index)

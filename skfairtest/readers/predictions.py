@@ -15,8 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from skfairtest._utils.checks import is_number
-from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.stacklevel import find_stack_level
+from skfairtest._utils.errors import ParameterError, find_stack_level
 from skfairtest.readers.columns import Column, Numbers, check_same_people, read_column
 from skfairtest.readers.containers import is_table, one_dimensional
 from skfairtest.readers.labels import resolve_pos_label

@@ -1,4 +1,11 @@
-"""What tables, drawings and sentences say of one comparison or of one value, and the tables made of them."""
+"""Comparisons and values as the cells and columns of tables.
+
+Columns that tables of several kinds have, and how their numbers are written.
+
+What tables, drawings and sentences say of one comparison or of one value, and the tables made of them.
+
+Which of two groups is named first: reports and drawings show pairs one way, whatever order a test took them in.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +16,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from skfairtest._utils.text import label
-from skfairtest.report.columns import ADJUSTED_P, COMPARED_WITH, GROUP, METRIC, REASON, STRATUM, P, number_text, span
+from skfairtest._utils.typing import Floats
 from skfairtest.report.document import Column, Table
+from skfairtest.report.plots import NullHistogram
 from skfairtest.report.sentences import (
     Setup,
     Written,
@@ -20,11 +29,62 @@ from skfairtest.report.sentences import (
     decimals_of,
     metric_title,
     number,
+    p_text,
     percent,
+    result_sentence,
     share_digits,
     written,
     written_numbers,
 )
+
+#: A metric by its title, and by its name.
+METRIC = Column("metric", "name", shows=lambda row: metric_title(row["metric"]))
+NAME = Column("metric", "name", shows="metric")
+GROUP, COMPARED_WITH = Column("group", "name", shows="group"), Column("compared with", "name", shows="other")
+STRATUM, REASON = Column("stratum", "name", shows="stratum"), Column("reason", "word", shows="reason")
+P = Column("p", shows=lambda row: p_text(row["p_value"]))
+ADJUSTED_P = Column("adjusted p", shows=lambda row: p_text(row["p_value_adjusted"]))
+VERDICT = Column("verdict", "mark", shows=lambda row: "significant" if row["concern"] else "")
+
+
+def number_text(value: float) -> str:
+    """Write a value or a disparity with four decimals.
+
+    Examples
+    --------
+    >>> (
+    ...     number_text(0.35),
+    ...     number_text(-0.00001),
+    ...     number_text(float("nan")),
+    ...     number_text(float("-inf")),
+    ... )
+    ('0.3500', '0.0000', 'undefined', '-inf')
+    """
+    if np.isnan(value):
+        return "undefined"
+    if np.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return f"{round(value, 4) + 0.0:.4f}"  # + 0.0: no minus sign before 0
+
+
+def span(write: Callable[[float], str], low: float, high: float) -> str:
+    """Write an interval; nothing where it is undefined."""
+    return "" if np.isnan(low) or np.isnan(high) else f"{write(low)} to {write(high)}"
+
+
+def numbers(setup: Setup, **fields: str) -> Iterator[Column]:
+    """Yield a column for each field that holds values of a metric; shares have four decimals."""
+
+    def written(name: str) -> Callable[[Mapping[str, Any]], str]:
+        return lambda row: (number_text if setup.is_share(row["metric"]) else number)(row[name])
+
+    yield from (Column(head, shows=written(name)) for head, name in fields.items())
+
+
+def interval(write: Callable[[float], str], head: str = "interval", under: str | None = "") -> Column:
+    """Return the column of an interval, of whose ends both are known or none."""
+    return Column(head, under=under, shows=lambda row: span(write, row["ci_low"], row["ci_high"]))
+
 
 #: Decimals say something between these sizes; beyond, digits do.
 SMALL, LARGE = 1e-3, 1e4
@@ -306,3 +366,93 @@ def excluded_table(excluded: pd.DataFrame, caption: str, *, folded: bool = False
         Column("comparisons", shows="comparisons"), REASON,
     )  # fmt: skip
     return Table.of(columns, records(excluded), caption, marks=None, folded=folded)
+
+
+#: Columns of the two sides of a comparison.
+SIDES = (("group", "other"), ("n_group", "n_other"), ("value_group", "value_other"))
+
+
+def oriented(setup: Setup, comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Return comparisons of pairs of groups with the smaller value first, as reports and drawings show them.
+
+    A pair has one order in all strata: that of its average over them. A group that is compared with a reference, with
+    its parents or with everyone else comes first whatever its value, as it does where the alternative has a direction.
+
+    Parameters
+    ----------
+    setup : Setup
+        How the test was set up.
+    comparisons : DataFrame
+        Comparisons, in any order.
+
+    Returns
+    -------
+    DataFrame
+        The same rows in the same order, some of them as ``other`` against ``group``: sides are swapped, and disparities
+        with their limits have the opposite sign, or are reciprocals where they are ratios. ``statistic`` is not shown
+        in reports and stays.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"metric": ["selection_rate"], "group": ["a"], "other": ["b"], "stratum": [None],
+    ...     "n_group": [10], "n_other": [20], "value_group": [0.5], "value_other": [0.25], "disparity": [0.25],
+    ...     "ci_low": [-0.125], "ci_high": [0.5]})
+    >>> frame = oriented(Setup(), frame)
+    >>> frame[["group", "other", "value_group", "disparity", "ci_low", "ci_high"]].to_dict("records")
+    [{'group': 'b', 'other': 'a', 'value_group': 0.25, 'disparity': -0.25, 'ci_low': -0.5, 'ci_high': 0.125}]
+    """  # fmt: skip
+    turned = _turned(setup, comparisons)
+    if not turned.any():
+        return comparisons
+    ratios = np.array([setup.is_ratio(metric) for metric in comparisons["metric"]], dtype=bool)
+    changed: dict[str, Any] = {}
+    for first, second in SIDES:
+        a, b = (comparisons[name].to_numpy() for name in (first, second))
+        for name, values in ((first, np.where(turned, b, a)), (second, np.where(turned, a, b))):
+            # Of text alone pandas makes a column in which None is no longer None.
+            changed[name] = pd.Series(values, index=comparisons.index, dtype=values.dtype)
+    for name, source in (("disparity", "disparity"), ("ci_low", "ci_high"), ("ci_high", "ci_low")):
+        here, there = (comparisons[column].to_numpy(dtype=float) for column in (name, source))
+        changed[name] = np.where(turned, _opposite(there, ratios), here)
+    return comparisons.assign(**changed)
+
+
+def oriented_histogram(setup: Setup, comparisons: pd.DataFrame, row: int, histogram: NullHistogram) -> NullHistogram:
+    """Return the null distribution of the comparison in a row, as that comparison is shown.
+
+    A distance from a margin has no sign of the kind, and stays as it is.
+    """
+    if setup.margin_bounds is not None or not _turned(setup, comparisons)[row]:
+        return histogram
+    low, high = (tuple(0.0 - end for end in reversed(ends)) for ends in (histogram.high, histogram.low))
+    mass, extreme = (values[::-1] for values in (histogram.mass, histogram.extreme))
+    return replace(histogram, low=low, high=high, mass=mass, extreme=extreme, observed=0.0 - histogram.observed)
+
+
+def result_sentences(setup: Setup, comparisons: pd.DataFrame) -> list[str]:
+    """Say what each comparison of an audit says, as reports do."""
+    rows = oriented(setup, comparisons).to_dict("records")
+    return [result_sentence(setup, row) for row in rows]  # type: ignore[arg-type]
+
+
+def _turned(setup: Setup, comparisons: pd.DataFrame) -> NDArray[np.bool_]:
+    """The mask of comparisons that are shown the other way round."""
+    if (
+        setup.compare != "between_groups"
+        or setup.models == "sizes"
+        or setup.alternative not in ("two-sided", "equivalence")
+    ):
+        return np.zeros(len(comparisons), dtype=bool)
+    null = np.array([1.0 if setup.is_ratio(metric) else 0.0 for metric in comparisons["metric"]])
+    # Only pairs: a metric of everybody has no group, and one of each group nobody whom it is compared with.
+    paired = comparisons[["group", "other"]].notna().all(axis=1).to_numpy()
+    larger = (comparisons["disparity"].to_numpy(dtype=float) > null) & paired
+    pairs = list(zip(*(comparisons[name] for name in ("metric", "group", "other")), strict=True))
+    pooled = comparisons["stratum"].isna()
+    leads = {pair: bool(is_larger) for pair, is_larger, leads in zip(pairs, larger, pooled, strict=True) if leads}
+    return np.array([leads.get(pair, is_larger) for pair, is_larger in zip(pairs, larger, strict=True)], dtype=bool)
+
+
+def _opposite(disparity: Floats, ratios: NDArray[np.bool_]) -> Floats:
+    with np.errstate(divide="ignore"):
+        return np.where(ratios, 1 / disparity, 0.0 - disparity)

@@ -19,10 +19,9 @@ from skfairtest._utils.base import ModelTest
 from skfairtest._utils.text import label
 from skfairtest._version import __version__
 from skfairtest.report.document import Block, Heading, Paragraph, first_part, shortened
-from skfairtest.report.markdown import markdown
 from skfairtest.report.plain import plain_value
 from skfairtest.report.skeleton import sections
-from skfairtest.report.text import plain
+from skfairtest.report.text import markdown, plain
 
 #: Libraries whose versions may change a number, or a drawing where it is installed.
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn", "matplotlib")

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from skfairtest._utils.text import label, pluralize
-from skfairtest.report.schema import Declared, array, between, either, mapping, one_of, text, unordered
+from skfairtest.report.plain import Declared, array, between, either, mapping, one_of, text, unordered
 from skfairtest.report.wording import in_words, past, sides_of
 
 #: What p-values are adjusted by.

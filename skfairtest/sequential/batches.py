@@ -12,7 +12,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.measure import positive_label
-from skfairtest.comparisons.sums import means, measure_of
+from skfairtest.comparisons.outcomes import means, measure_of
 from skfairtest.inference.sums import MeanSums
 from skfairtest.metrics import RATES, BuiltIn, Metric, Rate
 from skfairtest.readers import is_label

@@ -30,10 +30,16 @@ from skfairtest.report.plain import plain_value
 from skfairtest.report.sentences import Setup, metric_title
 from skfairtest.sequential.batches import bounds_of, check_bounded, plain_time, positive_of, values_of
 from skfairtest.sequential.e_process import METHODS
-from skfairtest.sequential.frames import as_e, groups_frame, looks_frame, pairs_frame
-from skfairtest.sequential.report import StreamSetup, sequential_document, verdict
-from skfairtest.sequential.state import check_agreement
-from skfairtest.sequential.stream import BLOCKS, VERSION, Plan, Stream
+from skfairtest.sequential.report import (
+    StreamSetup,
+    as_e,
+    groups_frame,
+    looks_frame,
+    pairs_frame,
+    sequential_document,
+    verdict,
+)
+from skfairtest.sequential.stream import BLOCKS, VERSION, Plan, Stream, check_agreement
 from skfairtest.tables import Sample, tagged, untagged
 
 FORMAT = "skfairtest.SequentialFairnessTest"

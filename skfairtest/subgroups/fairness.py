@@ -10,34 +10,36 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from skfairtest._utils.base import check_seed, seed_sequence
 from skfairtest._utils.checks import check_choice, is_integer
-from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.seeds import check_seed, seed_sequence
-from skfairtest._utils.stacklevel import find_stack_level
+from skfairtest._utils.errors import ParameterError, find_stack_level
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.measure import positive_label
+from skfairtest.comparisons.outcomes import Measure, measure_of
 from skfairtest.comparisons.people import GroupsTest, Inputs
 from skfairtest.comparisons.settings import Settings, check_settings
-from skfairtest.comparisons.sums import Measure, measure_of
 from skfairtest.inference.sums import MeanSums
 from skfairtest.metrics import Metric, Rate, resolve_metrics
 from skfairtest.readers import Column, check_names_of_columns, classes_of, in_intervals, named_columns, read_columns
 from skfairtest.report.cells import records
 from skfairtest.report.document import Block
 from skfairtest.report.sentences import Setup, metric_title
-from skfairtest.subgroups.frames import (
+from skfairtest.subgroups.report import (
+    RESULT,
+    ScanRecord,
+    ScanSetup,
     by_evidence,
     limits_of,
     not_searched_frame,
     results_frame,
+    scan_document,
+    subgroup_sentence,
     subgroups_frame,
     terms_of,
 )
-from skfairtest.subgroups.record import RESULT, ScanRecord, ScanSetup, subgroup_sentence
-from skfairtest.subgroups.report import scan_document
 from skfairtest.subgroups.scan import (
     GUARANTEES,
     Scanned,

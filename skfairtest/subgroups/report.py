@@ -1,20 +1,288 @@
-"""The report of a scan: which subgroups differ, what remains beside them, and what was not looked at."""
+"""What a scan found: its frames, its record and its report.
+
+What a scan found as frames, and how subgroups are called.
+
+The record of a scan: what reports of it, and of an audit that it is part of, say of the subgroups that differ.
+
+The report of a scan: which subgroups differ, what remains beside them, and what was not looked at.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
+import numpy as np
 import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, pluralize
-from skfairtest.report.cells import records
-from skfairtest.report.columns import ADJUSTED_P, NAME, P, numbers
+from skfairtest._utils.typing import Floats
+from skfairtest.comparisons.family import p_of
+from skfairtest.report.cells import ADJUSTED_P, NAME, P, numbers, records
 from skfairtest.report.document import Block, Column, Items, Paragraph, Table
-from skfairtest.report.pictures import forest_figure
-from skfairtest.report.sentences import equals_p, number
-from skfairtest.report.skeleton import listed, skeleton
-from skfairtest.subgroups.record import OF_MEANS, PROMISES, ScanRecord, ScanSetup
+from skfairtest.report.plain import (
+    ROUNDING,
+    Declared,
+    array,
+    at_most,
+    between,
+    count,
+    implausible,
+    made_of,
+    one_of,
+    plain_value,
+    real,
+    record,
+    same,
+    text,
+)
+from skfairtest.report.sentences import Setup, equals_p, number, result_sentence
+from skfairtest.report.skeleton import forest_figure, listed, skeleton
+from skfairtest.subgroups.scan import Scanned, Step
+from skfairtest.tables.subgroups import NotSearched, Subgroups
+
+#: Columns of a subgroup, and of one that is reported.
+COLUMNS = (
+    "metric", "subgroup", "disparity", "compared_with", "depth", "n_group", "n_other", "n_effective", "value_group",
+    "value_other", "statistic", "reported", "p_value", "p_value_adjusted", "concern",
+)  # fmt: skip
+REPORTED_COLUMNS = (
+    "metric", "subgroup", "disparity", "ci_low", "ci_high", "compared_with", "depth", "n_group", "n_other",
+    "n_effective", "value_group", "value_other", "statistic", "sentence", "p_value", "p_value_given_above",
+    "p_value_adjusted",
+)  # fmt: skip
+
+
+def terms_of(subgroups: Subgroups, binned: Sequence[bool]) -> list[list[str]]:
+    """Return each value of each feature as a term of a description: "sex = Female", "age 25 to 34"."""
+    return [
+        [f"{label(column.name)}{' ' if cut else ' = '}{label(level)}" for level in column.levels]
+        for column, cut in zip(subgroups.cells.features, binned, strict=True)
+    ]
+
+
+def described(subgroups: Subgroups, terms: list[list[str]]) -> tuple[list[str], list[str]]:
+    """Return the description of each subgroup, and of whom it is compared with."""
+    names, others = np.empty(len(subgroups), dtype=object), np.empty(len(subgroups), dtype=object)
+    contextual = subgroups.cells.contextual
+    for place, features in enumerate(subgroups.combinations):
+        rows = np.flatnonzero(subgroups.combination == place)
+        codes = np.unravel_index(subgroups.entry[rows], [subgroups.cells.sizes[f] for f in features])
+        parts = [[terms[f][c] for c in code.tolist()] for f, code in zip(features, codes, strict=True)]
+        within = [part for f, part in zip(features, parts, strict=True) if contextual[f]]
+        names[rows] = [", ".join(one) for one in zip(*parts, strict=True)]
+        others[rows] = (
+            [f"others with {', '.join(one)}" for one in zip(*within, strict=True)] if within else "everyone else"
+        )
+    return names.tolist(), others.tolist()
+
+
+def subgroups_frame(
+    tested: Scanned, log_adjusted: Floats, reported: Sequence[Step], terms: list[list[str]], alpha: float
+) -> pd.DataFrame:
+    """Return a row for each subgroup of one metric, in the order of `tested`."""
+    subgroups = tested.subgroups
+    names, others = described(subgroups, terms)
+    people, rest = np.zeros(len(subgroups)), np.zeros(len(subgroups))
+    for rows, first, second in subgroups.sides(tested.people):
+        people[rows], rest[rows] = first[:, 0, 0], second[:, 0, 0]
+    value, other = tested.measure.sums.values(tested.own, tested.rest)
+    chosen = np.zeros(len(subgroups), dtype=bool)
+    chosen[[step.row for step in reported]] = True
+    columns = (
+        tested.measure.metric.name, names, value - other, others, subgroups.depth, people.astype(np.int64),
+        rest.astype(np.int64), tested.measure.sums.counted(tested.own).astype(np.int64), value, other, tested.scores,
+        chosen, exact(tested.log_p), exact(log_adjusted), log_adjusted <= np.log(alpha) + 1e-12,
+    )  # fmt: skip
+    return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)), index=range(len(subgroups)))
+
+
+def exact(log_p: Floats) -> list[float]:
+    """Return p-values of logarithms."""
+    return [p_of(one) for one in log_p.tolist()]
+
+
+def limits_of(tested: Scanned, row: int, error: float) -> tuple[float, float]:
+    """Return the interval of one subgroup's disparity that misses with a probability of `error`."""
+    return tested.measure.sums.limits(tested.own[row], tested.rest[row], tested.alternative, error)
+
+
+def results_frame(
+    frames: Sequence[pd.DataFrame], tested: Sequence[Scanned], chosen: Sequence[Sequence[Step]],
+    errors: Callable[[int], float], sentence: Callable[[dict[str, Any]], str],
+) -> pd.DataFrame:  # fmt: skip
+    """Return the subgroups that are reported, of each metric in the order in which they were chosen.
+
+    `errors` gives the probability with which each interval may miss, of their number; `sentence` writes a row.
+    """
+    total = sum(map(len, chosen))
+    rows = []
+    for frame, one, steps in zip(frames, tested, chosen, strict=True):
+        for step in steps:
+            low, high = limits_of(one, step.row, errors(total))
+            (row,) = records(frame.iloc[[step.row]])
+            row |= {"ci_low": low, "ci_high": high, "p_value_given_above": p_of(step.log_p)}
+            rows.append({**row, "sentence": sentence(row)})
+    return pd.DataFrame(rows, columns=REPORTED_COLUMNS)
+
+
+def not_searched_frame(left_out: Sequence[NotSearched]) -> pd.DataFrame:
+    """The subgroups that were not searched: how many for each combination of features, and why."""
+    rows = [(" x ".join(map(label, one.features)), one.subgroups, one.reason) for one in left_out]
+    return pd.DataFrame(rows, columns=["features", "subgroups", "reason"])
+
+
+def by_evidence(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Put the subgroups of all metrics together, in the order of their p-values; ties: the shorter description."""
+    together = pd.concat(frames, ignore_index=True)
+    order = np.lexsort((together["depth"], together["p_value"]))
+    return together.iloc[order].reset_index(drop=True)
+
+
+#: What is added for means.
+OF_MEANS = (
+    "Of means this is exact where nothing differs, and approximate, in large samples, where equal means have unequal "
+    "distributions."
+)
+#: What each guarantee promises; {level} is the level of the test.
+PROMISES = {
+    "familywise": (
+        "The probability that any of these hypotheses is rejected although it is true is at most {level}, whichever "
+        "are true (Holm's procedure, in which a hypothesis counts only where its p-value could have been so small)."
+    ),
+    "split": (
+        "Subgroups were chosen on a random half of the people and tested on the other half: the probability that any "
+        "of those tested is rejected although its hypothesis is true is at most {level} (Holm)."
+    ),
+    "fdr": (
+        "Of the hypotheses that are rejected, the expected share of true ones is at most {level}, whatever their "
+        "dependence (Benjamini and Yekutieli). This holds for all that are rejected, not for those that are reported."
+    ),
+    "fdr_bh": (
+        "Of the hypotheses that are rejected, the expected share of true ones is at most {level} under positive "
+        "dependence (Benjamini and Hochberg). This holds for all that are rejected, not for those that are reported."
+    ),
+}
+_SHARE = between(0, 1)
+#: What is said of a subgroup that is reported, as `SubgroupScan.results_` has it.
+RESULT = {
+    "metric": text, "subgroup": text, "compared_with": text, "depth": count, "n_group": count, "n_other": count,
+    "n_effective": count, "value_group": real, "value_other": real, "disparity": real, "statistic": real,
+    "p_value": _SHARE, "p_value_adjusted": _SHARE, "ci_low": real, "ci_high": real, "p_value_given_above": _SHARE,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ScanSetup(Declared):
+    """What sentences need to know about how a scan was set up.
+
+    Parameters
+    ----------
+    sentences : Setup
+        How the sentence of a subgroup is written.
+    metrics, features, contextual : tuple of str
+        Names of the metrics, of the features that tell people apart, and of those of contexts.
+    max_depth, min_group_size : int
+        As in the scan.
+    guarantee : str
+        As in the scan.
+    """
+
+    sentences: Annotated[Setup, made_of(Setup)]
+    metrics: Annotated[tuple[str, ...], array(text, least=1)]
+    features: Annotated[tuple[str, ...], array(text)]
+    contextual: Annotated[tuple[str, ...], array(text)]
+    max_depth: Annotated[int, count]
+    min_group_size: Annotated[int, count]
+    guarantee: Annotated[str, one_of(*PROMISES)]
+
+
+@dataclass(frozen=True, eq=False)
+class ScanRecord(Declared):
+    """What a scan found.
+
+    Parameters
+    ----------
+    setup : ScanSetup
+        How it was set up.
+    n_searched, n_tested, n_significant : int
+        Subgroups searched, different hypotheses, and subgroups that differ.
+    p_value, remaining_p_value : float
+        As of the scan.
+    results : tuple of mapping
+        The subgroups that are reported, with the fields of `RESULT`.
+    """
+
+    setup: Annotated[ScanSetup, made_of(ScanSetup)]
+    n_searched: Annotated[int, count]
+    n_tested: Annotated[int, count]
+    n_significant: Annotated[int, count]
+    p_value: Annotated[float, _SHARE]
+    remaining_p_value: Annotated[float, _SHARE]
+    results: Annotated[tuple[Mapping[str, Any], ...], array(record(RESULT))]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The subgroups that are reported, a row each."""
+        return pd.DataFrame(list(self.results), columns=list(RESULT))
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """A sentence about each subgroup that is reported."""
+        return tuple(subgroup_sentence(self.setup.sentences, row) for row in self.results)
+
+    def also(self) -> dict[str, Any]:
+        """The subgroups, each with its sentence."""
+        rows = zip(self.results, self.sentences, strict=True)
+        return {"results": plain_value([{**row, "sentence": said} for row, said in rows])}
+
+    def rebuilt(self) -> ScanRecord:
+        """Return the record with the disparities of its values, and sentences about what was searched."""
+        setup = self.setup
+        sentences = replace(
+            setup.sentences, compare="between_groups", disparity="difference", margin_bounds=None,
+            features=", ".join(setup.features), adjust="holm", within="auto", people="",
+        )  # fmt: skip
+        rows = []
+        for row in self.results:
+            due = row["value_group"] - row["value_other"]
+            rows.append({**row, "disparity": row["disparity"] if same(row["disparity"], due) else due})
+        return replace(self, setup=replace(setup, sentences=sentences), results=tuple(rows))
+
+    def in_words(self, positive_means: str | None, favorable: bool | None) -> ScanRecord:
+        """Return the record with sentences that say what a positive prediction means."""
+        sentences = replace(self.setup.sentences, positive_means=positive_means, favorable=favorable)
+        return replace(self, setup=replace(self.setup, sentences=sentences))
+
+
+def subgroup_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
+    """Say how a subgroup that is reported differs from those it is compared with."""
+    people = {"group": f"people with {row['subgroup']}", "other": row["compared_with"], "stratum": None}
+    return result_sentence(setup, {**row, **people, "concern": True, "minimum_detectable": math.nan})
+
+
+def unlikely_scan(scan: ScanRecord) -> Iterator[str]:
+    """Yield a sentence for each number of a scan that cannot be beside the others."""
+    setup, n = scan.setup, len(scan.results)
+    alpha, familywise = setup.sentences.alpha, not setup.guarantee.startswith("fdr")
+    if n > scan.n_significant or (n == 0) != (scan.n_significant == 0):
+        yield f"n_significant is {scan.n_significant}, and {n} of these subgroups are in results"
+    if not scan.n_significant <= scan.n_tested <= scan.n_searched:
+        yield f"n_tested is {scan.n_tested}, and must be at most n_searched, {scan.n_searched}"
+    if familywise and at_most(scan.p_value, alpha) != (n > 0):
+        yield f"p_value is {scan.p_value:.12g} at level {alpha:.12g}, and results holds {n} subgroups"
+    for i, row in enumerate(scan.results):
+        place, adjusted = f"results[{i}]", row["p_value_adjusted"]
+        yield from (f"{place}.{said}" for said in implausible(row, "disparity"))
+        if row["metric"] not in setup.metrics:
+            yield f"{place}.metric is {row['metric']!r:.60}, and setup.metrics does not name it"
+        if not at_most(adjusted, alpha):
+            yield f"{place}.p_value_adjusted is {adjusted:.12g}, and must be at most the level, {alpha:.12g}"
+        if familywise and adjusted < scan.p_value * (1 - ROUNDING):
+            yield f"{place}.p_value_adjusted is {adjusted:.12g}, and p_value must be the smallest: {scan.p_value:.12g}"
+
 
 #: Subgroups that the table shows, and lines of what was not looked at.
 SHOWN, FEW = 20, 5

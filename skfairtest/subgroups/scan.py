@@ -12,7 +12,7 @@ import numpy as np
 
 from skfairtest._utils.typing import Booleans, Floats, Positions
 from skfairtest.comparisons.contrasts import EXTREME, FEW, SKEWED, SMALL
-from skfairtest.comparisons.sums import Measure
+from skfairtest.comparisons.outcomes import Measure
 from skfairtest.inference.multiplicity import fdr_bh, fdr_by, holm_discrete
 from skfairtest.inference.sums import RateSums, of_score
 from skfairtest.metrics import Mean

@@ -1,7 +1,7 @@
 """The data as a small table of counts (strata x groups x cells), or as people one by one."""
 
-from skfairtest.tables.axes import PAIRED_NAMES
 from skfairtest.tables.count_table import CountTable
+from skfairtest.tables.rows import PAIRED_NAMES
 from skfairtest.tables.sample import Kinds, Sample, Values
 from skfairtest.tables.storage import tagged, untagged
 from skfairtest.tables.uncertain import UncertainSample

@@ -15,9 +15,8 @@ from skfairtest.readers.columns import (
 from skfairtest.readers.containers import one_column
 from skfairtest.readers.engines import Question, count_frame
 from skfairtest.readers.score_bins import check_edges
-from skfairtest.tables.counting import name_list, read_counted
 from skfairtest.tables.counts import Counts
-from skfairtest.tables.rows import Rows, tally
+from skfairtest.tables.rows import Rows, name_list, read_counted, tally
 from skfairtest.tables.storage import Stored, read_stored, write_stored
 
 

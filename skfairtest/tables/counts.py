@@ -17,10 +17,21 @@ from skfairtest.readers.columns import (
 )
 from skfairtest.readers.levels import listed
 from skfairtest.readers.score_bins import ScoreBins
-from skfairtest.tables.axes import CELL_NAMES, Key, check_cells, check_names, column_values, key_columns
-from skfairtest.tables.counting import as_counts, name_list
-from skfairtest.tables.rows import Rows, arrange, distinct_levels, join_rows
-from skfairtest.tables.suppression import Suppressed, check_small_cells, merged_groups, too_few
+from skfairtest.tables.rows import (
+    CELL_NAMES,
+    Key,
+    Rows,
+    arrange,
+    as_counts,
+    check_cells,
+    check_names,
+    column_values,
+    distinct_levels,
+    join_rows,
+    key_columns,
+    name_list,
+)
+from skfairtest.tables.storage import Suppressed, check_small_cells, merged_groups, too_few
 
 #: What the sums of weights and of their squares are called in a frame.
 SUMS = ("weight", "squared_weight")

@@ -1,7 +1,15 @@
-"""Rows with counts: the sparse form in which tables are built, added up and rearranged."""
+"""Rows with counts: their axes, and where they come from.
+
+Checks of the axes of a table: distinct names, and labels that are labels.
+
+Rows with counts: the sparse form in which tables are built, added up and rearranged.
+
+Published or stored counts -> rows: frames with a count column, and mappings of keys.
+"""
 
 import math
-from collections.abc import Iterable, Sequence
+import numbers
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -10,10 +18,112 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Integers, Positions
-from skfairtest.readers.columns import Column
-from skfairtest.readers.encoding import small
-from skfairtest.readers.levels import sort_levels, unify_numbers
+from skfairtest.readers.columns import Column, read_column
+from skfairtest.readers.containers import is_table, split_table
+from skfairtest.readers.labels import check_labels
+from skfairtest.readers.levels import listed, small, sort_levels, unify_numbers
+
+CELL_NAMES = ("y_true", "y_pred", "y_score")
+#: What two models say of the same people.
+PAIRED_NAMES = ("y_pred_a", "y_pred_b", "y_score_a", "y_score_b")
+ALL_NAMES = (*CELL_NAMES, *PAIRED_NAMES)
+MAX_SCORES = 1000
+Key = tuple[Any, ...]
+
+
+def check_names(
+    control_names: Sequence[str], sensitive_names: Sequence[str], cell_names: Sequence[str], sums: Sequence[str] = ()
+) -> None:
+    """Check that there are groups and labels, and that no name is used twice; `sums` are those of weights.
+
+    Raises
+    ------
+    ValueError
+        If not.
+    """
+    if not cell_names:
+        raise ParameterError("y_true, y_pred and y_score are all missing: pass one of them, or several.")
+    if tuple(cell_names) != tuple(name for name in ALL_NAMES if name in cell_names):
+        known = ALL_NAMES if set(cell_names) & set(PAIRED_NAMES) else CELL_NAMES
+        raise ParameterError(f"cell_names must be of {known}, in this order; found {cell_names}.")
+    if not sensitive_names:
+        raise ParameterError("sensitive_features has no columns: pass at least one.")
+    names = [*control_names, *sensitive_names]
+    for name in names:
+        if names.count(name) > 1:
+            raise ParameterError(
+                f"sensitive_features and control_features hold several columns named {name!r}: give each "
+                "feature its own name and one role."
+            )
+        if name in (*ALL_NAMES, "count", *sums):
+            parameter = "control_features" if name in control_names else "sensitive_features"
+            raise ParameterError(
+                f"{parameter}: a feature is named {name!r}, which stands for something else in the table: rename it."
+            )
+
+
+def check_cells(columns: Sequence[Column], *, binned: bool = False) -> None:
+    """Check that y_true and y_pred are labels, and that y_score has few distinct numbers unless they are in bins.
+
+    Raises
+    ------
+    ValueError
+        If not.
+    """
+    for column in columns:
+        if not column.name.startswith("y_score"):
+            check_labels(column, column.name)
+        elif not all(isinstance(level, (int, float)) for level in column.levels):
+            raise ParameterError(f"{column.name} must hold numbers, found {listed(column.levels, 3)}.")
+        elif len(column.levels) > MAX_SCORES and not binned:
+            raise ParameterError(
+                f"{column.name} has {len(column.levels):,} distinct values; a table of counts takes at "
+                f"most {MAX_SCORES}. Put them into bins (CountTable.from_frame with score_bins=1024), or test them row "
+                "by row."
+            )
+
+
+def key_columns(keys: Sequence[Any], names: Sequence[str], axis: str, place: Positions) -> list[Column]:
+    """Read the keys of an axis as columns.
+
+    Parameters
+    ----------
+    keys : sequence of tuple
+        One value per name each.
+    names : sequence of str
+        The names of the columns.
+    axis : str
+        What the keys are, for error messages.
+    place : ndarray of shape (n_rows,)
+        Which key each row has.
+
+    Returns
+    -------
+    list of Column
+        One column of length n_rows per name.
+
+    Raises
+    ------
+    ValueError
+        If a key is not a tuple of the right length, or a value is missing.
+    """
+    for key in keys:
+        if not isinstance(key, tuple) or len(key) != len(names):
+            raise ParameterError(f"{axis} must hold tuples with one value for each of {tuple(names)}; found {key!r}.")
+    columns = []
+    for position, name in enumerate(names):
+        column = read_column([key[position] for key in keys], axis, name=name)
+        columns.append(column.take(place))
+    return columns
+
+
+def column_values(column: Column) -> "pd.Index[Any]":
+    """Return the value in every row as a frame holds it: dates stay dates, for which `Column.values` has no dtype."""
+    values: pd.Index[Any] = pd.Index(column.levels, tupleize_cols=False)
+    return values.take(column.codes)
+
 
 # Up to here a dense array of every combination of levels is cheaper than a hash table.
 DENSE_LIMIT = 4_000_000
@@ -214,3 +324,116 @@ def distinct_keys(columns: Sequence[Column], n_rows: int) -> tuple[tuple[tuple[A
         [column.levels[i] for i in position.tolist()] for column, position in zip(columns, positions, strict=True)
     ]
     return tuple(zip(*values, strict=True)), small(place.reshape(-1), len(values[0]))
+
+
+def name_list(names: str | Iterable[str] | None, parameter: str) -> tuple[str, ...]:
+    """Return column names as a tuple: one name, several, or none.
+
+    Raises
+    ------
+    ValueError
+        If a name is not a string, or is listed twice.
+    """
+    if names is None:
+        return ()
+    several = tuple(names) if isinstance(names, Iterable) and not isinstance(names, str) else (names,)
+    for name in several:
+        if not isinstance(name, str):
+            raise ParameterError(f"{parameter} takes names of columns (strings), found {name!r}.")
+        if several.count(name) > 1:
+            raise ParameterError(f"{parameter} lists {name!r} twice.")
+    return several
+
+
+def read_counted(
+    data: Any, count: str, names: Sequence[str] | None, wanted: Sequence[tuple[str, str]]
+) -> tuple[list[Column], Integers]:
+    """Read columns and their counts from a long-form table or from a mapping of keys to counts.
+
+    Parameters
+    ----------
+    data : frame, mapping of names to columns, or mapping of key tuples to counts
+        One row (or key) per combination; repeated rows are allowed.
+    count : str
+        The column that holds the counts; not used for a mapping of keys.
+    names : sequence of str or None
+        The name of each position of a key, if `data` is a mapping of keys.
+    wanted : sequence of (str, str)
+        The parameter and the column that it names, for every column to be read.
+
+    Returns
+    -------
+    columns : list of Column
+        As `wanted`.
+    counts : ndarray of shape (n_rows,), dtype int64
+        How many people each row stands for.
+
+    Raises
+    ------
+    ValueError
+        If a column is not there, a key has the wrong length, a value is missing, or a count
+        is not a whole number of people.
+    """
+    if names is None and isinstance(data, Mapping) and any(isinstance(key, tuple) for key in data):
+        raise ParameterError(
+            "data is a mapping of keys to counts: name each position of a key, for example names=('sex', 'y_pred')."
+        )
+    if names is not None:
+        table = _split_mapping(data, name_list(names, "names"), count)
+    elif data is None or isinstance(data, (str, bytes)) or not is_table(data):
+        raise ParameterError(
+            f"data must be a frame, a mapping of names to columns or a mapping of keys to "
+            f"counts, found type {type(data).__name__}."
+        )
+    else:
+        table = {str(name): values for name, values in split_table(data, "data")}
+    for parameter, name in (("count", count), *wanted):
+        if not isinstance(name, str) or name not in table:
+            raise ParameterError(f"{parameter}={name!r} is not a column of data, which has {listed(table)}.")
+    columns = [read_column(table[name], parameter, name=name) for parameter, name in wanted]
+    counted = read_column(table[count], "count", name=count)
+    if len({len(counted), *map(len, columns)}) > 1:
+        lengths = {column.name: len(column) for column in (counted, *columns)}
+        raise ParameterError(f"data has columns of different lengths {lengths}.")
+    counts = as_counts(counted.levels, f"count (column {count!r})")
+    return columns, counts[counted.codes]
+
+
+def _split_mapping(data: Any, names: tuple[str, ...], count: str) -> dict[str, Any]:
+    if not isinstance(data, Mapping) or not data:
+        raise ParameterError(
+            "names is only for a mapping of keys to counts, such as {('f', 1): 12, ('m', 1): 20}; "
+            f"found {'an empty mapping' if isinstance(data, Mapping) else type(data).__name__}."
+        )
+    keys = [key if isinstance(key, tuple) else (key,) for key in data]
+    for key in keys:
+        if len(key) != len(names):
+            raise ParameterError(
+                f"data has the key {key!r} of {len(key)} values, but names has {len(names)}: {listed(names)}."
+            )
+    if count in names:
+        raise ParameterError(f"names contains {count!r}, which stands for the counts: rename it.")
+    table: dict[str, Any] = {name: list(values) for name, values in zip(names, zip(*keys, strict=True), strict=True)}
+    return {**table, count: list(data.values())}
+
+
+def as_counts(values: Iterable[Any], parameter: str) -> Integers:
+    """Return numbers of people as int64.
+
+    Raises
+    ------
+    ValueError
+        If one is negative, fractional, not finite or not a number.
+    """
+    values = list(values)
+    for value in values:
+        if not _is_number_of_people(value):
+            raise ParameterError(f"{parameter} must hold numbers of people, whole and not negative; found {value!r}.")
+    return np.array([int(value) for value in values], dtype=np.int64)
+
+
+def _is_number_of_people(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return False
+    number = float(value)
+    return math.isfinite(number) and number.is_integer() and 0 <= number < 2.0**62

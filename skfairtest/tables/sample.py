@@ -24,14 +24,24 @@ from skfairtest.readers.columns import (
     read_column,
     read_groups,
 )
-from skfairtest.readers.encoding import first_of_each
+from skfairtest.readers.levels import first_of_each
 from skfairtest.readers.numbers import as_numbers, read_values, read_weights
 from skfairtest.readers.score_bins import ScoreBins
-from skfairtest.tables.axes import ALL_NAMES, PAIRED_NAMES, Key, check_names
 from skfairtest.tables.count_table import CountTable
 from skfairtest.tables.counts import key_labels
-from skfairtest.tables.rows import Rows, combine, distinct_keys, distinct_levels, tally, used
-from skfairtest.tables.suppression import Suppressed
+from skfairtest.tables.rows import (
+    ALL_NAMES,
+    PAIRED_NAMES,
+    Key,
+    Rows,
+    check_names,
+    combine,
+    distinct_keys,
+    distinct_levels,
+    tally,
+    used,
+)
+from skfairtest.tables.storage import Suppressed
 
 #: Kinds of people that are still counted, if this many people at least share one on average.
 MOST_KINDS, SHARED_BY = 1000, 20

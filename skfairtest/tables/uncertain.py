@@ -9,7 +9,7 @@ import numpy as np
 
 from skfairtest._utils.typing import Integers
 from skfairtest.readers.columns import Column, check_same_people
-from skfairtest.readers.probabilities import Probabilities
+from skfairtest.readers.numbers import Probabilities
 from skfairtest.tables.sample import Sample
 
 

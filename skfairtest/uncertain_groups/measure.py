@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
+from skfairtest._utils.base import seed_sequence
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.seeds import seed_sequence
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.contrasts import Design, contrasts_of, disparity_bounds, groups_of, kept_groups, numbers_of
 from skfairtest.comparisons.core import (
@@ -22,9 +22,9 @@ from skfairtest.comparisons.core import (
     Measurement,
     NullDistribution,
 )
-from skfairtest.comparisons.evidence import orient
 from skfairtest.comparisons.measure import positive_label
 from skfairtest.comparisons.rates import group_values, scale_of
+from skfairtest.comparisons.resample import orient
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.rate_draws import pair_of
 from skfairtest.inference.rates import disparity_of, values

@@ -20,7 +20,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest import CorrelationFairnessTest, FairnessTest, Rate
-from skfairtest._utils.state import Later
+from skfairtest._utils.base import Later
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(120, 2))

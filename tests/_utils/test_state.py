@@ -20,7 +20,7 @@ from skfairtest import (
     PairedFairnessTest,
     SubgroupScan,
 )
-from skfairtest._utils.state import Later, PlainState
+from skfairtest._utils.base import Later, PlainState
 
 
 class Kept(PlainState):

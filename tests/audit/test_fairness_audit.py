@@ -802,7 +802,7 @@ def test_an_audit_says_how_to_ask_for_its_metrics_again():
 
 def test_standard_metrics_are_declared_metrics():
     from skfairtest.metrics.rates import RATES as DECLARED
-    from skfairtest.metrics.standard import STANDARD
+    from skfairtest.metrics.resolve import STANDARD
 
     assert {name for names in STANDARD.values() for name in names} <= set(DECLARED) | set(SCORES)
 

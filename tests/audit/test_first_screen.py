@@ -6,8 +6,7 @@ import pytest
 
 from skfairtest import FairnessAudit
 from skfairtest.audit.grid import MOST_ROWS, audit_grid, standings
-from skfairtest.audit.headline import first_sentences
-from skfairtest.audit.highlights import FEWEST, MOST, Highlight, highlights, largest_gaps
+from skfairtest.audit.headline import FEWEST, MOST, Highlight, first_sentences, highlights, largest_gaps
 from skfairtest.audit.report import audit_document
 from skfairtest.report.document import Grid, Intervals, as_table
 

@@ -10,7 +10,7 @@ from scipy.stats import binom
 from sklearn.base import clone
 
 from skfairtest import DisparityDisplay, FairnessAudit, FairnessTest
-from skfairtest.audit._groupings import how_many
+from skfairtest.audit._questions import how_many
 from skfairtest.inference.rate_draws import Contrast, RateTable, joint_permutations, pair_of, pairwise_permutations
 from skfairtest.inference.rates import Scale
 from skfairtest.inference.unconditional import unconditional_log_p

@@ -17,13 +17,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfairtest import FairnessAudit
-from skfairtest.audit._provenance import model_hash, model_text
+from skfairtest.audit.provenance import model_hash, model_text
 from skfairtest.audit.record import AuditRecord
 
 MODEL = """
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
-from skfairtest.audit._provenance import model_hash
+from skfairtest.audit.provenance import model_hash
 X = np.random.default_rng(0).random((60, 3))
 print(model_hash(RandomForestClassifier(5, random_state=0).fit(X, X[:, 0] > 0.5)))
 """

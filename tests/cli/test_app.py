@@ -20,7 +20,7 @@ from skfairtest.cli.app import run
 from skfairtest.cli.errors import in_terms_of_options
 from skfairtest.datasets import load_berkeley, load_compas
 from skfairtest.metrics import CALIBRATION, CRITERIA, RATES, SCORES
-from skfairtest.report.export import escape_formula
+from skfairtest.report.text import escape_formula
 
 EVIL_COLUMN = "[bold]grp[/bold]\x1b[1m"
 HOSTILE = [

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skfairtest.cli.complete import columns_of_file, metrics_of_audit, metrics_of_power
+from skfairtest.cli.header import columns_of_file, metrics_of_audit, metrics_of_power
 from skfairtest.metrics import CRITERIA, RATES, SCORES
 from skfairtest.planning.plan import AREA, MEANS
 

@@ -15,9 +15,9 @@ from scipy.stats import norm
 from skfairtest import CountTable, DisparityDisplay, FairnessAudit, FairnessTest, NullDistributionDisplay
 from skfairtest.comparisons.contrasts import groups_of
 from skfairtest.comparisons.core import Comparison, Evidence, GroupValues, Measurement, NullDistribution
-from skfairtest.comparisons.evidence import orient
 from skfairtest.comparisons.frames import COMPARISON_COLUMNS
 from skfairtest.comparisons.measure import measure_metric
+from skfairtest.comparisons.resample import orient
 from skfairtest.metrics import BuiltIn
 
 # The kind: what is measured, what chance does to it, and the estimator ------------------------------------------------

@@ -14,9 +14,8 @@ from skfairtest.comparisons.null_histogram import null_histogram_of
 from skfairtest.comparisons.rates import RateNull
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import Pair, Question, Scale
-from skfairtest.report.null_histogram import NullHistogram
-from skfairtest.report.plain import plain_value
-from skfairtest.report.schema import made_of
+from skfairtest.report.plain import made_of, plain_value
+from skfairtest.report.plots import NullHistogram
 
 
 @pytest.fixture(scope="module")

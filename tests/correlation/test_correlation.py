@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 from skfairtest import CorrelationFairnessTest
 from skfairtest._utils import progress as _progress
 from skfairtest.comparisons import resample as _resample
-from skfairtest.correlation import outcomes as _outcomes
+from skfairtest.correlation import measure as _outcomes
 
 VALUES = ("p_value_", "statistic_", "disparity_", "confidence_interval_", "p_value_interval_", "rejected_", "concern_")
 

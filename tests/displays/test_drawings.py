@@ -11,16 +11,19 @@ from matplotlib.colors import to_hex
 
 from skfairtest._utils.text import display_width, shorten
 from skfairtest.displays._drawings import (
+    BAR,
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    PALE,
     draw_null_histogram,
     draw_panel,
     height_of,
     row_size,
     width_of,
 )
-from skfairtest.displays._style import BAR, BLUE, GREY, INK, ORANGE, PALE
-from skfairtest.report.null_histogram import NullHistogram
-from skfairtest.report.plots import Panel
-from skfairtest.report.scales import tick_text
+from skfairtest.report.plots import NullHistogram, Panel, tick_text
 
 mpl.use("Agg")
 

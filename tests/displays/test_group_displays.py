@@ -20,8 +20,8 @@ from skfairtest import (
     NullDistributionDisplay,
     SubgroupScan,
 )
-from skfairtest.displays import _axes
-from skfairtest.displays._axes import drawable
+from skfairtest.displays import _drawings as _axes
+from skfairtest.displays._drawings import drawable
 
 EVERY = [DisparityDisplay, GroupMetricDisplay, NullDistributionDisplay]
 every_display = pytest.mark.parametrize("Display", EVERY)

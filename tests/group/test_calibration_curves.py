@@ -9,7 +9,7 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
 from skfairtest import CountTable, FairnessAudit, FairnessTest
-from skfairtest.metrics import calibration as declared
+from skfairtest.metrics import omnibus as declared
 from skfairtest.report import sentences
 
 BETWEEN, WITHIN = "kuiper_calibration", "calibration_within_groups"

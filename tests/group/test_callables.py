@@ -29,7 +29,7 @@ from sklearn.metrics import (
 from skfairtest import FairnessTest, ScoreMetric
 from skfairtest._utils import progress as _progress
 from skfairtest.comparisons import resample as _resample
-from skfairtest.inference import sequential
+from skfairtest.inference import resampling
 
 MANY = 2000
 FEWER = 1500  # functions of all groups are evaluated anew for every resample
@@ -684,7 +684,7 @@ def test_the_sequential_p_value_is_valid():
     rng = np.random.default_rng(0)
     p = []
     for draws in rng.random((4000, 1500)):
-        found = sequential.sequential_p(draws[1:], draws[0], "greater")
+        found = resampling.sequential_p(draws[1:], draws[0], "greater")
         p.append((1 + (draws[1:] >= draws[0]).sum()) / 1500 if found is None else found[0])
     p = np.array(p)
     for level in (0.02, 0.05, 0.1, 0.25, 0.5):
@@ -697,11 +697,11 @@ def test_the_sequential_p_value_is_valid():
 
 def test_the_sequential_p_value_passes_over_undefined_draws():
     draws = np.tile([1.0, np.nan, 0.0], 40)
-    p, h, used = sequential.sequential_p(draws, 0.5, "greater")
+    p, h, used = resampling.sequential_p(draws, 0.5, "greater")
     assert (p, h, used) == (20 / 39, 20, 39)
-    assert sequential.sequential_p(draws[:50], 0.5, "greater") is None
-    assert sequential.sequential_p(-draws[:50], -0.5, "less") is None
-    assert sequential.sequential_p(-draws, -0.5, "less") == (20 / 39, 20, 39)
+    assert resampling.sequential_p(draws[:50], 0.5, "greater") is None
+    assert resampling.sequential_p(-draws[:50], -0.5, "less") is None
+    assert resampling.sequential_p(-draws, -0.5, "less") == (20 / 39, 20, 39)
 
 
 def test_a_long_test_is_announced(monkeypatch):

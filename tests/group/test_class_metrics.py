@@ -13,8 +13,7 @@ from scipy.stats import binom
 from skfairtest import FairnessTest, SignificanceFrame
 from skfairtest.inference.two_sides import Statistic, Stratum, columns
 from skfairtest.metrics import Context, resolve_metrics
-from skfairtest.metrics.average_precision import AveragePrecision
-from skfairtest.metrics.determination import Determination
+from skfairtest.metrics.counted import AveragePrecision, Determination
 from skfairtest.metrics.scores import class_score
 from skfairtest.readers import read_values
 from skfairtest.tables.sample import Values

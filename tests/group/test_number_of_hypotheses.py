@@ -18,7 +18,7 @@ from skfairtest import (
     minimum_detectable_disparity,
     power,
 )
-from skfairtest.comparisons.detectable import detectable_sizes
+from skfairtest.comparisons.null_histogram import detectable_sizes
 
 RATIOS = ("ratio", "odds_ratio")
 #: A reference, one group with one event, and others without any.

@@ -8,7 +8,7 @@ from sklearn.metrics import average_precision_score
 from skfairtest import FairnessTest
 from skfairtest.inference.linear_form import EffectiveRates
 from skfairtest.metrics import Context, resolve_metrics
-from skfairtest.metrics.average_precision import AveragePrecision
+from skfairtest.metrics.counted import AveragePrecision
 from skfairtest.metrics.errors import Robust
 from skfairtest.metrics.functionals import BalancedAccuracy
 from skfairtest.readers import read_values

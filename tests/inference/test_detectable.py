@@ -8,10 +8,10 @@ from statsmodels.stats.power import NormalIndPower
 from skfairtest.inference._given_totals import given_totals, nearly_raised_levels, raised_level
 from skfairtest.inference.detectable import TwoRates, detectable_estimates, detectable_rates
 from skfairtest.inference.power import region_of
-from skfairtest.inference.power_normal import estimate_power, normal_power, values_tested
+from skfairtest.inference.power_designs import estimate_power, normal_power, values_tested
 from skfairtest.inference.rates import Question
 from skfairtest.inference.regions import equality_region
-from skfairtest.metrics.rate import f1_of_jaccard
+from skfairtest.metrics.rates import f1_of_jaccard
 
 
 def size_of(other, d1, d2, disparity="difference", share=0.0, method=None, alpha=0.05, **asked):

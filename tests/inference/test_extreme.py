@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfairtest.inference.extreme import extreme_disparity
+from skfairtest.inference.multiplicity import extreme_disparity
 
 
 def extreme_of(triples, disparity):

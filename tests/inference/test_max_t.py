@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from skfairtest.inference.conditional import conditional_score_log_p
-from skfairtest.inference.max_t import max_t_p, max_t_quantile, product_log_p
+from skfairtest.inference.multiplicity import max_t_p, max_t_quantile, product_log_p
 from skfairtest.inference.rates import Pair, Scale, statistic
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skfairtest.inference._maximum import certified_maxima
+from skfairtest.inference._discrete import certified_maxima
 
 
 def certified_maximum(function, length, start, stop, **options):

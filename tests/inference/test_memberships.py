@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, chisquare, multinomial
 
-from skfairtest.inference.memberships import memberships, resampled_counts, subsets
+from skfairtest.inference.draws import memberships, resampled_counts, subsets
 
 
 def codes(rows):

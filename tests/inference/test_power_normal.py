@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from statsmodels.stats.proportion import power_proportions_2indep
 
-from skfairtest.inference.power_normal import estimate_power, hanley_mcneil, normal_power
+from skfairtest.inference.power_designs import estimate_power, hanley_mcneil, normal_power
 from skfairtest.inference.rates import Question
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "power.json").read_text())

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from skfairtest.inference.power import smallest_distance, smallest_size
 from skfairtest.inference.power_designs import Computed
-from skfairtest.inference.power_search import smallest_distance, smallest_size
 
 
 def test_a_size_is_the_smallest_from_which_power_stays():

@@ -6,8 +6,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from skfairtest.inference import sequential
-from skfairtest.inference.sequential import EXTREME_ENOUGH, looks, sequential_p, stopped_p
+from skfairtest.inference import resampling as sequential
+from skfairtest.inference.resampling import EXTREME_ENOUGH, looks, sequential_p, stopped_p
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from skfairtest.inference.sign_flips import Side, flipped, random_signs
+from skfairtest.inference.draws import Side, flipped, random_signs
 
 RNG = np.random.default_rng(7)
 CLUSTER = np.repeat(np.arange(6), [2, 5, 3, 4, 1, 6])

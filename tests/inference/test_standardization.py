@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skfairtest.inference.standardization import STANDARDS, decompose
+from skfairtest.inference.standardized import STANDARDS, decompose
 
 COUNTS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=5).map(
     lambda pairs: np.array([(1, 1), *pairs], dtype=float).T

@@ -7,8 +7,8 @@ import pytest
 
 from skfairtest import FairnessAudit
 from skfairtest.comparisons import studentized
-from skfairtest.inference.memberships import memberships
-from skfairtest.inference.tail_bound import is_rarer
+from skfairtest.inference.draws import memberships
+from skfairtest.inference.resampling import is_rarer
 from skfairtest.metrics.functionals import Mean
 
 SHARES = (0.9, 0.5, 0.2, 0.05, 0.01)

@@ -19,7 +19,7 @@ from skfairtest.inference.unknown import (
     p_value_bounds,
     rate_bounds,
 )
-from skfairtest.metrics.rate import f1_of_jaccard, f1_slope
+from skfairtest.metrics.rates import f1_of_jaccard, f1_slope
 
 SCALES = {"rate": Scale(), "f1": Scale(f1_of_jaccard, f1_slope)}
 QUESTIONS = {

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
-from skfairtest.inference.memberships import memberships, resampled_counts
+from skfairtest.inference.draws import memberships, resampled_counts
 from skfairtest.metrics import auc as module
 from skfairtest.metrics.auc import RankedScores, table_moments
 

@@ -20,11 +20,10 @@ from sklearn.metrics import (
 )
 
 from skfairtest.metrics import Bootstrap, Evaluated, Jackknife, Mean, Robust, Share
-from skfairtest.metrics.average_precision import AveragePrecision
 from skfairtest.metrics.confusion import ClassScores, GeometricMean, Kappa, Matthews, OfLabels
-from skfairtest.metrics.determination import Determination
+from skfairtest.metrics.counted import AveragePrecision, Determination
 from skfairtest.metrics.functionals import Auc, BalancedAccuracy
-from skfairtest.metrics.rate import f1_of_jaccard, f1_slope
+from skfairtest.metrics.rates import f1_of_jaccard, f1_slope
 
 RNG = np.random.default_rng(20240521)
 K = 12

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from skfairtest import FairnessTest
 from skfairtest.metrics import resolve_metrics
-from skfairtest.metrics.quantile import Quantile
+from skfairtest.metrics.counted import Quantile
 
 SHARES = st.sampled_from([0.1, 0.25, 0.5, 0.75, 0.9])
 

@@ -7,7 +7,7 @@ import pytest
 
 from skfairtest import CountTable, FairnessTest, Rate
 from skfairtest.metrics import CRITERIA, RATES
-from skfairtest.metrics.expression import evaluate, names_in
+from skfairtest.metrics.rates import evaluate, names_in
 
 CELLS = {
     "y_true": np.array([False, False, True, True]),

@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 
 from skfairtest import FairnessTest
-from skfairtest.metrics.recalibration import Recalibration
+from skfairtest.metrics.counted import Recalibration
 
 METRICS = {"calibration_slope": 1, "calibration_intercept": 0}
 

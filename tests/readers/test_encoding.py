@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfairtest.readers import encoding
-from skfairtest.readers.encoding import encode
+from skfairtest.readers import levels as encoding
+from skfairtest.readers.levels import encode
 
 
 def assert_encodes(values, expected):

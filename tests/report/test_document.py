@@ -17,9 +17,8 @@ from skfairtest.report.document import (
     textual,
 )
 from skfairtest.report.html import fragment, page
-from skfairtest.report.markdown import markdown
 from skfairtest.report.plots import Bar, Bars, Forest, Panel, Rows
-from skfairtest.report.text import aligned, plain
+from skfairtest.report.text import aligned, markdown, plain
 
 
 def table(*lines, numbers=False, **given):

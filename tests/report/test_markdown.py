@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 from skfairtest._utils.text import label, printable
 from skfairtest.audit.record import AuditRecord
 from skfairtest.audit.report import audit_document
-from skfairtest.report.markdown import markdown, text
+from skfairtest.report.text import markdown, text
 
 TAGS = {"h2", "h3", "h4", "p", "strong", "ul", "li", "table", "thead", "tbody", "tr", "th", "td"}
 

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from skfairtest import FairnessAudit, FairnessTest
-from skfairtest.audit.figures import disparities_figure, values_figure
+from skfairtest.audit.grid import disparities_figure, values_figure
 from skfairtest.audit.report import audit_document
+from skfairtest.report.cells import oriented, result_sentences
 from skfairtest.report.document import Figure, Table
-from skfairtest.report.orientation import oriented, result_sentences
 from skfairtest.report.text import plain
 from skfairtest.report.wording import sides_of
 

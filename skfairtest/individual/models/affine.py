@@ -1,22 +1,79 @@
-"""Affine transformers: what they do to a row, as a matrix and an offset.
+"""Affine transformers, and pipelines that begin with them.
+
+Classes of other packages, recognised by their names: importing every package that a model may use takes time.
+
+An object of a class that was never imported does not exist.
+
+Affine transformers: what they do to a row, as a matrix and an offset.
 
 Which classes are affine is declared; the matrix is not computed class by class, but by calling the fitted transformer.
+
+A pipeline in two parts: encoders that are affine in numbers and shares of categories, and the model behind them.
+
+The model can then be called on shares, without building a table of text for every call.
 """
+
+from __future__ import annotations
 
 import math
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, issparse
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from skfairtest.individual.models.classes import derives, is_of
+from skfairtest._utils.typing import Floats
 from skfairtest.individual.models.features import Features
+from skfairtest.readers.predictions import ask, path_of, transformers_of
+
+
+def is_of(kind: type, package: str, *names: str) -> bool:
+    """Return whether a class is one of those that a package has under these names; derived classes are not.
+
+    Examples
+    --------
+    >>> from sklearn.decomposition import PCA
+    >>> is_of(PCA, "sklearn", "PCA", "FastICA"), is_of(PCA, "sklearn", "BaseEstimator")
+    (True, False)
+    """
+    return kind.__name__ in names and kind.__module__.split(".")[0] == package
+
+
+def derives(model: Any, package: str, *names: str) -> bool:
+    """Return whether an object is an instance of a class of a package, or of a class derived from it.
+
+    Examples
+    --------
+    >>> from sklearn.decomposition import PCA
+    >>> derives(PCA(), "sklearn", "BaseEstimator"), derives(PCA(), "torch", "Module")
+    (True, False)
+    """
+    return any(is_of(base, package, *names) for base in type(model).__mro__)
+
+
+def path_of_probabilities(estimator: Any) -> list[Any]:
+    """Return an estimator, the model whose probabilities or numbers it passes on, and so on inwards.
+
+    A classifier that only sets a threshold has the probabilities of the model that it wraps.
+    """
+    path = path_of(estimator)
+    while (inner := _wrapped(path[-1])) is not None:
+        path += path_of(inner)
+    return path
+
+
+def _wrapped(model: Any) -> Any:
+    if derives(model, "sklearn", "FixedThresholdClassifier", "TunedThresholdClassifierCV"):
+        return getattr(model, "estimator_", None)
+    return getattr(model, "regressor_", None) if derives(model, "sklearn", "TransformedTargetRegressor") else None
+
 
 #: What these classes do to rows is affine, imputers' part where nothing is missing, encoders' in shares of categories;
 #: and so for classes that inherit it.
@@ -157,4 +214,76 @@ def _members(transformer: Any) -> list[Any] | None:
         return [member for _, member in transformer.transformer_list]
     if derives(transformer, "sklearn", "ColumnTransformer"):
         return [member for _, member, _ in transformer.transformers_]
+    return None
+
+
+#: Rounding may put somebody on the other side of a threshold.
+_MOSTLY = 0.99
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """The two parts.
+
+    Parameters
+    ----------
+    matrix, offset : ndarray of shapes (d, m) and (m,)
+        The encoders.
+    model : object
+        The model behind them.
+    names : list of str or None
+        What its columns are called, where it is given a frame.
+    sparse : bool
+        Whether it is given a sparse matrix.
+    """
+
+    matrix: Floats
+    offset: Floats
+    model: Any
+    names: list[str] | None
+    sparse: bool
+
+    def ask(self, response: str, x: Floats) -> NDArray[Any]:
+        """Call the model on rows of numbers and shares."""
+        encoded: Any = x @ self.matrix + self.offset
+        if self.names is not None:
+            encoded = pd.DataFrame(encoded, columns=self.names)
+        return ask(self.model, response, csr_matrix(encoded) if self.sparse else encoded)
+
+
+def split(estimator: Any, response: str, features: Features) -> Split | None:
+    """Split a model whose outputs are those of the last step of its pipeline.
+
+    Parameters
+    ----------
+    estimator : object
+        The fitted model.
+    response : str
+        The name of the method that is called.
+    features : Features
+        The people.
+
+    Returns
+    -------
+    Split or None
+        None if the steps before the last are not known to be affine, or the parts do not reproduce the model's outputs.
+    """
+    path = path_of_probabilities(estimator)
+    steps = transformers_of(path)
+    if not steps or not callable(getattr(path[-1], response, None)) or (found := affine_steps(steps, features)) is None:
+        return None
+    rows = some_rows(features)
+    shown = features.as_input(rows)
+    for step in steps:
+        shown = step.transform(shown)
+    names = list(shown.columns) if isinstance(shown, pd.DataFrame) else None
+    whole = np.asarray(ask(estimator, response, features.as_input(rows)), dtype=float)
+    for sparse in (False, True)[: 1 + issparse(shown)]:  # most models take either, and shares are not sparse
+        parts = Split(*found, path[-1], names, sparse)
+        try:
+            said = parts.ask(response, rows)
+        except (TypeError, ValueError):
+            continue
+        if np.isclose(said, whole, rtol=1e-6, atol=1e-9).mean() > _MOSTLY:
+            return parts
     return None

@@ -17,8 +17,7 @@ from sklearn.base import is_classifier, is_regressor
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats
-from skfairtest.individual.models.affine import affine_steps, some_rows
-from skfairtest.individual.models.classes import derives
+from skfairtest.individual.models.affine import affine_steps, derives, some_rows
 from skfairtest.individual.models.features import Features
 from skfairtest.individual.models.links import Identity, Link, Probabilities, Probability, Sigmoid, Softmax
 from skfairtest.individual.models.smooth import Smooth

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest.individual.models.classes import derives, path_of_probabilities
+from skfairtest.individual.models.affine import derives, path_of_probabilities
 from skfairtest.individual.models.features import Features, read_features
 from skfairtest.readers.containers import is_categorical, is_table, one_dimensional, split_table
 from skfairtest.readers.levels import plain_scalar, sort_levels

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import LabelEncoder
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest.individual.models.classes import derives
+from skfairtest.individual.models.affine import derives
 from skfairtest.readers.levels import listed, plain_scalar
 from skfairtest.readers.predictions import ask, path_of, transformers_of
 

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, csr_matrix
 
 from skfairtest._utils.typing import Floats
-from skfairtest.individual.models.affine import affine_steps, some_rows
-from skfairtest.individual.models.classes import derives, path_of_probabilities
+from skfairtest.individual.models.affine import affine_steps, derives, path_of_probabilities, some_rows
 from skfairtest.individual.models.features import Features
 from skfairtest.individual.models.links import Exponential, Identity, Link, OneVersusRest, Sigmoid, Softmax
 from skfairtest.readers.predictions import ask, classes_of, path_of, transformers_of

@@ -10,10 +10,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatures, StandardScaler, TargetEncoder
 
-from skfairtest.individual.models.affine import affine_steps
+from skfairtest.individual.models.affine import affine_steps, split
 from skfairtest.individual.models.coded import Coded, read_coded
 from skfairtest.individual.models.smooth import closed_form
-from skfairtest.individual.models.split import split
 
 X = pd.DataFrame(
     {

@@ -1,0 +1,332 @@
+"""What an audit makes beside its comparisons: a search, impact tables, and a comparison of models.
+
+The search for subgroups that an audit makes beside its comparisons.
+
+The impact tables that an audit makes of its predictions, beside its comparisons.
+
+The comparison that an audit makes with the model in production, whose place the audited model may take.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.text import enumerated
+from skfairtest._utils.typing import Booleans, Floats, Integers
+from skfairtest.audit._questions import kinds_of
+from skfairtest.audit.impact import SMALLEST_SHARE, Category, table_of, tables_of
+from skfairtest.audit.impact_record import ImpactRecord
+from skfairtest.audit.rebuilt import unrounded
+from skfairtest.audit.record import AuditRecord
+from skfairtest.comparisons.settings import Settings
+from skfairtest.inference.multiplicity import holm
+from skfairtest.metrics import Metric
+from skfairtest.paired.fairness import PairedFairnessTest
+from skfairtest.paired.metric import paired
+from skfairtest.paired.report import PairedRecord
+from skfairtest.readers import as_numbers, resolve_pos_label
+from skfairtest.report.plain import at_most, implausible, plain_rows
+from skfairtest.report.sentences import Setup
+from skfairtest.subgroups.fairness import SubgroupScan
+from skfairtest.tables import Sample
+
+
+def wanted_scan(asked: Any, **defaults: Any) -> SubgroupScan | None:
+    """Return the scan that an audit is asked for, not fitted.
+
+    Parameters
+    ----------
+    asked : None, bool or SubgroupScan
+        The parameter of the audit.
+    **defaults
+        What a scan that says nothing else takes from the audit, by the names of its parameters.
+
+    Raises
+    ------
+    ValueError
+        If it is none of these, or has a parameter that cannot be used.
+    """
+    if asked is None or asked is False:
+        return None
+    if asked is not True and not isinstance(asked, SubgroupScan):
+        raise ParameterError(f"scan must be None, True or a SubgroupScan with the parameters wanted; found {asked!r}")
+    scan = SubgroupScan(**defaults) if asked is True else clone(asked)
+    given = scan.get_params()
+    scan.set_params(**{name: defaults[name] for name in ("pos_label", "random_state") if given[name] is None})
+    try:
+        scan._check()
+    except ParameterError as error:
+        raise ParameterError(f"scan has a parameter that cannot be used: {error}") from error
+    return scan
+
+
+def check_counted(sample: Sample, asked: str) -> None:
+    """Refuse people whom a part of an audit would count otherwise than its comparisons do."""
+    for name, found in (("sample_weight", sample.weight), ("clusters", sample.clusters)):
+        if found is not None:
+            raise ParameterError(
+                f"{asked} counts each person once and alone, and takes no {name}: leave one of them out"
+            )
+
+
+def impact_of(
+    sample: Sample,
+    estimator: Any,
+    *,
+    pos_label: Any,
+    classes: tuple[Any, ...] | None,
+    intersections: bool,
+    confidence_level: float,
+    method: str,
+) -> ImpactRecord:
+    """Compare rates of selection with the highest one, of decisions; of scores and numbers those above the median.
+
+    Parameters
+    ----------
+    sample : Sample
+        The people of the audit.
+    estimator, pos_label, intersections, confidence_level, method : object
+        Parameters of the audit.
+    classes : tuple, optional
+        The labels that the estimator knows.
+
+    Raises
+    ------
+    ValueError
+        If nothing says which label is that of people who were selected.
+    """
+    people = sample.everyone or sample  # of whom a feature may not be known
+    kinds, _ = kinds_of(people, estimator)
+    scoring = bool(kinds & {"scores", "continuous"}) and "binary" not in kinds
+    if scoring:
+        chosen = _above_median(people, "y_pred" if "y_pred" in people.columns else "y_score")
+    else:
+        decisions = people.labels_of("y_pred")
+        positive = resolve_pos_label(people.labels, pos_label, classes)
+        chosen = np.array([bool(level == positive) for level in decisions.levels])[decisions.codes]
+    found = tables_of(
+        people.sensitive,
+        chosen.astype(np.intp),
+        people.counts,
+        intersections=intersections,
+        confidence_level=confidence_level,
+        method=_method(method),
+    )
+    return _record(scoring, *found)
+
+
+def recomputed_impact(impact: ImpactRecord, settings: Settings, n_samples: int) -> ImpactRecord:
+    """Return the tables that follow from how many people of each category there are, and how many were selected."""
+    found = []
+    for i, part in enumerate(impact.tables):
+        people = sum(row["n"] for row in part.rows)
+        if people != n_samples:
+            raise ValueError(f"impact.tables[{i}].rows hold {people} people, and verdict.n_samples is {n_samples}")
+        for j, row in enumerate(part.rows):
+            if row["selected"] > row["n"]:
+                where = f"impact.tables[{i}].rows[{j}]"
+                raise ValueError(f"{where}.selected is {row['selected']}, and must be at most n, {row['n']}")
+        categories = [
+            Category(row["category"], row["n"], row["selected"], unknown=row["category"] is None) for row in part.rows
+        ]
+        how = {"confidence_level": 1 - settings.alpha, "method": _method(settings.question.method)}
+        found.append(table_of(part.feature, categories, **how))
+    frames, reasons = zip(*found, strict=True)
+    return _record(impact.scoring, [part.sensitive for part in impact.tables], frames, list(filter(None, reasons)))
+
+
+def _method(method: str) -> str:
+    return method if method in ("exact", "asymptotic") else "auto"
+
+
+def _record(
+    scoring: bool, names: Sequence[tuple[str, ...]], frames: Sequence[pd.DataFrame], reasons: Sequence[Exception]
+) -> ImpactRecord:
+    return ImpactRecord.of(
+        {
+            "scoring": scoring,
+            "smallest_share": SMALLEST_SHARE,
+            "not_compared": [str(reason) for reason in reasons],
+            "tables": [
+                {"sensitive": list(features), "rows": _plain(frame, len(features))}
+                for features, frame in zip(names, frames, strict=True)
+            ],
+        }
+    )
+
+
+def _plain(frame: pd.DataFrame, n_features: int) -> list[dict[str, Any]]:
+    """Return the rows of a table as JSON has them; what pandas calls missing is null."""
+    found = frame.drop(columns="feature").astype(object)
+    if n_features == 1:  # a tuple is the name of a category, and no list of several
+        found["category"] = [str(name) if isinstance(name, tuple) else name for name in found["category"]]
+    return plain_rows(found.where(frame.drop(columns="feature").notna(), None))
+
+
+def _above_median(people: Sample, name: str) -> Booleans:
+    """Whether each row's number is above the median of all people's."""
+    numbers = as_numbers(people.columns[name])
+    if numbers is None:
+        raise ParameterError(f"{name} must be numbers, whose median divides people in the impact table; found labels")
+    return np.asarray(numbers > _median(numbers, people.counts))
+
+
+def _median(numbers: Floats, counts: Integers | None) -> float:
+    """Return the median of numbers of which there are so many."""
+    if counts is None:
+        return float(np.median(numbers))
+    order = np.argsort(numbers, kind="stable")
+    upto, n = np.cumsum(counts[order]), int(counts.sum())
+    low, high = (numbers[order[np.searchsorted(upto, rank, side="right")]] for rank in ((n - 1) // 2, n // 2))
+    return float((low + high) / 2)
+
+
+#: What the models of an audit are called in its report.
+NAMES = ("the model in production", "this model")
+
+
+def comparable(metrics: Sequence[Metric], columns: set[str]) -> tuple[list[Metric], list[str]]:
+    """Return the metrics by which two models are compared, and why others are not.
+
+    Parameters
+    ----------
+    metrics : sequence of Metric
+        Those of the audit.
+    columns : set of str
+        What there is of both models, of "y_true", "y_pred" and "y_score".
+
+    Raises
+    ------
+    ValueError
+        If there is none left.
+    """
+    found: list[Metric] = []
+    without: list[str] = []
+    for metric in metrics:
+        lacking = sorted(metric.reads - columns)
+        try:
+            paired(metric)
+        except ParameterError as error:
+            without.append(str(error))
+            continue
+        if lacking:
+            name = lacking[0]
+            without.append(f"{metric.name} needs {name}{'_baseline' if name != 'y_true' else ''}, which was not passed")
+            continue
+        found.append(metric)
+    if not found:
+        raise ParameterError(f"metrics: by none of them are two models compared: {'; '.join(without)}")
+    return found, without
+
+
+def paired_test(metrics: Sequence[Metric], settings: Mapping[str, Any], n_features: int) -> PairedFairnessTest:
+    """Return the test of one sensitive feature, whose intervals hold for all of them together.
+
+    Parameters
+    ----------
+    metrics : sequence of Metric
+        By which models are compared.
+    settings : mapping
+        Parameters of the audit.
+    n_features : int
+        How many sensitive features there are.
+    """
+    names = (
+        "compare", "n_resamples", "pos_label", "prediction_threshold", "response", "random_state", "n_jobs", "verbose",
+    )  # fmt: skip
+    level = 1 - (1 - settings["confidence_level"]) / n_features
+    return PairedFairnessTest(metric=list(metrics), confidence_level=level, **{name: settings[name] for name in names})
+
+
+def baseline_record(tests: Mapping[str, PairedFairnessTest], alpha: float, without: Sequence[str]) -> PairedRecord:
+    """The results of the tests of all features, adjusted together by Holm's method.
+
+    Parameters
+    ----------
+    tests : mapping of str to PairedFairnessTest
+        The fitted test of each sensitive feature.
+    alpha : float
+        The level of all of them together.
+    without : sequence of str
+        Why other metrics are not compared.
+
+    Returns
+    -------
+    PairedRecord
+        One comparison after the other; those averaged over strata and those within strata are two families.
+    """
+    each = [test._record(NAMES, alpha=alpha) for test in tests.values()]
+    missing = [
+        f"By {name}: {row['metric']}, {row['reason']}"
+        for name, test in tests.items()
+        for row in test.excluded_.to_dict("records")
+    ]
+    together = replace(
+        each[0],
+        setup=replace(each[0].setup, features=enumerated(list(tests))),
+        results=tuple(row for one in each for row in one.results),
+        not_compared=tuple(dict.fromkeys([*without, *missing])),
+    )
+    return adjusted(together)
+
+
+def adjusted(found: PairedRecord) -> PairedRecord:
+    """Return the record with p-values adjusted by Holm's method, and what follows from them."""
+    rows, alpha = found.results, found.setup.alpha
+    with np.errstate(divide="ignore"):
+        log_p = np.log([row["p_value"] for row in rows])
+    within = np.array([bool(row["stratum"]) for row in rows])
+    p = np.empty(len(rows))
+    for family in (within, ~within):
+        p[family] = np.exp(holm(log_p[family]))
+    results = tuple(
+        {**row, "p_value_adjusted": own, "concern": at_most(own, alpha)}
+        for row, own in zip(rows, p.tolist(), strict=True)
+    )
+    smallest = float(p[~within].min(initial=1.0))
+    return replace(found, results=results, p_value=smallest, concern=at_most(smallest, alpha))
+
+
+def recomputed_baseline(found: PairedRecord, record: AuditRecord) -> PairedRecord:
+    """The findings of an audit about its model and the one in production, of which it tests the same and no more."""
+    part, results, compared = record.parts[0], [], {row["feature"] for row in found.results}
+    metrics = tuple(dict.fromkeys(row["metric"] for row in found.results))
+    for i, row in enumerate(found.results):
+        for said in implausible(row, "difference"):
+            raise ValueError(f"baseline.results[{i}].{said}")
+        results.append({**row, **unrounded(row, {"difference": row["value_b"] - row["value_a"]})})
+    setup = Setup(
+        compare=part.setup.compare,
+        alpha=part.setup.alpha,
+        features=enumerated([one.feature for one in record.parts if one.feature in compared]),
+        controls=part.setup.controls,
+        descriptions={
+            metric: f"the change of the {metric.replace('_', ' ')} from model A to model B" for metric in metrics
+        },
+        people=found.setup.people,
+        within=found.setup.within,
+    )
+    names = _models(record.provenance.command) if record.provenance and record.provenance.command else NAMES
+    shares = tuple(metric for metric in metrics if part.setup.is_percentage(metric))
+    due = replace(
+        found, setup=setup, kind="change", names=names or found.names, shares=shares,
+        n_samples=record.verdict.n_samples, results=tuple(results),
+    )  # fmt: skip
+    return adjusted(due)
+
+
+def _models(command: str) -> tuple[str, str] | None:
+    """The columns of both models in a command that was typed; None where it does not say."""
+    words = shlex.split(command)
+    given = dict(pairwise(word for part in words for word in part.split("=", 1)))
+    names = (given.get("--baseline"), given.get("--y-pred"))
+    return names if all(names) else None  # type: ignore[return-value]
