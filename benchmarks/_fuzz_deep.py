@@ -214,7 +214,9 @@ def check_test(test, given):
 def check_audit(audit, given):
     if audit.missing == "bounds":  # all ways to divide people whose group is missing
         given = {name: values for name, values in given.items() if name != "sensitive_features"}
-    check_rows(audit.results_, given, audit.report_pos_label if hasattr(audit, "report_pos_label") else 1, values=False)
+    check_rows(
+        audit.comparisons_, given, audit.report_pos_label if hasattr(audit, "report_pos_label") else 1, values=False
+    )
     audit.to_json()
 
 

@@ -167,8 +167,8 @@ def check(result, call):
     elif call.test == "CorrelationFairnessTest":
         check_correlation(result, call)
     elif call.test == "FairnessAudit":
-        check_p(result.results_)
-        results = result.results_
+        check_p(result.comparisons_)
+        results = result.comparisons_
         if len(results):
             expect(0 < result.p_value_ <= 1, f"p_value_ is {result.p_value_}")
         result.to_json()

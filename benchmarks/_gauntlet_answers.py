@@ -188,7 +188,7 @@ def audit(people, seed):
         people.y_true, people.y_pred, **columns(people) | {"sensitive_features": _crossed(people, 1)},
         metrics=["demographic_parity", "equalized_odds"], n_resamples=MANY, random_state=seed,
     )  # fmt: skip
-    return Answer(bool(test.concern_), rows_of(test.results_, 0.0, equal), partial(str, test))
+    return Answer(bool(test.concern_), rows_of(test.comparisons_, 0.0, equal), partial(str, test))
 
 
 def _crossed(people, n):

@@ -93,9 +93,9 @@ def audited(design, n, what, seed):
             n_resamples="adaptive",
             random_state=int(rng.integers(2**31)),
         )
-    wrong = len(false_findings(design, audit.results_))
-    right = int(audit.results_["concern"].sum()) > wrong
-    return wrong > 0, right, len(audit.results_), audit.record_.verdict.adjust
+    wrong = len(false_findings(design, audit.comparisons_))
+    right = int(audit.comparisons_["concern"].sum()) > wrong
+    return wrong > 0, right, len(audit.comparisons_), audit.record_.verdict.adjust
 
 
 def share(found):

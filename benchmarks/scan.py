@@ -83,7 +83,7 @@ def planted(adult, runs, rng, *, permuted):
         right = np.flatnonzero(inside & (y_true == y_pred))
         flipped = rng.choice(right, min(FLIPPED, len(right)), replace=False)
         y_pred[flipped] = 1 - y_pred[flipped]
-        reported = scan(y_true, y_pred, adult.features, metric="zero_one_loss").results_["subgroup"]
+        reported = scan(y_true, y_pred, adult.features, metric="zero_one_loss").comparisons_["subgroup"]
         found += name in set(reported)
         others += len(reported) - (name in set(reported))
     return {"found": found, "runs": runs, "others_reported": round(others / runs, 2)}
@@ -125,7 +125,7 @@ def null_hypotheses(adult, rng):
 
     def explained():
         order = within(features["sex"], rng)
-        found = scan(y[order], p[order], features, metric="selection_rate").results_
+        found = scan(y[order], p[order], features, metric="selection_rate").comparisons_
         return not set(found["subgroup"]) <= {"sex = Female", "sex = Male"}
 
     def strata():
@@ -233,7 +233,7 @@ def speed(adult):
                 "searched": found.n_searched_,
                 "tested": found.n_tested_,
                 "significant": int(found.subgroups_["concern"].sum()),
-                "reported": len(found.results_),
+                "reported": len(found.comparisons_),
                 "cpu_seconds": round(seconds, 1),
             }
         )

@@ -496,10 +496,12 @@ def audit(options):
     tables = median_seconds(frames, 3)
     print(f"{len(y_true):,} people ({source}), {', '.join(groups)} and all their crossings.")
     print(f"  MetricFrame, five metrics, {sum(map(len, frames()))} groups, no test {tables:>8.2f} s")
-    print(f"  FairnessAudit, {len(found.results_)} comparisons, the first call {first:>8.2f} s (CPU time; goal: 2 s)")
+    print(
+        f"  FairnessAudit, {len(found.comparisons_)} comparisons, the first call {first:>8.2f} s (CPU time; goal: 2 s)"
+    )
     for what, more in (("", {}), (", two processes", {"n_jobs": 2})):
         seconds = median_seconds(partial(ours, **more), 3)
-        rows = len(ours(**more).results_)
+        rows = len(ours(**more).comparisons_)
         print(f"  FairnessAudit{what}, {rows} comparisons {seconds:>8.2f} s    {seconds / tables:.2f} x MetricFrame")
     page = found.to_html()
     print(f"  to_html                         {median_seconds(found.to_html, 3):>8.2f} s    {len(page) / 1e6:.1f} MB")
@@ -515,7 +517,7 @@ def audit_of_scores(n, n_jobs):
             y_true, y_pred, y_score=score, sensitive_features=groups, random_state=0, n_jobs=n_jobs
         )
     seconds = time.perf_counter() - start
-    print(seconds, len(found.results_), f"{len(y_true):,} people ({source})", peak_megabytes(), sep="\t")
+    print(seconds, len(found.comparisons_), f"{len(y_true):,} people ({source})", peak_megabytes(), sep="\t")
 
 
 def scores(options):

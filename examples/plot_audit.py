@@ -34,7 +34,7 @@ print(audit.summary_[columns].to_string(index=False, float_format="{:.2g}".forma
 # %%
 # Every comparison has a sentence: who, which direction, by how much, how sure. Where nothing is significant, it says
 # how large a disparity could have been missed.
-results = audit.results_.sort_values("p_value")
+results = audit.comparisons_.sort_values("p_value")
 print("\n\n".join([*results.loc[results["concern"], "sentence"].head(3), *results["sentence"].tail(1)]))
 
 # %%

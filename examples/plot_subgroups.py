@@ -24,7 +24,7 @@ scan = SubgroupScan.from_predictions(
     max_depth=3,
 )
 print(f"searched: {scan.n_searched_}, significant: {scan.subgroups_['concern'].sum()}")
-print("\n".join(scan.results_["sentence"]))
+print("\n".join(scan.comparisons_["sentence"]))
 
 # %%
 # The subgroups that are reported. Each differs from everyone else; given those above it, it differs still.
@@ -54,4 +54,4 @@ halves = SubgroupScan.from_predictions(
     guarantee="split",
     random_state=0,
 )
-print(halves.results_[["subgroup", "n_group", "disparity", "p_value_adjusted"]].to_string())
+print(halves.comparisons_[["subgroup", "n_group", "disparity", "p_value_adjusted"]].to_string())

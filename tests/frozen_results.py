@@ -157,7 +157,7 @@ def of_test(test):
     """Write down a fitted test: attributes, what `to_frame` changes in the comparisons, and texts."""
     values = attributes(test)
     texts = {"str": str(test), "reasons": sentences(test.excluded_)}
-    flat, fitted = frame(test.to_frame()), values.get("comparisons_", values.get("results_", {"columns": {}}))
+    flat, fitted = frame(test.to_frame()), values.get("comparisons_", values.get("comparisons_", {"columns": {}}))
     values["to_frame"] = {name: item for name, item in flat["columns"].items() if item != fitted["columns"].get(name)}
     return values, texts
 
@@ -165,7 +165,7 @@ def of_test(test):
 def of_audit(audit, *, record=False):
     """Write down a fitted audit; `record`: also every value of its record."""
     values, texts = of_test(audit)
-    texts["sentences"] = sentences(audit.results_)
+    texts["sentences"] = sentences(audit.comparisons_)
     written = json.loads(audit.to_json())
     values["record"] = unworded(written) if record else sorted(written.keys() - TRACED)
     written |= {"created": "2026-01-01T00:00:00+00:00", "versions": {"skfairtest": "0"}}
@@ -174,7 +174,7 @@ def of_audit(audit, *, record=False):
     written["provenance"]["model_hash"] = None
     text = json.dumps(written, sort_keys=True)
     again = sf.FairnessAudit.from_json(text)
-    values["read_again"] = plain([again.p_value_, again.concern_, len(again.results_)])
+    values["read_again"] = plain([again.p_value_, again.concern_, len(again.comparisons_)])
     texts["str"] = texts["str"].replace(audit.record_.created, "").replace(hash_of_model, "")
     for library, number in audit.record_.versions.items():
         texts["str"] = texts["str"].replace(f"{library}: {number}", library)

@@ -285,7 +285,7 @@ class Audits(Kind):
     cls = FairnessAudit
     everybody = people(160)
     labels = ("y_true", "y_pred")
-    frames = ("results_", "by_group_", "excluded_", "summary_")
+    frames = ("comparisons_", "by_group_", "excluded_", "summary_")
     values = ("p_value_", "rejected_", "concern_", "n_samples_")
     requests = ("sensitive_features", "control_features", "sample_weight", "clusters")
     nonsense = {"metrics": "nonsense", "margin": "wide"}
@@ -312,10 +312,10 @@ class Audits(Kind):
         }
 
     def fixed(self, test):
-        return [test.results_["disparity"]]
+        return [test.comparisons_["disparity"]]
 
     def drawn(self, test):
-        return test.results_["p_value"]
+        return test.comparisons_["p_value"]
 
     def sentence(self, test):
         return "^Fairness audit"
@@ -327,7 +327,7 @@ class Scans(Kind):
     cls = SubgroupScan
     everybody = people(300, small=True)
     labels = ("y_true", "y_pred")
-    frames = ("results_", "subgroups_", "not_searched_")
+    frames = ("comparisons_", "subgroups_", "not_searched_")
     compared = "subgroups_"
     values = (
         "p_value_", "rejected_", "concern_", "statistic_", "disparity_", "confidence_interval_", "remaining_p_value_",

@@ -25,7 +25,7 @@ from skfairtest.subgroups.fairness import SubgroupScan
 class ReportedAudit(ReportMixin):
     """Fitted attributes, frames, text, pages and JSON from a record."""
 
-    _all = "results_ has all"
+    _all = "comparisons_ has all"
 
     def _set(self, record: AuditRecord) -> None:
         """Take fitted attributes from a record, wherever it comes from."""
@@ -34,7 +34,7 @@ class ReportedAudit(ReportMixin):
         self.scan_: SubgroupScan | None = None
         self.impact_ = None if record.impact is None else record.impact.frame
         self.baseline_: dict[str, PairedFairnessTest] | None = None
-        self.results_ = pd.concat([_results(part) for part in record.parts], ignore_index=True)
+        self.comparisons_ = pd.concat([_results(part) for part in record.parts], ignore_index=True)
         self.by_group_ = pd.concat([_with_feature(part, part.by_group) for part in record.parts], ignore_index=True)
         left_out = [_with_feature(part, part.excluded) for part in record.parts if len(part.excluded)]
         self.excluded_ = (
@@ -54,10 +54,10 @@ class ReportedAudit(ReportMixin):
         Returns
         -------
         DataFrame
-            A copy of `results_`.
+            A copy of `comparisons_`.
         """
         check_is_fitted(self)
-        return written_labels(self.results_)
+        return written_labels(self.comparisons_)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything that reports are made from, as plain Python objects.

@@ -129,7 +129,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
 
     Attributes
     ----------
-    results_ : DataFrame
+    comparisons_ : DataFrame
         One row per comparison: ``feature``, ``metric``, ``group``, ``other``, ``stratum``, ``n_group``, ``n_other``,
         ``value_group``, ``value_other``, ``disparity``, ``standard_error``, ``statistic``, ``ci_low``, ``ci_high``,
         ``p_value``, ``p_value_adjusted``, ``minimum_detectable``, ``concern``, ``verdict``, ``method`` and
@@ -209,10 +209,12 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     ...     compas.y_pred,
     ...     sensitive_features=compas.sensitive_features[["sex", "age_cat"]],
     ... )
-    >>> audit.rejected_, len(audit.results_)
+    >>> audit.rejected_, len(audit.comparisons_)
     (True, 50)
     >>> print(
-    ...     audit.results_.query("feature == 'sex' and metric == 'accuracy'")["sentence"].item()
+    ...     audit.comparisons_.query("feature == 'sex' and metric == 'accuracy'")[
+    ...         "sentence"
+    ...     ].item()
     ... )
     No significant disparity was detected between men and women in accuracy. 65.4% of men ...
 
@@ -373,7 +375,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         ...     X=compas.sensitive_features,
         ...     scan=SubgroupScan(metric="false_positive_rate", features=["sex", "age_cat"]),
         ... )
-        >>> audit.scan_.results_["subgroup"].tolist()[:2]
+        >>> audit.scan_.comparisons_["subgroup"].tolist()[:2]
         ['race = African-American', 'age_cat = Less than 25']
         """
         if X is not None and not params.get("scan"):

@@ -222,7 +222,7 @@ class GroupsTest(ReportMixin):
         >>> audit = FairnessAudit.from_predictions(
         ...     None, [1, 1, 1, 1, 0, 0, 0, 0], sensitive_features={"sex": list("ffffmmmm")}
         ... )
-        >>> audit.results_[["metric", "group", "other", "disparity"]]
+        >>> audit.comparisons_[["metric", "group", "other", "disparity"]]
                    metric group other  disparity
         0  selection_rate     f     m        1.0
         """
@@ -283,7 +283,7 @@ class GroupsTest(ReportMixin):
         >>> round(test.disparity_, 3), round(test.p_value_, 2)
         (0.018, 0.23)
         >>> audit = FairnessAudit.from_table(berkeley, metrics="selection_rate")
-        >>> found = audit.results_[audit.results_["concern"]]
+        >>> found = audit.comparisons_[audit.comparisons_["concern"]]
         >>> found[["group", "other", "stratum", "disparity"]].round(2)
             group other stratum  disparity
         1  Female  Male       A        0.2

@@ -31,7 +31,7 @@ class DisparityDisplay(FittedDisplay):
     """Forest plot of the comparisons of a test or an audit, or of the subgroups of a scan.
 
     Each pair of groups has the group with the smaller value first, and the strongest evidence is on top. Significant
-    disparities are orange diamonds, the others blue circles. For a `SubgroupScan`, the subgroups in its `results_` are
+    disparities are orange diamonds, the others blue circles. For a `SubgroupScan`, those in its `comparisons_` are
     drawn, in their order. An arrow marks an interval that extends beyond the plot. A metric that looks at all groups at
     once has no disparity to draw; such comparisons are counted below the axis.
 
@@ -159,7 +159,7 @@ class DisparityDisplay(FittedDisplay):
 
     @classmethod
     def _of_scan(cls, scan: SubgroupScan, name: str | None) -> Self:
-        found, setup = scan.results_, scan._setup.sentences
+        found, setup = scan.comparisons_, scan._setup.sentences
         if found.empty:
             raise ParameterError(
                 "test reports no subgroup, so there is nothing to draw; subgroups_ lists all that were tested"

@@ -28,7 +28,7 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn", "matplotli
 
 
 #: Where the rest of a long report is.
-REST = "to_text(details=True), or to_html('report.html') as a page; results_ and by_group_ are frames."
+REST = "to_text(details=True), or to_html('report.html') as a page; comparisons_ and by_group_ are frames."
 
 
 class Pages:

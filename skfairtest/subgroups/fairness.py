@@ -119,7 +119,7 @@ class SubgroupScan(GroupsTest):
         Of the subgroup with the strongest evidence.
     confidence_interval_ : tuple of float
         Limits of its disparity, simultaneous over all subgroups tested.
-    results_ : DataFrame
+    comparisons_ : DataFrame
         The subgroups that are reported, the strongest evidence of each metric first: how many people, both values,
         their disparity with an interval, p-values, and a sentence. ``n_group`` and ``n_other`` count the people of
         both sides (with "split" those of the half that is tested), ``n_effective`` those of the subgroup who meet the
@@ -127,11 +127,12 @@ class SubgroupScan(GroupsTest):
         subgroups above. Intervals are simultaneous over all subgroups tested (with "fdr" and "fdr_bh" their
         false-coverage rate is controlled).
     subgroups_ : DataFrame
-        All subgroups that were tested, by p-value; ``concern`` says which differ, ``reported`` which are in `results_`.
+        All subgroups that were tested, by p-value; ``concern``: which differ, ``reported``: which of them are in
+        `comparisons_`.
     not_searched_ : DataFrame
         What was not searched, for each combination of features: how many subgroups, and why.
     remaining_p_value_ : float
-        The smallest adjusted p-value of what is left given all subgroups in `results_`; 1 where nothing is.
+        The smallest adjusted p-value of what is left given all subgroups in `comparisons_`; 1 where nothing is.
     n_searched_ : int
         How many subgroups were searched, for all metrics together.
     n_tested_ : int
@@ -169,7 +170,7 @@ class SubgroupScan(GroupsTest):
     people are one hypothesis, and so are a subgroup and its complement in a two-sided test.
 
     The hypotheses are about each subgroup as a whole: where women are treated worse, so are young women, although being
-    young adds nothing. Subgroups that add nothing are left out of `results_`. Each further subgroup there still differs
+    young adds nothing. Subgroups that add nothing are left out of `comparisons_`. Each further one there still differs
     within the strata that the subgroups above it define, adjusted for everything searched. Its description is no longer
     than needed: a subgroup is replaced by a shorter description if it does not differ at the level within that one.
 
@@ -193,7 +194,7 @@ class SubgroupScan(GroupsTest):
     ...     compare="in_context",
     ...     metric="selection_rate",
     ... )
-    >>> scan.results_[["subgroup", "compared_with", "disparity"]].round(2)
+    >>> scan.comparisons_[["subgroup", "compared_with", "disparity"]].round(2)
                            subgroup               compared_with  disparity
     0                  sex = Female               everyone else      -0.14
     1  department = A, sex = Female  others with department = A       0.20
@@ -207,8 +208,8 @@ class SubgroupScan(GroupsTest):
         "clusters": False,
     }
     _reported: ClassVar[tuple[str, ...]] = (
-        "p_value", "rejected", "concern", "statistic", "disparity", "confidence_interval", "results", "not_searched",
-        "remaining_p_value", "n_searched", "n_tested", "edges", "pos_label", "n_samples",
+        "p_value", "rejected", "concern", "statistic", "disparity", "confidence_interval", "comparisons",
+        "not_searched", "remaining_p_value", "n_searched", "n_tested", "edges", "pos_label", "n_samples",
     )  # fmt: skip
 
     def __init__(
@@ -340,7 +341,7 @@ class SubgroupScan(GroupsTest):
         ...     sensitive_features=compas.sensitive_features,
         ...     metric="false_positive_rate",
         ... )
-        >>> scan.results_["subgroup"].tolist()[:2]
+        >>> scan.comparisons_["subgroup"].tolist()[:2]
         ['race = African-American', 'age_cat = Less than 25']
         """
         if sensitive_features is not None and X is not None and params.get("features") is not None:
@@ -530,11 +531,11 @@ class SubgroupScan(GroupsTest):
             return alpha * (reported if fdr else 1) / n_tested
 
         sentence = partial(subgroup_sentence, self._setup.sentences)
-        self.results_ = results_frame(frames, tested, chosen, error, sentence)
+        self.comparisons_ = results_frame(frames, tested, chosen, error, sentence)
         familywise = adjusted(tested, "familywise") if fdr else log_adjusted
         self.p_value_ = p_of(min((float(log_p.min()) for log_p in familywise if len(log_p)), default=0.0))
         self.rejected_ = self.p_value_ <= alpha
-        self.concern_ = len(self.results_) > 0
+        self.concern_ = len(self.comparisons_) > 0
         strongest = min(
             ((float(one.log_p.min()), place) for place, one in enumerate(tested) if len(one.log_p)), default=(0.0, -1)
         )[1]
@@ -574,7 +575,7 @@ class SubgroupScan(GroupsTest):
         """The record of the scan, from which reports are written."""
         return ScanRecord(
             self._setup, self.n_searched_, self.n_tested_, int(self.subgroups_["concern"].sum()), self.p_value_,
-            self.remaining_p_value_, tuple({name: row[name] for name in RESULT} for row in records(self.results_)),
+            self.remaining_p_value_, tuple({name: row[name] for name in RESULT} for row in records(self.comparisons_)),
         )  # fmt: skip
 
     def to_frame(self) -> Any:

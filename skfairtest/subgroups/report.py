@@ -166,7 +166,7 @@ PROMISES = {
     ),
 }
 _SHARE = between(0, 1)
-#: What is said of a subgroup that is reported, as `SubgroupScan.results_` has it.
+#: What is said of a subgroup that is reported, as `SubgroupScan.comparisons_` has it.
 RESULT = {
     "metric": text, "subgroup": text, "compared_with": text, "depth": count, "n_group": count, "n_other": count,
     "n_effective": count, "value_group": real, "value_other": real, "disparity": real, "statistic": real,

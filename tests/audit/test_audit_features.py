@@ -51,7 +51,7 @@ def test_another_order_of_features_changes_no_p_value(people, params):
             control_features=people[["soil"]] if params.get("disparity") == "ratio" else None,
             random_state=7,
             **params,
-        ).results_
+        ).comparisons_
         for features in (["tree", "moss"], ["moss", "tree"])
     )
     for name in ("tree", "moss"):
@@ -66,20 +66,20 @@ def test_an_audit_is_the_last_step_of_a_pipeline(people):
     model = LogisticRegression().fit(people[["score"]], people["y_true"])
     pipeline = make_pipeline("passthrough", FairnessAudit(model, metrics="accuracy"))
     pipeline.fit(people[["score"]], people["y_true"], fairnessaudit__sensitive_features=people["tree"])
-    expected = pipeline[-1].results_
+    expected = pipeline[-1].comparisons_
     with config_context(enable_metadata_routing=True):
         pipeline.fit(people[["score"]], people["y_true"], sensitive_features=people["tree"])
-    pd.testing.assert_frame_equal(pipeline[-1].results_, expected)
+    pd.testing.assert_frame_equal(pipeline[-1].comparisons_, expected)
 
 
 def test_a_second_fit_has_the_features_of_the_second(people):
     audit = FairnessAudit(metrics="selection_rate", random_state=0)
     audit.fit(people["y_pred"], sensitive_features=people[["tree", "moss"]])
     audit.fit(people["y_pred"], sensitive_features=people["moss"])
-    assert audit.results_["feature"].tolist() == ["moss"]
+    assert audit.comparisons_["feature"].tolist() == ["moss"]
     fresh = FairnessAudit(metrics="selection_rate", random_state=0)
     fresh.fit(people["y_pred"], sensitive_features=people["moss"])
-    pd.testing.assert_frame_equal(audit.results_, fresh.results_, check_exact=True)
+    pd.testing.assert_frame_equal(audit.comparisons_, fresh.comparisons_, check_exact=True)
     dated, again = ((str(one), one.record_.created) for one in (audit, fresh))
     assert dated[0].replace(dated[1], "") == again[0].replace(again[1], "")
 
@@ -107,13 +107,13 @@ def test_small_groups_of_many_have_one_answer_for_any_processes_and_order(many, 
     params = {"n_resamples": n_resamples, "method": "permutation"}
     one, two = (audited(many, n_jobs=n_jobs, **params) for n_jobs in (1, 2))
     again = audited(many.sample(frac=1, random_state=1), **params)
-    pd.testing.assert_frame_equal(one.results_, two.results_)
+    pd.testing.assert_frame_equal(one.comparisons_, two.comparisons_)
     # Sums of the same numbers may be rounded in another order.
-    pd.testing.assert_frame_equal(one.results_, again.results_, rtol=1e-9)
+    pd.testing.assert_frame_equal(one.comparisons_, again.comparisons_, rtol=1e-9)
 
 
 def test_strong_evidence_stops_at_as_many_resamples_as_a_finding_takes(many):
-    found = audited(many).results_.set_index(["metric", "group", "other"])
+    found = audited(many).comparisons_.set_index(["metric", "group", "other"])
     enough = len(found) / 0.05
     assert enough == 120  # more than the 99 that were asked for
     strong = found.loc["calibration"].loc[[("large", "small"), ("middle", "small")]]
@@ -122,5 +122,5 @@ def test_strong_evidence_stops_at_as_many_resamples_as_a_finding_takes(many):
     assert strong["p_value_adjusted"].max() == pytest.approx(6 / 121)
     weak = found.loc[("calibration", "large", "middle")]
     assert weak["p_value"] > 0.1
-    adaptive = audited(many, n_resamples="adaptive").results_
+    adaptive = audited(many, n_resamples="adaptive").comparisons_
     assert adaptive["p_value"].min() == pytest.approx(1e-4)  # nobody stops where all that were asked for are enough

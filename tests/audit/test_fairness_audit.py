@@ -87,23 +87,23 @@ def stepped_down(rows):
 
 
 def test_each_feature_comes_first_then_all_together(audit):
-    assert audit.results_["feature"].drop_duplicates().tolist() == ["race", "sex", "race x sex"]
-    assert audit.results_["metric"].drop_duplicates().tolist() == RATES
+    assert audit.comparisons_["feature"].drop_duplicates().tolist() == ["race", "sex", "race x sex"]
+    assert audit.comparisons_["metric"].drop_duplicates().tolist() == RATES
     assert audit.n_samples_ == 7214
-    counts = audit.results_.groupby("feature", sort=False)["metric"].value_counts(sort=False)
+    counts = audit.comparisons_.groupby("feature", sort=False)["metric"].value_counts(sort=False)
     assert counts["race"].tolist() == [15] * 5
     assert counts["sex"].tolist() == [1] * 5
 
 
 def test_one_family_runs_over_all_groupings_and_metrics(audit, table):
-    holm = multipletests(audit.results_["p_value"], method="holm")[1]
-    expected = stepped_down(audit.results_)
-    np.testing.assert_allclose(audit.results_["p_value_adjusted"], expected, rtol=1e-12)
+    holm = multipletests(audit.comparisons_["p_value"], method="holm")[1]
+    expected = stepped_down(audit.comparisons_)
+    np.testing.assert_allclose(audit.comparisons_["p_value_adjusted"], expected, rtol=1e-12)
     assert (expected <= holm).all()
     plain = FairnessAudit.from_table(table, adjust="holm")
-    np.testing.assert_allclose(plain.results_["p_value_adjusted"], holm, rtol=1e-12)
-    assert audit.p_value_ == audit.results_["p_value_adjusted"].min()
-    np.testing.assert_array_equal(audit.results_["concern"], audit.results_["p_value_adjusted"] <= 0.05)
+    np.testing.assert_allclose(plain.comparisons_["p_value_adjusted"], holm, rtol=1e-12)
+    assert audit.p_value_ == audit.comparisons_["p_value_adjusted"].min()
+    np.testing.assert_array_equal(audit.comparisons_["concern"], audit.comparisons_["p_value_adjusted"] <= 0.05)
     assert audit.rejected_ is True
     assert audit.concern_ is True
 
@@ -111,7 +111,7 @@ def test_one_family_runs_over_all_groupings_and_metrics(audit, table):
 @pytest.mark.parametrize("adjust", ["bonferroni", "fdr_bh", "fdr_by", None])
 def test_other_adjustments_run_over_the_same_family(table, adjust):
     found = FairnessAudit.from_table(table, metrics="accuracy", adjust=adjust, intersections=False)
-    rows = found.results_
+    rows = found.comparisons_
     expected = rows["p_value"] if adjust is None else multipletests(rows["p_value"], method=adjust)[1]
     np.testing.assert_allclose(rows["p_value_adjusted"], expected, rtol=1e-12)
     assert found.record_.verdict.adjust == adjust
@@ -121,7 +121,7 @@ def test_other_adjustments_run_over_the_same_family(table, adjust):
 @pytest.mark.parametrize(("feature", "compare"), [("race", "between_groups"), ("sex", "between_groups")])
 def test_values_and_p_values_are_those_of_a_test_of_each_grouping(audit, table, feature, compare):
     test = FairnessTest.from_table(table.regroup(feature), metric=RATES, compare=compare)
-    own = audit.results_[audit.results_["feature"] == feature].reset_index(drop=True)
+    own = audit.comparisons_[audit.comparisons_["feature"] == feature].reset_index(drop=True)
     same = ["metric", "group", "other", "disparity", "statistic", "p_value", "method"]
     pd.testing.assert_frame_equal(own[same], test.comparisons_[same])
     values = audit.by_group_[audit.by_group_["feature"] == feature]
@@ -131,7 +131,7 @@ def test_values_and_p_values_are_those_of_a_test_of_each_grouping(audit, table, 
 
 def test_an_intersection_is_compared_with_everyone_else(audit, table):
     test = FairnessTest.from_table(table, metric=RATES, compare="to_rest")
-    own = audit.results_[audit.results_["feature"] == "race x sex"].reset_index(drop=True)
+    own = audit.comparisons_[audit.comparisons_["feature"] == "race x sex"].reset_index(drop=True)
     same = ["metric", "group", "other", "n_group", "n_other", "disparity", "p_value", "method"]
     pd.testing.assert_frame_equal(own[same], test.comparisons_[same])
     assert set(own["other"]) == {"rest"}
@@ -141,7 +141,7 @@ def test_an_intersection_is_compared_with_everyone_else(audit, table):
 
 def test_asking_more_questions_costs_power(audit, table):
     alone = FairnessTest.from_table(table.regroup("sex"), metric="false_positive_rate")
-    own = audit.results_
+    own = audit.comparisons_
     (sex,) = own[(own["feature"] == "sex") & (own["metric"] == "false_positive_rate")].to_dict("records")
     assert sex["p_value"] == pytest.approx(alone.p_value_, rel=1e-12)
     assert sex["p_value_adjusted"] >= alone.p_value_
@@ -152,21 +152,21 @@ def test_strata_and_their_averages_are_one_family(compas_table):
     table = compas_table.regroup(["race", "sex"], "age_cat")
     found = FairnessAudit.from_table(table, metrics="selection_rate", intersections=False)
     # All pairs of races are tied in each stratum and on average: each race is in every stratum.
-    expected = stepped_down(found.results_)
-    np.testing.assert_allclose(found.results_["p_value_adjusted"], expected, rtol=1e-12)
-    assert found.results_["stratum"].isna().sum() == 16
-    assert found.record_.verdict.n_comparisons == len(found.results_) > 16
-    assert found.p_value_ == found.results_["p_value_adjusted"].min()
-    assert set(found.results_["stratum"].dropna()) == {"25 - 45", "Greater than 45", "Less than 25"}
+    expected = stepped_down(found.comparisons_)
+    np.testing.assert_allclose(found.comparisons_["p_value_adjusted"], expected, rtol=1e-12)
+    assert found.comparisons_["stratum"].isna().sum() == 16
+    assert found.record_.verdict.n_comparisons == len(found.comparisons_) > 16
+    assert found.p_value_ == found.comparisons_["p_value_adjusted"].min()
+    assert set(found.comparisons_["stratum"].dropna()) == {"25 - 45", "Greater than 45", "Less than 25"}
 
 
 @pytest.mark.filterwarnings("ignore:sensitive_features. .* left out of comparisons:UserWarning")
 def test_three_features_are_crossed_in_every_way(compas_table, three_features):
     found = three_features
-    names = found.results_["feature"].drop_duplicates().tolist()
+    names = found.comparisons_["feature"].drop_duplicates().tolist()
     assert sorted(name.count(" x ") for name in names) == [0, 0, 0, 1, 1, 1, 2]
     without = FairnessAudit.from_table(compas_table, metrics="selection_rate", intersections=False)
-    assert without.results_["feature"].nunique() == 3
+    assert without.comparisons_["feature"].nunique() == 3
 
 
 def test_a_grouping_with_one_group_is_reported_and_crossed_with_nothing():
@@ -174,7 +174,7 @@ def test_a_grouping_with_one_group_is_reported_and_crossed_with_nothing():
         y_pred=[0, 1] * 20, sensitive_features={"sex": ["f"] * 10 + ["m"] * 30, "planet": ["Earth"] * 40}
     )
     found = FairnessAudit.from_table(table)
-    assert found.results_["feature"].tolist() == ["sex"]
+    assert found.comparisons_["feature"].tolist() == ["sex"]
     ((grouping, reason),) = found.record_.not_compared
     assert grouping == "planet"
     assert "one group only" in reason
@@ -194,7 +194,7 @@ def test_a_grouping_whose_rate_is_undefined_does_not_stop_the_others():
         sensitive_features={"sex": ["f"] * 8 + ["m"] * 12, "town": ["x", "x", "y", "y"] * 5},
     )
     found = FairnessAudit.from_table(table, metrics="precision", intersections=False)
-    assert found.results_["feature"].tolist() == ["town"]
+    assert found.comparisons_["feature"].tolist() == ["town"]
     assert found.excluded_["feature"].tolist() == ["sex"]
     assert "nobody" in found.excluded_["reason"][0]
     assert "No comparison is defined" in found.to_text(details=True)
@@ -208,9 +208,9 @@ def test_a_classifier_with_probabilities_is_also_audited_by_them(people):
     model = LogisticRegression().fit(X, y)
     groups = groups["sex"]
     found = FairnessAudit(model, random_state=0, n_resamples=999).fit(X, y, sensitive_features=groups)
-    assert found.results_["metric"].drop_duplicates().tolist() == [*RATES, "roc_auc", "calibration"]
+    assert found.comparisons_["metric"].drop_duplicates().tolist() == [*RATES, "roc_auc", "calibration"]
     alone = FairnessTest(model, metric="roc_auc", random_state=0, n_resamples=99).fit(X, y, sensitive_features=groups)
-    (auc,) = found.results_.query("metric == 'roc_auc'").to_dict("records")
+    (auc,) = found.comparisons_.query("metric == 'roc_auc'").to_dict("records")
     assert auc["disparity"] == pytest.approx(alone.disparity_)
     given = FairnessAudit.from_predictions(
         y,
@@ -220,14 +220,14 @@ def test_a_classifier_with_probabilities_is_also_audited_by_them(people):
         random_state=0,
         n_resamples=999,
     )
-    pd.testing.assert_frame_equal(given.results_, found.results_)
+    pd.testing.assert_frame_equal(given.comparisons_, found.comparisons_)
 
 
 def test_decision_values_have_no_calibration(people):
     X, y, groups = people
     model = LinearSVC().fit(X, y)
     found = FairnessAudit(model, random_state=0, n_resamples=999).fit(X, y, sensitive_features=groups["sex"])
-    assert found.results_["metric"].drop_duplicates().tolist() == [*RATES, "roc_auc"]
+    assert found.comparisons_["metric"].drop_duplicates().tolist() == [*RATES, "roc_auc"]
     assert found.record_.not_compared == (("calibration", "scores go beyond 0 and 1, so they are no probabilities"),)
     assert "no probabilities" in str(found)
 
@@ -238,11 +238,11 @@ def test_numbers_are_audited_by_their_errors(people):
     model = LinearRegression().fit(X, target + y)
     names = ["mean_prediction", "mean_residual", "mean_squared_error", "mean_absolute_error"]
     found = FairnessAudit(model, random_state=0, n_resamples=999).fit(X, target, sensitive_features=groups["sex"])
-    assert found.results_["metric"].tolist() == names
+    assert found.comparisons_["metric"].tolist() == names
     given = FairnessAudit.from_predictions(
         target, model.predict(X), sensitive_features=groups["sex"], random_state=0, n_resamples=999
     )
-    pd.testing.assert_frame_equal(given.results_, found.results_)
+    pd.testing.assert_frame_equal(given.comparisons_, found.comparisons_)
 
 
 def test_several_labels_have_accuracies(people):
@@ -250,13 +250,13 @@ def test_several_labels_have_accuracies(people):
     y = np.digitize(X[:, 0], [-0.5, 0.5])
     model = LogisticRegression().fit(X, y)
     found = FairnessAudit(model, random_state=0, n_resamples=999).fit(X, y, sensitive_features=groups["sex"])
-    assert found.results_["metric"].tolist() == ["accuracy", "balanced_accuracy"]
+    assert found.comparisons_["metric"].tolist() == ["accuracy", "balanced_accuracy"]
 
 
 def test_without_true_labels_only_decisions_are_compared(people):
     X, y, groups = people
     found = FairnessAudit(LogisticRegression().fit(X, y)).fit(X, sensitive_features=groups)
-    assert set(found.results_["metric"]) == {"selection_rate"}
+    assert set(found.comparisons_["metric"]) == {"selection_rate"}
 
 
 def test_scores_alone_are_audited_as_scores(people):
@@ -265,7 +265,7 @@ def test_scores_alone_are_audited_as_scores(people):
     found = FairnessAudit.from_predictions(
         y, None, y_score=scores, sensitive_features=groups["sex"], random_state=0, n_resamples=999
     )
-    assert found.results_["metric"].tolist() == ["roc_auc", "calibration"]
+    assert found.comparisons_["metric"].tolist() == ["roc_auc", "calibration"]
 
 
 def test_scores_where_labels_belong_are_an_error(people):
@@ -285,7 +285,7 @@ def test_a_large_family_is_drawn_for_as_long_as_it_takes_to_find_anything(people
     # 1 + 3 + 6 comparisons by two metrics: not even none of 99 draws would be significant at .05 / 20.
     found = FairnessAudit.from_predictions(
         y, score, **{**common, "metrics": ["mean_prediction", "brier_score"]}
-    ).results_
+    ).comparisons_
     assert set(found["method"]) == {"permutation"}
     assert found["p_value"].min() < 0.05 / 20 < 1 / 100
     assert found["concern"].any()
@@ -293,7 +293,7 @@ def test_a_large_family_is_drawn_for_as_long_as_it_takes_to_find_anything(people
     with pytest.warns(UserWarning, match="n_resamples=99 cannot reject"):
         few = FairnessAudit.from_predictions(y, score, **asked)
     assert not few.rejected_
-    assert np.isinf(few.results_["minimum_detectable"]).all()
+    assert np.isinf(few.comparisons_["minimum_detectable"]).all()
 
 
 @pytest.mark.slow
@@ -305,7 +305,9 @@ def test_no_law_says_more_of_small_skewed_groups_than_its_draws_can():
     y = (rng.random(900) < score).astype(int)
     group = np.r_[np.repeat([f"{i}" for i in range(20)], 30), ["large"] * 300]
     features = {"group": group, "sex": rng.choice(["f", "m"], 900)}
-    found = FairnessAudit.from_predictions(y, None, y_score=score, sensitive_features=features, random_state=0).results_
+    found = FairnessAudit.from_predictions(
+        y, None, y_score=score, sensitive_features=features, random_state=0
+    ).comparisons_
     assert len(found) > 400
     assert set(found["method"]) == {"permutation", "score"}
     assert found.loc[found["method"] == "permutation", "p_value"].min() >= 1 / (1 + 2 * 550 / 0.05)
@@ -329,9 +331,11 @@ def test_too_few_draws_that_were_asked_for_are_warned_of(people):
 def test_a_finding_does_not_depend_on_which_other_features_are_audited(people):
     X, y, groups = people
     common = {"metrics": "mean_residual", "n_resamples": 499, "random_state": 3, "intersections": False}
-    both = FairnessAudit.from_predictions(y, X[:, 1], sensitive_features=groups, **common).results_
-    swapped = FairnessAudit.from_predictions(y, X[:, 1], sensitive_features=groups[["town", "sex"]], **common).results_
-    alone = FairnessAudit.from_predictions(y, X[:, 1], sensitive_features=groups["sex"], **common).results_
+    both = FairnessAudit.from_predictions(y, X[:, 1], sensitive_features=groups, **common).comparisons_
+    swapped = FairnessAudit.from_predictions(
+        y, X[:, 1], sensitive_features=groups[["town", "sex"]], **common
+    ).comparisons_
+    alone = FairnessAudit.from_predictions(y, X[:, 1], sensitive_features=groups["sex"], **common).comparisons_
     for found in (both, swapped):
         assert found[found["feature"] == "sex"]["p_value"].tolist() == alone["p_value"].tolist()
 
@@ -339,9 +343,9 @@ def test_a_finding_does_not_depend_on_which_other_features_are_audited(people):
 def test_a_margin_asks_for_more_than_chance(table):
     asked = {"metrics": "selection_rate", "intersections": False, "method": "asymptotic"}
     plain, wide = (FairnessAudit.from_table(table, **asked, margin=margin) for margin in (None, 0.2))
-    assert plain.results_["concern"].sum() > wide.results_["concern"].sum() > 0
+    assert plain.comparisons_["concern"].sum() > wide.comparisons_["concern"].sum() > 0
     assert "beyond the margin" in str(wide)
-    assert (wide.results_["minimum_detectable"] > 0.2).all()
+    assert (wide.comparisons_["minimum_detectable"] > 0.2).all()
 
 
 def test_weights_and_clusters_travel_with_people(people):
@@ -354,8 +358,8 @@ def test_weights_and_clusters_travel_with_people(people):
     alone = FairnessTest.from_predictions(
         y, X[:, 0] > 0, **common, metric=RATES, random_state=0, n_resamples=499, adjust="holm"
     )
-    np.testing.assert_array_equal(found.results_["disparity"], alone.comparisons_["disparity"])
-    np.testing.assert_array_equal(found.results_["p_value"], alone.comparisons_["p_value"])
+    np.testing.assert_array_equal(found.comparisons_["disparity"], alone.comparisons_["disparity"])
+    np.testing.assert_array_equal(found.comparisons_["p_value"], alone.comparisons_["p_value"])
     assert "200 clusters" in found.to_text(details=True)
 
 
@@ -373,7 +377,7 @@ def test_a_metric_of_ones_own_and_one_that_looks_at_all_groups(people):
         random_state=0,
         n_resamples=199,
     )
-    assert found.results_["metric"].tolist() == ["gain", "normalized_mutual_info", "f1"]
+    assert found.comparisons_["metric"].tolist() == ["gain", "normalized_mutual_info", "f1"]
     again = FairnessAudit.from_json(found.to_json())
     assert str(again) == str(found)
 
@@ -384,7 +388,7 @@ def test_a_metric_of_ones_own_and_one_that_looks_at_all_groups(people):
 def test_no_sentence_says_that_a_model_is_fair(audit, table):
     quiet = FairnessAudit.from_table(table.regroup("sex"), metrics="false_positive_rate")
     for found in (audit, quiet):
-        words = f"{found}{' '.join(found.results_['sentence'])}".lower()
+        words = f"{found}{' '.join(found.comparisons_['sentence'])}".lower()
         assert "is fair" not in words
         assert "are fair" not in words
     assert quiet.rejected_ is False
@@ -392,20 +396,22 @@ def test_no_sentence_says_that_a_model_is_fair(audit, table):
 
 
 def test_what_was_not_found_comes_with_what_could_have_been_missed(audit):
-    missed = audit.results_[~audit.results_["concern"] & np.isfinite(audit.results_["minimum_detectable"])]
+    missed = audit.comparisons_[~audit.comparisons_["concern"] & np.isfinite(audit.comparisons_["minimum_detectable"])]
     assert len(missed)
     for sentence, size in zip(missed["sentence"], missed["minimum_detectable"], strict=True):
         assert sentence.startswith("No significant disparity was detected between ")
         found = re.search(r"had an 80% chance of detecting a gap of (\d+\.\d+) points\.$", sentence)
         assert float(found[1]) == pytest.approx(100 * size, abs=0.051)
         assert "No disparity inside the interval is ruled out" in sentence
-    hopeless = audit.results_[np.isinf(audit.results_["minimum_detectable"])]
+    hopeless = audit.comparisons_[np.isinf(audit.comparisons_["minimum_detectable"])]
     assert len(hopeless)
     assert hopeless["sentence"].str.contains("no gap, however large, had an 80% chance of being detected here").all()
 
 
 def test_a_finding_says_who_how_much_which_way_and_how_sure(audit):
-    (row,) = audit.results_.query("feature == 'sex' and metric == 'precision' and group == 'Female'").to_dict("records")
+    (row,) = audit.comparisons_.query("feature == 'sex' and metric == 'precision' and group == 'Female'").to_dict(
+        "records"
+    )
     assert row["verdict"] == "disparity found"
     assert row["sentence"].startswith(
         "Among people predicted positive, 51.27% of women were truly positive, versus 63.54% of men: 12.27 points less"
@@ -426,7 +432,7 @@ def test_the_names_in_the_record_ask_for_the_same_comparisons(name):
 
 def test_ratios_are_told_as_ratios(table):
     found = FairnessAudit.from_table(table, metrics="selection_rate", disparity="ratio", intersections=False)
-    row = found.results_.iloc[1]
+    row = found.comparisons_.iloc[1]
     assert "times as much" in row["sentence"]
     assert row["minimum_detectable"] > 1
 
@@ -435,7 +441,7 @@ def test_the_smallest_detectable_disparity_would_have_been_found_with_the_power_
     from skfairtest import power
 
     found = FairnessAudit.from_table(table.regroup("sex"), metrics="selection_rate")
-    row = found.results_.iloc[0]
+    row = found.comparisons_.iloc[0]
     size = row["minimum_detectable"]
     reached = power(
         metric="selection_rate",
@@ -447,9 +453,9 @@ def test_the_smallest_detectable_disparity_would_have_been_found_with_the_power_
 
 def test_the_summary_has_a_row_for_each_metric_of_each_feature(audit):
     assert len(audit.summary_) == 3 * len(RATES)
-    assert audit.summary_["n_found"].sum() == audit.results_["concern"].sum()
+    assert audit.summary_["n_found"].sum() == audit.comparisons_["concern"].sum()
     first = audit.summary_.iloc[0]
-    own = audit.results_.query("feature == 'race' and metric == 'selection_rate'")
+    own = audit.comparisons_.query("feature == 'race' and metric == 'selection_rate'")
     assert first["p_value_adjusted"] == own["p_value_adjusted"].min()
 
 
@@ -470,7 +476,7 @@ def test_an_audit_read_again_says_the_same_byte_for_byte(audit):
     assert str(again) == str(audit)
     assert again.to_html() == audit.to_html()
     assert again.to_markdown() == audit.to_markdown()
-    for name in ("results_", "by_group_", "excluded_", "summary_"):
+    for name in ("comparisons_", "by_group_", "excluded_", "summary_"):
         pd.testing.assert_frame_equal(getattr(again, name), getattr(audit, name))
     assert (again.p_value_, again.rejected_, again.pos_label_) == (audit.p_value_, True, audit.pos_label_)
     assert again.get_params() | {"random_state": None} == audit.get_params() | {"random_state": None}
@@ -507,8 +513,8 @@ def test_labels_of_any_kind_survive(tmp_path):
     assert found.to_json(path) is None
     again = FairnessAudit.from_json(path)
     assert again.to_json() == path.read_text(encoding="utf-8")
-    pd.testing.assert_frame_equal(again.results_, found.results_)
-    by_feature = dict(zip(found.results_["feature"], found.results_["group"], strict=True))
+    pd.testing.assert_frame_equal(again.comparisons_, found.comparisons_)
+    by_feature = dict(zip(found.comparisons_["feature"], found.comparisons_["group"], strict=True))
     assert (by_feature["flag"], by_feature["number"], by_feature["age"]) == (False, 1.5, 2)
 
 
@@ -565,14 +571,14 @@ def test_a_table_without_what_the_metric_reads_is_an_error(selected):
     table = selected({"a": (1, 5), "b": (2, 5)})
     with pytest.raises(ValueError, match="table has no y_true, which true_positive_rate needs; its cells are y_pred"):
         FairnessAudit.from_table(table, metrics="true_positive_rate")
-    assert FairnessAudit.from_table(table).results_["metric"].tolist() == ["selection_rate"]
+    assert FairnessAudit.from_table(table).comparisons_["metric"].tolist() == ["selection_rate"]
     with pytest.raises(ValueError, match="table must be a CountTable, found dict"):
         FairnessAudit.from_table({})
 
 
 def test_scores_in_the_table_are_used_where_they_say_something(compas_table):
     found = FairnessAudit.from_table(compas_table.regroup("sex"), random_state=0)
-    assert found.results_["metric"].tolist() == [*RATES, "roc_auc"]
+    assert found.comparisons_["metric"].tolist() == [*RATES, "roc_auc"]
     assert found.record_.not_compared[0][0] == "calibration"
 
 
@@ -580,13 +586,13 @@ def test_the_positive_label_is_asked_for_and_kept(table):
     refused = FairnessAudit.from_table(table.regroup("sex"), metrics="false_negative_rate", pos_label=0)
     assert refused.pos_label_ == 0
     plain = FairnessAudit.from_table(table.regroup("sex"), metrics="false_positive_rate")
-    assert refused.results_["p_value"].tolist() == pytest.approx(plain.results_["p_value"])
+    assert refused.comparisons_["p_value"].tolist() == pytest.approx(plain.comparisons_["p_value"])
 
 
 @pytest.mark.parametrize("compare", ["to_rest", "to_overall"])
 def test_groups_can_be_compared_with_everyone(table, compare):
     found = FairnessAudit.from_table(table, metrics="accuracy", compare=compare, intersections=False)
-    assert found.results_["feature"].value_counts().to_dict() == {"race": 6, "sex": 2}
+    assert found.comparisons_["feature"].value_counts().to_dict() == {"race": 6, "sex": 2}
 
 
 @pytest.mark.parametrize("level", [0, 1, -0.05, 5, "0.95", None, float("nan")])
@@ -637,7 +643,7 @@ def test_a_metric_of_all_groups_is_crossed_too(people):
     found = FairnessAudit.from_predictions(
         y, X[:, 0] > 0, sensitive_features=groups, metrics="normalized_mutual_info", n_resamples=199, random_state=0
     )
-    assert found.results_["feature"].tolist() == ["sex", "town", "sex x town"]
+    assert found.comparisons_["feature"].tolist() == ["sex", "town", "sex x town"]
 
 
 def test_what_has_no_standard_metric_says_what_is_missing(people):
@@ -666,15 +672,15 @@ def test_the_verdict_is_that_of_the_findings_whatever_the_adjustment(adjust):
     rng = np.random.default_rng(0)
     decided = (rng.random(400) < np.where(group == "a", 0.57, 0.45)).astype(int)
     found = FairnessAudit.from_predictions(None, decided, sensitive_features={"s": group}, adjust=adjust)
-    assert found.concern_ == found.results_["concern"].any()
-    assert found.p_value_ == found.results_["p_value_adjusted"].min()
+    assert found.concern_ == found.comparisons_["concern"].any()
+    assert found.p_value_ == found.comparisons_["p_value_adjusted"].min()
     assert found.concern_ == (adjust is None)
 
 
 def detectable_of(**params):
     rng = np.random.default_rng(3)
     group, decided, y = np.repeat(["a", "b"], 400), rng.random(800) < 0.3, rng.random(800) < 0.3
-    return FairnessAudit.from_predictions(y, decided, sensitive_features=group, **params).results_
+    return FairnessAudit.from_predictions(y, decided, sensitive_features=group, **params).comparisons_
 
 
 def test_the_detectable_size_allows_for_the_adjustment_that_was_run():
@@ -693,8 +699,8 @@ def test_no_sentence_says_that_any_size_would_have_gone_unseen_where_the_exact_t
     found = FairnessAudit.from_predictions(
         None, decided, sensitive_features=["a"] * 10 + ["b"] * 300, confidence_level=1 - 0.05 / 100
     )
-    assert "any size" not in found.results_["sentence"][0]
-    size = found.results_["minimum_detectable"][0]
+    assert "any size" not in found.comparisons_["sentence"][0]
+    size = found.comparisons_["minimum_detectable"][0]
     common = {"metric": "selection_rate", "n_per_group": (10, 300), "alpha": 0.05 / 100}
     assert power(rates=(0.0, 0.56), **common) == pytest.approx(0.91, abs=0.005)
     assert power(rates=(0.56 - size, 0.56), **common) == pytest.approx(0.8, abs=0.015)
@@ -727,8 +733,8 @@ def test_no_ratio_to_a_rate_of_zero_is_named():
     found = FairnessAudit.from_predictions(
         None, decided, sensitive_features=["b"] * 300 + ["a"] * 300, disparity="ratio"
     )
-    assert np.isnan(found.results_["minimum_detectable"][0])
-    assert "any size" not in found.results_["sentence"][0]
+    assert np.isnan(found.comparisons_["minimum_detectable"][0])
+    assert "any size" not in found.comparisons_["sentence"][0]
 
 
 @pytest.mark.parametrize("kind", [None, np.random.RandomState, np.random.default_rng])
@@ -741,7 +747,7 @@ def test_the_seed_in_the_record_makes_the_same_audit_of_a_model_that_votes(peopl
     first = FairnessAudit(model, random_state=seed).fit(X, y, sensitive_features=groups["sex"])
     again = FairnessAudit(model, random_state=first.record_.parameters["random_state"])
     again.fit(X, y, sensitive_features=groups["sex"])
-    pd.testing.assert_frame_equal(again.results_, first.results_)
+    pd.testing.assert_frame_equal(again.comparisons_, first.comparisons_)
 
 
 def test_scores_that_are_no_probabilities_have_an_area_only(people):
@@ -749,7 +755,7 @@ def test_scores_that_are_no_probabilities_have_an_area_only(people):
     found = FairnessAudit.from_predictions(
         y, None, y_score=X[:, 1], sensitive_features=groups["sex"], n_resamples=199, random_state=0
     )
-    assert found.results_["metric"].tolist() == ["roc_auc"]
+    assert found.comparisons_["metric"].tolist() == ["roc_auc"]
     assert found.record_.not_compared[0][0] == "calibration"
 
 
@@ -774,7 +780,7 @@ def test_a_model_that_does_not_know_its_classes_is_looked_at_through_the_labels(
             return np.eye(3)[self.predict(X)]
 
     found = FairnessAudit(Bare(), n_resamples=199, random_state=0).fit(X, three, sensitive_features=groups["sex"])
-    assert found.results_["metric"].drop_duplicates().tolist() == ["accuracy", "balanced_accuracy"]
+    assert found.comparisons_["metric"].drop_duplicates().tolist() == ["accuracy", "balanced_accuracy"]
 
 
 def test_a_feature_that_is_called_like_a_crossing_is_refused(people):
@@ -793,11 +799,11 @@ def test_an_audit_says_how_to_ask_for_its_metrics_again():
     written = audit.to_dict()["parameters"]["metrics"]
     assert written == ["selection_rate", "cohen_kappa_linear", "accuracy", "f2_macro"]
     again = FairnessAudit.from_predictions(*label, metrics=written, **common)
-    pd.testing.assert_frame_equal(again.results_, audit.results_)
+    pd.testing.assert_frame_equal(again.comparisons_, audit.comparisons_)
     ratio = FairnessAudit.from_predictions(*label, metrics=["disparate_impact", "accuracy"], **common)
     written = ratio.to_dict()["parameters"]["metrics"]
     again = FairnessAudit.from_predictions(*label, metrics=written, **common)
-    pd.testing.assert_frame_equal(again.results_, ratio.results_)
+    pd.testing.assert_frame_equal(again.comparisons_, ratio.comparisons_)
 
 
 def test_standard_metrics_are_declared_metrics():

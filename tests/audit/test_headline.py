@@ -18,7 +18,7 @@ def lines():
     audit = FairnessAudit.from_predictions(
         truth, chosen, sensitive_features={"race": group}, metrics=["selection_rate", "true_positive_rate"]
     )
-    assert audit.results_.set_index(["metric", "group", "other"])["concern"].to_dict()[
+    assert audit.comparisons_.set_index(["metric", "group", "other"])["concern"].to_dict()[
         "selection_rate", "Black", "White"
     ]
     return audit.to_text().splitlines()

@@ -54,7 +54,7 @@ def test_the_verdict_is_that_of_the_comparisons(people, found):
     assert TITLE not in str(without)
     assert "impact" not in without.to_dict() | without.to_dict()["parameters"]
     assert (found.p_value_, found.concern_) == (without.p_value_, without.concern_)
-    pd.testing.assert_frame_equal(found.results_, without.results_)
+    pd.testing.assert_frame_equal(found.comparisons_, without.comparisons_)
 
 
 def test_every_report_has_a_table_for_each_feature_and_crossing(found):

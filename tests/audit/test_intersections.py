@@ -67,7 +67,7 @@ def selections(people):
 
 def crossed(found):
     """Keep the comparisons of crossings."""
-    return found.results_[found.results_["feature"].str.contains(" x ")]
+    return found.comparisons_[found.comparisons_["feature"].str.contains(" x ")]
 
 
 def parents_of(row, names):
@@ -115,8 +115,8 @@ def test_crossings_are_compared_as_a_test_of_the_crossed_groups_compares_them(pe
 
 
 def test_the_rest_is_what_crossings_are_compared_with_where_nothing_else_is_asked(people, selections):
-    rest = selections().results_
-    pd.testing.assert_frame_equal(audit(people, metrics="selection_rate").results_, rest)
+    rest = selections().comparisons_
+    pd.testing.assert_frame_equal(audit(people, metrics="selection_rate").comparisons_, rest)
 
 
 def test_each_crossing_is_compared_with_the_rest_of_each_parent(selections):
@@ -133,7 +133,9 @@ def test_each_crossing_is_compared_with_the_rest_of_each_parent(selections):
 
 
 def test_three_features_have_parents_of_two_and_two_features_of_one(people):
-    found = audit(people, ("race", "sex", "age"), metrics="selection_rate", compare_intersections="to_parents").results_
+    found = audit(
+        people, ("race", "sex", "age"), metrics="selection_rate", compare_intersections="to_parents"
+    ).comparisons_
     others = found[found["feature"] == "race x sex x age"]["other"].head(3)
     assert others.tolist() == ["rest of race = a, sex = f", "rest of race = a, age = old", "rest of sex = f, age = old"]
     assert (found["feature"] == "race x sex x age").sum() == 12 * 3
@@ -259,7 +261,7 @@ def test_where_no_parent_has_anybody_else_single_features_are_audited(people):
         found = FairnessAudit.from_predictions(
             None, people["y_pred"], sensitive_features=twins, compare_intersections="to_parents"
         )
-    assert found.results_["feature"].tolist() == ["sex", "gender"]
+    assert found.comparisons_["feature"].tolist() == ["sex", "gender"]
     assert "No comparison is defined" in found.to_text(details=True)
     assert FairnessAudit.from_json(found.to_json()).to_json() == found.to_json()
 
@@ -301,7 +303,7 @@ def test_the_record_holds_the_choice_and_is_read_as_it_was_written(selections, c
     assert again.to_json() == text
     assert again.compare_intersections == compare == json.loads(text)["parameters"]["compare_intersections"]
     assert again.to_html() == found.to_html()
-    pd.testing.assert_frame_equal(again.results_, found.results_)
+    pd.testing.assert_frame_equal(again.comparisons_, found.comparisons_)
 
 
 def test_a_record_from_before_there_was_a_choice_is_one_of_the_rest(selections):
@@ -412,7 +414,7 @@ def test_between_single_groups_the_size_keeps_the_level_whatever_others_do(compa
         selected = np.r_[np.arange(4) < x1, np.arange(6) < x2, np.ones(30), np.zeros(40)].astype(int)
         found = FairnessAudit.from_predictions(
             None, selected, sensitive_features=groups, compare_intersections=compare, pos_label=1
-        ).results_
+        ).comparisons_
         other = ("b", "m") if compare == "between_groups" else "rest of race = b"
         rows = [r for r in found.to_dict("records") if (r["group"], r["other"]) == (("b", "f"), other)]
         assert [row["p_value"] for row in rows] == pytest.approx([p[x1, x2]])

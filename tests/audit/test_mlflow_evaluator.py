@@ -65,7 +65,7 @@ def test_a_run_keeps_the_numbers_the_page_and_the_record(tmp_path):
     kept = mlflow.MlflowClient().get_run(run.info.run_id).data.metrics
     assert kept == pytest.approx(metrics_of(audit))
     assert result.metrics == pytest.approx(kept)
-    row = audit.results_.iloc[0]
+    row = audit.comparisons_.iloc[0]
     assert kept[f"fairness/sex/{row['metric']}/f/m/disparity"] == pytest.approx(row["disparity"])
     record = json.loads(mlflow.artifacts.load_text(f"runs:/{run.info.run_id}/fairness_audit.json"))
     assert record["verdict"] == json.loads(audit.to_json())["verdict"]

@@ -18,10 +18,10 @@ def audited(**params):
 
 def test_sentences_say_it_and_numbers_do_not_change():
     plain, worded = audited(), audited(positive_means="denied", favorable=False)
-    numbers = [name for name in plain.results_ if name != "sentence"]
-    assert plain.results_[numbers].equals(worded.results_[numbers])
-    assert not worded.results_["sentence"].str.contains("predicted positive").any()
-    first = worded.results_["sentence"].iloc[0]
+    numbers = [name for name in plain.comparisons_ if name != "sentence"]
+    assert plain.comparisons_[numbers].equals(worded.comparisons_[numbers])
+    assert not worded.comparisons_["sentence"].str.contains("predicted positive").any()
+    first = worded.comparisons_["sentence"].iloc[0]
     assert first.startswith("20.0% of women were denied, versus 80.0% of men: 60.0 points less")
     assert "Worse off: men were denied more often than women: 80.0% versus 20.0%" in str(worded)
     assert "Worse off: women" in str(audited(favorable=True))

@@ -189,5 +189,5 @@ def test_all_comparisons_are_written_as_csv(fitted, tmp_path):
     assert fitted.to_csv(path) is None
     assert path.read_text(encoding="utf-8") == fitted.to_csv()
     read = pd.read_csv(path)
-    assert len(read) == len(fitted.results_)
-    assert read["p_value"].tolist() == pytest.approx(fitted.results_["p_value"].tolist())
+    assert len(read) == len(fitted.comparisons_)
+    assert read["p_value"].tolist() == pytest.approx(fitted.comparisons_["p_value"].tolist())

@@ -44,7 +44,7 @@ def test_the_section_says_what_the_scan_says(people, found):
         people["truth"], people["pred"], sensitive_features=people["sex"], X=people, metric="selection_rate",
         features="age",
     )  # fmt: skip
-    pd.testing.assert_frame_equal(found.scan_.results_, alone.results_)
+    pd.testing.assert_frame_equal(found.scan_.comparisons_, alone.comparisons_)
     sentence = found.record_.scan.sentences[0]
     inside = (people["sex"] == "f") & (people["age"] < 30)
     own, others = (f"{100 * people['pred'][some].mean():.1f}%" for some in (inside, ~inside))
@@ -121,7 +121,7 @@ def test_a_table_of_counts_is_searched_by_its_features(people, truth):
     of_rows = FairnessAudit.from_predictions(
         y, people["pred"], sensitive_features=groups, metrics="selection_rate", scan=True
     )
-    pd.testing.assert_frame_equal(of_table.scan_.results_, of_rows.scan_.results_)
+    pd.testing.assert_frame_equal(of_table.scan_.comparisons_, of_rows.scan_.comparisons_)
     assert set(of_table.scan_.subgroups_["metric"]) == (
         {"true_positive_rate", "false_positive_rate"} if truth else {"selection_rate"}
     )

@@ -143,7 +143,7 @@ def test_it_is_audited_beside_others(people):
     audit = FairnessAudit.from_predictions(
         None, people["hired"], sensitive_features=people[["group"]], metrics=["selection_rate", LOG_ODDS]
     )
-    results = audit.results_.set_index("metric").loc["log_odds"]
+    results = audit.comparisons_.set_index("metric").loc["log_odds"]
     errors = results["standard_error"]
     # With six comparisons, and a power of 80%.
     assert results["minimum_detectable"].to_numpy() == pytest.approx(

@@ -109,8 +109,8 @@ def test_an_audit_is_drawn_from_its_record_alone(audit):
         assert rows(here) == rows(there)
         assert here.ax_.get_xlabel() == there.ax_.get_xlabel()
     forest = DisparityDisplay.from_test(audit)
-    assert len(forest.labels) == len(audit.results_)
-    evidence = audit.results_.sort_values("p_value").iloc[0]
+    assert len(forest.labels) == len(audit.comparisons_)
+    evidence = audit.comparisons_.sort_values("p_value").iloc[0]
     assert forest.labels[0].startswith(f"Selection rate, {evidence['feature']}: ")
     assert "Accuracy, race x sex: x, f against everyone else" in forest.labels
     values = GroupMetricDisplay.from_test(audit)
@@ -319,10 +319,10 @@ def test_fonts_are_looked_for_among_those_that_cover_much(monkeypatch):
 def test_the_forest_of_a_scan_is_its_results():
     scan = scanned(metric="selection_rate")
     display = DisparityDisplay.from_test(scan)
-    assert rows(display) == list(scan.results_["subgroup"]) == ["$a$ <b> = x_1, sex = f"]
+    assert rows(display) == list(scan.comparisons_["subgroup"]) == ["$a$ <b> = x_1, sex = f"]
     assert not any(text.get_parse_math() for text in display.ax_.get_yticklabels())
     for name in ("disparity", "ci_low", "ci_high"):
-        np.testing.assert_array_equal(getattr(display, name), scan.results_[name])
+        np.testing.assert_array_equal(getattr(display, name), scan.comparisons_[name])
     assert display.concern.all()
     assert "percentage points: subgroup minus others\nsimultaneous 95% intervals" in display.ax_.get_xlabel()
 

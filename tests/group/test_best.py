@@ -123,10 +123,10 @@ def test_an_audit_has_a_best_group_in_each_grouping():
         compare="to_highest",
         disparity="ratio",
     )
-    best = audit.results_.groupby("feature")["other"].unique()
+    best = audit.comparisons_.groupby("feature")["other"].unique()
     assert list(best["sex"]) == ["Male"]
     assert list(best["age_cat"]) == ["Less than 25"]
-    crossed = audit.results_["feature"] == "sex x age_cat"
-    assert (audit.results_.loc[~crossed, "disparity"] <= 1).all()
+    crossed = audit.comparisons_["feature"] == "sex x age_cat"
+    assert (audit.comparisons_.loc[~crossed, "disparity"] <= 1).all()
     # Intersections are compared as they are asked for.
-    assert set(audit.results_.loc[crossed, "other"]) == {"rest"}
+    assert set(audit.comparisons_.loc[crossed, "other"]) == {"rest"}

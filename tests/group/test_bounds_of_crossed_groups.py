@@ -111,10 +111,10 @@ def test_the_rest_of_a_parent_group_has_bounds_of_those_who_may_be_in_it():
     test = FairnessAudit.from_predictions(
         None, y_pred, sensitive_features={"sex": sex, "race": race}, missing="bounds", **asked
     )
-    largest = dict.fromkeys(test.results_.set_index(keys).index, 0.0)
+    largest = dict.fromkeys(test.comparisons_.set_index(keys).index, 0.0)
     for sex, race, y_pred in filled(PEOPLE):
         audit = FairnessAudit.from_predictions(None, y_pred, sensitive_features={"sex": sex, "race": race}, **asked)
-        for key, p in audit.results_.set_index(keys)["p_value"].items():
+        for key, p in audit.comparisons_.set_index(keys)["p_value"].items():
             if key in largest:
                 largest[key] = max(largest[key], p)
-    assert test.results_.set_index(keys)["p_value"].to_dict() == pytest.approx(largest, rel=1e-6)
+    assert test.comparisons_.set_index(keys)["p_value"].to_dict() == pytest.approx(largest, rel=1e-6)

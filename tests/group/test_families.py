@@ -231,13 +231,13 @@ def test_an_audit_counts_groupings_of_the_same_people_once():
     metrics = ["selection_rate", "false_negative_rate", "true_positive_rate"]
     audit = FairnessAudit.from_predictions(y, decided, sensitive_features=features, metrics=metrics)
     alone = FairnessTest.from_predictions(y, decided, sensitive_features=group, metric=metrics[:2])
-    assert len(audit.results_) == 3 * (1 + 1 + 2)
+    assert len(audit.comparisons_) == 3 * (1 + 1 + 2)
     expected = alone.comparisons_.set_index("metric")["p_value_adjusted"]
     expected["true_positive_rate"] = expected["false_negative_rate"]
     np.testing.assert_allclose(
-        audit.results_["p_value_adjusted"], expected[audit.results_["metric"]].to_numpy(), rtol=1e-9
+        audit.comparisons_["p_value_adjusted"], expected[audit.comparisons_["metric"]].to_numpy(), rtol=1e-9
     )
-    assert audit.results_.groupby("metric")["p_value_adjusted"].nunique().eq(1).all()
+    assert audit.comparisons_.groupby("metric")["p_value_adjusted"].nunique().eq(1).all()
     assert audit.p_value_ == pytest.approx(alone.p_value_)
 
 
@@ -248,10 +248,10 @@ def test_an_audit_of_scores_shows_one_adjusted_p_value_for_one_question():
         y, None, y_score=score, metrics=["roc_auc", "brier_score"], compare="to_rest",
         sensitive_features={"sex": group, "department": np.where(group == "a", "x", "y")}, **params,
     )  # fmt: skip
-    for _, rows in audit.results_.groupby("metric"):
+    for _, rows in audit.comparisons_.groupby("metric"):
         assert len(rows) == 6
         assert rows["p_value_adjusted"].nunique() == 1
-    smallest = audit.results_.groupby("metric")["p_value"].max().min()
+    smallest = audit.comparisons_.groupby("metric")["p_value"].max().min()
     assert audit.p_value_ == pytest.approx(min(1, 2 * smallest))
 
 
@@ -262,13 +262,13 @@ def test_an_audit_counts_a_level_against_the_rest_and_the_other_level_once():
     sex = np.where(age == "young", "f", rng.choice(["f", "m"], 200))
     decided = rng.integers(0, 2, 200)
     audit = FairnessAudit.from_predictions(None, decided, sensitive_features={"age": age, "sex": sex})
-    rows = audit.results_.set_index(["feature", "group"])
+    rows = audit.comparisons_.set_index(["feature", "group"])
     # By age, by sex, and three crossed groups, of which "young, f" is young and "old, m" is everybody who is "m".
     assert len(rows) == 5
-    expected = multipletests(audit.results_["p_value"][[0, 1, 2]], method="holm")[1]
+    expected = multipletests(audit.comparisons_["p_value"][[0, 1, 2]], method="holm")[1]
     assert rows["p_value"].iloc[0] == pytest.approx(rows.loc[("age x sex", ("young", "f")), "p_value"])
     assert rows["p_value"].iloc[1] == pytest.approx(rows.loc[("age x sex", ("old", "m")), "p_value"])
-    np.testing.assert_allclose(audit.results_["p_value_adjusted"][:3], expected, rtol=1e-9)
+    np.testing.assert_allclose(audit.comparisons_["p_value_adjusted"][:3], expected, rtol=1e-9)
 
 
 def test_what_an_audit_could_have_found_is_at_the_level_of_distinct_questions():
@@ -276,7 +276,7 @@ def test_what_an_audit_could_have_found_is_at_the_level_of_distinct_questions():
     decided, group = rng.integers(0, 2, 200), rng.choice(list("ab"), 200)
     sizes = [
         FairnessAudit.from_predictions(None, decided, sensitive_features={"sex": group}, compare=compare)
-        .results_["minimum_detectable"]
+        .comparisons_["minimum_detectable"]
         .iloc[0]
         for compare in ("between_groups", "to_rest")
     ]
@@ -285,7 +285,7 @@ def test_what_an_audit_could_have_found_is_at_the_level_of_distinct_questions():
 
 def test_a_pooled_comparison_over_one_stratum_is_that_of_the_stratum(confused):
     table = confused({("x", "a"): CONFUSED["a"], ("x", "b"): CONFUSED["b"]}, strata=True)
-    audit = FairnessAudit.from_table(table, metrics="accuracy").results_
+    audit = FairnessAudit.from_table(table, metrics="accuracy").comparisons_
     assert len(audit) == 2
     np.testing.assert_array_equal(audit["p_value_adjusted"], audit["p_value"])
 
@@ -405,7 +405,7 @@ def test_an_audit_ties_the_pairs_of_each_feature(confused):
     audit = FairnessAudit.from_predictions(
         None, decided, sensitive_features={"race": race, "sex": sex}, intersections=False
     )
-    rows = audit.results_
+    rows = audit.comparisons_
     left, factors = {"race": [6, 3, 3, 3, 2, 1, 0], "sex": [1, 0]}, []
     for feature in rows.sort_values("p_value", kind="stable")["feature"]:
         factors.append(sum(most[0] for most in left.values()))
@@ -419,7 +419,7 @@ def test_an_audit_ties_the_pairs_of_each_feature(confused):
     )
     assert plain.record_.verdict.adjust == "holm"
     np.testing.assert_allclose(
-        plain.results_["p_value_adjusted"], multipletests(rows["p_value"], method="holm")[1], rtol=1e-12
+        plain.comparisons_["p_value_adjusted"], multipletests(rows["p_value"], method="holm")[1], rtol=1e-12
     )
 
 

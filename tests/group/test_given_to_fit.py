@@ -145,13 +145,13 @@ def test_scores_come_from_predict_where_it_is_said(metric):
 
 def test_an_audit_of_probabilities_has_metrics_of_scores_beside_those_of_decisions():
     audit = FairnessAudit(Probabilities(), prediction_threshold=0.5, response="predict", random_state=0, n_resamples=99)
-    names = set(audit.fit(X, Y, sensitive_features="sex").results_["metric"])
+    names = set(audit.fit(X, Y, sensitive_features="sex").comparisons_["metric"])
     assert {"selection_rate", "roc_auc", "calibration"} <= names
     scored = FairnessAudit.from_predictions(
         Y, y_score=Probabilities().predict(X), sensitive_features=X["sex"], prediction_threshold=0.5, random_state=0,
         n_resamples=99,
     )  # fmt: skip
-    assert set(scored.results_["metric"]) == names
+    assert set(scored.comparisons_["metric"]) == names
 
 
 @pytest.mark.parametrize("label", [0, 1])
@@ -234,7 +234,7 @@ def test_a_scan_of_an_audit_has_the_decisions_of_the_audit():
     params = {"scan": True, "prediction_threshold": 0.5, "random_state": 0, "metrics": "selection_rate"}
     by_model = FairnessAudit(Probabilities(), **params).fit(X, Y, sensitive_features=["sex", "age"])
     alone = FairnessAudit.from_predictions(Y, y_score=scores, sensitive_features=X[["sex", "age"]], **params)
-    pd.testing.assert_frame_equal(by_model.scan_.results_, alone.scan_.results_)
+    pd.testing.assert_frame_equal(by_model.scan_.comparisons_, alone.scan_.comparisons_)
 
 
 def test_an_error_of_a_rule_is_its_own():

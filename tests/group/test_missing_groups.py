@@ -264,7 +264,7 @@ def audit(missing, **params):
 
 def test_an_audit_leaves_out_only_those_of_whom_its_own_features_are_missing():
     found, race = audit("exclude")
-    of_race = found.results_[found.results_["feature"] == "race"].iloc[0]
+    of_race = found.comparisons_[found.comparisons_["feature"] == "race"].iloc[0]
     known = race != np.array(None)
     single = FairnessTest.from_predictions(
         Y[known], PRED[known], sensitive_features=race[known], metric="selection_rate"
@@ -287,6 +287,6 @@ def test_the_record_of_an_audit_with_unknown_groups_is_read_again(missing):
 def test_the_p_values_of_an_audit_hold_whatever_the_groups_are():
     found, _ = audit("bounds", intersections=False)
     sex = run(HOLED, "bounds")
-    (row,) = found.results_[found.results_["feature"] == "sex"].to_dict("records")
+    (row,) = found.comparisons_[found.comparisons_["feature"] == "sex"].to_dict("records")
     assert row["p_value"] == sex.p_value_
     assert "over all ways to assign these people to the groups" in str(found)

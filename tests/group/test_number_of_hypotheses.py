@@ -150,8 +150,8 @@ def test_audits_and_tables_of_adverse_impact_count_them(disparity):
         )
         for d in ("difference", disparity)
     ]
-    assert len({len(audit.results_) for audit in audits}) == 1
-    leading = [audit.results_.sort_values("p_value").iloc[0] for audit in audits]
+    assert len({len(audit.comparisons_) for audit in audits}) == 1
+    leading = [audit.comparisons_.sort_values("p_value").iloc[0] for audit in audits]
     factors = [row["p_value_adjusted"] / row["p_value"] for row in leading]
     assert factors[0] == pytest.approx(factors[1])
     assert "undefined" in audits[1].to_text(details=True)

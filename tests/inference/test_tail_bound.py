@@ -104,6 +104,6 @@ def test_an_audit_without_the_draws_that_are_ruled_out_says_the_same(monkeypatch
     monkeypatch.setattr(studentized, "is_rarer", lambda *_: False)
     long, many = audited()
     assert few < many - 300
-    assert short.results_.equals(long.results_)
+    assert short.comparisons_.equals(long.comparisons_)
     note = short.record_.null_distribution.note
     assert "of which 0 are at least as extreme as the data; it is proven that none of 400 would be" in note

@@ -272,7 +272,7 @@ def test_an_audit_and_a_test_say_the_same_of_the_same_comparison():
         test = FairnessTest.from_predictions(y_true, y_pred, metric="f1", **people, **params)
         both = [minimum_detectable_disparity(test, direction=way) for way in ("up", "down")]
         size = max(max(one, 1 / one) if "disparity" in params else abs(one) for one in both)
-        assert audit.results_["minimum_detectable"].item() == pytest.approx(size, rel=0.02)
+        assert audit.comparisons_["minimum_detectable"].item() == pytest.approx(size, rel=0.02)
 
 
 def test_a_disparity_to_everyone_is_the_smaller_one():

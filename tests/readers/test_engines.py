@@ -491,7 +491,7 @@ def test_a_test_of_a_frame_is_that_of_its_rows(compas):
         expected = FairnessAudit.from_predictions(
             compas["reoffended"], compas["risk"], sensitive_features=compas[["race", "sex"]], metrics="selection_rate"
         )
-    pd.testing.assert_frame_equal(audit.results_, expected.results_)
+    pd.testing.assert_frame_equal(audit.comparisons_, expected.comparisons_)
 
 
 @pytest.mark.parametrize("metric", ["selection_rate", "equalized_odds", "accuracy", "f1", "balanced_accuracy"])

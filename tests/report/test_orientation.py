@@ -142,9 +142,9 @@ def test_a_forty_group_audit_without_a_finding_is_ordered_by_p_value():
             method="asymptotic",
         )
     document = audit_document(audit.record_)
-    assert (audit.results_["p_value_adjusted"] == 1).sum() > 700
+    assert (audit.comparisons_["p_value_adjusted"] == 1).sum() > 700
     figure = next(block for block in document if isinstance(block, Figure))
-    smallest = audit.results_.nsmallest(30, "p_value")
+    smallest = audit.comparisons_.nsmallest(30, "p_value")
     drawn = [set(name.split(" against ")) for name in figure.drawing.rows[0].names]
     assert {frozenset(pair) for pair in drawn} == {frozenset((row.group, row.other)) for row in smallest.itertuples()}
     assert drawn[0] == {smallest.iloc[0]["group"], smallest.iloc[0]["other"]}
@@ -174,7 +174,7 @@ def test_a_metric_of_each_group_has_no_pair_to_be_turned():
     assert shown.loc[own, "group"].tolist() == ["f", "m"]
     assert [other is None for other in shown.loc[own, "other"]] == [True, True]
     assert (shown.loc[own, "disparity"] == part.comparisons.loc[own, "disparity"]).all()
-    said = audit.results_.loc[audit.results_["metric"] == "calibration_within_groups", "sentence"]
+    said = audit.comparisons_.loc[audit.comparisons_["metric"] == "calibration_within_groups", "sentence"]
     assert [sentence.split(") ")[1].split(" is -")[0].split(" is 0")[0] for sentence in said] == [
         f"in people whose sex is {group}" for group in "fm"
     ]

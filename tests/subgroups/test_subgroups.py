@@ -65,12 +65,12 @@ def test_a_planted_subgroup_is_reported_alone_by_its_description():
     inside = (data["sex"] == "f") & (data["job"] == "y")
     event = (rng.random(4000) < np.where(inside, 0.7, 0.3)).astype(int)
     found = scan(event, data)
-    assert list(found.results_["subgroup"]) == ["job = y, sex = f"]
+    assert list(found.comparisons_["subgroup"]) == ["job = y, sex = f"]
     assert found.subgroups_["concern"].sum() > 1  # women differ, too
     assert found.remaining_p_value_ > 0.05
     assert found.concern_
     assert found.rejected_
-    row = found.results_.iloc[0]
+    row = found.comparisons_.iloc[0]
     assert row["ci_low"] < 0.4 < row["ci_high"]
     assert "% of people with job = y, sex = f were predicted positive, versus " in row["sentence"]
 
@@ -79,14 +79,14 @@ def test_the_shorter_description_is_reported_where_the_longer_one_adds_nothing()
     data, rng = people(4000, seed=3)
     event = (rng.random(4000) < np.where(data["sex"] == "f", 0.55, 0.3)).astype(int)
     found = scan(event, data)
-    assert found.results_["subgroup"].tolist() in (["sex = f"], ["sex = m"])
+    assert found.comparisons_["subgroup"].tolist() in (["sex = f"], ["sex = m"])
     assert found.subgroups_["concern"].sum() > 5
 
 
 def test_two_disparities_are_two_results_each_given_the_other():
     data, rng = people(6000, seed=1)
     event = (rng.random(6000) < 0.3 + 0.2 * (data["race"] == "c") + 0.2 * (data["job"] == "w")).astype(int)
-    assert set(scan(event, data).results_["subgroup"]) == {"race = c", "job = w"}
+    assert set(scan(event, data).comparisons_["subgroup"]) == {"race = c", "job = w"}
 
 
 def test_numbers_are_cut_at_stated_edges():
@@ -94,7 +94,7 @@ def test_numbers_are_cut_at_stated_edges():
     data["age"] = np.resize(np.arange(18, 78), 6000)
     event = (rng.random(6000) < np.where(data["age"] < 30, 0.6, 0.3)).astype(int)
     found = scan(event, data, n_bins=5)
-    assert found.results_["subgroup"].tolist() == ["age 18 to 29"]
+    assert found.comparisons_["subgroup"].tolist() == ["age 18 to 29"]
     assert found.edges_ == {"age": (18.0, 30.0, 42.0, 54.0, 66.0, 77.0)}
 
 
@@ -124,7 +124,7 @@ def test_berkeleys_departments_come_out_as_fairtest_reports_them():
         compare="in_context",
         metric="selection_rate",
     )
-    over_all, in_a = found.results_.to_dict("records")
+    over_all, in_a = found.comparisons_.to_dict("records")
     assert (over_all["subgroup"], in_a["subgroup"]) == ("sex = Female", "department = A, sex = Female")
     assert in_a["compared_with"] == "others with department = A"
     assert over_all["disparity"] == pytest.approx(557 / 1835 - 1198 / 2691)
@@ -142,8 +142,8 @@ def test_within_a_context_people_are_compared_with_others_of_it():
     )
     event = (rng.random(4000) < rate).astype(int)
     found = scan(event, data[["sex", "race", "job"]], features="job", compare="in_context")
-    assert set(found.results_["subgroup"]) <= {"job = x, sex = f", "job = x, sex = m"}
-    assert set(found.results_["compared_with"]) == {"others with job = x"}
+    assert set(found.comparisons_["subgroup"]) <= {"job = x, sex = f", "job = x, sex = m"}
+    assert set(found.comparisons_["compared_with"]) == {"others with job = x"}
     assert "job = w" not in set(found.subgroups_["subgroup"])
 
 
@@ -173,7 +173,7 @@ def test_halves_are_tested_on_people_who_did_not_choose_them():
     inside = (data["sex"] == "f") & (data["job"] == "y")
     event = (rng.random(4000) < np.where(inside, 0.7, 0.3)).astype(int)
     found = scan(event, data, guarantee="split", random_state=1)
-    assert "job = y, sex = f" in set(found.results_["subgroup"])
+    assert "job = y, sex = f" in set(found.comparisons_["subgroup"])
     assert found.n_tested_ == len(found.subgroups_) < found.n_searched_
     halves = int(found.subgroups_.set_index("subgroup").loc["job = y, sex = f", "n_effective"])
     assert abs(halves - inside.sum() / 2) < 60
@@ -203,7 +203,7 @@ def test_several_rates_are_one_family():
     assert both.n_tested_ == sum(part.n_tested_ for part in parts)
     log_p = np.log(both.subgroups_["p_value"].to_numpy())
     assert both.p_value_ <= np.exp(log_p.min()) * both.n_tested_
-    assert set(both.results_["metric"]) == {"true_positive_rate", "false_positive_rate"}
+    assert set(both.comparisons_["metric"]) == {"true_positive_rate", "false_positive_rate"}
 
 
 # Metrics --------------------------------------------------------------------------------------------------------------
@@ -214,8 +214,8 @@ def test_means_of_numbers_are_searched():
     outcome = rng.normal(size=1200) + 0.5 * ((data["sex"] == "m") & (data["race"] == "b"))
     columns = {"sensitive_features": data}
     found = SubgroupScan.from_predictions(outcome, np.zeros(1200), metric="mean_residual", **columns)
-    assert found.results_["subgroup"].tolist() == ["race = b, sex = m"]
-    assert found.results_["ci_low"].iloc[0] < 0.5 < found.results_["ci_high"].iloc[0]
+    assert found.comparisons_["subgroup"].tolist() == ["race = b, sex = m"]
+    assert found.comparisons_["ci_low"].iloc[0] < 0.5 < found.comparisons_["ci_high"].iloc[0]
 
 
 @pytest.mark.slow
@@ -291,7 +291,7 @@ def test_curves_of_calibration_are_refused_with_what_a_scan_takes(metric):
 def test_a_half_without_anything_to_test_says_so(seed):
     data, rng = people(300)
     found = scan(rng.random(300) < 0.3, data, guarantee="split", random_state=seed)
-    assert found.results_.empty
+    assert found.comparisons_.empty
     assert found.p_value_ == 1 if not found.n_tested_ else found.p_value_ > 0.05
     assert not found.concern_
     assert "No significant disparity" in str(found)
@@ -373,7 +373,7 @@ def test_the_report_says_what_was_found_what_remains_and_what_was_not_looked_at(
     assert "given them, no other subgroup differs" in text
     assert "fewer than 50 people on one side" in text
     document = json.loads(found.to_json())
-    assert document["results"][0]["subgroup"] == found.results_["subgroup"].iloc[0]
+    assert document["comparisons"][0]["subgroup"] == found.comparisons_["subgroup"].iloc[0]
     page = found.to_html()
     assert "<svg" in page
     assert "race = African-American" in page
@@ -392,7 +392,7 @@ def test_scans_of_more_than_can_be_reported_say_so():
     data = {"zip": rng.integers(0, 60, 30_000).astype(str)}
     event = (rng.random(30_000) < np.where(np.array(data["zip"]).astype(int) % 2, 0.1, 0.6)).astype(int)
     found = scan(event, data)
-    assert len(found.results_) == 20
+    assert len(found.comparisons_) == 20
     assert found.remaining_p_value_ <= 0.05
     assert "others differ as well" in str(found)
 
