@@ -54,7 +54,8 @@ one_blas_thread = _OneThread()
 
 def one_thread() -> AbstractContextManager[Any]:
     """One thread of all libraries, in a ``with`` statement: sums of scikit-learn's models are then the same."""
-    return _libraries().limit(limits=1)
+    limited: AbstractContextManager[Any] = _libraries().limit(limits=1)
+    return limited
 
 
 def in_parallel(call: Callable[..., T], pieces: Iterable[tuple[Any, ...]], n_jobs: int | None) -> Iterator[T]:
