@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ContextDecorator, ExitStack
-from functools import cached_property
+from contextlib import AbstractContextManager, ContextDecorator, ExitStack
+from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,6 +21,11 @@ T = TypeVar("T")
 STARTING = 2.0
 
 
+@cache
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()  # looks through all that the process has loaded: once, when NumPy and SciPy are
+
+
 class _OneThread(ContextDecorator):
     """One thread of BLAS while a function runs: of many small products of matrices, more threads only wait.
 
@@ -30,14 +35,10 @@ class _OneThread(ContextDecorator):
     def __init__(self) -> None:
         self._lock, self._inside, self._given_back = threading.Lock(), 0, ExitStack()
 
-    @cached_property
-    def _libraries(self) -> ThreadpoolController:
-        return ThreadpoolController()  # looks through all that the process has loaded: once, when NumPy and SciPy are
-
     def __enter__(self) -> None:
         with self._lock:
             if not self._inside:
-                self._given_back.enter_context(self._libraries.limit(limits=1, user_api="blas"))
+                self._given_back.enter_context(_libraries().limit(limits=1, user_api="blas"))
             self._inside += 1
 
     def __exit__(self, *_: object) -> None:
@@ -49,6 +50,12 @@ class _OneThread(ContextDecorator):
 
 #: What runs with one thread of BLAS: as a decorator, or in a ``with`` statement.
 one_blas_thread = _OneThread()
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """One thread of all libraries, in a ``with`` statement: sums of scikit-learn's models are then the same."""
+    limited: AbstractContextManager[Any] = _libraries().limit(limits=1)
+    return limited
 
 
 def in_parallel(call: Callable[..., T], pieces: Iterable[tuple[Any, ...]], n_jobs: int | None) -> Iterator[T]:

@@ -243,7 +243,7 @@ def _targets(people: People, pair: Pair, learning: Learning) -> tuple[Target, Ta
 
 def _by_neighbours(target: Target, learning: Learning) -> Target:
     n = len(target.rows) * (learning.n_folds - 1) // learning.n_folds
-    return replace(target, model=neighbours(n), where=f"neighbours beside {target.where}")
+    return replace(target, model=neighbours(n), where=f"neighbours beside {target.where}", beside=True)
 
 
 def _missed(what: str, values: Floats, own: Floats, unlike: Floats, units: Positions | None) -> Missed:

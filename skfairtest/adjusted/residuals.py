@@ -19,10 +19,9 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_limits
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.parallel import in_parallel
+from skfairtest._utils.parallel import in_parallel, one_thread
 from skfairtest._utils.text import label, name_of
 from skfairtest._utils.typing import Floats, Positions
 from skfairtest.adjusted.statistics import Residuals, variance_of_predictions
@@ -98,7 +97,7 @@ class CurvesThenTrees(RegressorMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit both, one after the other."""
-        y = np.asarray(y, dtype=float)
+        X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
         values: list[float] = np.unique(y).tolist()
         # Two values in any unit are predicted alike.
         self.binary_ = len(values) == 2
@@ -106,7 +105,7 @@ class CurvesThenTrees(RegressorMixin, BaseEstimator):
         y = (y - self.low_) / self.unit_
         model = LogisticRegression(max_iter=1000) if self.binary_ else Ridge()
         # One thread: sums are the same, whatever processes the folds are divided among.
-        with threadpool_limits(1):
+        with one_thread():
             self.curves_ = curves(model).fit(X, y.astype(int) if self.binary_ else y)
             self.trees_ = HistGradientBoostingRegressor(
                 **TREES, max_iter=n_trees(len(y)), early_stopping=False, random_state=self.random_state
@@ -116,7 +115,8 @@ class CurvesThenTrees(RegressorMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Floats:
         """Return the expectation."""
-        with threadpool_limits(1):
+        X = np.asarray(X, dtype=float)
+        with one_thread():
             out = self._curves(X) + self.trees_.predict(X)
         return np.asarray(self.low_ + self.unit_ * (np.clip(out, 0.0, 1.0) if self.binary_ else out))
 
@@ -214,12 +214,16 @@ class Left(NamedTuple):
 
 @dataclass(frozen=True)
 class Target:
-    """What is predicted from covariates: of which people (rows), by which model, named in messages as `where`."""
+    """What is predicted from covariates: of which people (rows), by which model, named in messages as `where`.
+
+    Of a model that is `beside` that of the test, only what it predicts of others is wanted.
+    """
 
     rows: Positions
     values: Floats
     model: Any
     where: str
+    beside: bool = False
 
     @property
     def key(self) -> tuple[str, bytes, bytes]:
@@ -241,9 +245,12 @@ class Target:
             y = y.astype(int)
         if len(np.unique(y)) == 1:  # nothing to learn, and no class for some classifiers
             return Part(np.full(int(own.sum()), float(y[0])), np.zeros(len(y)))
-        model = seeded(self.model, seed).fit(X.iloc[self.rows[~own]], y)
-        seen = y - predicted(model, X.iloc[self.rows[~own]], self.where)
-        return Part(predicted(model, X.iloc[self.rows[own]], self.where), seen)
+        known, new = X.iloc[self.rows[~own]], X.iloc[self.rows[own]]
+        if self.beside:
+            known, new = known.to_numpy(), new.to_numpy()  # names of columns take longer to check than to predict
+        model = seeded(self.model, seed).fit(known, y)
+        seen = np.zeros(0) if self.beside else y - predicted(model, known, self.where)
+        return Part(predicted(model, new, self.where), seen)
 
     def left(self, folds: Positions, parts: Sequence[Part]) -> Left:
         """Put the predictions of all folds together, and return what they leave."""
@@ -251,6 +258,8 @@ class Target:
         for fold, part in enumerate(parts):
             out[folds[self.rows] == fold] = part.predicted
         residuals = self.values - out
+        if self.beside:
+            return Left(residuals, np.nan)
         seen = float(np.mean(np.concatenate([part.seen for part in parts]) ** 2))
         return Left(residuals, variance_of_predictions(float(np.mean(residuals**2)), seen))
 

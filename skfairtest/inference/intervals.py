@@ -21,11 +21,11 @@ from skfairtest.inference.score import difference_of_rates, score_at
 
 #: A ratio that no test rejects where the second group shows no event, nor covers where it does.
 _LARGEST_RATIO = 1e100
-#: How near a limit is guessed, in shares of its distance from the estimate: far above rounding errors of the score; and
-#: where the guess is not so good.
-_NEAR = (1e-11, 1e-7)
+#: How near a limit is guessed: in units of its last place, above rounding errors of the score; and in shares of its
+#: distance from the estimate, where the guess is not so good.
+_ROUNDINGS, _NEAR = 64, (1e-11, 1e-7)
 #: So many halvings are looked at in one call, with both outcomes of each, as far as that is about so many floats.
-_HALVINGS, _AT_ONCE = 7, 512
+_HALVINGS, _AT_ONCE = 7, 1024
 #: Arrays up to which steps are made one by one.
 _FEW = 16
 
@@ -69,14 +69,16 @@ def farthest_covered(
     """
     start, stop = _ordinal(inside), _ordinal(outside)
     way, near, far = np.sign(stop - start), np.zeros_like(start), np.abs(stop - start)
-    near = np.where(covered(outside), far, near)
-    covers, misses, at_once = near, far, 1
     if about:
-        guess = np.stack(about)
+        guess = np.stack([np.broadcast_to(outside, near.shape), *about])
         place = np.clip(way * (_ordinal(np.where(np.isnan(guess), inside, guess)) - start), near, far)
-        within = (place <= near) | (place < far) & covered(_float(start + way * place))
+        within = (place <= near) | covered(_float(start + way * place))
         covers, misses = np.where(within, place, near).max(axis=0), np.where(within, far, place).min(axis=0)
+        near = np.where(within[0], far, near)
         at_once = min(max(int(np.log2(_AT_ONCE / max(near.size, 1))), 1), _HALVINGS)
+    else:
+        near = np.where(covered(outside), far, near)
+        covers, misses, at_once = near, far, 1
     while True:
         near, far = _narrowed(near, far, covers, misses)
         if not (far - near > 1).any():
@@ -215,7 +217,9 @@ def secants(
 def around(guess: Floats, estimate: Floats) -> list[Floats]:
     """Return floats on both sides of guessed limits."""
     with np.errstate(invalid="ignore", over="ignore"):
-        return [guess + step * (guess - estimate) for near in _NEAR for step in (-near, near)]
+        last_place = np.spacing(np.maximum(np.abs(guess), np.abs(estimate)))
+        steps = [_ROUNDINGS * last_place, *(near * (guess - estimate) for near in _NEAR)]
+        return [guess + sign * step for step in steps for sign in (-1, 1)]
 
 
 def mover(

@@ -8,6 +8,7 @@ import platform
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -320,6 +321,11 @@ def below_verdict(blocks: Sequence[Block], said: Sequence[str]) -> Sequence[Bloc
 
 def library_versions() -> dict[str, str]:
     """Return the versions of skfairtest, Python and the libraries that computed the numbers."""
+    return dict(_versions())
+
+
+@lru_cache(maxsize=1)
+def _versions() -> dict[str, str]:
     found = {"skfairtest": __version__, "python": platform.python_version()}
     for name in LIBRARIES:
         try:

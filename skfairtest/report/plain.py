@@ -319,7 +319,12 @@ def plain_label(value: Any) -> Any:
 
 def plain_value(value: Any) -> Any:
     """Return a number, or anything made of plain values, as JSON has it: nan is null, infinities "inf" and "-inf"."""
-    if value is None or type(value) in (str, bool, int):
+    kind = type(value)
+    if value is None or kind is str or kind is bool:
+        return value
+    if kind is float:
+        return value if math.isfinite(value) else None if math.isnan(value) else str(value)
+    if kind is int:
         return plain_label(value)
     if isinstance(value, Mapping):
         return {str(key): plain_value(part) for key, part in value.items()}
@@ -336,8 +341,7 @@ def plain_value(value: Any) -> Any:
     if callable(value):
         return name_of(value)
     if isinstance(value, Real) and not isinstance(value, Integral | np.bool_):
-        number = float(value)
-        return number if math.isfinite(number) else None if math.isnan(number) else str(number)
+        return plain_value(float(value))
     return plain_label(value)
 
 
