@@ -126,9 +126,10 @@ def _verdict(record: AuditRecord) -> Iterator[Block]:
     yield Paragraph(headline, "concern" if verdict.concern else "fine")
     yield from map(Paragraph, filter(None, others))
     if record.accepted:
-        names = {one.id: f"{metric_title(one.row['metric'])}, {one.name} " for one in findings_of(record)}
+        found = {one.id: f"{one.note}: {metric_title(one.row['metric'])}, {one.name}" for one in findings_of(record)}
+        turned = "Accepted, and no longer observed:"
         yield Items(
-            tuple(f"Accepted: {names.get(one.id, '')}({label(one.id)}): {label(one.reason)}" for one in record.accepted)
+            tuple(f"{found.get(one.id, turned)} ({label(one.id)}): {label(one.reason)}" for one in record.accepted)
         )
     several = verdict.n_comparisons > 1
     figures = {
