@@ -142,7 +142,8 @@ def _verdict(record: AuditRecord) -> Iterator[Block]:
     yield Pairs(tuple(figures.items()), "figures")
     seed, version = record.parameters.get("random_state"), record.versions.get("skfairtest")
     yield Paragraph(
-        f"To reproduce: seed {seed}, skfairtest {version}; settings and versions are at the end of the whole report."
+        f"To reproduce: random_state={seed}, skfairtest {version}; settings and versions are at the end of the whole "
+        "report."
     )
 
 
