@@ -189,8 +189,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     parent leaves open has two values.
 
     With "to_parents", a significant disparity says that an intersectional group differs from people who share all its
-    features but one. By itself it is no sign of an interaction: if women differ from men whatever their race, so do Black
-    women.
+    features but one. By itself it is no sign of an interaction: if women differ from men whatever their race, so do
+    Black women.
 
     A hypothesis counts once, however many comparisons test it: rates of complementary events, groups that are swapped,
     and groups of several features that hold the same people. All these comparisons have one adjusted p-value.

@@ -252,3 +252,19 @@ def test_an_error_of_a_rule_is_its_own():
 def test_a_name_that_is_misspelt_among_others_is_named():
     with pytest.raises(ValueError, match=r"X has no column 'aeg'"):
         FairnessTest(MODEL).fit(X, Y, sensitive_features=["sex", "aeg"])
+
+
+@pytest.mark.parametrize("kind", [CorrelationFairnessTest, AdjustedFairnessTest])
+def test_scores_may_stand_in_place_of_predictions_and_one_of_them_must(kind):
+    rng = np.random.default_rng(0)
+    truth, score, age = rng.integers(0, 2, 120), rng.random(120), rng.normal(size=120)
+    groups = {"sensitive_features": {"age": age}, "n_resamples": 99}
+    if kind is AdjustedFairnessTest:
+        groups = {"sensitive_features": {"old": age > 0}, "covariates": {"x": rng.normal(size=120)}}
+    expected = kind.from_predictions(truth, score, random_state=0, **groups)
+    for given in (score, score[:, None], np.column_stack([1 - score, score])):
+        test = kind.from_predictions(truth, y_score=given, random_state=0, **groups)
+        assert test.p_value_ == pytest.approx(expected.p_value_, rel=1e-9)
+    for wrong, said in (({}, "both None"), ({"y_pred": score, "y_score": score}, "both given")):
+        with pytest.raises(ValueError, match=f"y_pred and y_score are {said}"):
+            kind.from_predictions(truth, **wrong, **groups)
