@@ -516,8 +516,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         kinds, without = kinds_of(sample, self.estimator)
         metrics = [m for m in standard_metrics(kinds, set(sample.columns)) if m.name not in dict(without)]
         if not metrics:
+            (kind,) = kinds - {"scores"} or {""}
             raise ParameterError(
-                f"y_true is missing: for {' and '.join(sorted(kinds))} predictions every standard metric needs the "
+                f"y_true is missing: every standard metric of {f'{kind} predictions' if kind else 'scores'} needs the "
                 "true labels; pass them, or name metrics that need none, such as metrics='selection_rate' with "
                 "pos_label"
             )
