@@ -129,7 +129,8 @@ def _verdict(record: AuditRecord) -> Iterator[Block]:
         found = {one.id: f"{one.note}: {metric_title(one.row['metric'])}, {one.name}" for one in findings_of(record)}
         turned = "Accepted, and no longer observed:"
         yield Items(
-            tuple(f"{found.get(one.id, turned)} ({label(one.id)}): {label(one.reason)}" for one in record.accepted)
+            tuple(f"{found.get(one.id, turned)} ({label(one.id)}): {label(one.reason)}" for one in record.accepted),
+            tone="notes",
         )
     several = verdict.n_comparisons > 1
     figures = {

@@ -9,7 +9,18 @@ from typing import Any
 import numpy as np
 
 from skfairtest._utils.text import label, pluralize
-from skfairtest.report.cells import ADJUSTED_P, REASON, SHOWN, STRATUM, P, by_evidence, interval, number_text, records
+from skfairtest.report.cells import (
+    ADJUSTED_P,
+    REASON,
+    SHOWN,
+    STRATUM,
+    VERDICT,
+    P,
+    by_evidence,
+    interval,
+    number_text,
+    records,
+)
 from skfairtest.report.document import Block, Column, Table
 from skfairtest.report.sentences import ADJUSTED, equals_p
 from skfairtest.report.skeleton import lines, sampling_error, skeleton, verdict_of
@@ -124,7 +135,7 @@ def _table(setup: CorrelationSetup, rows: list[dict[str, Any]]) -> Table:
         ),
         Column("people", shows="n"), Column("correlation", shows=lambda row: number_text(row["correlation"])),
         interval("{:.4f}".format), P, ADJUSTED_P,
-        Column("verdict", "mark", shows=lambda row: "concern" if row["concern"] else ""),
+        VERDICT,
     )  # fmt: skip
     return Table.of(columns, rows, "Comparisons", few=SHOWN)
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
-from skfairtest.report.document import Column, Table
+from skfairtest.report.document import NOT_CERTIFIED, Column, Table
 from skfairtest.report.plots import NullHistogram
 from skfairtest.report.sentences import (
     Setup,
@@ -317,9 +317,9 @@ def comparisons_table(
     kinds = sorted({setup.disparity_of(metric).replace("_", " ") for metric in asked}) or [setup.disparity]
     points = kinds == ["difference"] and all(setup.is_share(metric) for metric in asked)
     unit = " (points)" if points else ""
+    word = NOT_CERTIFIED if setup.alternative == "equivalence" else "significant"
     rows = [
-        {"verdict": "significant" if row["concern"] else "", **row, "how": _written(setup, row)}
-        for row in records(comparisons)
+        {"verdict": word if row["concern"] else "", **row, "how": _written(setup, row)} for row in records(comparisons)
     ]
 
     def of(write: Callable[[Mapping[str, Any]], str], alone: str = "") -> Callable[[Mapping[str, Any]], str]:

@@ -132,6 +132,15 @@ def test_an_accepted_disparity_is_reported_again_once_its_interval_lies_beyond_t
         assert ("and larger now" in result["message"]["text"]) is grown
 
 
+def test_a_report_that_turns_comparisons_round_names_what_was_accepted():
+    made = record(gap=-0.25)
+    known, *_ = significant(made)
+    turned, *_ = significant(accept(made, {known.id: "quota"}).oriented())
+    assert (turned.row["group"], turned.row["other"]) == (known.row["other"], known.row["group"])
+    assert (turned.id, turned.reason, turned.grown) == (known.id, "quota", False)
+    assert [each.id for each in findings_of(made)] == [each.id for each in findings_of(made.oriented())]
+
+
 def test_what_was_accepted_and_turned_round_is_no_error():
     made = record(gap=0.4)
     known = significant(made)[0]
