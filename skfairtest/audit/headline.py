@@ -27,7 +27,7 @@ from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.report.cells import records
 from skfairtest.report.document import Interval, Intervals
 from skfairtest.report.sentences import CHANCE, equals_p, gap_sentence, metric_title, p_text, points, size_text
-from skfairtest.report.wording import told, worse_when
+from skfairtest.report.wording import people_of, worse_when
 
 #: So many comparisons are told where there are so many.
 FEWEST, MOST = 3, 7
@@ -352,7 +352,7 @@ def _missed(record: AuditRecord) -> Iterator[str]:
     crossed = len(few) - len(single)
     n_crossed = sum(len(part.sensitive) > fewest for part, _, _ in found)
     names = [
-        f"{told(part.sensitive, group)} ({pluralize(people_of_groups(part)[group], 'person', 'people')}){where}"
+        f"{people_of(part.sensitive, group)} ({people_of_groups(part)[group]:,}){where}"
         for part, group, where in single[:NAMED]
     ]
     if len(single) > NAMED:
