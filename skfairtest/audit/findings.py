@@ -19,6 +19,8 @@ from skfairtest.report.cells import result_sentences
 from skfairtest.report.plain import plain_rows
 from skfairtest.report.sentences import metric_title
 
+#: The largest disparity that is accepted.
+_LIMIT = re.compile(r"\d*\.?\d+(?:e-?\d+)?")
 #: What XML 1.0 cannot hold.
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -60,14 +62,14 @@ class Finding:
             return False
         end = self.row["ci_high" if _is_below(self.part, self.row) else "ci_low"]
         size = _size(self.part, self.row, self.row["disparity"] if end is None else end)
-        return size < self.accepted.limit if _is_ratio(self.part) else size > self.accepted.limit
+        return size < self.accepted.limit if _is_ratio(self.part, self.row) else size > self.accepted.limit
 
     @property
     def note(self) -> str:
         """Up to which disparity it was accepted, and whether it has grown since; nothing if it was not accepted."""
         if self.accepted is None:
             return ""
-        upto = "down to a ratio" if _is_ratio(self.part) else "up to a difference"
+        upto = "down to a ratio" if _is_ratio(self.part, self.row) else "up to a difference"
         limit = "" if self.accepted.limit is None else f" {upto} of {self.accepted.limit:.3g}"
         return f"Accepted{limit}{', and larger now' if self.grown else ''}"
 
@@ -110,20 +112,20 @@ def _id(part: AuditPart, row: Mapping[str, Any], *, below: bool) -> str:
     return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:12]
 
 
-def _is_ratio(part: AuditPart) -> bool:
-    return part.setup.disparity != "difference"
+def _is_ratio(part: AuditPart, row: Mapping[str, Any]) -> bool:
+    return part.setup.is_ratio(row["metric"])
 
 
 def _is_below(part: AuditPart, row: Mapping[str, Any]) -> bool:
-    return row["disparity"] is not None and float(row["disparity"]) < (1.0 if _is_ratio(part) else 0.0)
+    return row["disparity"] is not None and float(row["disparity"]) < _is_ratio(part, row)
 
 
 def _size(part: AuditPart, row: Mapping[str, Any], end: Any) -> float:
     """How large a disparity is in the direction of its comparison, as margins are given; `end` is a number or "inf"."""
     value, below = float(end), _is_below(part, row)
-    if not _is_ratio(part):
-        return -value if below else value
-    return value if below else 1 / value if value else math.inf
+    if _is_ratio(part, row):
+        return value if below else 1 / value if value else math.inf
+    return -value if below else value
 
 
 def accept(record: AuditRecord, accepted: Mapping[str, str]) -> AuditRecord:
@@ -152,17 +154,12 @@ def accept(record: AuditRecord, accepted: Mapping[str, str]) -> AuditRecord:
             raise ValueError(
                 f"--accept {typed}: no comparison of this audit has this identifier, see --sarif and --junit"
             )
-        most = 1.0 if _is_ratio((found | turned)[name].part) else math.inf
-        value = found[name].row["disparity"] if name in found else None
-        try:
-            size = float(limit) if limit else None if value is None else _size(found[name].part, found[name].row, value)
-        except ValueError:
-            size = math.nan
-        if size is not None and not 0 <= size <= most:
-            raise ValueError(
-                f"--accept {typed}: what stands behind the colon must be the largest disparity that is accepted, a "
-                f"{'ratio from 0 to 1' if most == 1 else 'difference of at least 0'}; found {limit!r}"
-            )
+        one = (found | turned)[name]
+        ratio, value = _is_ratio(one.part, one.row), one.row["disparity"] if name in found else None
+        if limit and (not _LIMIT.fullmatch(limit) or (ratio and float(limit) > 1)):
+            what = "ratio from 0 to 1" if ratio else "difference of at least 0"
+            raise ValueError(f"--accept {typed}: what stands behind the colon must be a {what}; found {limit!r}")
+        size = float(limit) if limit else None if value is None else _size(one.part, one.row, value)
         known.append(Accepted(name, reason, size))
     return record.accepting(known)
 

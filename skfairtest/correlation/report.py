@@ -9,18 +9,7 @@ from typing import Any
 import numpy as np
 
 from skfairtest._utils.text import label, pluralize
-from skfairtest.report.cells import (
-    ADJUSTED_P,
-    REASON,
-    SHOWN,
-    STRATUM,
-    VERDICT,
-    P,
-    by_evidence,
-    interval,
-    number_text,
-    records,
-)
+from skfairtest.report.cells import ADJUSTED_P, REASON, SHOWN, STRATUM, P, by_evidence, interval, number_text, records
 from skfairtest.report.document import Block, Column, Table
 from skfairtest.report.sentences import ADJUSTED, equals_p
 from skfairtest.report.skeleton import lines, sampling_error, skeleton, verdict_of
@@ -135,7 +124,7 @@ def _table(setup: CorrelationSetup, rows: list[dict[str, Any]]) -> Table:
         ),
         Column("people", shows="n"), Column("correlation", shows=lambda row: number_text(row["correlation"])),
         interval("{:.4f}".format), P, ADJUSTED_P,
-        VERDICT,
+        Column("verdict", "mark", shows=lambda row: "significant" if row["concern"] else ""),
     )  # fmt: skip
     return Table.of(columns, rows, "Comparisons", few=SHOWN)
 

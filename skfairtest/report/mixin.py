@@ -208,7 +208,9 @@ class ReportMixin(Pages, ModelTest):
         document["state"] = None
         state = {name: value for name, value in self.__getstate__().items() if name not in self._not_written}
         for name, value in self.get_params().items():
-            state[name] = None if name in self._models else _as_given(value)
+            # Objects as their names: a test that was read is not fitted again.
+            plain_one = value if isinstance(value, tuple) else self._given.get(name, value)
+            state[name] = None if name in self._models else plain_one
         with suppress(ValueError):  # of objects of the caller
             document["state"] = None if self._shows_people else json.dumps(written(state), separators=(",", ":"))
         return {**document, "checksum": checksum(document)}
@@ -377,15 +379,6 @@ class ReportMixin(Pages, ModelTest):
         if not hasattr(self, "p_value_"):
             return repr(self)
         return self.to_text().rstrip("\n")
-
-
-def _as_given(value: Any) -> Any:
-    """Return a parameter that JSON has a form for, or the name of the object that it is."""
-    try:
-        written(value)
-    except ValueError:
-        return plain_value(value)
-    return value
 
 
 def positive_label(pos_label: Any, means: str | None = None) -> list[str]:
