@@ -343,9 +343,9 @@ def comparisons_table(
         metrics and METRIC, replace(GROUP, shows=of(lambda row: label(row["group"]), "all groups")),
         replace(COMPARED_WITH, fold="  against ", shows=of(lambda row: _compared_with(setup, row))),
         bool(setup.controls) and stratum, Column("value", shows=of(lambda row: row["how"].value(row["value_group"]))),
-        Column("people", under="of ", detail=True, shows=of(lambda row: f"{row['n_group']:,} people")),
+        Column("people", under="", detail=True, shows=of(lambda row: f"{row['n_group']:,} people in all")),
         Column("against", fold="", shows=of(lambda row: row["how"].value(row["value_other"]))),
-        Column("people", under="of ", detail=True, shows=of(lambda row: f"{row['n_other']:,} people")),
+        Column("people", under="", detail=True, shows=of(lambda row: f"{row['n_other']:,} people in all")),
         Column(
             f"{' or '.join(kinds)}{unit}",
             shows=lambda row: gap(row, row["disparity"], " (rounded)" if row["how"].rounded else ""),
