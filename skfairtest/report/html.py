@@ -29,7 +29,7 @@ except ImportError as error:
 
 
 #: A number with an exponent.
-_SMALL = re.compile(r"\d(?:\.\d+)?e-\d+")
+_SMALL = re.compile(r"(?:p [=<] )?\d(?:\.\d+)?e-\d+")
 
 
 def page(blocks: Sequence[Block], *, details: bool = False, landscape: bool = False) -> str:

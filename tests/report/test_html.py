@@ -426,7 +426,7 @@ def test_limits_of_a_drawn_p_value_say_what_they_are():
 
 def test_small_numbers_stay_on_one_line():
     text = page([Heading("Title", 1), Paragraph("<b> p = 3.0e-44, -1"), Items(("2e-5 & more",))])
-    assert '&lt;b&gt; p = <span class="whole">3.0e-44</span>, -1' in text
+    assert '&lt;b&gt; <span class="whole">p = 3.0e-44</span>, -1' in text
     assert '<li><span class="whole">2e-5</span> &amp; more</li>' in text
 
 
