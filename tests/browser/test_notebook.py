@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import skfairtest
 from skfairtest import FairnessAudit, FairnessTest
 
 pytestmark = pytest.mark.browser
@@ -103,7 +104,9 @@ def gallery(tmp_path_factory):
 
     notebook = nbformat.read(Path(__file__).parents[2] / "examples" / "notebook.ipynb", as_version=4)
     folder, pages = tmp_path_factory.mktemp("gallery"), {}
-    ExecutePreprocessor(timeout=600).preprocess(notebook, {"metadata": {"path": str(folder)}})
+    with pytest.MonkeyPatch.context() as patch:  # its kernel is another process
+        patch.setenv("PYTHONPATH", str(Path(skfairtest.__file__).parents[1]))
+        ExecutePreprocessor(timeout=600).preprocess(notebook, {"metadata": {"path": str(folder)}})
     for theme in ("light", "dark"):
         text, _ = nbconvert.HTMLExporter(theme=theme).from_notebook_node(notebook)
         pages[theme] = folder / f"{theme}.html"
