@@ -268,3 +268,14 @@ def test_scores_may_stand_in_place_of_predictions_and_one_of_them_must(kind):
     for wrong, said in (({}, "both None"), ({"y_pred": score, "y_score": score}, "both given")):
         with pytest.raises(ValueError, match=f"y_pred and y_score are {said}"):
             kind.from_predictions(truth, **wrong, **groups)
+
+
+def test_two_models_are_compared_by_their_scores_alone():
+    rng = np.random.default_rng(0)
+    truth, scores, group = rng.integers(0, 2, 160), rng.random((2, 160)), rng.choice(["a", "b"], 160)
+    given = {"sensitive_features": group, "metric": "roc_auc", "n_resamples": 99, "random_state": 0}
+    test = PairedFairnessTest.from_predictions(truth, y_score_a=scores[0], y_score_b=scores[1], **given)
+    beside = PairedFairnessTest.from_predictions(truth, truth, truth, y_score_a=scores[0], y_score_b=scores[1], **given)
+    assert (test.disparity_, test.p_value_) == (beside.disparity_, beside.p_value_)
+    with pytest.raises(ValueError, match="y_pred_a and y_pred_b is missing"):
+        PairedFairnessTest.from_predictions(truth, y_score_a=scores[0], y_score_b=scores[1], sensitive_features=group)
