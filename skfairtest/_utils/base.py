@@ -60,15 +60,15 @@ class PlainState:
         state = {
             name: getattr(self, name) if isinstance(value, partial) else value for name, value in vars(self).items()
         }
-        return {name: _parts(value) if isinstance(value, pd.DataFrame) else value for name, value in state.items()}
+        return {name: parts_of(value) if isinstance(value, pd.DataFrame) else value for name, value in state.items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Put frames together."""
         for name, value in state.items():
-            self.__dict__[name] = _frame(value) if isinstance(value, dict) and FRAME in value else value
+            self.__dict__[name] = frame_of(value) if isinstance(value, dict) and FRAME in value else value
 
 
-def _parts(frame: pd.DataFrame) -> dict[str, Any]:
+def parts_of(frame: pd.DataFrame) -> dict[str, Any]:
     """The columns of a frame, and its index unless that only counts rows."""
     index = frame.index
     counted = isinstance(index, pd.RangeIndex) and index.equals(pd.RangeIndex(len(index)))
@@ -88,7 +88,7 @@ def _column(values: Any) -> tuple[Any, str]:
     return [None if value is pd.NA else value for value in values], str(dtype)
 
 
-def _frame(parts: dict[str, Any]) -> pd.DataFrame:
+def frame_of(parts: dict[str, Any]) -> pd.DataFrame:
     index = None
     if parts["index"] is not None:
         levels = [pd.Index(values, dtype=dtype) for values, dtype in parts["index"]]

@@ -129,6 +129,10 @@ GUESSES: dict[str, tuple[tuple[str, str | None], ...]] = {
     **dict.fromkeys(("weights", "weight", "sample_weights"), (("sample_weight", None),)),
     **dict.fromkeys(("strata", "controls", "covariates"), (("control_features", None),)),
     **dict.fromkeys(("y_prob", "y_proba", "scores"), (("y_score", None),)),
+    **dict.fromkeys(
+        ("prediction", "predictions", "predicted", "selected", "decision", "decisions"), (("y_pred", None),)
+    ),
+    **dict.fromkeys(("outcome", "outcomes", "truth", "label", "labels", "target", "targets"), (("y_true", None),)),
     "model": (("estimator", None),),
     "threshold": (
         ("prediction_threshold", None),
@@ -148,6 +152,8 @@ VALUES = {
 
 #: What to type in place of too many arguments by position.
 BY_POSITION = {
+    "power": ", power(metric='selection_rate', rates=[0.3, 0.4], n_per_group=[500, 500])",
+    "required_sample_size": ", required_sample_size(metric='selection_rate', rates=[0.3, 0.4])",
     "compare_models": ". Models are one argument: compare_models([model_a, model_b], X, y, sensitive_features=...)",
     "SignificanceFrame": (
         ". A MetricFrame keeps no data: pass what it was made from, "

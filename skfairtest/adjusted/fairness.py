@@ -30,7 +30,9 @@ from skfairtest.readers import (
     check_rows,
     check_same_people,
     classes_of,
+    given_predictions,
     given_to_fit,
+    in_memory,
     one_column,
     predict,
     predictions_from_X,
@@ -344,8 +346,9 @@ class AdjustedFairnessTest(ReportMixin):
     def from_predictions(
         cls,
         y_true: Any,
-        y_pred: Any,
+        y_pred: Any = None,
         *,
+        y_score: Any = None,
         sensitive_features: Any = None,
         covariates: Any = None,
         clusters: Any = None,
@@ -359,6 +362,8 @@ class AdjustedFairnessTest(ReportMixin):
             True values or labels; None where the outcome needs none.
         y_pred : array-like of shape (n_samples,)
             Predictions: labels, scores or amounts.
+        y_score : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, 2)
+            Scores, in place of predictions.
         sensitive_features : array-like, frame or mapping
             The groups: one or several columns of length n_samples.
         covariates : array-like, frame or mapping
@@ -391,15 +396,10 @@ class AdjustedFairnessTest(ReportMixin):
            unadjusted  disparity
         0       -0.14       0.02
         """
-        if params.get("estimator") is not None:
-            raise ParameterError(
-                "estimator is not for from_predictions, which takes predictions: use "
-                "AdjustedFairnessTest(estimator).fit(X, y, ...)"
-            )
-        y_true, y_pred = one_column(y_true), one_column(y_pred)
-        y_pred = read_column(predictions_from_X(y_pred, "y_pred"), "y_pred", name="y_pred")
+        y_true = one_column(in_memory(y_true))
+        predicted = given_predictions(cls.__name__, y_true, y_pred, y_score, params)
         return cls(**params).fit(
-            y_pred, y_true, sensitive_features=sensitive_features, covariates=covariates, clusters=clusters
+            predicted, y_true, sensitive_features=sensitive_features, covariates=covariates, clusters=clusters
         )
 
     def to_frame(self) -> pd.DataFrame:

@@ -117,7 +117,7 @@ def groupings(levels: Mapping[str, int], *, intersections: bool) -> Iterator[tup
     levels : mapping of str to int
         How many values each feature has.
     intersections : bool
-        Whether features are crossed.
+        Whether groups are intersections of features.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def groupings(levels: Mapping[str, int], *, intersections: bool) -> Iterator[tup
     if not is_label(intersections, True) and not is_label(intersections, False):
         raise ParameterError(f"intersections must be True or False; found {intersections!r}")
     yield from ((name,) for name in levels)
-    # Crossed with a feature of one value, people are grouped as they were without it.
+    # At the intersection with a feature of one value, people are grouped as they were without it.
     dividing = [name for name, n in levels.items() if n > 1]
     for size in range(2, (len(dividing) if intersections else 0) + 1):
         for names in combinations(dividing, size):

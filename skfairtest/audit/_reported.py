@@ -190,6 +190,10 @@ class ReportedAudit(ReportMixin):
         audit._set(record)
         return audit
 
+    def _written(self) -> dict[str, Any]:
+        """Return the record: all that an audit is made of."""
+        return self.to_dict()
+
     def _document(self) -> list[Block]:
         check_is_fitted(self)
         return audit_document(self.record_)

@@ -39,7 +39,7 @@ from skfairtest.report.wording import check_words
 from skfairtest.subgroups.fairness import SubgroupScan
 from skfairtest.tables import Sample
 
-#: What crossed groups may be compared with.
+#: What intersectional groups may be compared with.
 INTERSECTIONS = ("to_rest", "between_groups", "to_parents")
 
 
@@ -66,11 +66,11 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     compare : {"between_groups", "to_overall", "to_rest"}, default="between_groups"
         What the groups of single features are compared with.
     compare_intersections : {"to_rest", "between_groups", "to_parents"}, default="to_rest"
-        What crossed groups are compared with, and so the null hypothesis of their comparisons. "to_rest": everyone
-        else; the metric of the crossed group equals that of all people outside it. "between_groups": each other; the
-        metric is equal in the two crossed groups. "to_parents": the rest of each parent group, which are the people who
-        share all features of the group but one (Black women with Black men, and with other women); within the parent
-        group, the metric of the crossed group equals that of the parent's other people.
+        What intersectional groups are compared with, and so the null hypothesis of their comparisons. "to_rest":
+        everyone else; the metric of the group equals that of all people outside it. "between_groups": each other; the
+        metric is equal in two intersectional groups. "to_parents": the rest of each parent group, which are the people
+        who share all features of the group but one (Black women with Black men, and with other women); within the
+        parent group, the metric of the intersectional group equals that of the parent's other people.
     disparity : {"difference", "ratio"}, default="difference"
         ``value_group - value_other`` or ``value_group / value_other``.
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap"}, default="auto"
@@ -188,8 +188,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     ``compare_intersections="between_groups"`` has no such condition, nor has "to_parents" where the feature that the
     parent leaves open has two values.
 
-    With "to_parents", a significant disparity says that a crossed group differs from people who share all its features
-    but one. By itself it is no sign of an interaction: if women differ from men whatever their race, so do Black women.
+    With "to_parents", a significant disparity says that an intersectional group differs from people who share all its
+    features but one. By itself it is no sign of an interaction: if women differ from men whatever their race, so do
+    Black women.
 
     A hypothesis counts once, however many comparisons test it: rates of complementary events, groups that are swapped,
     and groups of several features that hold the same people. All these comparisons have one adjusted p-value.
@@ -515,8 +516,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         kinds, without = kinds_of(sample, self.estimator)
         metrics = [m for m in standard_metrics(kinds, set(sample.columns)) if m.name not in dict(without)]
         if not metrics:
+            (kind,) = kinds - {"scores"} or {""}
             raise ParameterError(
-                f"y_true is missing: for {' and '.join(sorted(kinds))} predictions every standard metric needs the "
+                f"y_true is missing: every standard metric of {f'{kind} predictions' if kind else 'scores'} needs the "
                 "true labels; pass them, or name metrics that need none, such as metrics='selection_rate' with "
                 "pos_label"
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,11 +13,14 @@ from xml.etree import ElementTree
 
 from skfairtest._utils.text import label
 from skfairtest._version import __version__
+from skfairtest.audit.provenance import Accepted
 from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.report.cells import result_sentences
 from skfairtest.report.plain import plain_rows
 from skfairtest.report.sentences import metric_title
 
+#: The largest disparity that is accepted.
+_LIMIT = re.compile(r"\d*\.?\d+(?:e-?\d+)?")
 #: What XML 1.0 cannot hold.
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -36,15 +40,38 @@ class Finding:
         The comparison.
     sentence : str
         What it says.
-    reason : str or None
-        Why it was accepted, if it was.
+    accepted : Accepted or None
+        Why it was accepted, and up to which disparity, if it was.
     """
 
     id: str
     part: AuditPart
     row: Mapping[str, Any]
     sentence: str
-    reason: str | None
+    accepted: Accepted | None
+
+    @property
+    def reason(self) -> str | None:
+        """Why it is accepted, if it is."""
+        return None if self.accepted is None or self.grown else self.accepted.reason
+
+    @property
+    def grown(self) -> bool:
+        """Whether it was accepted and lies beyond the limit now, with its whole interval (chance alone moves it)."""
+        if self.accepted is None or self.accepted.limit is None:
+            return False
+        end = self.row["ci_high" if _is_below(self.part, self.row) else "ci_low"]
+        size = _size(self.part, self.row, self.row["disparity"] if end is None else end)
+        return size < self.accepted.limit if _is_ratio(self.part, self.row) else size > self.accepted.limit
+
+    @property
+    def note(self) -> str:
+        """Up to which disparity it was accepted, and whether it has grown since; nothing if it was not accepted."""
+        if self.accepted is None:
+            return ""
+        upto = "down to a ratio" if _is_ratio(self.part, self.row) else "up to a difference"
+        limit = "" if self.accepted.limit is None else f" {upto} of {self.accepted.limit:.3g}"
+        return f"Accepted{limit}{', and larger now' if self.grown else ''}"
 
     @property
     def name(self) -> str:
@@ -67,16 +94,38 @@ def findings_of(record: AuditRecord) -> Iterator[Finding]:
     Finding
         In the order of the record.
     """
-    reasons = {accepted.id: accepted.reason for accepted in record.accepted}
+    known = {accepted.id: accepted for accepted in record.accepted}
     for part in record.parts:
         said = result_sentences(part.setup, part.comparisons)
         for row, sentence in zip(plain_rows(part.comparisons), said, strict=True):
-            equal = 0.0 if part.setup.disparity == "difference" else 1.0
-            below = isinstance(row["disparity"], int | float) and row["disparity"] < equal
-            what = [part.sensitive, part.control, *(row[key] for key in ("metric", "group", "other", "stratum"))]
-            what += [part.setup.disparity, "below" if below else "above"]
-            name = hashlib.sha256(json.dumps(what).encode()).hexdigest()[:12]
-            yield Finding(name, part, row, sentence, reasons.get(name))
+            name = _id(part, row, below=_is_below(part, row))
+            yield Finding(name, part, row, sentence, known.get(name))
+
+
+def _id(part: AuditPart, row: Mapping[str, Any], *, below: bool) -> str:
+    """Hash what is compared, whichever side comes first: reports turn comparisons round."""
+    sides = [row["group"], row["other"]]
+    if json.dumps(sides[0]) > json.dumps(sides[1]):
+        sides, below = sides[::-1], not below
+    what = [part.sensitive, part.control, row["metric"], *sides, row["stratum"]]
+    what += [part.setup.disparity, "below" if below else "above"]
+    return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:12]
+
+
+def _is_ratio(part: AuditPart, row: Mapping[str, Any]) -> bool:
+    return part.setup.is_ratio(row["metric"])
+
+
+def _is_below(part: AuditPart, row: Mapping[str, Any]) -> bool:
+    return row["disparity"] is not None and float(row["disparity"]) < _is_ratio(part, row)
+
+
+def _size(part: AuditPart, row: Mapping[str, Any], end: Any) -> float:
+    """How large a disparity is in the direction of its comparison, as margins are given; `end` is a number or "inf"."""
+    value, below = float(end), _is_below(part, row)
+    if _is_ratio(part, row):
+        return value if below else 1 / value if value else math.inf
+    return -value if below else value
 
 
 def accept(record: AuditRecord, accepted: Mapping[str, str]) -> AuditRecord:
@@ -87,22 +136,32 @@ def accept(record: AuditRecord, accepted: Mapping[str, str]) -> AuditRecord:
     record : AuditRecord
         What was found.
     accepted : mapping of str to str
-        Reasons by identifiers.
+        Reasons by identifiers, each alone (the disparity that was found is the limit) or with a limit, ID:LIMIT.
 
     Raises
     ------
     ValueError
-        If there is no such comparison, or no reason.
+        If there is no such comparison, no reason, or the limit is no tolerated disparity.
     """
-    known = {finding.id for finding in findings_of(record)}
-    for name, reason in accepted.items():
+    found = {finding.id: finding for finding in findings_of(record)}
+    turned = {_id(one.part, one.row, below=not _is_below(one.part, one.row)): one for one in found.values()}
+    known = []
+    for typed, reason in accepted.items():
+        name, _, limit = typed.partition(":")
         if not reason.strip():
-            raise ValueError(f"--accept {name}: give the reason as well, as in {name}=REASON")
-        if name not in known:
+            raise ValueError(f"--accept {typed}: give the reason as well, as in {typed}=REASON")
+        if name not in found and name not in turned:
             raise ValueError(
-                f"--accept {name}: no comparison of this audit has this identifier, see --sarif and --junit"
+                f"--accept {typed}: no comparison of this audit has this identifier, see --sarif and --junit"
             )
-    return record.accepting(accepted)
+        one = (found | turned)[name]
+        ratio, value = _is_ratio(one.part, one.row), one.row["disparity"] if name in found else None
+        if limit and (not _LIMIT.fullmatch(limit) or (ratio and float(limit) > 1)):
+            what = "ratio from 0 to 1" if ratio else "difference of at least 0"
+            raise ValueError(f"--accept {typed}: what stands behind the colon must be a {what}; found {limit!r}")
+        size = float(limit) if limit else None if value is None else _size(one.part, one.row, value)
+        known.append(Accepted(name, reason, size))
+    return record.accepting(known)
 
 
 def to_junit(record: AuditRecord) -> str:
@@ -118,11 +177,11 @@ def to_junit(record: AuditRecord) -> str:
             if finding.part is not part:
                 continue
             case = _case(suite, f"{finding.name} [{finding.id}]", str(finding.row["metric"]))
-            sentence = _text(finding.sentence)
+            sentence = _text(_with_note(finding))
             if finding.row["concern"] and finding.reason is None:
                 ElementTree.SubElement(case, "failure", type="disparity", message=sentence).text = sentence
             elif finding.row["concern"]:
-                ElementTree.SubElement(case, "skipped", message=_text(f"accepted: {finding.reason}"))
+                ElementTree.SubElement(case, "skipped", message=_text(f"{finding.note}: {finding.reason}"))
         for row in plain_rows(part.excluded):
             what = ", ".join(_labels(row, ("metric", "group", "other", "stratum")))
             case = _case(suite, f"{part.feature}: {what}", "left out")
@@ -166,11 +225,18 @@ def _result(finding: Finding, metrics: Sequence[str]) -> dict[str, Any]:
         "ruleId": metric,
         "ruleIndex": metrics.index(metric),
         "level": "error",
-        "message": {"text": finding.sentence},
+        "message": {"text": _with_note(finding)},
         "locations": [{"logicalLocations": [place]}],
         "partialFingerprints": {"skfairtestFinding/v1": finding.id},
         **({} if reason is None else {"suppressions": accepted}),
     }
+
+
+def _with_note(finding: Finding) -> str:
+    """What a comparison says, and that it was accepted and has grown since."""
+    if finding.accepted is None or not finding.grown:
+        return finding.sentence
+    return f"{finding.sentence} {finding.note}: {finding.accepted.reason}"
 
 
 def _text(said: str) -> str:

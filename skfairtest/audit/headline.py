@@ -6,7 +6,7 @@ How strong a comparison is: the disparity that its interval assures, the limit n
 certainty count. Shares (points) and ratios (logarithms) come before metrics with units of their own, which are ordered
 by p-value.
 
-One comparison stands for each metric of each grouping. Those of crossed features come after those of single ones, and
+One comparison stands for each metric of each grouping. Those of intersections come after those of single ones, and
 are left out where they only repeat one of fewer features: the same metric, the same direction, and a group that is part
 of that one's group (where pairs are compared, on both sides).
 
@@ -27,7 +27,7 @@ from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.report.cells import records
 from skfairtest.report.document import Interval, Intervals
 from skfairtest.report.sentences import CHANCE, equals_p, gap_sentence, metric_title, p_text, points, size_text
-from skfairtest.report.wording import told, worse_when
+from skfairtest.report.wording import people_of, worse_when
 
 #: So many comparisons are told where there are so many.
 FEWEST, MOST = 3, 7
@@ -90,7 +90,7 @@ class Highlight:
 
 
 def _part_of(group: Any, names: Sequence[str], fewer: Sequence[str]) -> Any:
-    """Return a crossed group's values of fewer features, as a group of these; None of several groups together."""
+    """Return a group's values of fewer features, as a group of these; None of several groups together."""
     if not isinstance(group, tuple):
         return None
     values = tuple(group[names.index(name)] for name in fewer)
@@ -352,13 +352,13 @@ def _missed(record: AuditRecord) -> Iterator[str]:
     crossed = len(few) - len(single)
     n_crossed = sum(len(part.sensitive) > fewest for part, _, _ in found)
     names = [
-        f"{told(part.sensitive, group)} ({pluralize(people_of_groups(part)[group], 'person', 'people')}){where}"
+        f"{people_of(part.sensitive, group)} ({people_of_groups(part)[group]:,}){where}"
         for part, group, where in single[:NAMED]
     ]
     if len(single) > NAMED:
         names.append(pluralize(len(single) - NAMED, "further group"))
     if crossed:
-        names.append(f"{crossed:,} of the {n_crossed:,} crossed groups")
+        names.append(f"{crossed:,} of the {n_crossed:,} intersectional groups")
     if names:
         yield (
             f"Too few people to tell: {enumerated(names)}. There, they could differ by "

@@ -55,7 +55,7 @@ def framed(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class ImpactPart(Declared):
-    """The table of one feature, or of several crossed.
+    """The table of one feature, or of the intersections of several.
 
     Parameters
     ----------

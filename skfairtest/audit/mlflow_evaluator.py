@@ -52,7 +52,14 @@ class FairnessEvaluator:
         names = [groups] if isinstance(groups, str) else groups
         if isinstance(names, list | tuple) and all(isinstance(name, str) and name in features for name in names):
             groups = features[list(names)]
-        y_pred = dataset.predictions_data if model is None else model.predict(features)
+        try:
+            y_pred = dataset.predictions_data if model is None else model.predict(features)
+        except Exception as error:
+            error.add_note(
+                "the model was given every column of the data: log it with a signature, which leaves others out, or "
+                "pass the groups themselves as sensitive_features, in place of names of columns"
+            )
+            raise
         audit = FairnessAudit.from_predictions(dataset.labels_data, y_pred, sensitive_features=groups, **params)
         metrics, page = metrics_of(audit), audit.to_html()
         mlflow.log_metrics(metrics, run_id=run_id)

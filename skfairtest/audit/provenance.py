@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copyreg
 import hashlib
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, ModuleType
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from skfairtest._utils.text import label, shorten
-from skfairtest.report.plain import Declared, array, either, matching, one_of, text
+from skfairtest.report.plain import Declared, array, between, either, matching, one_of, text
 from skfairtest.tables import Sample
 from skfairtest.tables.fingerprint import data_hash
 
@@ -94,10 +95,13 @@ class Accepted(Declared):
         The identifier that `skfairtest.audit.findings` gives the comparison.
     reason : str
         Why.
+    limit : float or None
+        Up to which disparity, as a margin is given (a difference of at least 0, a ratio of at most 1); None: any.
     """
 
     id: Annotated[str, text]
     reason: Annotated[str, text]
+    limit: Annotated[float | None, either(_NONE, between(0, math.inf, infinite=True))] = None
 
 
 def call_lines(provenance: Provenance | None, parameters: Sequence[str]) -> Iterator[str]:

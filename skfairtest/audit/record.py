@@ -39,7 +39,8 @@ own_metrics         metrics that are not built in, whose descriptions are the ca
 provenance          how the audit was called, the command if one was typed, and hashes of the data and of the model;
                     null in records of versions that did not trace it. The seed is among the parameters
 signature           name and date of who signed it; or null
-accepted            known findings: id of the comparison, and the reason; missing where there are none
+accepted            known findings: id of the comparison, the reason, and up to which disparity; missing where there
+                    are none
 ==================  ===================================================================================================
 
 Undefined numbers are null, infinite ones the strings "inf" and "-inf". A group of several features is a list. A label
@@ -275,6 +276,12 @@ def _not_compared(value: Any, place: str) -> tuple[str, ...]:
     return tuple(record({"sensitive": text, "reason": text})(value, place).values())
 
 
+def _accepted(value: Any, place: str) -> Accepted:
+    """Read a known finding; those of earlier versions have no limit."""
+    known: Accepted = made_of(Accepted)({"limit": None, **value} if isinstance(value, dict) else value, place)
+    return known
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AuditRecord(Declared):
     """Everything that a report of an audit says. The module says what each field holds."""
@@ -306,7 +313,7 @@ class AuditRecord(Declared):
     own_metrics: Annotated[tuple[str, ...], array(text)] = ()
     provenance: Annotated[Provenance | None, optional(Provenance)] = None
     signature: Annotated[Signature | None, optional(Signature)] = None
-    accepted: Annotated[tuple[Accepted, ...], array(made_of(Accepted))] = ()
+    accepted: Annotated[tuple[Accepted, ...], array(_accepted)] = ()
 
     def __post_init__(self) -> None:
         """Make everything plain, so that a record is the same before it is written and after it is read."""
@@ -385,10 +392,9 @@ class AuditRecord(Declared):
             raise ParameterError(f"name must be the name of who signs, as a text; found {name!r}")
         return replace(self, signature=Signature(name, datetime.now(UTC).isoformat(timespec="seconds")))
 
-    def accepting(self, reasons: Mapping[str, str]) -> AuditRecord:
-        """Return the record with known disparities that are accepted, and why; a later reason replaces an earlier."""
-        known = {each.id: each.reason for each in self.accepted} | dict(reasons)
-        return replace(self, accepted=tuple(Accepted(*each) for each in known.items()))
+    def accepting(self, known: Sequence[Accepted]) -> AuditRecord:
+        """Return the record with known disparities that are accepted; what is accepted again replaces the earlier."""
+        return replace(self, accepted=tuple({each.id: each for each in (*self.accepted, *known)}.values()))
 
     def also(self) -> dict[str, Any]:
         """The verdict with its sentence, and what was not compared by name."""

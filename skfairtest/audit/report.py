@@ -126,9 +126,11 @@ def _verdict(record: AuditRecord) -> Iterator[Block]:
     yield Paragraph(headline, "concern" if verdict.concern else "fine")
     yield from map(Paragraph, filter(None, others))
     if record.accepted:
-        names = {one.id: f"{metric_title(one.row['metric'])}, {one.name} " for one in findings_of(record)}
+        found = {one.id: f"{one.note}: {metric_title(one.row['metric'])}, {one.name}" for one in findings_of(record)}
+        turned = "Accepted, and no longer observed:"
         yield Items(
-            tuple(f"Accepted: {names.get(one.id, '')}({label(one.id)}): {label(one.reason)}" for one in record.accepted)
+            tuple(f"{found.get(one.id, turned)} ({label(one.id)}): {label(one.reason)}" for one in record.accepted),
+            tone="notes",
         )
     several = verdict.n_comparisons > 1
     figures = {
@@ -141,7 +143,8 @@ def _verdict(record: AuditRecord) -> Iterator[Block]:
     yield Pairs(tuple(figures.items()), "figures")
     seed, version = record.parameters.get("random_state"), record.versions.get("skfairtest")
     yield Paragraph(
-        f"To reproduce: seed {seed}, skfairtest {version}; settings and versions are at the end of the whole report."
+        f"To reproduce: random_state={seed}, skfairtest {version}; settings and versions are at the end of the whole "
+        "report."
     )
 
 

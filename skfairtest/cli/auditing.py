@@ -146,7 +146,7 @@ def signed(record: AuditRecord, name: str | None) -> AuditRecord:
 
 
 def accepting(record: AuditRecord, given: Sequence[str] | None) -> AuditRecord:
-    """Accept known findings, each typed as ID=REASON."""
+    """Accept known findings, each typed as ID=REASON or ID:LIMIT=REASON."""
     return accept(record, {name: reason.strip() for name, _, reason in (text.partition("=") for text in given or ())})
 
 

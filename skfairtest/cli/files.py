@@ -218,7 +218,7 @@ def _check_complete(path: str, columns: Columns, missing: Mapping[str, int], n: 
             are = "is" if missing[name] == 1 else "are"
             instead = "" if name in columns.numbers else ", or give missing a name of its own, such as 'unknown'"
             if columns.unknown is False and option == "--sensitive":
-                instead += ", or say with --missing what becomes of them"
+                instead += ", or say what becomes of them: --missing exclude, group or bounds"
             raise BadInput(
                 f"{path}: {missing[name]:,} of {n:,} values {are} missing in column {name!r} ({option}): leave these "
                 f"rows out{instead}"

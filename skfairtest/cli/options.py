@@ -316,7 +316,8 @@ OPTIONS: dict[str, tuple[Any, Any, str | None, str | None, str]] = {
         "once per group."),
     "accept": (TEXTS, None, TEST, "ID=REASON",
         "Accept a known finding, by the identifier that --junit and --sarif write, with the reason, which the record "
-        "keeps; the exit status is about the others. May be repeated."),
+        "keeps; the exit status is about the others. ID:LIMIT=REASON accepts it up to a disparity, and reports it "
+        "again once its interval lies beyond. May be repeated."),
     # Output
     "format": (FORMATS, "table", OUTPUT, None, "How the result is written."),
     "format.impact": (Literal["table", "csv", "markdown"], "table", OUTPUT, None, "How the result is written."),

@@ -196,7 +196,7 @@ class Design:
         strata : sequence of int
             Strata in which both sides are defined. Averages over different strata are not transitive.
         """
-        if question.alternative in ("greater", "less"):
+        if question.directed:
             return None, 1
         if contrast.overall and (question.method == "bootstrap" or question.margin_bounds is not None):
             return None, 1  # everyone's samples, or margins, depend on how many of them the group is
@@ -257,7 +257,7 @@ def kept_groups(sample: Sample, excluded: list[Exclusion], settings: Settings, n
 
 
 def check_how_many(sample: Sample, n_groups: int, n_metrics: int, settings: Settings) -> None:
-    """Refuse more comparisons than anybody can wait for or read: the number of pairs of crossed groups grows fast."""
+    """Refuse more comparisons than anybody can wait for or read: pairs at intersections grow fast."""
     if settings.compare not in ("between_groups", *BEST):
         return
     places = 1 + len(sample.strata) * bool(sample.control_names)
@@ -281,10 +281,12 @@ def contrasts_of(
     """Pair each contrast with the label of what the group is compared with; list those that are left out."""
     labels = sample.group_labels
     if settings.compare == "between_groups":
-        if len(kept) > 2 and settings.question.alternative in ("greater", "less"):
+        if len(kept) > 2 and settings.question.directed:
+            alternative = settings.question.alternative
+            what = "margin=(low, high)" if alternative == "equivalence" else f"alternative={alternative!r}"
             raise ParameterError(
-                f"alternative={settings.question.alternative!r} needs a direction, which all pairs of {len(kept)} "
-                "groups do not have: use compare='to_reference', 'to_rest' or 'to_overall'"
+                f"{what} needs a direction, which all pairs of {len(kept)} groups do not have: use "
+                "compare='to_reference', 'to_rest' or 'to_overall'"
             )
         for first, second in combinations(kept, 2):
             yield Contrast(first, second), labels[second]

@@ -22,6 +22,7 @@ CHOICES: dict[str, tuple[object, ...]] = {
     "adjust": ("auto", "max_t", "holm", "bonferroni", "fdr_bh", "fdr_by", None),
     "missing": ("raise", "exclude", "group", "bounds"),
 }
+ONE_SIDED = ("greater", "less")
 #: Resamples after which ``n_resamples="adaptive"`` stops at the latest.
 MOST_ADAPTIVE = 9999
 
@@ -145,7 +146,9 @@ def check_settings(
     return Settings(
         compare,
         reference_group,
-        Question(disparity, alternative, margin_bounds, method),
+        Question(
+            disparity, alternative, margin_bounds, method, alternative in ONE_SIDED or isinstance(margin, tuple | list)
+        ),
         variance,
         within,
         adjust,
@@ -197,6 +200,8 @@ def _margin_bounds(margin: Any, disparity: str, alternative: str, *, unit: bool)
                 "(0.05 for five points of difference, 0.8 for ratios between 0.8 and 1.25)"
             )
         return None
+    if isinstance(margin, tuple | list):
+        return _two_ends(margin, disparity, alternative, unit=unit)
     if not is_number(margin):
         raise ParameterError(f"margin must be a number; found {margin!r}")
     if disparity != "difference":
@@ -215,6 +220,26 @@ def _margin_bounds(margin: Any, disparity: str, alternative: str, *, unit: bool)
             raise ParameterError(f"margin={margin!r} leaves no disparity that counts as fair: pass a wider one")
         return None
     return margin_bounds
+
+
+def _two_ends(margin: Any, disparity: str, alternative: str, *, unit: bool) -> tuple[float, float]:
+    """Return both ends of a margin of equivalence, of which one may be open: what must be shown has a direction."""
+    is_difference = disparity == "difference"
+    equal, least, most = (0.0, -1.0 if unit else -np.inf, 1.0 if unit else np.inf) if is_difference else (1, 0, np.inf)
+    known = [end for end in margin if end is not None]
+    usable = alternative == "equivalence" and len(margin) == 2 and known not in ([], [equal, equal])
+    if usable and all(is_number(end) and least < end < most for end in known):
+        low, high = (
+            -np.inf if margin[0] is None else float(margin[0]),
+            np.inf if margin[1] is None else float(margin[1]),
+        )
+        if low <= equal <= high:
+            return low, high
+    raise ParameterError(
+        "margin must be a number or, with alternative='equivalence', the lowest and the highest disparity that are "
+        f"tolerated, on either side of {equal:g}, of which one may be None, as in "
+        f"{(-0.05, None) if is_difference else (0.8, None)}; found {margin!r} with alternative={alternative!r}"
+    )
 
 
 def _method(

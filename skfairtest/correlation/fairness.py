@@ -38,7 +38,9 @@ from skfairtest.readers import (
     check_rows,
     check_same_people,
     classes_of,
+    given_predictions,
     given_to_fit,
+    in_memory,
     one_column,
     predictions_from_X,
     read_column,
@@ -292,7 +294,14 @@ class CorrelationFairnessTest(ReportMixin):
 
     @classmethod
     def from_predictions(
-        cls, y_true: Any, y_pred: Any, *, sensitive_features: Any = None, control_features: Any = None, **params: Any
+        cls,
+        y_true: Any,
+        y_pred: Any = None,
+        *,
+        y_score: Any = None,
+        sensitive_features: Any = None,
+        control_features: Any = None,
+        **params: Any,
     ) -> CorrelationFairnessTest:
         """Test predictions, without an estimator.
 
@@ -302,6 +311,8 @@ class CorrelationFairnessTest(ReportMixin):
             True values; None only with ``of="prediction"``.
         y_pred : array-like of shape (n_samples,)
             Predictions: numbers, for instance probabilities.
+        y_score : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, 2)
+            Scores, in place of predictions.
         sensitive_features : array-like, frame or mapping
             One or several columns of numbers of length n_samples; each is tested by itself.
         control_features : array-like, frame or mapping, optional
@@ -327,15 +338,10 @@ class CorrelationFairnessTest(ReportMixin):
         ... ).disparity_
         0.933...
         """
-        if params.get("estimator") is not None:
-            raise ParameterError(
-                "estimator is not for from_predictions, which takes predictions: use "
-                "CorrelationFairnessTest(estimator).fit(X, y, ...)"
-            )
-        y_true, y_pred = one_column(y_true), one_column(y_pred)
-        y_pred = read_column(predictions_from_X(y_pred, "y_pred"), "y_pred", name="y_pred")
+        y_true = one_column(in_memory(y_true))
+        predicted = given_predictions(cls.__name__, y_true, y_pred, y_score, params)
         return cls(**params).fit(
-            y_pred, y_true, sensitive_features=sensitive_features, control_features=control_features
+            predicted, y_true, sensitive_features=sensitive_features, control_features=control_features
         )
 
     def to_frame(self) -> pd.DataFrame:

@@ -11,8 +11,8 @@ import numpy as np
 from skfairtest._utils.text import label, pluralize
 from skfairtest.report.cells import ADJUSTED_P, REASON, SHOWN, STRATUM, P, by_evidence, interval, number_text, records
 from skfairtest.report.document import Block, Column, Table
-from skfairtest.report.sentences import ADJUSTED, equals_p, p_text
-from skfairtest.report.skeleton import lines, skeleton, verdict_of
+from skfairtest.report.sentences import ADJUSTED, equals_p
+from skfairtest.report.skeleton import lines, sampling_error, skeleton, verdict_of
 
 #: What each outcome is called.
 OUTCOMES = {
@@ -58,7 +58,7 @@ class CorrelationSetup:
 def correlation_document(test: Any) -> list[Block]:
     """Compose the report of a fitted `CorrelationFairnessTest`."""
     setup: CorrelationSetup = test._setup
-    concern, limits = test.concern_, test.p_value_interval_
+    concern = test.concern_
     rows = records(by_evidence(test.comparisons_))
     main, strata = ([row for row in rows if (row["stratum"] is None) is pooled] for pooled in (True, False))
     # The first sentence gives the verdict and its p-value, whatever each row is adjusted by.
@@ -72,9 +72,7 @@ def correlation_document(test: Any) -> list[Block]:
     if strata:
         first = next((f" {_finding(setup, row)}" for row in strata if row["concern"]), "")
         said.append(f"{_how_many(f'Within single levels of {label(setup.controls)} ', strata, 'comparison')}.{first}")
-    low, high = map(p_text, limits)
-    between = f"between {low} and {high}" if limits[0] > 0 else f"below {high}"
-    said.append(f"With infinitely many resamples, the p-value would lie {between} (95% limits).")
+    said += sampling_error(test.p_value_interval_)
     left_out = (Column("feature", "name", shows="feature"), STRATUM, Column("people", shows="n"), REASON)
     excluded = records(test.excluded_)
     return skeleton(
@@ -126,7 +124,7 @@ def _table(setup: CorrelationSetup, rows: list[dict[str, Any]]) -> Table:
         ),
         Column("people", shows="n"), Column("correlation", shows=lambda row: number_text(row["correlation"])),
         interval("{:.4f}".format), P, ADJUSTED_P,
-        Column("verdict", "mark", shows=lambda row: "concern" if row["concern"] else ""),
+        Column("verdict", "mark", shows=lambda row: "significant" if row["concern"] else ""),
     )  # fmt: skip
     return Table.of(columns, rows, "Comparisons", few=SHOWN)
 

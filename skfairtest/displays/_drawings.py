@@ -212,7 +212,8 @@ def draw_panel(ax: Any, names: Sequence[Any], panel: Panel, *, widest: int = WID
     _rows(ax, names, widest)
     _horizontal(ax, panel.scale)
     if panel.tolerated is not None:
-        ax.axvspan(*panel.tolerated, color=PALE, linewidth=0, zorder=0, label="tolerated")
+        low, high = np.clip(panel.tolerated, panel.scale.low, panel.scale.high)
+        ax.axvspan(low, high, color=PALE, linewidth=0, zorder=0, label="tolerated")
     if panel.equality is not None:
         ax.axvline(panel.equality, color=GREY, linewidth=1, zorder=1)
     if panel.everyone is not None and np.isfinite(panel.everyone):

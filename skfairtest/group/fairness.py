@@ -87,8 +87,10 @@ class FairnessTest(GroupsTest):
     alternative : {"two-sided", "greater", "less", "equivalence"}, default="two-sided"
         The alternative hypothesis. "greater": the group's value is larger. "equivalence": the disparity lies within the
         margin.
-    margin : float, optional
-        Tolerated disparity: a difference of at least 0, or a ratio in (0, 1] that means [margin, 1/margin].
+    margin : float or tuple, optional
+        Tolerated disparity: a difference of at least 0, or a ratio in (0, 1] that means [margin, 1/margin]. With
+        "equivalence" also the lowest and the highest one, of which one may be None: ``(-0.05, None)`` asks whether no
+        group is more than 5 points below the others (non-inferiority), ``(0.8, None)`` for four fifths of their rate.
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap", "mid-p", "diciccio"}, default="auto"
         How the p-value is computed. "auto": exact for rates if the null distribution can be enumerated, otherwise the
         score test; a score test of areas under the ROC curve, average precision, balanced accuracy, averages over
@@ -284,7 +286,7 @@ class FairnessTest(GroupsTest):
         reference_group: Any = None,
         disparity: str = "difference",
         alternative: str = "two-sided",
-        margin: float | None = None,
+        margin: Any = None,
         method: str = "auto",
         variance: str | None = "auto",
         within: str | None = "auto",

@@ -249,6 +249,7 @@ class IndividualFairnessTest(ReportMixin):
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"sensitive_features": True}
     _display: ClassVar[str] = "LossRatioDisplay"
+    _shows_people = True
     _reported: ClassVar[tuple[str, ...]] = (
         "verdict", "p_value", "rejected", "concern", "statistic", "standard_error", "lower_bound",
         "confidence_interval", "attained_level", "n_samples", "excluded", "traces", "changed_alone", "solver_report",

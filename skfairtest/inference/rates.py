@@ -55,15 +55,18 @@ class Question:
     alternative : {"two-sided", "greater", "less", "equivalence"}
         The alternative hypothesis.
     margin_bounds : (float, float) or None
-        Tolerated disparities, lower and upper; None tests equality.
+        Tolerated disparities, lower and upper, of equivalence perhaps without an end; None tests equality.
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap"}
         What gives the p-value.
+    directed : bool
+        Whether both sides change places only together with the margin, or the alternative.
     """
 
     disparity: str = "difference"
     alternative: str = "two-sided"
     margin_bounds: tuple[float, float] | None = None
     method: str = "auto"
+    directed: bool = False
 
     @property
     def null(self) -> float:
@@ -80,7 +83,7 @@ class Question:
             "greater": [(high, "greater")],
             "less": [(low, "less")],
             "two-sided": [(high, "greater"), (low, "less")],
-            "equivalence": [(low, "greater"), (high, "less")],
+            "equivalence": [(edge, way) for edge, way in ((low, "greater"), (high, "less")) if np.isfinite(edge)],
         }[self.alternative]
 
 

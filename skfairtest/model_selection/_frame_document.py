@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from html import escape
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from skfairtest._utils.text import label, shorten
 from skfairtest.model_selection._frame_cells import Cell, Cells
 from skfairtest.report.document import Block, Column, Items, Paragraph, Table
 from skfairtest.report.sentences import number, p_text
+
+if TYPE_CHECKING:  # it needs jinja2
+    from pandas.io.formats.style import Styler
 
 
 def frame_document(by_group: pd.DataFrame | pd.Series, cells: Cells, class_name: str) -> list[Block]:
@@ -58,6 +63,46 @@ def frame_document(by_group: pd.DataFrame | pd.Series, cells: Cells, class_name:
     )
     table = Table(tuple(columns), tuple(rows), "Values by group", marked)
     return [Paragraph(said), table, *([Items(tuple(left_out))] if left_out else [])]
+
+
+#: What is marked, legible on white and on black.
+_MARKED = "font-weight: bold; background-color: rgba(230, 159, 0, 0.3)"
+
+
+def styled(frame: pd.DataFrame, marked: NDArray[np.bool_]) -> Styler:
+    """Style a frame, with marked cells.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Values or tests.
+    marked : ndarray of bool of the shape of the frame
+        What is significant.
+
+    Returns
+    -------
+    Styler
+        With the digits of reports.
+
+    Raises
+    ------
+    ImportError
+        If jinja2 is not installed.
+    """
+    try:
+        style = frame.rename_axis(index=[escape(str(name)) for name in frame.index.names]).style
+    except ImportError as error:
+        raise ImportError(
+            'styled frames need jinja2: python -m pip install "skfairtest[report]"', name="jinja2"
+        ) from error
+    formats: dict[Any, Any] = {name: p_text if name == "p_value" else _styled for name in frame.columns}
+    for axis in (0, 1):
+        style.format_index(escape="html", axis=axis)
+    return style.format(formats, na_rep="", escape="html").apply(lambda _: np.where(marked, _MARKED, ""), axis=None)
+
+
+def _styled(value: Any) -> str:
+    return str(value) if isinstance(value, str | bool) else _shown(value)
 
 
 def _p_value(cell: Cell | None) -> str:

@@ -57,7 +57,7 @@ def assert_fair(
     *,
     sensitive_features: Any = None,
     metric: Any = "equalized_odds",
-    margin: float | None = None,
+    margin: float | tuple[float | None, float | None] | None = None,
     require: str | None = None,
     detectable: float | None = None,
     control_features: Any = None,
@@ -82,8 +82,10 @@ def assert_fair(
         The groups.
     metric : str, Rate, ScoreMetric, callable, or list or dict of these, default="equalized_odds"
         As of `FairnessTest`.
-    margin : float, optional
-        Tolerated disparity: a difference of at least 0, or a ratio in (0, 1].
+    margin : float or tuple, optional
+        Tolerated disparity: a difference of at least 0, or a ratio in (0, 1]. With "certified" also the lowest and the
+        highest one, of which one may be None: ``(-0.05, None)``, with a reference, requires evidence that no group is
+        more than 5 points below it (non-inferiority).
     require : {"certified", "not_rejected"}, optional
         What is required; with a margin "certified" by default, without one "not_rejected".
     detectable : float, optional

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
@@ -24,13 +24,16 @@ from skfairtest.model_selection._frame_cells import (
     check_test_params,
     read_features_of,
 )
-from skfairtest.model_selection._frame_document import frame_document
+from skfairtest.model_selection._frame_document import frame_document, styled
 from skfairtest.model_selection._frame_metrics import MetricOf, as_evaluated, check_of_counts, sum_of_weights
 from skfairtest.readers import Column
 from skfairtest.report.document import Block
 from skfairtest.report.text import plain
 from skfairtest.tables import CountTable, Sample
 from skfairtest.tables.rows import column_values
+
+if TYPE_CHECKING:  # it needs jinja2
+    from pandas.io.formats.style import Styler
 
 #: Columns of all comparisons behind a frame; its strata are the control features.
 COMPARISONS = [name for name in COMPARISON_COLUMNS if name != "stratum"]
@@ -504,6 +507,58 @@ class SignificanceFrame(MetricFrame):
             If `method` is none of these.
         """
         return self._interval(method, "ratio")
+
+    def style(self, what: str = "by_group", method: str = "between_groups") -> Styler:
+        """Return a frame that a notebook shows with what is significant marked, for pandas to style further.
+
+        Parameters
+        ----------
+        what : {"by_group", "difference", "ratio"}, default="by_group"
+            The values by group, in which both groups of each metric's significant strongest evidence are marked, or
+            the tests of differences or ratios, in which significant rows are.
+        method : {"between_groups", "to_overall"}, default="between_groups"
+            Compare each pair of groups, or each group with everybody.
+
+        Returns
+        -------
+        pandas.io.formats.style.Styler
+            Marks are bold, on a background that suits light and dark themes.
+
+        Raises
+        ------
+        ImportError
+            If jinja2 is not installed.
+        ValueError
+            If `what` or `method` is none of these.
+
+        Examples
+        --------
+        >>> from fairlearn.metrics import selection_rate
+        >>> from skfairtest import SignificanceFrame
+        >>> frame = SignificanceFrame(
+        ...     metrics=selection_rate,
+        ...     y_true=[1, 1, 1, 1, 0, 0, 0, 0],
+        ...     y_pred=[1, 1, 1, 1, 0, 0, 0, 0],
+        ...     sensitive_features=list("aaaabbbb"),
+        ... )
+        >>> frame.style("difference").to_html().count("<td")
+        11
+        """
+        check_choice("what", what, ("by_group", *DISPARITIES))
+        if what != "by_group":
+            tests = self._test_frame(method, what)
+            return styled(tests, np.outer(tests["concern"].fillna(False), [True] * tests.shape[1]))
+        tests = self._test_frame(method, "difference")
+        values = self.by_group.to_frame() if isinstance(self.by_group, pd.Series) else self.by_group
+        marked, rows = np.zeros(values.shape, dtype=bool), {key: row for row, key in enumerate(values.index)}
+        for place, (key, test) in enumerate(tests.iterrows()):
+            for side in (test["group"], test["other"]) if test["concern"] is True else ():
+                level = key[:-1] if isinstance(key, tuple) else ()
+                found = (*level, *(side if isinstance(side, tuple) else (side,)))
+                row = rows.get(found if len(found) > 1 else found[0])
+                if row is not None:  # everybody has no row
+                    marked[row, place % values.shape[1]] = True
+        return styled(values, marked)
 
     # ------------------------------------------------------------------------------------------
 

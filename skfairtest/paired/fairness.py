@@ -199,8 +199,8 @@ class PairedFairnessTest(FairnessTest):
     def from_predictions(  # type: ignore[override]
         cls,
         y_true: Any,
-        y_pred_a: Any,
-        y_pred_b: Any,
+        y_pred_a: Any = None,
+        y_pred_b: Any = None,
         *,
         y_score_a: Any = None,
         y_score_b: Any = None,
@@ -217,7 +217,7 @@ class PairedFairnessTest(FairnessTest):
         y_true : array-like of shape (n_samples,), or None
             True labels; None where the metrics need none.
         y_pred_a, y_pred_b : array-like of shape (n_samples,)
-            Predictions of both models for the same people; scores where the metrics read nothing else.
+            Predictions of both models for the same people; not needed where the metrics read scores alone.
         y_score_a, y_score_b : array-like of shape (n_samples,), optional
             Scores of the positive label, for metrics that need them beside predictions.
         sensitive_features : array-like, frame or mapping

@@ -101,6 +101,10 @@ def read_plan(metric: Any, test_params: Mapping[str, Any], alpha: float | None) 
         raise ParameterError(
             "adjust='max_t' has no power without data: use adjust='holm', whose power is a little lower"
         )
+    if isinstance(test_params.get("margin"), tuple | list):
+        raise ParameterError(
+            f"margin must be a number: a margin of two ends has no power; found {test_params['margin']!r}"
+        )
     reference = test_params.get("reference_group")
     if reference is not None and not is_integer(reference):
         raise ParameterError(f"reference_group must be a position in n_per_group, counted from 0; found {reference!r}")

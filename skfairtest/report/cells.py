@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
-from skfairtest.report.document import Column, Table
+from skfairtest.report.document import NOT_CERTIFIED, Column, Table
 from skfairtest.report.plots import NullHistogram
 from skfairtest.report.sentences import (
     Setup,
@@ -317,9 +317,9 @@ def comparisons_table(
     kinds = sorted({setup.disparity_of(metric).replace("_", " ") for metric in asked}) or [setup.disparity]
     points = kinds == ["difference"] and all(setup.is_share(metric) for metric in asked)
     unit = " (points)" if points else ""
+    word = NOT_CERTIFIED if setup.alternative == "equivalence" else "significant"
     rows = [
-        {"verdict": "significant" if row["concern"] else "", **row, "how": _written(setup, row)}
-        for row in records(comparisons)
+        {"verdict": word if row["concern"] else "", **row, "how": _written(setup, row)} for row in records(comparisons)
     ]
 
     def of(write: Callable[[Mapping[str, Any]], str], alone: str = "") -> Callable[[Mapping[str, Any]], str]:
@@ -343,9 +343,9 @@ def comparisons_table(
         metrics and METRIC, replace(GROUP, shows=of(lambda row: label(row["group"]), "all groups")),
         replace(COMPARED_WITH, fold="  against ", shows=of(lambda row: _compared_with(setup, row))),
         bool(setup.controls) and stratum, Column("value", shows=of(lambda row: row["how"].value(row["value_group"]))),
-        Column("people", under="of ", detail=True, shows=of(lambda row: f"{row['n_group']:,} people")),
+        Column("people", under="", detail=True, shows=of(lambda row: f"{row['n_group']:,} people in all")),
         Column("against", fold="", shows=of(lambda row: row["how"].value(row["value_other"]))),
-        Column("people", under="of ", detail=True, shows=of(lambda row: f"{row['n_other']:,} people")),
+        Column("people", under="", detail=True, shows=of(lambda row: f"{row['n_other']:,} people in all")),
         Column(
             f"{' or '.join(kinds)}{unit}",
             shows=lambda row: gap(row, row["disparity"], " (rounded)" if row["how"].rounded else ""),

@@ -439,6 +439,10 @@ def _short(table: Table, more: str) -> Table:
     )
 
 
+#: The verdict on a comparison for which equivalence was not shown.
+NOT_CERTIFIED = "not certified"
+
+
 def spread(table: Table) -> list[Table]:
     """The tables in place of one where lines are short: no details, marks for words, few columns.
 
@@ -463,7 +467,8 @@ def spread(table: Table) -> list[Table]:
             for place, row in enumerate(table.rows)
         ]
         columns = (*table.columns[:mark], Column("", "word"), *table.columns[mark + 1 :])
-        table = replace(table, columns=columns, rows=tuple(rows), caption=f"{table.caption} (* significant)".strip())
+        word = NOT_CERTIFIED if any(row[mark] == NOT_CERTIFIED for row in table.rows) else "significant"
+        table = replace(table, columns=columns, rows=tuple(rows), caption=f"{table.caption} (* {word})".strip())
     if not table.keys:
         return [table]
     found = [table.pick([*range(table.keys), *places]) for places in table.stacks()[table.keys :]]

@@ -21,11 +21,15 @@ from skfairtest.report.text import plain
 try:
     import matplotlib as _drawn_with  # noqa: F401 - the first drawing would say so in the middle of a page
     from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
+    from markupsafe import Markup, escape
 except ImportError as error:
     raise ImportError(
         f'the HTML report needs {error.name}: python -m pip install "skfairtest[report]"', name=error.name
     ) from error
+
+
+#: A number with an exponent.
+_SMALL = re.compile(r"(?:p [=<] )?\d(?:\.\d+)?e-\d+")
 
 
 def page(blocks: Sequence[Block], *, details: bool = False, landscape: bool = False) -> str:
@@ -186,6 +190,11 @@ def _written(value: Any) -> Any:
     return value if isinstance(value, Markup) else printable(str(value))
 
 
+def _prose(text: str) -> Any:
+    """A text whose small numbers stay on one line: browsers break "3.0e-44" behind the hyphen."""
+    return Markup(_SMALL.sub(r'<span class="whole">\g<0></span>', str(escape(printable(text)))))
+
+
 @cache
 def _script() -> Script:
     """Return the script of a page, which holds nothing of the document."""
@@ -204,5 +213,6 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["prose"] = _prose
     environment.filters["percent"] = "{:.2%}".format
     return environment

@@ -7,21 +7,25 @@ import os
 import platform
 from abc import abstractmethod
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, ClassVar, overload
+from typing import Any, ClassVar, Self, overload
 
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import ModelTest
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.files import checksum
 from skfairtest._utils.text import label
 from skfairtest._version import __version__
 from skfairtest.report.document import Block, Heading, Paragraph, first_part, shortened
-from skfairtest.report.plain import plain_value
+from skfairtest.report.plain import document_of, plain_value
 from skfairtest.report.skeleton import sections
+from skfairtest.report.state import read, written
 from skfairtest.report.text import markdown, plain
 
 #: Libraries whose versions may change a number, or a drawing where it is installed.
@@ -59,7 +63,7 @@ class Pages:
     @overload
     def to_json(self, path: str | os.PathLike[str]) -> None: ...
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Write what `to_dict` returns as JSON.
+        """Write what `to_dict` returns as JSON; a test also what `from_json` reads.
 
         Parameters
         ----------
@@ -83,10 +87,14 @@ class Pages:
         >>> test = FairnessTest.from_predictions(
         ...     None, [1, 1, 0, 0], sensitive_features=list("ffmm"), metric="selection_rate"
         ... )
-        >>> json.loads(test.to_json()) == test.to_dict()
+        >>> json.loads(test.to_json())["p_value"] == test.to_dict()["p_value"]
         True
         """
-        return write_text(json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n", path)
+        return write_text(json.dumps(self._written(), indent=2, allow_nan=False) + "\n", path)
+
+    def _written(self) -> dict[str, Any]:
+        """Return what JSON holds."""
+        return self.to_dict()
 
     @overload
     def to_text(self, path: None = None, *, details: bool = False) -> str: ...
@@ -174,6 +182,10 @@ class ReportMixin(Pages, ModelTest):
     _reported: ClassVar[tuple[str, ...]] = ()
     #: The display that draws it, which is in an outer layer.
     _display: ClassVar[str] = "DisparityDisplay"
+    #: Whether its reports show single people, whom its JSON does not hold.
+    _shows_people: ClassVar[bool] = False
+    #: Attributes that JSON does not hold.
+    _not_written: ClassVar[tuple[str, ...]] = ("null_distribution_",)
     #: What makes the predictions of a model doubtful.
     _cautions: tuple[str, ...] = ()
 
@@ -189,6 +201,71 @@ class ReportMixin(Pages, ModelTest):
 
     def _title(self) -> str:
         return type(self).__name__
+
+    def _written(self) -> dict[str, Any]:
+        """Add the state, unless it holds people or objects that JSON has no form for, and a checksum."""
+        document = self.to_dict()
+        document["state"] = None
+        state = {name: value for name, value in self.__getstate__().items() if name not in self._not_written}
+        for name, value in self.get_params().items():
+            # Objects as their names: a test that was read is not fitted again.
+            plain_one = value if isinstance(value, tuple) else self._given.get(name, value)
+            state[name] = None if name in self._models else plain_one
+        with suppress(ValueError):  # of objects of the caller
+            document["state"] = None if self._shows_people else json.dumps(written(state), separators=(",", ":"))
+        return {**document, "checksum": checksum(document)}
+
+    @classmethod
+    def from_json(cls, source: str | bytes | os.PathLike[str]) -> Self:
+        """Read a test that `to_json` wrote, as it was fitted: its frames, numbers and reports are the same.
+
+        Parameters
+        ----------
+        source : str, bytes or path
+            The text, or a path object (``pathlib.Path``) of its file.
+
+        Returns
+        -------
+        test
+            The fitted test, without its estimator and without ``null_distribution_``; parameters that are objects are
+            their names.
+
+        Raises
+        ------
+        ValueError
+            If it is not such a text, was damaged or edited, or holds no state: with a metric or labels of types of your
+            own, and for `IndividualFairnessTest`, whose reports show people. Keep these with pickle or skops.
+
+        Examples
+        --------
+        >>> from skfairtest import FairnessTest
+        >>> test = FairnessTest.from_predictions(
+        ...     None, [1, 1, 0, 0], sensitive_features=list("ffmm"), metric="selection_rate"
+        ... )
+        >>> str(FairnessTest.from_json(test.to_json())) == str(test)
+        True
+        """
+        document = document_of(Path(source).read_bytes() if isinstance(source, os.PathLike) else source)
+        name = cls.__name__
+        if not isinstance(document, dict) or document.get("test") != name or "checksum" not in document:
+            raise ParameterError(f"source must be what {name}.to_json writes")
+        if document.pop("checksum") != checksum(document):
+            raise ParameterError(f"source was damaged or edited: its checksum is not that of its {name}")
+        if document["state"] is None:
+            raise ParameterError(
+                f"source holds no state of its {name}, which has objects or labels of types of your own, or shows "
+                "people: keep it with pickle or skops"
+            )
+        test = cls.__new__(cls)
+        try:
+            test.__setstate__(read(json.loads(document["state"])))
+            again = json.loads(json.dumps(test.to_dict()))
+        except Exception as error:  # whatever somebody, or another version, has written there
+            raise ParameterError(f"source holds no state of a {name}: {type(error).__name__}: {error}") from error
+        differing = [key for key in document if key != "state" and document[key] != again.get(key)]
+        if differing:
+            raise ParameterError(f"source: its {differing[0]} is not the one of its state")
+        return test
 
     def plot(self, *, ax: Any = None, **params: Any) -> Any:
         """Draw the fitted test.
@@ -257,22 +334,23 @@ class ReportMixin(Pages, ModelTest):
         1.0
         """
         check_is_fitted(self)
-        models = {name: getattr(self, name) for name in self._models}
         found = {name: plain_value(value) for name, value in self._found().items()}
         return {
             "test": type(self).__name__,
-            "versions": library_versions(),
-            "parameters": {
-                **{name: None if model is None else type(model).__name__ for name, model in models.items()},
-                **self._given,
-            },
+            "versions": dict(self._versions),
+            "parameters": dict(self._given),
             **found,
         }
 
     def _keep_parameters(self) -> None:
         """Keep what this fit was given: parameters may be set later."""
+        self._versions = library_versions()
         without = (*self._models, "n_jobs", "verbose")
-        self._given = {name: plain_value(value) for name, value in self.get_params().items() if name not in without}
+        models = {name: getattr(self, name) for name in self._models}
+        self._given = {
+            **{name: None if model is None else type(model).__name__ for name, model in models.items()},
+            **{name: plain_value(value) for name, value in self.get_params().items() if name not in without},
+        }
 
     def _found(self) -> dict[str, Any]:
         return {name: getattr(self, f"{name}_") for name in self._reported if hasattr(self, f"{name}_")}

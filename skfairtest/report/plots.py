@@ -261,8 +261,10 @@ class Panel:
     @property
     def band(self) -> tuple[float, float] | None:
         """Where the band is, if it has two ends."""
-        low, high = self.tolerated or (math.nan, math.nan)
-        return (self.place(low), self.place(high)) if math.isfinite(low) and math.isfinite(high) else None
+        if self.tolerated is None or np.isnan(self.tolerated).any():
+            return None
+        low, high = np.clip(self.tolerated, self.scale.low, self.scale.high)
+        return self.place(float(low)), self.place(float(high))
 
     @cached_property
     def spots(self) -> list[Spot]:

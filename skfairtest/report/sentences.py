@@ -401,12 +401,25 @@ def null_sentence(setup: Setup, metric: str) -> str:
     write, unit = disparity_writer(setup, metric)
     noun = setup.disparity_of(metric)
     band = f"{write(low)} to {write(high)}{unit}"
+    _, beyond, ends = _margin(setup.margin_bounds, write)
     how = {
-        "equivalence": f"differs in {against}: their {noun} lies outside {band}",
+        "equivalence": f"differs in {against}: their {noun} lies {beyond} {ends}{unit}",
         "greater": f"has in {against} a {noun} of at most {write(high)}{unit}",
         "less": f"has in {against} a {noun} of at least {write(low)}{unit}",
     }.get(setup.alternative, f"has in {against} a {noun} within {band}")
     return f"{name}: {who} {how}"
+
+
+def _margin(bounds: tuple[float, float], write: Any) -> tuple[str, str, str]:
+    """Say where disparities lie that are tolerated, and where the others; and the margin's ends, or its only one."""
+    low, high = bounds
+    if np.isinf(low):
+        return "at or below", "above", write(high)
+    return (
+        ("at or above", "below", write(low))
+        if np.isinf(high)
+        else ("within", "outside", f"{write(low)} to {write(high)}")
+    )
 
 
 def _who(setup: Setup, row: Mapping[str, Any]) -> tuple[str, str]:
@@ -651,22 +664,23 @@ def verdict_sentence(
     level = f"{100 * (1 - setup.alpha):g}%"
     if setup.alternative == "equivalence":
         assert setup.margin_bounds is not None
-        low, high = setup.margin_bounds
+        noun, unit = "", " points"
+        write: Callable[[float], str] = points
         if setup.disparity != "difference":
-            band = f"{a_disparity(setup.disparity)} of {ratio(low)} to {ratio(high)}"
+            noun, unit, write = f"{a_disparity(setup.disparity)} of ", "", ratio
         elif setup.descriptions:
-            band = f"a difference of {number(low)} to {number(high)}"
-        else:
-            band = f"{points(low)} to {points(high)} points"
+            noun, unit, write = "a difference of ", "", number
+        inside, outside, ends = _margin(setup.margin_bounds, write)
+        band = f"{noun}{ends}{unit}"
         one = n_comparisons == 1
         if concern:
             where = "the one comparison" if one else f"at least one of {asked}"
             return (
-                f"Not certified: for {where} a disparity outside {band} cannot be ruled out "
+                f"Not certified: for {where} a disparity {outside} {band} cannot be ruled out "
                 f"(largest {equals_p(p_value)})."
             )
         every = "the one comparison" if one else f"every one of {asked}"
-        return f"Certified at {level}: {every} lies within {band} (largest {equals_p(p_value)})."
+        return f"Certified at {level}: {every} lies {inside} {band} (largest {equals_p(p_value)})."
     beyond = "" if setup.margin_bounds is None else " beyond the margin"
     if concern:
         return (

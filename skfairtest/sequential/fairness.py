@@ -362,6 +362,7 @@ class SequentialFairnessTest(ReportMixin):
         columns = _joined(self._columns, other._columns, "other")
         new = type(self)(**self.get_params())
         new._given, new._stream = dict(self._given), self._stream.merged(other._stream)
+        new._versions = self._versions
         new._names, new._waiting = {**self._names, **other._names}, {**self._waiting, **other._waiting}
         new.n_samples_, new.pos_label_ = self.n_samples_ + other.n_samples_, self.pos_label_
         new._positive_seen, new._columns = self._positive_seen or other._positive_seen, columns
@@ -426,12 +427,12 @@ class SequentialFairnessTest(ReportMixin):
         return None
 
     @classmethod
-    def from_json(cls, source: str | os.PathLike[str]) -> Self:
+    def from_json(cls, source: str | bytes | os.PathLike[str]) -> Self:
         """Read a test that `to_json` wrote; it goes on as if it had never been away.
 
         Parameters
         ----------
-        source : str or path
+        source : str, bytes or path
             The text itself, or the file.
 
         Returns
@@ -453,6 +454,7 @@ class SequentialFairnessTest(ReportMixin):
         >>> again.e_value_ == test.e_value_
         True
         """
+        source = source.decode(errors="replace") if isinstance(source, bytes) else source
         is_text = isinstance(source, str) and (not source.strip() or source.lstrip().startswith("{"))
         try:
             return cls._restored(json.loads(str(source) if is_text else Path(source).read_text(encoding="utf-8")))

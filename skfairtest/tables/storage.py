@@ -8,24 +8,22 @@ A file holds the version of its format and the type of every label: 1, True, 1.0
 dates and times.
 """
 
-import datetime
 import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-import pandas as pd
 
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.files import checksum, replaced
+from skfairtest._utils.labels import tagged, untagged
 from skfairtest._utils.typing import Integers
 from skfairtest.readers.columns import Column
 from skfairtest.readers.score_bins import ScoreBins
@@ -93,18 +91,6 @@ FORMAT, VERSION = "skfairtest.CountTable", 1
 HEADER = ("format", "version", "control_names", "sensitive_names", "cell_names", "levels", "score_bins", "suppressed",
           "checksum")  # fmt: skip
 BINS = ("edges", "values", "low", "high")
-#: What a label of each type is in a file, and how it is read again.
-TYPES: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
-    "bool": (bool, bool, bool),
-    "int": (int, str, int),
-    "float": (float, float.hex, float.fromhex),
-    "str": (str, str, str),
-    "timestamp": (pd.Timestamp, lambda value: value.isoformat(), pd.Timestamp),
-    "timedelta": (pd.Timedelta, lambda value: value.isoformat(), pd.Timedelta),
-    "datetime": (datetime.datetime, datetime.datetime.isoformat, datetime.datetime.fromisoformat),
-    "date": (datetime.date, datetime.date.isoformat, datetime.date.fromisoformat),
-    "decimal": (Decimal, str, Decimal),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,28 +213,6 @@ def _columns(names: Sequence[str], levels: Sequence[tuple[Any, ...]], codes: Seq
             raise ValueError(f"column {name!r} holds values that are not listed")
         columns.append(Column(name, values, place))
     return tuple(columns)
-
-
-def tagged(value: Any) -> Any:
-    """Return a label as its type and how it is written; a tuple as a list of these."""
-    if value is None:
-        return None
-    if isinstance(value, tuple):
-        return ["tuple", [tagged(each) for each in value]]
-    for name, (kind, write, _) in TYPES.items():
-        if isinstance(value, kind):
-            return [name, write(value)]
-    raise ValueError(
-        f"the label {value!r} is of type {type(value).__name__}, which files cannot hold: replace it by text."
-    )
-
-
-def untagged(written: Any) -> Any:
-    """Read what `tagged` returned."""
-    if written is None:
-        return None
-    name, value = written
-    return tuple(map(untagged, value)) if name == "tuple" else TYPES[name][2](value)
 
 
 def _bins_to_json(bins: ScoreBins) -> dict[str, Any]:

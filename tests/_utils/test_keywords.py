@@ -15,6 +15,8 @@ from skfairtest import (
     SignificanceFrame,
     compare_models,
     make_fairness_scorer,
+    power,
+    required_sample_size,
     select_fair,
 )
 
@@ -42,6 +44,14 @@ def test_a_guessed_parameter_is_answered_with_the_right_one(keyword, says):
         with pytest.raises(TypeError, match=rf"FairnessTest\(\) has no parameter '{keyword}'") as error:
             call(**{keyword: 0.1})
         assert says in str(error.value)
+
+
+@pytest.mark.parametrize("plan", [power, required_sample_size])
+def test_a_plan_by_position_is_answered_with_a_call_that_works(plan):
+    with pytest.raises(TypeError, match="pass everything by name") as error:
+        plan([0.3, 0.4], [500, 500])
+    typed = str(error.value).split("by name, ")[1]
+    assert eval(typed, {plan.__name__: plan})
 
 
 @pytest.mark.parametrize(

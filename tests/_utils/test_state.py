@@ -1,9 +1,11 @@
 """The state of fitted objects: nothing is lost when it is kept, with pickle or without."""
 
 import copy
+import json
 import pickle
 import warnings
 from functools import partial
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
@@ -18,9 +20,12 @@ from skfairtest import (
     FairnessTest,
     IndividualFairnessTest,
     PairedFairnessTest,
+    Rate,
     SubgroupScan,
+    UncertainGroupsTest,
 )
 from skfairtest._utils.base import Later, PlainState
+from skfairtest._utils.files import checksum
 
 
 class Kept(PlainState):
@@ -118,3 +123,77 @@ def test_fitted_objects_are_kept_by_skops(fitted):
     for each in fitted:
         kept = skops.dumps(each)
         same(each, skops.loads(kept, trusted=skops.get_untrusted_types(data=kept)))
+
+
+@pytest.fixture(scope="module")
+def described(fitted):
+    """Fitted tests that JSON holds, with labels, strata and margins of several types, and a metric of one's own."""
+    rng = np.random.default_rng(0)
+    decided, likely, days = rng.integers(0, 2, 300), rng.random(300), pd.to_datetime(["2026-01-01", "2026-05-01"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of few people
+        unknown = UncertainGroupsTest.from_predictions(
+            decided, 1 - decided, sensitive_features=pd.DataFrame({"a": likely, "b": 1 - likely}), n_resamples=99
+        )
+        of_days = FairnessTest.from_predictions(
+            decided, decided, sensitive_features={"day": days[decided * rng.integers(0, 2, 300)]},
+            control_features={"r": rng.choice([1, 2], 300)}, margin=(-0.5, None), alternative="equivalence",
+            metric="selection_rate",
+        )  # fmt: skip
+        own = FairnessTest.from_predictions(
+            decided, decided, sensitive_features=rng.choice(["a", "b"], 300), n_resamples=99, random_state=0,
+            metric=Rate("own", event=lambda y_true, y_pred: y_pred == 1),
+        )  # fmt: skip
+    kinds = (FairnessTest, PairedFairnessTest, CorrelationFairnessTest, AdjustedFairnessTest, SubgroupScan)
+    return [each for each in fitted if isinstance(each, kinds)] + [unknown, of_days, own]
+
+
+def test_tests_are_read_from_json_as_they_were(described):
+    for each in described:
+        again = type(each).from_json(each.to_json())
+        missing = set(vars(each)) - set(vars(again))
+        assert missing <= {"null_distribution_"}
+        for name in set(vars(each)) - missing:
+            value, kept = getattr(each, name), getattr(again, name)
+            if isinstance(value, pd.DataFrame):
+                pd.testing.assert_frame_equal(value, kept)
+        assert str(again) == str(each)
+        assert again.to_text(details=True) == each.to_text(details=True)
+        assert again.to_html() == each.to_html()
+        assert again.to_json() == type(again).from_json(again.to_json()).to_json()
+        assert again.to_dict() | {"parameters": 0} == each.to_dict() | {"parameters": 0}
+
+
+def test_json_that_was_changed_is_no_test(described, tmp_path):
+    test = described[0]
+    path = tmp_path / "test.json"
+    test.to_json(path)
+    assert FairnessTest.from_json(path).p_value_ == test.p_value_
+    written = json.loads(path.read_text())
+    with pytest.raises(ValueError, match=r"source must be what PairedFairnessTest\.to_json writes"):
+        PairedFairnessTest.from_json(path)
+    with pytest.raises(ValueError, match="damaged or edited"):
+        FairnessTest.from_json(json.dumps({**written, "p_value": 0.5}))
+
+    def signed(**changed):
+        document = {name: value for name, value in {**written, **changed}.items() if name != "checksum"}
+        return json.dumps({**document, "checksum": checksum(document)})
+
+    with pytest.raises(ValueError, match="its p_value is not the one of its state"):
+        FairnessTest.from_json(signed(p_value=0.5))
+    for state in ('{"function":"os:system"}', '{"object":["skfairtest.cli.app:run",{}]}', "[", '{"frame":3}'):
+        with pytest.raises(ValueError, match="source holds no state of a FairnessTest"):
+            FairnessTest.from_json(signed(state=state))
+    for nothing in ("", "3", "[]", b"{}"):
+        with pytest.raises(ValueError, match=r"text is not JSON|source must be what"):
+            FairnessTest.from_json(nothing)
+
+
+def test_what_json_has_no_form_for_is_not_read(fitted):
+    own = FairnessTest.from_predictions(
+        None, [1, 1, 0, 0] * 10, sensitive_features=[UUID(int=1), UUID(int=2)] * 20, metric="selection_rate"
+    )
+    for each in (own, next(each for each in fitted if isinstance(each, IndividualFairnessTest))):
+        assert json.loads(each.to_json())["state"] is None
+        with pytest.raises(ValueError, match="keep it with pickle or skops"):
+            type(each).from_json(each.to_json())

@@ -649,7 +649,7 @@ def test_a_metric_of_all_groups_is_crossed_too(people):
 def test_what_has_no_standard_metric_says_what_is_missing(people):
     X, _, groups = people
     three = np.digitize(X[:, 0], [-0.5, 0.5])
-    with pytest.raises(ValueError, match="y_true is missing: for multiclass predictions every standard metric needs"):
+    with pytest.raises(ValueError, match="y_true is missing: every standard metric of multiclass predictions needs"):
         FairnessAudit.from_predictions(None, three, sensitive_features=groups)
     with pytest.raises(ValueError, match="y_true holds numbers but y_pred text"):
         FairnessAudit.from_predictions(X[:, 0], groups["sex"], sensitive_features=groups["town"])

@@ -95,21 +95,83 @@ def test_what_is_accepted_is_kept_with_its_reason_and_shown(tmp_path, capsys):
     assert known in junit.read_text()
     capsys.readouterr()
     assert run([*columns, *files, "--accept", f"{known}=agreed with the works council"]) == 0
-    accepted = f"Accepted: Selection rate, sex: f and m ({known}): agreed with the works council"
-    assert accepted in capsys.readouterr().out
     again = AuditRecord.from_json(saved.read_text())
-    assert [(each.id, each.reason) for each in again.accepted] == [(known, "agreed with the works council")]
+    (each,) = again.accepted
+    assert (each.id, each.reason) == (known, "agreed with the works council")
+    assert each.limit == abs(again.parts[0].comparisons["disparity"][0])
+    accepted = (
+        f"Accepted up to a difference of {each.limit:.3g}: Selection rate, sex: f and m ({known}): agreed with the"
+    )
+    assert accepted in " ".join(capsys.readouterr().out.split())
     assert again.verdict.concern
     assert run(["report", str(saved), "--junit", str(junit)]) == 0
     assert ElementTree.parse(junit).find("testsuite/testcase/skipped").get("message").endswith("works council")
 
 
+@pytest.mark.parametrize("disparity", ["difference", "ratio"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_an_accepted_disparity_is_reported_again_once_its_interval_lies_beyond_the_limit(disparity, turned):
+    data = people()
+    hired = 1 - data["hired"] if turned else data["hired"]
+    made = FairnessAudit.from_predictions(
+        None, hired, sensitive_features={"sex": data["sex"]}, disparity=disparity
+    ).record_
+    (finding,) = significant(made)
+    row = made.parts[0].comparisons.iloc[0]
+    ends = row[["ci_low", "disparity", "ci_high"]].abs().sort_values()
+    near, _, far = ends if disparity == "difference" else ends[::-1] if row["disparity"] < 1 else 1 / ends
+    step = 1e-6 if disparity == "difference" else -1e-6
+    for limit, grown in ((near - step, True), (near + step, False), (far + step, False)):
+        known = accept(made, {f"{finding.id}:{limit}": "known"})
+        assert AuditRecord.from_json(known.to_json()).accepted == known.accepted
+        (again,) = significant(known)
+        assert again.grown is grown
+        assert ElementTree.fromstring(to_junit(known)).findall("testsuite/testcase/failure") != [] if grown else True
+        (result,) = json.loads(to_sarif(known))["runs"][0]["results"]
+        assert ("suppressions" in result) is not grown
+        assert ("and larger now" in result["message"]["text"]) is grown
+
+
+def test_a_report_that_turns_comparisons_round_names_what_was_accepted():
+    made = record(gap=-0.25)
+    known, *_ = significant(made)
+    turned, *_ = significant(accept(made, {known.id: "quota"}).oriented())
+    assert (turned.row["group"], turned.row["other"]) == (known.row["other"], known.row["group"])
+    assert (turned.id, turned.reason, turned.grown) == (known.id, "quota", False)
+    assert [each.id for each in findings_of(made)] == [each.id for each in findings_of(made.oriented())]
+
+
+def test_what_was_accepted_and_turned_round_is_no_error():
+    made = record(gap=0.4)
+    known = significant(made)[0]
+    turned = accept(record(gap=-0.25), {known.id: "quota of 2026"})
+    assert all(finding.accepted is None for finding in findings_of(turned))
+    said = FairnessAudit.from_json(turned.to_json()).to_text()
+    assert f"Accepted, and no longer observed: ({known.id}): quota of 2026" in " ".join(said.split())
+
+
+def test_records_of_earlier_versions_have_no_limit():
+    made = record()
+    known = accept(made, {significant(made)[0].id: "quota of 2026"})
+    written = json.loads(known.to_json())
+    del written["accepted"][0]["limit"]
+    (finding,) = (one for one in findings_of(AuditRecord.from_json(json.dumps(written))) if one.accepted)
+    assert finding.reason == "quota of 2026"
+
+
 @pytest.mark.parametrize(
     ("typed", "says"),
-    [("0123=why", "no comparison of this audit has this identifier"), ("0123", "give the reason as well")],
+    [
+        ("0123=why", "no comparison of this audit has this identifier"),
+        ("0123", "give the reason as well"),
+        ("KNOWN:-0.1=why", "a difference of at least 0"),
+        ("KNOWN:ten=why", "found 'ten'"),
+    ],
 )
 def test_what_cannot_be_accepted_is_an_error(tmp_path, capsys, typed, says):
     data = tmp_path / "people.csv"
     people().to_csv(data, index=False)
+    made = FairnessAudit.from_predictions(None, people()["hired"], sensitive_features=people()[["sex"]]).record_
+    typed = typed.replace("KNOWN", significant(made)[0].id)
     assert run(["audit", str(data), "--y-pred", "hired", "--sensitive", "sex", "--accept", typed]) == 2
     assert says in capsys.readouterr().err

@@ -109,7 +109,7 @@ def test_a_group_of_few_people_is_hatched_and_named():
     (row,) = [row for row in audit_grid(record).parts[0].rows if row.name == "Rare"]
     assert {cell.state for cell in row.cells} == {"few"}
     assert not any(cell.shade.startswith(("warm", "cool")) for cell in row.cells)
-    assert "race = Rare (12 people)" in " ".join(first_sentences(record))
+    assert "Rare people (12)" in " ".join(first_sentences(record))
 
 
 def test_many_groups_fold_up_but_for_those_with_the_smallest_p_values():

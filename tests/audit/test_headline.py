@@ -26,13 +26,13 @@ def lines():
 
 def test_a_large_group_is_not_too_small_because_others_are(lines):
     (said,) = [line for line in lines if line.startswith("Too few people to tell: ")]
-    assert "Asian (9 people)" in said
+    assert "Asian people (9)" in said
     assert "White" not in said
 
 
 def test_only_the_metrics_are_named_in_which_nothing_was_found(lines):
     (said,) = [line for line in lines if line.startswith("Too few people to tell: ")]
-    assert "Black (60 people) in true positive rate" in said
+    assert "Black people (60) in true positive rate" in said
 
 
 def test_what_was_not_left_out_takes_no_line(lines):

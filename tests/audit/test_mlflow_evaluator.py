@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from skfairtest import FairnessAudit
 from skfairtest.audit.mlflow_evaluator import FairnessEvaluator, metrics_of
@@ -44,8 +45,9 @@ def test_names_that_mlflow_refuses_are_written_otherwise_and_stay_apart():
     assert "fairness/sex/selection_rate/a_1/a_1/disparity" in found
 
 
-@pytest.mark.filterwarnings("ignore")  # of MLflow and what it imports
-def test_a_run_keeps_the_numbers_the_page_and_the_record(tmp_path):
+@pytest.fixture
+def mlflow(tmp_path):
+    """MLflow with a store of its own on disk, and the evaluator that its entry point names."""
     mlflow = pytest.importorskip("mlflow", reason="mlflow is not installed")
     from mlflow.models.evaluation.evaluator_registry import _model_evaluation_registry as registry
 
@@ -55,6 +57,11 @@ def test_a_run_keeps_the_numbers_the_page_and_the_record(tmp_path):
     registry.register(entry[0], EntryPoint(*entry, "mlflow.model_evaluator").load())
     mlflow.set_tracking_uri(f"sqlite:///{tmp_path}/runs.db")
     mlflow.set_experiment(experiment_id=mlflow.create_experiment("audits", (tmp_path / "kept").as_uri()))
+    return mlflow
+
+
+@pytest.mark.filterwarnings("ignore")  # of MLflow and what it imports
+def test_a_run_keeps_the_numbers_the_page_and_the_record(mlflow):
     data = people()
     with mlflow.start_run() as run, warnings.catch_warnings():
         result = mlflow.models.evaluate(
@@ -70,3 +77,32 @@ def test_a_run_keeps_the_numbers_the_page_and_the_record(tmp_path):
     record = json.loads(mlflow.artifacts.load_text(f"runs:/{run.info.run_id}/fairness_audit.json"))
     assert record["verdict"] == json.loads(audit.to_json())["verdict"]
     assert "<!DOCTYPE html>" in mlflow.artifacts.load_text(f"runs:/{run.info.run_id}/fairness_audit.html")
+
+
+@pytest.mark.filterwarnings("ignore")  # of MLflow and what it imports
+@pytest.mark.parametrize("signed", [True, False])
+def test_a_model_is_asked_for_its_predictions(mlflow, signed):
+    data = people().assign(x=np.random.default_rng(1).normal(size=300))
+    inputs, config = data[["x"]], {"metrics": "selection_rate", "random_state": 0}
+    model = LogisticRegression().fit(inputs, data["hired"])
+    predicted = model.predict(inputs)
+    signature = mlflow.models.infer_signature(inputs, predicted) if signed else None
+    with mlflow.start_run():
+        logged = mlflow.sklearn.log_model(model, name="model", signature=signature)
+
+        def evaluate(columns, groups):
+            return mlflow.models.evaluate(
+                model=logged.model_uri, data=data[columns], targets="y", model_type="classifier",
+                evaluators="skfairtest", evaluator_config={"sensitive_features": groups, **config},
+            )  # fmt: skip
+
+        found = [evaluate(["x", "y"], data["sex"])]
+        if signed:  # which leaves out the columns that the model does not know
+            found.append(evaluate(["x", "y", "sex"], ["sex"]))
+        else:
+            with pytest.raises(ValueError, match="feature names should match") as caught:
+                evaluate(["x", "y", "sex"], "sex")
+            assert "log it with a signature" in caught.value.__notes__[0]
+    audit = FairnessAudit.from_predictions(data["y"], predicted, sensitive_features=data[["sex"]], **config)
+    for each in found:
+        assert each.metrics == pytest.approx(metrics_of(audit))

@@ -1,9 +1,11 @@
 """Reports among the outputs of a notebook that nbconvert writes in its two themes, on systems of two settings."""
 
 import warnings
+from pathlib import Path
 
 import pytest
 
+import skfairtest
 from skfairtest import FairnessAudit, FairnessTest
 
 pytestmark = pytest.mark.browser
@@ -90,6 +92,36 @@ def test_an_editor_says_by_a_class_of_the_body_whether_it_is_dark(browser, outpu
     path.write_text(f'<!DOCTYPE html><body class="{kind}">{outputs[1]}</body>', encoding="utf-8")
     browser.open(path, scheme=scheme)
     assert [lightness < 3 * 60 for lightness in browser.run(LIGHTNESS)] == [dark]
+
+
+@pytest.fixture(scope="session")
+def gallery(tmp_path_factory):
+    """Pages that nbconvert writes of the gallery's notebook, which is executed, by theme."""
+    nbconvert = pytest.importorskip("nbconvert", reason="nbconvert is not installed")
+    pytest.importorskip("ipykernel", reason="ipykernel is not installed")
+    import nbformat
+    from nbconvert.preprocessors import ExecutePreprocessor
+
+    notebook = nbformat.read(Path(__file__).parents[2] / "examples" / "notebook.ipynb", as_version=4)
+    folder, pages = tmp_path_factory.mktemp("gallery"), {}
+    with pytest.MonkeyPatch.context() as patch:  # its kernel is another process
+        patch.setenv("PYTHONPATH", str(Path(skfairtest.__file__).parents[1]))
+        ExecutePreprocessor(timeout=600).preprocess(notebook, {"metadata": {"path": str(folder)}})
+    for theme in ("light", "dark"):
+        text, _ = nbconvert.HTMLExporter(theme=theme).from_notebook_node(notebook)
+        pages[theme] = folder / f"{theme}.html"
+        pages[theme].write_text(text, encoding="utf-8")
+    return pages
+
+
+@both_themes
+def test_the_notebook_of_the_gallery_shows_reports_frames_and_pictures(browser, gallery, theme):
+    browser.open(gallery[theme], scheme="light")
+    assert browser.run("return document.querySelectorAll('.skfairtest').length") == 2
+    assert browser.run("return document.querySelectorAll('.jp-OutputArea-output img').length") == 1
+    assert browser.run("return document.querySelectorAll('.jp-OutputArea-output table[id^=T_]').length") == 2
+    tables = CONTRASTS.replace(".skfairtest *", ".skfairtest *, table[id^=T_] *")
+    assert [found for found in browser.run(tables) if found[0] < 4.5] == []
 
 
 def test_what_a_cell_shows_is_short(browser, notebooks, outputs):

@@ -396,6 +396,27 @@ def test_a_margin_of_a_ratio_lies_above_0_and_at_most_at_1(value):
         run(margin=value, disparity="ratio")
 
 
+@pytest.mark.parametrize(
+    ("margin", "others"),
+    [
+        ((-0.1, 0.1, 0.1), {}),
+        ((None, None), {}),
+        ((0, 0), {}),
+        ((0.1, 0.2), {}),
+        ((0.1, -0.1), {}),
+        ((-1, None), {}),
+        ((np.nan, None), {}),
+        (("low", None), {}),
+        ((-0.1, None), {"alternative": "two-sided"}),
+        ((1.1, None), {"disparity": "ratio"}),
+        ((0, None), {"disparity": "ratio"}),
+    ],
+)
+def test_a_margin_of_two_ends_has_one_on_either_side_of_equality(margin, others):
+    with pytest.raises(ValueError, match="the lowest and the highest disparity that are tolerated"):
+        run(**{"margin": margin, "alternative": "equivalence", **others})
+
+
 def test_equivalence_needs_a_margin():
     with pytest.raises(ValueError, match="margin is missing: alternative='equivalence' needs"):
         run(alternative="equivalence")

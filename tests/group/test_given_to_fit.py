@@ -252,3 +252,30 @@ def test_an_error_of_a_rule_is_its_own():
 def test_a_name_that_is_misspelt_among_others_is_named():
     with pytest.raises(ValueError, match=r"X has no column 'aeg'"):
         FairnessTest(MODEL).fit(X, Y, sensitive_features=["sex", "aeg"])
+
+
+@pytest.mark.parametrize("kind", [CorrelationFairnessTest, AdjustedFairnessTest])
+def test_scores_may_stand_in_place_of_predictions_and_one_of_them_must(kind):
+    rng = np.random.default_rng(0)
+    truth, score, age = rng.integers(0, 2, 120), rng.random(120), rng.normal(size=120)
+    groups = {"sensitive_features": {"age": age}, "n_resamples": 99}
+    if kind is AdjustedFairnessTest:
+        groups = {"sensitive_features": {"old": age > 0}, "covariates": {"x": rng.normal(size=120)}}
+    expected = kind.from_predictions(truth, score, random_state=0, **groups)
+    for given in (score, score[:, None], np.column_stack([1 - score, score])):
+        test = kind.from_predictions(truth, y_score=given, random_state=0, **groups)
+        assert test.p_value_ == pytest.approx(expected.p_value_, rel=1e-9)
+    for wrong, said in (({}, "both None"), ({"y_pred": score, "y_score": score}, "both given")):
+        with pytest.raises(ValueError, match=f"y_pred and y_score are {said}"):
+            kind.from_predictions(truth, **wrong, **groups)
+
+
+def test_two_models_are_compared_by_their_scores_alone():
+    rng = np.random.default_rng(0)
+    truth, scores, group = rng.integers(0, 2, 160), rng.random((2, 160)), rng.choice(["a", "b"], 160)
+    given = {"sensitive_features": group, "metric": "roc_auc", "n_resamples": 99, "random_state": 0}
+    test = PairedFairnessTest.from_predictions(truth, y_score_a=scores[0], y_score_b=scores[1], **given)
+    beside = PairedFairnessTest.from_predictions(truth, truth, truth, y_score_a=scores[0], y_score_b=scores[1], **given)
+    assert (test.disparity_, test.p_value_) == (beside.disparity_, beside.p_value_)
+    with pytest.raises(ValueError, match="y_pred_a and y_pred_b is missing"):
+        PairedFairnessTest.from_predictions(truth, y_score_a=scores[0], y_score_b=scores[1], sensitive_features=group)

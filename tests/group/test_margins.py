@@ -231,6 +231,48 @@ def test_the_equivalence_interval_is_the_one_that_the_test_inverts(selected, dis
     assert low < expected[0] < expected[1] < high
 
 
+@pytest.mark.parametrize(
+    ("disparity", "margin", "edge", "way"),
+    [
+        ("difference", (-0.1, None), -0.1, "greater"),
+        ("difference", [None, 0.1], 0.1, "less"),
+        ("ratio", (0.8, None), 0.8, "greater"),
+        ("ratio", (None, 1.25), 1.25, "less"),
+    ],
+)
+def test_a_margin_with_one_end_is_tested_at_that_end_and_certifies_what_it_says(selected, disparity, margin, edge, way):
+    params = {"margin": margin, "alternative": "equivalence", "disparity": disparity, **RATE}
+    test = FairnessTest.from_table(selected(GROUPS), **params)
+    assert test.p_value_ == pytest.approx(p(margin_log_p(*COUNTS, edge, way, disparity)), rel=1e-12)
+    assert test.concern_ is not test.rejected_
+    low, high = test.equivalence_interval_
+    assert test.rejected_ is bool(low > edge if way == "greater" else high < edge)
+    swapped = FairnessTest.from_table(
+        selected({"a": GROUPS["b"], "b": GROUPS["a"]}),
+        **{**params, "margin": tuple(end and (1 / end if disparity == "ratio" else -end) for end in margin[::-1])},
+    )
+    assert swapped.p_value_ == pytest.approx(test.p_value_, rel=1e-6)
+    said = "at or above" if way == "greater" else "at or below"
+    beyond = "below" if way == "greater" else "above"
+    assert (said if test.rejected_ else f"a disparity {beyond}") in test.to_text().splitlines()[0]
+    for page in (test.to_html(), test.to_markdown(), test.to_json()):
+        assert "inf " not in page
+
+
+def test_a_margin_with_one_end_must_be_shown_by_every_group_and_is_one_hypothesis_for_each(selected):
+    groups = {"a": (600, 2000), "b": (610, 2000), "c": (540, 2000)}
+    params = {"margin": (-0.05, None), "alternative": "equivalence", **RATE}
+    test = FairnessTest.from_table(selected(groups), compare="to_reference", reference_group="b", **params)
+    shown = dict(zip(test.comparisons_["group"], test.comparisons_["concern"], strict=True))
+    assert shown == {"a": False, "c": True}
+    assert test.p_value_ == test.comparisons_["p_value"].max()
+    # Two questions, also of two groups: "a is not far below the rest", and "b is not far below the rest".
+    both = FairnessTest.from_table(selected({"a": (600, 2000), "b": (700, 2000)}), compare="to_rest", **params)
+    assert both.comparisons_["concern"].tolist() == [True, False]
+    with pytest.raises(ValueError, match="needs a direction, which all pairs of 3 groups do not have"):
+        FairnessTest.from_table(selected(groups), **params)
+
+
 def test_only_equivalence_has_an_equivalence_interval(selected):
     assert not hasattr(FairnessTest.from_table(selected(GROUPS), margin=0.1, **RATE), "equivalence_interval_")
 

@@ -36,6 +36,30 @@ def test_a_region_with_a_margin_holds_the_outcomes_that_the_test_rejects(
         assert found.probability(p1, p2) == pytest.approx(summed, abs=0.005)
 
 
+@pytest.mark.parametrize(
+    ("disparity", "bounds"),
+    [
+        ("difference", (-0.2, np.inf)),
+        ("difference", (-np.inf, 0.2)),
+        ("ratio", (0.7, np.inf)),
+        ("ratio", (-np.inf, 1.5)),
+    ],
+)
+def test_a_margin_with_one_end_is_certified_at_most_as_often_as_the_level_says(disparity, bounds, thorough):
+    # Every outcome, at every pair of rates on the edge: beyond it, the probability is smaller.
+    d1, d2 = (14, 11) if thorough else (8, 6)
+    p = p_values(d1, d2, Question(disparity, "equivalence", bounds))
+    edge = max(bounds) if np.isinf(min(bounds)) else min(bounds)
+    p2 = np.linspace(0, 1, 401)
+    p1 = edge * p2 if disparity == "ratio" else p2 + edge
+    p1, p2 = (rates[(p1 >= 0) & (p1 <= 1)] for rates in (p1, p2))
+    first, second = (binom.pmf(np.arange(d + 1)[:, None], d, rates) for d, rates in ((d1, p1), (d2, p2)))
+    for alpha in (0.01, 0.05, 0.1, 0.2):
+        sizes = np.einsum("ik,ij,jk->k", first, p <= alpha, second)
+        assert sizes.max() <= alpha
+    assert (p <= 0.2).any()
+
+
 @pytest.mark.slow
 def test_equivalence_has_no_power_beyond_the_level_at_the_edge():
     question = Question("difference", "equivalence", (-0.15, 0.15))

@@ -29,6 +29,17 @@ def test_nothing_is_found_or_the_margin_is_shown():
     assert certified.p_value_ == direct.p_value_ <= 0.05
 
 
+def test_a_margin_with_one_end_asks_for_evidence_of_non_inferiority():
+    better, reference = decided(0.8, 0.5), {"compare": "to_reference", "reference_group": "b"}
+    with pytest.raises(FairnessAssertionError, match=r"within margin=0\.05 was not shown"):
+        asserted(better, margin=0.05, **reference)
+    assert not asserted(better, margin=(-0.05, None), **reference).concern_
+    with pytest.raises(FairnessAssertionError, match=r"a disparity below -5\.0 points cannot be ruled out"):
+        asserted(decided(0.5, 0.5), margin=(-0.05, None), **reference)
+    with pytest.raises(ValueError, match="with alternative='equivalence'"):
+        asserted(better, margin=(-0.05, None), require="not_rejected", **reference)
+
+
 @pytest.mark.parametrize(
     ("rates", "params", "said"),
     [

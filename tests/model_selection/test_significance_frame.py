@@ -736,3 +736,41 @@ def test_a_frame_of_a_table_needs_functions_of_weights(published):
         SignificanceFrame.from_table(table, metrics={"own": own_cost})
     with pytest.raises(ValueError, match="table must be a CountTable; found DataFrame"):
         SignificanceFrame.from_table(published, metrics=selection_rate)
+
+
+def test_a_styled_frame_marks_what_is_significant_and_holds_names_as_text():
+    half = ["<a>"] * 8 + ["b"] * 8
+    frame = SignificanceFrame(
+        metrics={"<m>": "selection_rate", "accuracy": "accuracy"}, y_true=[1] * 8 + [0] * 8, y_pred=[1] * 8 + [0] * 8,
+        sensitive_features={"<g>": half},
+    )  # fmt: skip
+    before = frame.by_group.copy()
+    page = frame.style().to_html()
+    marked = [line.split("{")[0] for line in page.splitlines() if line.startswith("#T_")]
+    assert [mark.count("_col0") for mark in marked] == [2]
+    assert "_col1" not in marked[0]
+    for name in ("<m>", "<a>", "<g>"):
+        assert name not in page
+        assert name.replace("<", "&lt;").replace(">", "&gt;") in page
+    pd.testing.assert_frame_equal(frame.by_group, before)
+    tests = frame.style("difference")
+    assert tests.data.equals(frame.difference_test())
+    rows = [line.split("{")[0] for line in tests.to_html().splitlines() if line.startswith("#T_")]
+    assert [row.count("row0_") for row in rows] == [tests.data.shape[1]]
+    assert "row1_" not in rows[0]
+    everybody = SignificanceFrame(
+        metrics="selection_rate", y_true=[1] * 16, y_pred=[1] * 8 + [0] * 8, sensitive_features=half,
+        control_features={"c": [1, 2] * 8},
+    )  # fmt: skip
+    assert "row0_" in everybody.style(method="to_overall").to_html()
+    with pytest.raises(ValueError, match="what must be one of"):
+        frame.style("p_value")
+
+
+def test_without_jinja2_a_styled_frame_names_the_extra(monkeypatch):
+    monkeypatch.setattr(pd.DataFrame, "style", property(lambda frame: (_ for _ in ()).throw(ImportError("jinja2"))))
+    frame = SignificanceFrame(
+        metrics="selection_rate", y_true=[1] * 4, y_pred=[1, 0] * 2, sensitive_features=list("aabb")
+    )
+    with pytest.raises(ImportError, match=r"skfairtest\[report\]"):
+        frame.style()

@@ -18,7 +18,7 @@ from skfairtest import FairnessAudit, Rate
 from skfairtest._utils.text import label, printable
 from skfairtest.audit.record import AuditRecord
 from skfairtest.audit.report import audit_document
-from skfairtest.report.document import Heading, Paragraph
+from skfairtest.report.document import Heading, Items, Paragraph
 from skfairtest.report.html import fragment, page
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
@@ -422,6 +422,12 @@ def test_limits_of_a_drawn_p_value_say_what_they_are():
     assert re.search(
         r"With infinitely many resamples, that p-value would lie between \S+ and \S+ \(95% limits\)\.", said
     )
+
+
+def test_small_numbers_stay_on_one_line():
+    text = page([Heading("Title", 1), Paragraph("<b> p = 3.0e-44, -1"), Items(("2e-5 & more",))])
+    assert '&lt;b&gt; <span class="whole">p = 3.0e-44</span>, -1' in text
+    assert '<li><span class="whole">2e-5</span> &amp; more</li>' in text
 
 
 def test_a_page_without_long_tables_has_no_script():
