@@ -33,10 +33,7 @@ OUTCOMES = {
     "residual": "residuals (true minus predicted)",
     "absolute_error": "absolute errors",
 }
-METHODS = {
-    "gcm": "the generalised covariance measure",
-    "pcm": "the projected covariance measure",
-}
+METHODS = {"gcm": "the generalised covariance measure", "pcm": "the projected covariance measure"}
 #: From this share of its variance on, predicted by covariates, a group is hardly found among others.
 SEPARATED = 0.9
 

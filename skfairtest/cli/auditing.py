@@ -179,11 +179,7 @@ def written(record: AuditRecord, result: FairnessAudit, asked: Asked) -> None:
             return blocks
         first = next(i for i, block in enumerate(blocks) if isinstance(block, Paragraph) and block.tone != "plain")
         # On a screen the end is what is seen first.
-        return [
-            *blocks,
-            Heading("In short"),
-            *blocks[first : first + 2],
-        ]
+        return [*blocks, Heading("In short"), *blocks[first : first + 2]]
 
     def csv() -> str:
         left_out = sum(len(part.excluded) for part in record.parts) + len(record.not_compared)

@@ -434,11 +434,7 @@ class GroupsTest(ReportMixin):
         check_rows(inputs.X, y=inputs.y, **inputs.columns)
         cautions = (unknown_groups(model, inputs.groups, inputs.predict_params) for model in models)
         self._cautions = tuple(dict.fromkeys(filter(None, cautions)))
-        return {
-            "sensitive_features": inputs.groups,
-            "predict_params": inputs.predict_params,
-            "random_state": seed,
-        }
+        return {"sensitive_features": inputs.groups, "predict_params": inputs.predict_params, "random_state": seed}
 
 
 def _check_cells(sample: Sample, metrics: Sequence[Metric], needed: Set[str]) -> None:

@@ -72,10 +72,7 @@ class RateNull(NullDistribution):
 
     @classmethod
     def limits_of_all(
-        cls,
-        nulls: Sequence[Self],
-        critical: Sequence[tuple[float, float]],
-        bounds: Sequence[tuple[float, float]],
+        cls, nulls: Sequence[Self], critical: Sequence[tuple[float, float]], bounds: Sequence[tuple[float, float]]
     ) -> list[tuple[float, float]]:
         """Invert the score tests of all comparisons with the same critical values at once."""
         asked = [
@@ -347,13 +344,7 @@ def test_enumerated(counted: Sequence[Counted], settings: Settings) -> list[Test
 
 
 def test_rate(
-    made: Counted,
-    settings: Settings,
-    known: Known,
-    seed: np.random.SeedSequence,
-    *,
-    draw: bool,
-    enumerated: Tested,
+    made: Counted, settings: Settings, known: Known, seed: np.random.SeedSequence, *, draw: bool, enumerated: Tested
 ) -> Measurement:
     """Test each comparison of one rate; draw tables where a resampled method or max-T needs them.
 

@@ -74,11 +74,7 @@ def response(
     estimator: Any, X: Any, sensitive_features: Any, predict_params: Any, random_state: Any, pos_label: Any
 ) -> Any:
     """Return probabilities of the positive one of two classes where there are any, else predictions."""
-    common = {
-        "sensitive_features": sensitive_features,
-        "predict_params": predict_params,
-        "random_state": random_state,
-    }
+    common = {"sensitive_features": sensitive_features, "predict_params": predict_params, "random_state": random_state}
     if pos_label is not None and hasattr(estimator, "predict_proba"):
         return scores(estimator, X, ["predict_proba"], metric="of", pos_label=pos_label, **common)
     return predict(estimator, X, **common)

@@ -222,14 +222,7 @@ class SignificanceFrame(MetricFrame):
                 values.setdefault(key[:n_control], {})[key[n_control:]] = value
             shown.append(values)
         self._cells = Cells(
-            tested,
-            people,
-            y_true,
-            y_pred,
-            levels=self._levels(),
-            shown=shown,
-            params=params,
-            seed=seed,
+            tested, people, y_true, y_pred, levels=self._levels(), shown=shown, params=params, seed=seed
         )
 
     @classmethod

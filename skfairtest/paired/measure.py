@@ -189,10 +189,7 @@ class ChangeNull(DrawnNull):
 
     @classmethod
     def limits_of_all(
-        cls,
-        nulls: Sequence[Self],
-        critical: Sequence[tuple[float, float]],
-        bounds: Sequence[tuple[float, float]],
+        cls, nulls: Sequence[Self], critical: Sequence[tuple[float, float]], bounds: Sequence[tuple[float, float]]
     ) -> list[tuple[float, float]]:
         """Return the limits of several comparisons, once for all with the same counts: small strata are often alike."""
         known: dict[tuple[object, ...], tuple[float, float]] = {}

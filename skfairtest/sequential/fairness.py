@@ -202,13 +202,7 @@ class SequentialFairnessTest(ReportMixin):
         self.average_run_length = average_run_length
 
     def fit(
-        self,
-        *,
-        y_true: Any = None,
-        y_pred: Any,
-        sensitive_features: Any = None,
-        time: Any = None,
-        batch: Any = None,
+        self, *, y_true: Any = None, y_pred: Any, sensitive_features: Any = None, time: Any = None, batch: Any = None
     ) -> Self:
         """Forget all batches, and take in a first one.
 
@@ -238,13 +232,7 @@ class SequentialFairnessTest(ReportMixin):
         )
 
     def partial_fit(
-        self,
-        *,
-        y_true: Any = None,
-        y_pred: Any,
-        sensitive_features: Any = None,
-        time: Any = None,
-        batch: Any = None,
+        self, *, y_true: Any = None, y_pred: Any, sensitive_features: Any = None, time: Any = None, batch: Any = None
     ) -> Self:
         """Take in a batch, of any size; with queues its samples are in the order in which they came.
 

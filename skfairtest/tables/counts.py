@@ -11,10 +11,7 @@ from sklearn.utils import Bunch
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Integers, Positions
-from skfairtest.readers.columns import (
-    Column,
-    read_column,
-)
+from skfairtest.readers.columns import Column, read_column
 from skfairtest.readers.levels import listed
 from skfairtest.readers.score_bins import ScoreBins
 from skfairtest.tables.rows import (
