@@ -10,6 +10,7 @@ import pandas as pd
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from skfairtest import readers
 from skfairtest._utils.base import check_seed, seed_sequence
 from skfairtest._utils.checks import check_choice, is_integer
 from skfairtest._utils.errors import ParameterError, find_stack_level
@@ -25,20 +26,6 @@ from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, written_labels
 from skfairtest.comparisons.outcomes import numbers, own_outcome
 from skfairtest.comparisons.settings import Settings, check_settings
-from skfairtest.readers import (
-    Column,
-    check_rows,
-    check_same_people,
-    classes_of,
-    given_to_fit,
-    one_column,
-    predict,
-    predictions_from_X,
-    read_column,
-    read_columns,
-    resolve_pos_label,
-    scores,
-)
 from skfairtest.report.document import Block
 from skfairtest.report.mixin import ReportMixin
 from skfairtest.tables import Sample
@@ -312,20 +299,20 @@ class AdjustedFairnessTest(ReportMixin):
                 "fit(X, y, sensitive_features=df['sex'], covariates=df[['experience']]); without any, use FairnessTest"
             )
         given = {"sensitive_features": sensitive_features, "covariates": covariates, "clusters": clusters}
-        X, y, given = given_to_fit(X, y, given)
+        X, y, given = readers.given_to_fit(X, y, given)
         sensitive_features, covariates, clusters = given.values()
-        y = one_column(y, warned=True)
-        y_true = None if y is None else read_column(y, "y_true", name="y_true")
-        cluster = None if clusters is None else read_column(clusters, "clusters")
-        columns = read_columns(covariates, "covariates", default_name="covariate")
+        y = readers.one_column(y, warned=True)
+        y_true = None if y is None else readers.read_column(y, "y_true", name="y_true")
+        cluster = None if clusters is None else readers.read_column(clusters, "clusters")
+        columns = readers.read_columns(covariates, "covariates", default_name="covariate")
         if self.estimator is None:
-            predictions: Any = predictions_from_X(X)
+            predictions: Any = readers.predictions_from_X(X)
         else:
-            check_rows(X, y=y_true, sensitive_features=sensitive_features, covariates=columns, clusters=cluster)
+            readers.check_rows(X, y=y_true, sensitive_features=sensitive_features, covariates=columns, clusters=cluster)
             predictions = self._response(X, y, sensitive_features, predict_params)
-        y_pred = read_column(predictions, "y_pred", name="y_pred")
+        y_pred = readers.read_column(predictions, "y_pred", name="y_pred")
         sample = Sample.from_predictions(None, y_pred, sensitive_features=sensitive_features, clusters=cluster)
-        check_same_people(
+        readers.check_same_people(
             {
                 "y_true": y_true,
                 "y_pred": y_pred,
@@ -396,8 +383,8 @@ class AdjustedFairnessTest(ReportMixin):
                 "estimator is not for from_predictions, which takes predictions: use "
                 "AdjustedFairnessTest(estimator).fit(X, y, ...)"
             )
-        y_true, y_pred = one_column(y_true), one_column(y_pred)
-        y_pred = read_column(predictions_from_X(y_pred, "y_pred"), "y_pred", name="y_pred")
+        y_true, y_pred = readers.one_column(y_true), readers.one_column(y_pred)
+        y_pred = readers.read_column(readers.predictions_from_X(y_pred, "y_pred"), "y_pred", name="y_pred")
         return cls(**params).fit(
             y_pred, y_true, sensitive_features=sensitive_features, covariates=covariates, clusters=clusters
         )
@@ -456,18 +443,18 @@ class AdjustedFairnessTest(ReportMixin):
             "random_state": self.random_state,
         }
         if self.of != "score":
-            return predict(self.estimator, X, **common)
+            return readers.predict(self.estimator, X, **common)
         responses = ("predict_proba", "decision_function")
-        return scores(self.estimator, X, responses, metric="of", pos_label=self.pos_label, y_true=y, **common)
+        return readers.scores(self.estimator, X, responses, metric="of", pos_label=self.pos_label, y_true=y, **common)
 
-    def _outcome(self, y_true: Column | None, y_pred: Column) -> tuple[Any, Floats]:
+    def _outcome(self, y_true: readers.Column | None, y_pred: readers.Column) -> tuple[Any, Floats]:
         """Return the positive label, where there is one, and the outcome of each person."""
         if y_true is None and self._needs_truth:
             raise ParameterError(f"y is missing: of={name_of(self.of)} needs the true values; of='prediction' does not")
-        classes = classes_of(self.estimator) if self.estimator is not None else None
+        classes = readers.classes_of(self.estimator) if self.estimator is not None else None
         used = [y_pred] if y_true is None or not self._needs_truth else [y_true, y_pred]
         if self.of == "score":
-            pos_label = resolve_pos_label(classes, self.pos_label) if classes else self.pos_label
+            pos_label = readers.resolve_pos_label(classes, self.pos_label) if classes else self.pos_label
             return pos_label, numbers(y_pred, "y_pred")
         levels = {level for column in used for level in column.levels}
         labelled = (
@@ -481,7 +468,7 @@ class AdjustedFairnessTest(ReportMixin):
             values = [numbers(column, column.name) for column in used]
             pos_label = None
         else:
-            pos_label = resolve_pos_label(levels, self.pos_label, classes)
+            pos_label = readers.resolve_pos_label(levels, self.pos_label, classes)
             values = [np.array([float(level == pos_label) for level in column.levels])[column.codes] for column in used]
         if callable(self.of):
             return pos_label, own_outcome(self.of, *values)
@@ -490,7 +477,7 @@ class AdjustedFairnessTest(ReportMixin):
         left = values[0] - values[1]
         return pos_label, left if self.of == "residual" else np.abs(left)
 
-    def _test(self, sample: Sample, outcome: Floats, columns: tuple[Column, ...], settings: Settings) -> None:
+    def _test(self, sample: Sample, outcome: Floats, columns: tuple[readers.Column, ...], settings: Settings) -> None:
         excluded: list[Exclusion] = []
         people = People.of(sample, outcome, columns, self._kept(sample, excluded, settings))
         contrasts = list(contrasts_of(sample, people.kept, settings, excluded, 1))
