@@ -37,7 +37,14 @@ SCAN = (
 
 
 def scan(asked: Asked) -> Status:
-    """Search a file."""
+    """Search a file for subgroups that are treated unlike others.
+
+    FILE has one row per person. Every combination of up to --max-depth of the columns --sensitive and --feature is
+    tested; p-values are adjusted for all of them together. Of subgroups that differ, only those that explain the others
+    are reported: a subgroup is left out if it does not differ any more once the reported ones are accounted for.
+
+    Columns of more than --n-bins different numbers are cut into intervals of about as many people each.
+    """
     check_level(asked.alpha)
     if not asked.sensitive:
         raise BadInput("--sensitive is missing: name the columns that describe subgroups")
@@ -90,14 +97,7 @@ IMPACT = (
     "file y_pred y_score.impact sensitive.impact encoding pos_label alpha.impact smallest_share intersections "
     "format.impact output html markdown csv.impact no_color"
 )
-IMPACT_HELP = """Compare each category's rate of selection with the highest one.
-
-FILE has one row per person. Each sensitive column is a table, and so are their crossings: ratio to the highest rate
-with its interval and p-value, standard deviations, shortfalls, and how many changed decisions turn the result. The
-test is valid although the highest rate is chosen from the data. An empty field is an unknown category: these people
-are counted and not compared.
-
-\b
+IMPACT_EXAMPLES = """\b
 Examples:
   skfairtest impact hired.csv --y-pred hired --sensitive sex --sensitive race
   skfairtest impact scored.csv --y-score score --sensitive sex --html impact.html
@@ -108,7 +108,13 @@ table, 2 bad input, 3 an internal failure."""
 
 
 def impact(asked: Asked) -> Status:
-    """Compare the rates of a file."""
+    """Compare each category's rate of selection with the highest one.
+
+    FILE has one row per person. Each sensitive column is a table, and so are their crossings: ratio to the highest rate
+    with its interval and p-value, standard deviations, shortfalls, and how many changed decisions turn the result. The
+    test is valid although the highest rate is chosen from the data. An empty field is an unknown category: these people
+    are counted and not compared.
+    """
     if not asked.sensitive:
         raise BadInput("--sensitive is missing: name the columns that divide people into categories")
     check_level(asked.alpha)
@@ -170,17 +176,7 @@ COMPARE = (
     "compare.compare margin.compare alpha.compare adjust n_resamples.compare seed jobs format output html json.found "
     "markdown no_color"
 )
-COMPARE_HELP = f"""Compare the disparities of two or more models on the same people.
-
-FILE has one row per person, and a column of predictions for each model. The first --y-pred is the baseline, such as the
-model in production; each other one is a candidate. The null hypothesis is that a disparity between groups is the same
-under both models. Two verdicts, or two intervals, of one model each are no such test. Several sensitive columns are
-crossed: each combination of their values is a group.
-
-With --margin, each candidate is to be certified instead: its disparity is not larger in size by the margin or more
-than the baseline's (--margin 0: it is smaller), in every comparison.
-
-\b
+COMPARE_EXAMPLES = f"""\b
 Examples:
   skfairtest compare people.csv --y-true repaid --y-pred today \\
       --y-pred candidate --sensitive sex
@@ -196,7 +192,16 @@ Examples:
 
 
 def compare(asked: Asked) -> Status:
-    """Compare models."""
+    """Compare the disparities of two or more models on the same people.
+
+    FILE has one row per person, and a column of predictions for each model. The first --y-pred is the baseline, such as
+    the model in production; each other one is a candidate. The null hypothesis is that a disparity between groups is
+    the same under both models. Two verdicts, or two intervals, of one model each are no such test. Several sensitive
+    columns are crossed: each combination of their values is a group.
+
+    With --margin, each candidate is to be certified instead: its disparity is not larger in size by the margin or more
+    than the baseline's (--margin 0: it is smaller), in every comparison.
+    """
     check_level(asked.alpha)
     kind, models = _models(asked.y_pred, asked.y_score)
     if not asked.sensitive:
@@ -265,17 +270,7 @@ MONITOR = (
     "state batch name time y_true y_pred y_score sensitive encoding metric.monitor group pos_label alpha.monitor "
     "margin.monitor blocks html markdown openmetrics"
 )
-MONITOR_HELP = f"""Test a stream, batch by batch, valid however often you look.
-
-STATE is a JSON file with all that is known of earlier batches; the first run makes it. The test is valid however often
-it is looked at, if who is in a batch does not follow the outcomes in it (with --blocks queues: if samples are in the
-order in which they came, and nobody's coming followed their own outcome): a fair stream is ever called unfair with a
-probability of at most --alpha. What is tested is decided by the first run; later ones may repeat these options and not
-change them. A batch that was taken in already changes nothing. STATE is replaced as a whole: after a failure it is as
-it was. One line is written. While a run works on STATE, it holds the file STATE.lock beside it, and another run on the
-same STATE is an error. Batches of other columns are another stream, and refused.
-
-\b
+MONITOR_EXAMPLES = f"""\b
 Examples:
   skfairtest monitor hired.json --batch may.csv --y-pred hired --sensitive sex
   skfairtest monitor loans.json --batch may.csv --name may --y-pred approved \\
@@ -288,7 +283,16 @@ Examples:
 
 
 def monitor(asked: Asked) -> Status:
-    """Take in a batch."""
+    """Test a stream, batch by batch, valid however often you look.
+
+    STATE is a JSON file with all that is known of earlier batches; the first run makes it. The test is valid however
+    often it is looked at, if who is in a batch does not follow the outcomes in it (with --blocks queues: if samples are
+    in the order in which they came, and nobody's coming followed their own outcome): a fair stream is ever called
+    unfair with a probability of at most --alpha. What is tested is decided by the first run; later ones may repeat
+    these options and not change them. A batch that was taken in already changes nothing. STATE is replaced as a whole:
+    after a failure it is as it was. One line is written. While a run works on STATE, it holds the file STATE.lock
+    beside it, and another run on the same STATE is an error. Batches of other columns are another stream, and refused.
+    """
     if not asked.sensitive:
         raise BadInput("--sensitive is missing: name the column of groups")
     if (asked.y_pred is None) == (asked.y_score is None):
