@@ -182,20 +182,10 @@ def audit(asked: Asked) -> Status:
     source = Source.asked(asked, unknown=asked.missing != "raise", others=baseline)
     params = {
         "metrics": check_metrics(asked.metric or ()),
-        "compare": asked.compare,
-        "disparity": asked.disparity,
-        "margin": asked.margin,
-        "missing": asked.missing,
-        "confidence_level": 1 - asked.alpha,
-        "adjust": None if asked.adjust == "none" else asked.adjust,
-        "intersections": asked.intersections,
-        "impact": asked.impact,
-        "compare_intersections": asked.compare_intersections,
         "n_resamples": resamples(asked.n_resamples),
-        "positive_means": asked.positive_means,
-        "favorable": asked.favorable,
-        "random_state": asked.seed,
         "n_jobs": asked.jobs,
+        **asked.params("compare disparity margin missing adjust intersections impact compare_intersections"),
+        **asked.params("positive_means favorable"),
     }
     with watched(asked.no_color):
         (result, counted), said = audited(

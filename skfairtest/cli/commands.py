@@ -45,13 +45,9 @@ def scan(asked: Asked) -> Status:
 
     Columns of more than --n-bins different numbers are cut into intervals of about as many people each.
     """
-    check_level(asked.alpha)
-    if not asked.sensitive:
-        raise BadInput("--sensitive is missing: name the columns that describe subgroups")
-    check_outputs(asked.outputs, [asked.file])
-    from skfairtest.cli.auditing import audited
-    from skfairtest.cli.files import cast_pos_label, cut_where_many, read_people
-    from skfairtest.report.text import to_csv
+    _check(asked, "columns that describe subgroups")
+    from skfairtest.cli.auditing import tested
+    from skfairtest.cli.files import cut_where_many, read_people
     from skfairtest.subgroups.fairness import SubgroupScan
 
     features = list(asked.feature or ())
@@ -68,29 +64,12 @@ def scan(asked: Asked) -> Status:
             },
             control_features=people.control or None,
             metric=list(asked.metric) if asked.metric else "equalized_odds",
-            compare=asked.compare,
-            max_depth=asked.max_depth,
-            min_group_size=asked.min_group_size,
             features=features or None,
-            n_bins=asked.n_bins,
-            max_subgroups=asked.max_subgroups,
-            guarantee=asked.guarantee,
-            confidence_level=1 - asked.alpha,
-            pos_label=None if asked.pos_label is None else cast_pos_label(asked.pos_label, people.labels),
-            n_resamples=asked.n_resamples,
-            random_state=asked.seed,
+            pos_label=people.pos_label(asked.pos_label),
+            **asked.params("compare max_depth min_group_size n_bins max_subgroups guarantee n_resamples"),
         )
 
-    with watched(asked.no_color):
-        found, _ = audited(work)
-    makers: dict[str, Callable[[], str]] = {
-        "html": found.to_html,
-        "json": found.to_json,
-        "markdown": found.to_markdown,
-        "csv": lambda: to_csv(found.to_frame()),
-    }
-    write_asked(asked, lambda _: found._document(), makers)
-    return Status.SIGNIFICANT if found.concern_ else Status.DONE
+    return tested(asked, work, SubgroupScan.to_frame)
 
 
 IMPACT = (
@@ -115,17 +94,14 @@ def impact(asked: Asked) -> Status:
     test is valid although the highest rate is chosen from the data. An empty field is an unknown category: these people
     are counted and not compared.
     """
-    if not asked.sensitive:
-        raise BadInput("--sensitive is missing: name the columns that divide people into categories")
-    check_level(asked.alpha)
-    check_outputs(asked.outputs, [asked.file])
+    _check(asked, "columns that divide people into categories")
     import pandas as pd
 
     from skfairtest._utils.text import label
     from skfairtest.audit.impact import impact_table
     from skfairtest.audit.impact_report import impact_document
     from skfairtest.cli.auditing import audited
-    from skfairtest.cli.files import cast_pos_label, read_people
+    from skfairtest.cli.files import read_people
     from skfairtest.readers import resolve_pos_label
     from skfairtest.report import html
     from skfairtest.report import text as markdown
@@ -135,7 +111,7 @@ def impact(asked: Asked) -> Status:
 
     def work() -> tuple[pd.DataFrame, int, str]:
         people = read_people(asked.file, columns)
-        pos_label = None if asked.pos_label is None else cast_pos_label(asked.pos_label, people.labels)
+        pos_label = people.pos_label(asked.pos_label)
         table = impact_table(
             people.y_pred,
             y_score=people.y_score,
@@ -202,16 +178,12 @@ def compare(asked: Asked) -> Status:
     With --margin, each candidate is to be certified instead: its disparity is not larger in size by the margin or more
     than the baseline's (--margin 0: it is smaller), in every comparison.
     """
-    check_level(asked.alpha)
     kind, models = _models(asked.y_pred, asked.y_score)
-    if not asked.sensitive:
-        raise BadInput("--sensitive is missing: name the column of groups")
-    check_outputs(asked.outputs, [asked.file])
-    from skfairtest.cli.auditing import audited
-    from skfairtest.cli.files import cast_pos_label, read_people
+    _check(asked, "column of groups")
+    from skfairtest.cli.auditing import tested
+    from skfairtest.cli.files import read_people
     from skfairtest.comparisons.frames import written_labels
     from skfairtest.paired.models import compare_models
-    from skfairtest.report.text import to_csv
 
     others = tuple((f"--{kind}", name) for name in models[1:])
     if kind == "y-pred":
@@ -229,27 +201,22 @@ def compare(asked: Asked) -> Status:
             sensitive_features=people.sensitive,
             control_features=people.control or None,
             clusters=people.cluster,
-            confidence_level=1 - asked.alpha,
             metric=list(asked.metric) if asked.metric else "equalized_odds",
-            compare=asked.compare,
-            adjust=None if asked.adjust == "none" else asked.adjust,
-            pos_label=None if asked.pos_label is None else cast_pos_label(asked.pos_label, people.labels),
-            n_resamples=asked.n_resamples,
-            random_state=asked.seed,
+            pos_label=people.pos_label(asked.pos_label),
             n_jobs=asked.jobs,
+            **asked.params("compare adjust n_resamples"),
             **question,
         )
 
-    with watched(asked.no_color):
-        found, _ = audited(work)
-    makers: dict[str, Callable[[], str]] = {
-        "html": found.to_html,
-        "json": found.to_json,
-        "markdown": found.to_markdown,
-        "csv": lambda: to_csv(written_labels(found.results.reset_index())),
-    }
-    write_asked(asked, lambda _: found._document(), makers)
-    return Status.SIGNIFICANT if found.concern_ else Status.DONE
+    return tested(asked, work, lambda found: written_labels(found.results.reset_index()))
+
+
+def _check(asked: Asked, sensitive: str) -> None:
+    """Check what is typed for the people of one file, before anything is read."""
+    check_level(asked.alpha)
+    if not asked.sensitive:
+        raise BadInput(f"--sensitive is missing: name the {sensitive}")
+    check_outputs(asked.outputs, [asked.file])
 
 
 def _models(y_pred: list[str] | None, y_score: list[str] | None) -> tuple[str, list[str]]:
@@ -367,12 +334,11 @@ def _locked(state: str) -> Iterator[None]:
 
 
 def _begun(asked: dict[str, Any], people: People) -> SequentialFairnessTest:
-    from skfairtest.cli.files import cast_pos_label
     from skfairtest.sequential.fairness import SequentialFairnessTest
 
     params = dict(asked)
     if "pos_label" in params:
-        params["pos_label"] = cast_pos_label(params["pos_label"], people.labels)
+        params["pos_label"] = people.pos_label(params["pos_label"])
     if "metric" in params and len(params["metric"]) == 1:
         params["metric"] = params["metric"][0]
     return SequentialFairnessTest(**params)

@@ -321,6 +321,13 @@ class Asked:
         """All options that name a file to write, with their files."""
         return {"--output": self.output, **self.reports}
 
+    def params(self, names: str) -> dict[str, Any]:
+        """Parameters of the package that are options of the same names, and those that every test of people has."""
+        given = {name: getattr(self, name) for name in names.split()}
+        if "adjust" in given:
+            given["adjust"] = None if self.adjust == "none" else self.adjust
+        return {**given, "confidence_level": 1 - self.alpha, "random_state": self.seed}
+
     def columns(self, **others: Any) -> Columns:
         """Which columns are what."""
         from skfairtest.cli.files import Columns

@@ -56,7 +56,7 @@ def test_every_format_says_what_the_class_says(people, capsys, tmp_path):
     )
     assert list(frame["subgroup"]) == list(own.subgroups_["subgroup"])
     np.testing.assert_allclose(frame["p_value"], own.subgroups_["p_value"])
-    assert json.loads(files["json"].read_text())["results"][0]["subgroup"] == "age 20 to 29, sex = f"
+    assert json.loads(files["json"].read_text())["comparisons"][0]["subgroup"] == "age 20 to 29, sex = f"
     assert "<svg" in files["html"].read_text()
     assert "age 20 to 29, sex = f" in files["markdown"].read_text()
 
