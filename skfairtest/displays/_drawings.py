@@ -34,27 +34,12 @@ INK, PALE, BAR = "#1b1f24", "#d9dde2", "#9a9fa6"
 
 #: Settings of matplotlib, over its defaults.
 STYLE = {
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": GREY,
-    "axes.linewidth": 0.9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlesize": 11,
-    "axes.titleweight": "bold",
-    "axes.titlepad": 8,
-    "axes.labelsize": 9.5,
-    "xtick.labelsize": 9.5,
-    "ytick.labelsize": 9.5,
-    "xtick.color": GREY,
-    "ytick.color": GREY,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-    "lines.linewidth": 1.8,
-    "legend.frameon": False,
-    "legend.fontsize": 9,
-    "hatch.linewidth": 0.8,
-}
+    "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": GREY, "axes.linewidth": 0.9, "axes.spines.top": False,
+    "axes.spines.right": False, "axes.titlesize": 11, "axes.titleweight": "bold", "axes.titlepad": 8,
+    "axes.labelsize": 9.5, "xtick.labelsize": 9.5, "ytick.labelsize": 9.5, "xtick.color": GREY, "ytick.color": GREY,
+    "xtick.labelcolor": INK, "ytick.labelcolor": INK, "lines.linewidth": 1.8, "legend.frameon": False,
+    "legend.fontsize": 9, "hatch.linewidth": 0.8,
+}  # fmt: skip
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -9,29 +9,7 @@ from skfairtest.metrics.score_metric import Context, MetricError, ScoreMetric, s
 from skfairtest.metrics.scores import SCORES, BuiltIn
 
 __all__ = [
-    "CALIBRATION",
-    "CELLS",
-    "CRITERIA",
-    "RATES",
-    "SCORES",
-    "Bootstrap",
-    "BuiltIn",
-    "ByCell",
-    "Calibration",
-    "Context",
-    "Evaluated",
-    "Functional",
-    "Jackknife",
-    "Mean",
-    "Metric",
-    "MetricError",
-    "Omnibus",
-    "Rate",
-    "Robust",
-    "ScoreMetric",
-    "Share",
-    "disparity_of",
-    "resolve_metrics",
-    "shared_codes",
-    "standard_metrics",
-]
+    "CALIBRATION", "CELLS", "CRITERIA", "RATES", "SCORES", "Bootstrap", "BuiltIn", "ByCell", "Calibration", "Context",
+    "Evaluated", "Functional", "Jackknife", "Mean", "Metric", "MetricError", "Omnibus", "Rate", "Robust", "ScoreMetric",
+    "Share", "disparity_of", "resolve_metrics", "shared_codes", "standard_metrics",
+]  # fmt: skip

@@ -18,80 +18,43 @@ from skfairtest.metrics.score_metric import ScoreMetric
 from skfairtest.metrics.scores import HALF, INEQUALITY, SCORES, BuiltIn, class_score, inequality, kappa, quantile_of
 from skfairtest.readers.levels import plain_scalar
 
-#: Other names: what they mean here, and the disparity that they say.
-OTHER_NAMES: dict[str, tuple[str, str | None]] = {
-    "recall": ("true_positive_rate", None),
+#: Other names, before what they mean here, and the disparity that they say if any.
+_OTHERS = {
+    "recall": "true_positive_rate",
     # Of all classes together everybody is counted once, and so is everybody weighted by true class.
-    "precision_micro": ("accuracy", None),
-    "recall_micro": ("accuracy", None),
-    "f1_micro": ("accuracy", None),
-    "recall_weighted": ("accuracy", None),
+    "precision_micro recall_micro f1_micro recall_weighted": "accuracy",
     # Barocas, Hardt and Narayanan, Fairness and Machine Learning, chapter 3.
-    "independence": ("demographic_parity", None),
-    "separation": ("equalized_odds", None),
-    "sufficiency": ("conditional_use_accuracy", None),
+    "independence": "demographic_parity", "separation": "equalized_odds", "sufficiency": "conditional_use_accuracy",
     # Verma and Rubin (2018); Berk et al. (2018); Zafar et al. (2017); Feldman et al. (2015).
-    "statistical_parity": ("demographic_parity", None),
-    "disparate_impact": ("demographic_parity", "ratio"),
-    "adverse_impact_ratio": ("demographic_parity", "ratio"),
-    "equality_of_opportunity": ("equal_opportunity", None),
-    "false_negative_error_rate_balance": ("equal_opportunity", None),
-    "false_positive_error_rate_balance": ("predictive_equality", None),
-    "equality_of_odds": ("equalized_odds", None),
-    "conditional_procedure_accuracy": ("equalized_odds", None),
-    "conditional_procedure_accuracy_equality": ("equalized_odds", None),
-    "disparate_mistreatment": ("equalized_odds", None),
-    "conditional_use_accuracy_equality": ("conditional_use_accuracy", None),
-    "accuracy_equality": ("overall_accuracy_equality", None),
-    # Fawcett (2006), An introduction to ROC analysis, and what these are called in other fields.
-    "tpr": ("true_positive_rate", None),
-    "sensitivity": ("true_positive_rate", None),
-    "hit_rate": ("true_positive_rate", None),
-    "fpr": ("false_positive_rate", None),
-    "fall_out": ("false_positive_rate", None),
-    "tnr": ("true_negative_rate", None),
-    "specificity": ("true_negative_rate", None),
-    "fnr": ("false_negative_rate", None),
-    "miss_rate": ("false_negative_rate", None),
-    "ppv": ("precision", None),
-    "positive_predictive_value": ("precision", None),
-    "npv": ("negative_predictive_value", None),
-    "fdr": ("false_discovery_rate", None),
-    "for": ("false_omission_rate", None),
-    "acc": ("accuracy", None),
-    "bacc": ("balanced_accuracy", None),
-    "error_rate": ("zero_one_loss", None),
-    "hamming_loss": ("zero_one_loss", None),  # of one label each
-    "f1_binary": ("f1", None),
-    "dice": ("f1", None),
-    "precision_binary": ("precision", None),
-    "recall_binary": ("true_positive_rate", None),
-    "jaccard_binary": ("jaccard", None),
-    "iou": ("jaccard", None),
-    "mcc": ("matthews_corrcoef", None),
-    "kappa": ("cohen_kappa", None),
-    "auc": ("roc_auc", None),
-    "auroc": ("roc_auc", None),
-    "ap": ("average_precision", None),
-    "logloss": ("log_loss", None),
-    "cross_entropy": ("log_loss", None),
-    "brier": ("brier_score", None),
-    "mae": ("mean_absolute_error", None),
-    "mse": ("mean_squared_error", None),
-    "r_squared": ("r2", None),
-    "g_mean": ("geometric_mean", None),
-    "geometric_mean_score": ("geometric_mean", None),
+    "statistical_parity": "demographic_parity", "disparate_impact adverse_impact_ratio": "demographic_parity ratio",
+    "equality_of_opportunity false_negative_error_rate_balance": "equal_opportunity",
+    "false_positive_error_rate_balance": "predictive_equality",
+    "equality_of_odds conditional_procedure_accuracy": "equalized_odds",
+    "conditional_procedure_accuracy_equality disparate_mistreatment": "equalized_odds",
+    "conditional_use_accuracy_equality": "conditional_use_accuracy", "accuracy_equality": "overall_accuracy_equality",
+    # Fawcett (2006), An introduction to ROC analysis, and what these are called in other fields (a Hamming loss is
+    # one of a label each).
+    "tpr sensitivity hit_rate": "true_positive_rate", "fpr fall_out": "false_positive_rate",
+    "tnr specificity": "true_negative_rate", "fnr miss_rate": "false_negative_rate",
+    "ppv positive_predictive_value": "precision", "npv": "negative_predictive_value", "fdr": "false_discovery_rate",
+    "for": "false_omission_rate", "acc": "accuracy", "bacc": "balanced_accuracy",
+    "error_rate hamming_loss": "zero_one_loss", "f1_binary dice": "f1", "precision_binary": "precision",
+    "recall_binary": "true_positive_rate", "jaccard_binary iou": "jaccard", "mcc": "matthews_corrcoef",
+    "kappa": "cohen_kappa", "auc auroc": "roc_auc", "ap": "average_precision", "logloss cross_entropy": "log_loss",
+    "brier": "brier_score", "mae": "mean_absolute_error", "mse": "mean_squared_error", "r_squared": "r2",
+    "g_mean geometric_mean_score": "geometric_mean",
     # Kleinberg et al. (2017); Chouldechova (2017); Verma and Rubin (2018).
-    "well_calibration": ("calibration_within_groups", None),
-    "test_fairness": ("kuiper_calibration", None),
-    "calibration_in_the_large": ("calibration_intercept", None),
-    "matching_conditional_frequencies": ("kuiper_calibration", None),
+    "well_calibration": "calibration_within_groups", "test_fairness": "kuiper_calibration",
+    "calibration_in_the_large": "calibration_intercept", "matching_conditional_frequencies": "kuiper_calibration",
     # AIF360; Speicher et al. (2018).
-    "generalized_entropy_error": ("generalized_entropy", None),
-    "generalized_entropy_index": ("generalized_entropy", None),
-    "theil": ("theil_index", None),
-    "atkinson": ("atkinson_index", None),
-    "gini_coefficient": ("gini_index", None),
+    "generalized_entropy_error generalized_entropy_index": "generalized_entropy", "theil": "theil_index",
+    "atkinson": "atkinson_index", "gini_coefficient": "gini_index",
+}  # fmt: skip
+#: What each other name means, and the disparity that it says.
+OTHER_NAMES: dict[str, tuple[str, str | None]] = {
+    name: (means.partition(" ")[0], means.partition(" ")[2] or None)
+    for names, means in _OTHERS.items()
+    for name in names.split()
 }
 
 #: Names that have no test of their own, and what to write.

@@ -79,33 +79,13 @@ def _wrapped(model: Any) -> Any:
 #: and so for classes that inherit it.
 _AFFINE = {
     "sklearn": (
-        "CCA",
-        "FactorAnalysis",
-        "FastICA",
-        "GaussianRandomProjection",
-        "IncrementalPCA",
-        "KNNImputer",
-        "LinearDiscriminantAnalysis",
-        "MaxAbsScaler",
-        "MinMaxScaler",
-        "NeighborhoodComponentsAnalysis",
-        "OneHotEncoder",
-        "OrdinalEncoder",
-        "PCA",
-        "PLSCanonical",
-        "PLSRegression",
-        "PLSSVD",
-        "RobustScaler",
-        "SelectorMixin",
-        "SimpleImputer",
-        "SparsePCA",
-        "SparseRandomProjection",
-        "StandardScaler",
-        "TargetEncoder",
-        "TruncatedSVD",
+        "CCA", "FactorAnalysis", "FastICA", "GaussianRandomProjection", "IncrementalPCA", "KNNImputer",
+        "LinearDiscriminantAnalysis", "MaxAbsScaler", "MinMaxScaler", "NeighborhoodComponentsAnalysis", "OneHotEncoder",
+        "OrdinalEncoder", "PCA", "PLSCanonical", "PLSRegression", "PLSSVD", "RobustScaler", "SelectorMixin",
+        "SimpleImputer", "SparsePCA", "SparseRandomProjection", "StandardScaler", "TargetEncoder", "TruncatedSVD",
     ),
     "fairlearn": ("CorrelationRemover",),
-}
+}  # fmt: skip
 
 #: So many people are enough to see whether a formula is what the object does.
 _LOOKED_AT = 300
