@@ -6,9 +6,7 @@ import warnings
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from skfairtest import readers
 from skfairtest._utils.base import check_seed, seed_sequence
@@ -21,9 +19,8 @@ from skfairtest.adjusted.report import OUTCOMES, AdjustedSetup, adjusted_documen
 from skfairtest.adjusted.residuals import CurvesThenTrees
 from skfairtest.comparisons.contrasts import contrasts_of, kept_groups
 from skfairtest.comparisons.core import Exclusion
-from skfairtest.comparisons.engine import judge
-from skfairtest.comparisons.family import p_of
-from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, written_labels
+from skfairtest.comparisons.engine import Compared, judge
+from skfairtest.comparisons.frames import comparisons_frame, excluded_frame
 from skfairtest.comparisons.outcomes import numbers, own_outcome
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.report.document import Block
@@ -37,7 +34,7 @@ COLUMNS = [
 ]  # fmt: skip
 
 
-class AdjustedFairnessTest(ReportMixin):
+class AdjustedFairnessTest(Compared, ReportMixin):
     """Test whether groups differ in an outcome among people with the same covariates, such as age and experience.
 
     Null hypothesis of each comparison: given the covariates, the outcome's expected value is the same in both groups.
@@ -389,17 +386,6 @@ class AdjustedFairnessTest(ReportMixin):
             y_pred, y_true, sensitive_features=sensitive_features, covariates=covariates, clusters=clusters
         )
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the comparisons as a flat frame.
-
-        Returns
-        -------
-        DataFrame
-            A copy of `comparisons_` in which labels of several sensitive features are one text each.
-        """
-        check_is_fitted(self)
-        return written_labels(self.comparisons_)
-
     def _title(self) -> str:
         covariates = enumerated([label(name) for name in self._setup.covariates])
         return f"{self._setup.outcome.capitalize()} of groups, given {covariates}"
@@ -486,11 +472,7 @@ class AdjustedFairnessTest(ReportMixin):
         learning = Learning(outcome_model, group_model, self.n_folds, self.n_splits if self.method == "pcm" else 0)
         measured = measure_adjusted(people, contrasts, sample.group_labels, learning, settings, seed, excluded)
         (result,) = judge([measured], settings)
-        verdict, leading = result.verdict, result.leading
-        self.p_value_, self.p_value_interval_ = p_of(verdict.log_p), verdict.limits
-        self.rejected_ = self.concern_ = verdict.rejected
-        self.statistic_, self.disparity_ = leading.evidence.statistic, leading.estimate.disparity
-        self.confidence_interval_ = leading.interval
+        self._set_verdict(result)
         frame = comparisons_frame(result.findings, COLUMNS)
         frame.insert(3, "unadjusted", frame["value_group"] - frame["value_other"])
         explained = [people.explained(finding) for finding in result.findings]
@@ -498,12 +480,10 @@ class AdjustedFairnessTest(ReportMixin):
             frame.insert(list(frame).index("method"), name, [found[place] for found in explained])
         self.comparisons_ = frame
         self.excluded_ = excluded_frame(measured.excluded)
-        self.method_, self.adjust_, self.n_resamples_ = self.method, verdict.adjust, verdict.n_resamples
-        self.groups_ = sample.group_labels
-        self.caution_ = caution(doubts_of(sorted(result.findings, key=lambda one: one is not leading)))
+        self.method_, self.groups_ = self.method, sample.group_labels
+        self.caution_ = caution(doubts_of(sorted(result.findings, key=lambda one: one is not result.leading)))
         if self.concern_ and self.caution_:
             warnings.warn(self.caution_, UserWarning, stacklevel=find_stack_level())
-        self._leading = verdict.leading[1]
         self._setup = AdjustedSetup(
             outcome=OUTCOMES[self.of] if isinstance(self.of, str) else f"values of {name_of(self.of)}",
             share=set(np.unique(outcome).tolist()) <= {0.0, 1.0},
@@ -512,7 +492,7 @@ class AdjustedFairnessTest(ReportMixin):
             method=self.method,
             alternative=settings.question.alternative,
             alpha=settings.alpha,
-            adjust=verdict.adjust,
+            adjust=self.adjust_,
             models=tuple(None if model is None else type(model).__name__ for model in self._learners),
         )
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError, renaming
+from skfairtest.comparisons.engine import Compared
 from skfairtest.comparisons.measure import cells_read
 from skfairtest.comparisons.settings import Settings
 from skfairtest.metrics import Calibration, Metric, ScoreMetric
@@ -62,7 +63,7 @@ class Inputs:
         return self.columns["sensitive_features"]
 
 
-class GroupsTest(ReportMixin):
+class GroupsTest(Compared, ReportMixin):
     """A test of groups of people, who come with a model, with predictions or in a table of counts."""
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {

@@ -6,9 +6,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from skfairtest import readers
 from skfairtest._utils.base import check_seed, seed_sequence
@@ -16,9 +14,8 @@ from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import enumerated, label, name_of
 from skfairtest._utils.typing import Floats
-from skfairtest.comparisons.engine import judge
-from skfairtest.comparisons.family import p_of
-from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, null_distribution, written_labels
+from skfairtest.comparisons.engine import Compared, judge
+from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, null_distribution
 from skfairtest.comparisons.outcomes import numbers, own_outcome
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.correlation import measure
@@ -28,7 +25,7 @@ from skfairtest.report.document import Block
 from skfairtest.report.mixin import ReportMixin
 
 
-class CorrelationFairnessTest(ReportMixin):
+class CorrelationFairnessTest(Compared, ReportMixin):
     """Test whether predictions or errors are correlated with a continuous sensitive feature, such as age.
 
     Null hypothesis: the correlation of the outcome (`of`) with each sensitive feature is zero. The feature is never cut
@@ -319,17 +316,6 @@ class CorrelationFairnessTest(ReportMixin):
             y_pred, y_true, sensitive_features=sensitive_features, control_features=control_features
         )
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the comparisons as a flat frame.
-
-        Returns
-        -------
-        DataFrame
-            A copy of `comparisons_` in which the labels of several control features are joined into one text.
-        """
-        check_is_fitted(self)
-        return written_labels(self.comparisons_)
-
     def _title(self) -> str:
         features = enumerated([label(feature) for feature in dict.fromkeys(self.comparisons_["feature"])])
         return f"Correlation of {self._setup.outcome} with {features}"
@@ -392,15 +378,9 @@ class CorrelationFairnessTest(ReportMixin):
             ) from error
         measured = measure.measured_correlations(comparisons, pairs, names, labels, settings)
         (result,) = judge([measured], settings)
-        verdict, leading = result.verdict, result.leading
-        self.p_value_, self.p_value_interval_ = p_of(verdict.log_p), verdict.limits
-        self.rejected_ = self.concern_ = verdict.rejected
-        self.statistic_, self.disparity_ = leading.evidence.statistic, leading.estimate.disparity
-        self.confidence_interval_ = leading.interval
+        self._set_verdict(result)
         self.comparisons_ = comparisons_frame(result.findings, measure.COLUMNS)
         self.excluded_ = excluded_frame(measured.excluded, measure.EXCLUDED_COLUMNS)
         pooled = [finding for finding in result.findings if finding.estimate.is_pooled]
-        self.null_distribution_ = null_distribution(pooled, verdict.n_resamples)
-        self.method_, self.adjust_ = "permutation", verdict.adjust
-        self.n_resamples_, self.n_samples_ = verdict.n_resamples, len(pairs.e)
-        self._leading = verdict.leading[1]
+        self.null_distribution_ = null_distribution(pooled, self.n_resamples_)
+        self.method_, self.n_samples_ = "permutation", len(pairs.e)
