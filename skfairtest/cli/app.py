@@ -166,34 +166,27 @@ def audit(asked: Asked) -> Status:
     files cannot be read, the others are reported, the errors are listed at the end, and the exit status is 2.
     """
     check_level(asked.alpha)
-    from skfairtest.cli.auditing import (
-        accepting,
-        audited,
-        audited_files,
-        check_metrics,
-        described,
-        resamples,
-        signed,
-        written,
-    )
+    from skfairtest.cli import auditing
     from skfairtest.cli.source import Source
 
     baseline = () if asked.baseline is None else (("--baseline", asked.baseline),)
     source = Source.asked(asked, unknown=asked.missing != "raise", others=baseline)
     params = {
-        "metrics": check_metrics(asked.metric or ()),
-        "n_resamples": resamples(asked.n_resamples),
+        "metrics": auditing.check_metrics(asked.metric or ()),
+        "n_resamples": auditing.resamples(asked.n_resamples),
         "n_jobs": asked.jobs,
         **asked.params("compare disparity margin missing adjust intersections impact compare_intersections"),
         **asked.params("positive_means favorable"),
     }
     with watched(asked.no_color):
-        (result, counted), said = audited(
-            lambda: audited_files(source, pos_label=asked.pos_label, params=params, scan=asked.scan or ())
+        (result, counted), said = auditing.audited(
+            lambda: auditing.audited_files(source, pos_label=asked.pos_label, params=params, scan=asked.scan or ())
         )
-    record = signed(described(result.record_, source, said, counted, command=asked.command), asked.signed_by)
-    record = accepting(record, asked.accept)
-    written(record, result, asked)
+    record = auditing.signed(
+        auditing.described(result.record_, source, said, counted, command=asked.command), asked.signed_by
+    )
+    record = auditing.accepting(record, asked.accept)
+    auditing.written(record, result, asked)
     if counted is not None and counted.failed:
         return _some_failed(counted.failed)
     return _status_of(record)
@@ -206,12 +199,12 @@ def report(asked: Asked) -> Status:
     number is that of the saved audit, and so is the exit status.
     """
     check_outputs(asked.outputs, [asked.file])
-    from skfairtest.cli.auditing import accepting, signed, written
+    from skfairtest.cli import auditing
     from skfairtest.cli.source import read_audit
 
     result = read_audit(asked.file)
-    record = accepting(signed(result.record_, asked.signed_by), asked.accept)
-    written(record, result, asked)
+    record = auditing.accepting(auditing.signed(result.record_, asked.signed_by), asked.accept)
+    auditing.written(record, result, asked)
     return _status_of(record)
 
 
