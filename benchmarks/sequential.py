@@ -30,7 +30,7 @@ from scipy.stats import hypergeom
 from benchmarks._bounds import Promise
 from benchmarks._results import write
 from skfairtest import required_sample_size
-from skfairtest.sequential.e_process import EProcess, e_holm, fisher, mixed, newton_stakes
+from skfairtest.sequential.e_process import EProcess, e_holm, fisher, mixed
 
 SEED = 20261122
 RESULTS = Path(__file__).parent / "results" / "sequential.json"
@@ -299,6 +299,22 @@ def delay(name, n_streams, rng):
     if n_a == n_b:
         found["published recursion on pairs"] = summary(pairwise(n_a, looks, p_a, p_b, n_streams, rng))
     return {"streams": n_streams, "looks": looks, "fixed_80": round(fixed_looks, 2), "delay": found}
+
+
+def newton_stakes(differences):
+    """Return the stakes of the published betting recursion: online Newton steps on differences of two values.
+
+    Each depends on the differences before it only; the published program leaves the first pair out. The wealth is the
+    product of ``1 + stake * difference``. Chugg et al. (2023), algorithm 1; Cutkosky and Orabona (2018), Black-box
+    reductions for parameter-free online learning, COLT.
+    """
+    stakes, squares, stake = np.zeros(len(differences)), 1.0, 0.0
+    for place, found in enumerate(differences.tolist()):
+        stakes[place] = stake
+        slope = -found / (1 + stake * found)
+        squares += slope**2
+        stake = float(np.clip(stake - 2 / (2 - np.log(3)) * slope / squares, -0.5, 0.5))
+    return stakes
 
 
 def pairwise(n, looks, p_a, p_b, n_streams, rng):

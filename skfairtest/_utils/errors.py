@@ -121,10 +121,7 @@ GUESSES: dict[str, tuple[tuple[str, str | None], ...]] = {
     **dict.fromkeys(("n_permutations", "n_boot", "n_bootstraps", "num_permutations"), (("n_resamples", None),)),
     "ratio": (("disparity", "disparity='ratio'"),),
     **dict.fromkeys(("correction", "multiple_testing", "p_adjust"), (("adjust", None),)),
-    **dict.fromkeys(
-        ("privileged_group", "reference", "baseline_group", "privileged"),
-        (("reference_group", None),),
-    ),
+    **dict.fromkeys(("privileged_group", "reference", "baseline_group", "privileged"), (("reference_group", None),)),
     **dict.fromkeys(("seed", "rng"), (("random_state", None),)),
     **dict.fromkeys(("weights", "weight", "sample_weights"), (("sample_weight", None),)),
     **dict.fromkeys(("strata", "controls", "covariates"), (("control_features", None),)),

@@ -6,10 +6,9 @@ import warnings
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
+from skfairtest import readers
 from skfairtest._utils.base import check_seed, seed_sequence
 from skfairtest._utils.checks import check_choice, is_integer
 from skfairtest._utils.errors import ParameterError, find_stack_level
@@ -20,27 +19,10 @@ from skfairtest.adjusted.report import OUTCOMES, AdjustedSetup, adjusted_documen
 from skfairtest.adjusted.residuals import CurvesThenTrees
 from skfairtest.comparisons.contrasts import contrasts_of, kept_groups
 from skfairtest.comparisons.core import Exclusion
-from skfairtest.comparisons.engine import judge
-from skfairtest.comparisons.family import p_of
-from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, written_labels
+from skfairtest.comparisons.engine import Compared, judge
+from skfairtest.comparisons.frames import comparisons_frame, excluded_frame
 from skfairtest.comparisons.outcomes import numbers, own_outcome
 from skfairtest.comparisons.settings import Settings, check_settings
-from skfairtest.readers import (
-    Column,
-    check_rows,
-    check_same_people,
-    classes_of,
-    given_predictions,
-    given_to_fit,
-    in_memory,
-    one_column,
-    predict,
-    predictions_from_X,
-    read_column,
-    read_columns,
-    resolve_pos_label,
-    scores,
-)
 from skfairtest.report.document import Block
 from skfairtest.report.mixin import ReportMixin
 from skfairtest.tables import Sample
@@ -52,7 +34,7 @@ COLUMNS = [
 ]  # fmt: skip
 
 
-class AdjustedFairnessTest(ReportMixin):
+class AdjustedFairnessTest(Compared, ReportMixin):
     """Test whether groups differ in an outcome among people with the same covariates, such as age and experience.
 
     Null hypothesis of each comparison: given the covariates, the outcome's expected value is the same in both groups.
@@ -314,20 +296,20 @@ class AdjustedFairnessTest(ReportMixin):
                 "fit(X, y, sensitive_features=df['sex'], covariates=df[['experience']]); without any, use FairnessTest"
             )
         given = {"sensitive_features": sensitive_features, "covariates": covariates, "clusters": clusters}
-        X, y, given = given_to_fit(X, y, given)
+        X, y, given = readers.given_to_fit(X, y, given)
         sensitive_features, covariates, clusters = given.values()
-        y = one_column(y, warned=True)
-        y_true = None if y is None else read_column(y, "y_true", name="y_true")
-        cluster = None if clusters is None else read_column(clusters, "clusters")
-        columns = read_columns(covariates, "covariates", default_name="covariate")
+        y = readers.one_column(y, warned=True)
+        y_true = None if y is None else readers.read_column(y, "y_true", name="y_true")
+        cluster = None if clusters is None else readers.read_column(clusters, "clusters")
+        columns = readers.read_columns(covariates, "covariates", default_name="covariate")
         if self.estimator is None:
-            predictions: Any = predictions_from_X(X)
+            predictions: Any = readers.predictions_from_X(X)
         else:
-            check_rows(X, y=y_true, sensitive_features=sensitive_features, covariates=columns, clusters=cluster)
+            readers.check_rows(X, y=y_true, sensitive_features=sensitive_features, covariates=columns, clusters=cluster)
             predictions = self._response(X, y, sensitive_features, predict_params)
-        y_pred = read_column(predictions, "y_pred", name="y_pred")
+        y_pred = readers.read_column(predictions, "y_pred", name="y_pred")
         sample = Sample.from_predictions(None, y_pred, sensitive_features=sensitive_features, clusters=cluster)
-        check_same_people(
+        readers.check_same_people(
             {
                 "y_true": y_true,
                 "y_pred": y_pred,
@@ -396,22 +378,11 @@ class AdjustedFairnessTest(ReportMixin):
            unadjusted  disparity
         0       -0.14       0.02
         """
-        y_true = one_column(in_memory(y_true))
-        predicted = given_predictions(cls.__name__, y_true, y_pred, y_score, params)
+        y_true = readers.one_column(readers.in_memory(y_true))
+        predicted = readers.given_predictions(cls.__name__, y_true, y_pred, y_score, params)
         return cls(**params).fit(
             predicted, y_true, sensitive_features=sensitive_features, covariates=covariates, clusters=clusters
         )
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the comparisons as a flat frame.
-
-        Returns
-        -------
-        DataFrame
-            A copy of `comparisons_` in which labels of several sensitive features are one text each.
-        """
-        check_is_fitted(self)
-        return written_labels(self.comparisons_)
 
     def _title(self) -> str:
         covariates = enumerated([label(name) for name in self._setup.covariates])
@@ -456,18 +427,18 @@ class AdjustedFairnessTest(ReportMixin):
             "random_state": self.random_state,
         }
         if self.of != "score":
-            return predict(self.estimator, X, **common)
+            return readers.predict(self.estimator, X, **common)
         responses = ("predict_proba", "decision_function")
-        return scores(self.estimator, X, responses, metric="of", pos_label=self.pos_label, y_true=y, **common)
+        return readers.scores(self.estimator, X, responses, metric="of", pos_label=self.pos_label, y_true=y, **common)
 
-    def _outcome(self, y_true: Column | None, y_pred: Column) -> tuple[Any, Floats]:
+    def _outcome(self, y_true: readers.Column | None, y_pred: readers.Column) -> tuple[Any, Floats]:
         """Return the positive label, where there is one, and the outcome of each person."""
         if y_true is None and self._needs_truth:
             raise ParameterError(f"y is missing: of={name_of(self.of)} needs the true values; of='prediction' does not")
-        classes = classes_of(self.estimator) if self.estimator is not None else None
+        classes = readers.classes_of(self.estimator) if self.estimator is not None else None
         used = [y_pred] if y_true is None or not self._needs_truth else [y_true, y_pred]
         if self.of == "score":
-            pos_label = resolve_pos_label(classes, self.pos_label) if classes else self.pos_label
+            pos_label = readers.resolve_pos_label(classes, self.pos_label) if classes else self.pos_label
             return pos_label, numbers(y_pred, "y_pred")
         levels = {level for column in used for level in column.levels}
         labelled = (
@@ -481,7 +452,7 @@ class AdjustedFairnessTest(ReportMixin):
             values = [numbers(column, column.name) for column in used]
             pos_label = None
         else:
-            pos_label = resolve_pos_label(levels, self.pos_label, classes)
+            pos_label = readers.resolve_pos_label(levels, self.pos_label, classes)
             values = [np.array([float(level == pos_label) for level in column.levels])[column.codes] for column in used]
         if callable(self.of):
             return pos_label, own_outcome(self.of, *values)
@@ -490,7 +461,7 @@ class AdjustedFairnessTest(ReportMixin):
         left = values[0] - values[1]
         return pos_label, left if self.of == "residual" else np.abs(left)
 
-    def _test(self, sample: Sample, outcome: Floats, columns: tuple[Column, ...], settings: Settings) -> None:
+    def _test(self, sample: Sample, outcome: Floats, columns: tuple[readers.Column, ...], settings: Settings) -> None:
         excluded: list[Exclusion] = []
         people = People.of(sample, outcome, columns, self._kept(sample, excluded, settings))
         contrasts = list(contrasts_of(sample, people.kept, settings, excluded, 1))
@@ -499,11 +470,7 @@ class AdjustedFairnessTest(ReportMixin):
         learning = Learning(outcome_model, group_model, self.n_folds, self.n_splits if self.method == "pcm" else 0)
         measured = measure_adjusted(people, contrasts, sample.group_labels, learning, settings, seed, excluded)
         (result,) = judge([measured], settings)
-        verdict, leading = result.verdict, result.leading
-        self.p_value_, self.p_value_interval_ = p_of(verdict.log_p), verdict.limits
-        self.rejected_ = self.concern_ = verdict.rejected
-        self.statistic_, self.disparity_ = leading.evidence.statistic, leading.estimate.disparity
-        self.confidence_interval_ = leading.interval
+        self._set_verdict(result)
         frame = comparisons_frame(result.findings, COLUMNS)
         frame.insert(3, "unadjusted", frame["value_group"] - frame["value_other"])
         explained = [people.explained(finding) for finding in result.findings]
@@ -511,12 +478,10 @@ class AdjustedFairnessTest(ReportMixin):
             frame.insert(list(frame).index("method"), name, [found[place] for found in explained])
         self.comparisons_ = frame
         self.excluded_ = excluded_frame(measured.excluded)
-        self.method_, self.adjust_, self.n_resamples_ = self.method, verdict.adjust, verdict.n_resamples
-        self.groups_ = sample.group_labels
-        self.caution_ = caution(doubts_of(sorted(result.findings, key=lambda one: one is not leading)))
+        self.method_, self.groups_ = self.method, sample.group_labels
+        self.caution_ = caution(doubts_of(sorted(result.findings, key=lambda one: one is not result.leading)))
         if self.concern_ and self.caution_:
             warnings.warn(self.caution_, UserWarning, stacklevel=find_stack_level())
-        self._leading = verdict.leading[1]
         self._setup = AdjustedSetup(
             outcome=OUTCOMES[self.of] if isinstance(self.of, str) else f"values of {name_of(self.of)}",
             share=set(np.unique(outcome).tolist()) <= {0.0, 1.0},
@@ -525,7 +490,7 @@ class AdjustedFairnessTest(ReportMixin):
             method=self.method,
             alternative=settings.question.alternative,
             alpha=settings.alpha,
-            adjust=verdict.adjust,
+            adjust=self.adjust_,
             models=tuple(None if model is None else type(model).__name__ for model in self._learners),
         )
 

@@ -10,18 +10,7 @@ from typing import Any
 import numpy as np
 
 from skfairtest._utils.text import enumerated, label, pluralize
-from skfairtest.report.cells import (
-    ADJUSTED_P,
-    COMPARED_WITH,
-    EVERYBODY,
-    GROUP,
-    SHOWN,
-    VERDICT,
-    P,
-    interval,
-    number_text,
-    records,
-)
+from skfairtest.report import cells
 from skfairtest.report.document import Block, Column, Paragraph, Table
 from skfairtest.report.sentences import ADJUSTED, equals_p, number, points, share_digits
 from skfairtest.report.skeleton import lines, sampling_error, skeleton, verdict_of
@@ -33,10 +22,7 @@ OUTCOMES = {
     "residual": "residuals (true minus predicted)",
     "absolute_error": "absolute errors",
 }
-METHODS = {
-    "gcm": "the generalised covariance measure",
-    "pcm": "the projected covariance measure",
-}
+METHODS = {"gcm": "the generalised covariance measure", "pcm": "the projected covariance measure"}
 #: From this share of its variance on, predicted by covariates, a group is hardly found among others.
 SEPARATED = 0.9
 
@@ -82,7 +68,7 @@ class AdjustedSetup:
 
     def other(self, row: Mapping[str, Any]) -> str:
         """Say whom the group of a comparison is compared with."""
-        return EVERYBODY.get(self.compare, label(row["other"]))
+        return cells.EVERYBODY.get(self.compare, label(row["other"]))
 
 
 def caution(doubts: Sequence[tuple[Any, Any, str, float, float]]) -> str:
@@ -117,8 +103,8 @@ def adjusted_document(test: Any) -> list[Block]:
     setup: AdjustedSetup = test._setup
     comparisons, concern = test.comparisons_, test.concern_
     # The first sentence gives the verdict and its p-value, whatever each row is adjusted by.
-    lead = {**records(comparisons)[test._leading], "p_value_adjusted": test.p_value_}
-    rows = records(comparisons.sort_values(["p_value"], kind="stable"))
+    lead = {**cells.records(comparisons)[test._leading], "p_value_adjusted": test.p_value_}
+    rows = cells.records(comparisons.sort_values(["p_value"], kind="stable"))
     said = [_unadjusted(setup, lead)]
     if not concern:
         said.append(
@@ -192,13 +178,14 @@ def _null(setup: AdjustedSetup) -> str:
 
 
 def _table(setup: AdjustedSetup, rows: list[dict[str, Any]]) -> Table:
-    write = number_text if setup.share else number
+    write = cells.number_text if setup.share else number
     columns = (
-        GROUP, replace(COMPARED_WITH, shows=setup.other), Column("people", shows="n_group"),
+        cells.GROUP, replace(cells.COMPARED_WITH, shows=setup.other), Column("people", shows="n_group"),
         Column("others", shows="n_other"), Column("unadjusted", shows=lambda row: write(row["unadjusted"])),
-        Column("adjusted", shows=lambda row: write(row["disparity"])), interval(write), P, ADJUSTED_P, VERDICT,
+        Column("adjusted", shows=lambda row: write(row["disparity"])), cells.interval(write), cells.P,
+        cells.ADJUSTED_P, cells.VERDICT,
     )  # fmt: skip
-    return Table.of(columns, rows, f"Differences in {setup.outcome} given {setup.given}", few=SHOWN)
+    return Table.of(columns, rows, f"Differences in {setup.outcome} given {setup.given}", few=cells.SHOWN)
 
 
 def _notes(setup: AdjustedSetup, rows: list[dict[str, Any]]) -> list[str]:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfairtest.audit._recomputed import recomputed
 from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.audit.report import audit_document, summary_frame
-from skfairtest.comparisons.frames import written_labels
+from skfairtest.comparisons.engine import Compared
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.report.cells import result_sentences
@@ -22,7 +22,7 @@ from skfairtest.report.text import to_csv
 from skfairtest.subgroups.fairness import SubgroupScan
 
 
-class ReportedAudit(ReportMixin):
+class ReportedAudit(Compared, ReportMixin):
     """Fitted attributes, frames, text, pages and JSON from a record."""
 
     _all = "comparisons_ has all"
@@ -47,17 +47,6 @@ class ReportedAudit(ReportMixin):
         self.rejected_ = self.concern_ = record.verdict.concern
         self.pos_label_ = record.verdict.pos_label
         self.n_samples_ = record.verdict.n_samples
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the results with the labels of several features joined into one text, so that any file can hold them.
-
-        Returns
-        -------
-        DataFrame
-            A copy of `comparisons_`.
-        """
-        check_is_fitted(self)
-        return written_labels(self.comparisons_)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything that reports are made from, as plain Python objects.

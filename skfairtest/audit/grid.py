@@ -34,10 +34,7 @@ MOST_ROWS = 12
 #: What the group is that all others are compared with.
 BEST = {"to_highest": "highest", "to_lowest": "lowest"}
 #: Hues with what they mean: of judgement where it is known what is better, and else of two that carry none.
-HUES = {
-    True: (("warm", "worse off"), ("cool", "better off")),
-    False: (("high", "higher"), ("low", "lower")),
-}
+HUES = {True: (("warm", "worse off"), ("cool", "better off")), False: (("high", "higher"), ("low", "lower"))}
 #: Where the colours of shares (points), ratios (factors) and other values (parts of the largest one) grow darker.
 STEPS = {"share": (0.01, 0.05, 0.10, 0.20), "ratio": (1.05, 1.25, 1.5, 2.0), "value": (0.05, 0.25, 0.5, 0.75)}
 

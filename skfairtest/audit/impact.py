@@ -237,11 +237,7 @@ def impact_table(
     """
     selected = _selected(y_pred, y_score, pos_label)
     columns = read_columns(
-        sensitive_features,
-        "sensitive_features",
-        default_name="sensitive_feature",
-        max_levels=MAX_GROUPS,
-        missing=True,
+        sensitive_features, "sensitive_features", default_name="sensitive_feature", max_levels=MAX_GROUPS, missing=True
     )
     check_same_people({"y_pred" if y_score is None else "y_score": selected, "sensitive_features": columns})
     _, frames, reasons = tables_of(
@@ -256,12 +252,7 @@ def impact_table(
 
 
 def tables_of(
-    columns: Sequence[Column],
-    selected: Positions,
-    counts: Integers | None = None,
-    *,
-    intersections: bool,
-    **how: Any,
+    columns: Sequence[Column], selected: Positions, counts: Integers | None = None, *, intersections: bool, **how: Any
 ) -> tuple[list[tuple[str, ...]], list[pd.DataFrame], list[GroupsMissing | NothingDefined]]:
     """Make the tables of features and of their crossings; those that cannot be compared show their categories.
 

@@ -8,41 +8,23 @@ from typing import Annotated, Any
 
 import pandas as pd
 
-from skfairtest.report.plain import (
-    Declared,
-    Reader,
-    anything,
-    array,
-    between,
-    count,
-    either,
-    one_of,
-    readers_of,
-    real,
-    record,
-    scalar,
-    text,
-    truth,
-)
+from skfairtest.report import plain
 
-_NULL, _SHARE = one_of(None), between(0, 1, null=True)
-_COUNT, _TRUTH = either(_NULL, count), either(_NULL, truth)
+_NULL, _SHARE = plain.one_of(None), plain.between(0, 1, null=True)
+_COUNT, _TRUTH = plain.either(_NULL, plain.count), plain.either(_NULL, plain.truth)
 #: What is said of a category beside its name, as `impact_table` has it.
-FIELDS: dict[str, Reader] = {
-    "n": count, "share": _SHARE, "selected": count, "rate": _SHARE, "compared": truth, "highest": truth,
-    "ratio": real, "ci_low": real, "ci_high": real, "p_value": _SHARE, "p_value_adjusted": _SHARE,
-    "significant": _TRUTH, "below_four_fifths": _TRUTH, "standard_deviations": real, "shortfall_pool": real,
-    "shortfall_highest": real, "to_four_fifths": _COUNT, "flips_four_fifths": _COUNT, "flips_test": _COUNT,
-    "method": either(_NULL, text),
+FIELDS: dict[str, plain.Reader] = {
+    "n": plain.count, "share": _SHARE, "selected": plain.count, "rate": _SHARE, "compared": plain.truth,
+    "highest": plain.truth, "ratio": plain.real, "ci_low": plain.real, "ci_high": plain.real, "p_value": _SHARE,
+    "p_value_adjusted": _SHARE, "significant": _TRUTH, "below_four_fifths": _TRUTH,
+    "standard_deviations": plain.real, "shortfall_pool": plain.real, "shortfall_highest": plain.real,
+    "to_four_fifths": _COUNT, "flips_four_fifths": _COUNT, "flips_test": _COUNT, "method": plain.either(_NULL, plain.text),
 }  # fmt: skip
 COLUMNS = ["feature", "category", *FIELDS]
 _KINDS = {
-    "int64": ["n", "selected"],
-    "bool": ["compared", "highest"],
-    "boolean": ["significant", "below_four_fifths"],
-    "Int64": ["to_four_fifths", "flips_four_fifths", "flips_test"],
-    "object": ["feature", "category", "method"],
-}
+    "int64": ["n", "selected"], "bool": ["compared", "highest"], "boolean": ["significant", "below_four_fifths"],
+    "Int64": ["to_four_fifths", "flips_four_fifths", "flips_test"], "object": ["feature", "category", "method"],
+}  # fmt: skip
 
 
 def framed(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
@@ -54,7 +36,7 @@ def framed(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 @dataclass(frozen=True, eq=False)
-class ImpactPart(Declared):
+class ImpactPart(plain.Declared):
     """The table of one feature, or of the intersections of several.
 
     Parameters
@@ -65,8 +47,8 @@ class ImpactPart(Declared):
         A row for each category: its name (``category``; None: not known) and `FIELDS`.
     """
 
-    sensitive: Annotated[tuple[str, ...], array(text, least=1)]
-    rows: Annotated[tuple[Mapping[str, Any], ...], array(anything, least=1)]
+    sensitive: Annotated[tuple[str, ...], plain.array(plain.text, least=1)]
+    rows: Annotated[tuple[Mapping[str, Any], ...], plain.array(plain.anything, least=1)]
 
     @property
     def feature(self) -> str:
@@ -76,14 +58,16 @@ class ImpactPart(Declared):
 
 def _part(value: Any, place: str) -> ImpactPart:
     """Read a table, whose features say how long the names of categories are."""
-    features = record({"sensitive": array(text, least=1)})(value, place)["sensitive"]
-    named = array(scalar, len(features)) if len(features) > 1 else scalar
-    rows = record({"rows": array(record({"category": either(_NULL, named), **FIELDS}), least=1)})(value, place)["rows"]
+    features = plain.record({"sensitive": plain.array(plain.text, least=1)})(value, place)["sensitive"]
+    named = plain.array(plain.scalar, len(features)) if len(features) > 1 else plain.scalar
+    rows = plain.record(
+        {"rows": plain.array(plain.record({"category": plain.either(_NULL, named), **FIELDS}), least=1)}
+    )(value, place)["rows"]
     return ImpactPart(features, rows)
 
 
 @dataclass(frozen=True, eq=False)
-class ImpactRecord(Declared):
+class ImpactRecord(plain.Declared):
     """The impact tables of an audit.
 
     Parameters
@@ -98,15 +82,15 @@ class ImpactRecord(Declared):
         A table for each feature and each crossing.
     """
 
-    scoring: Annotated[bool, truth]
-    smallest_share: Annotated[float, between(0, 1)]
-    not_compared: Annotated[tuple[str, ...], array(text)]
-    tables: Annotated[tuple[ImpactPart, ...], array(_part, least=1)]
+    scoring: Annotated[bool, plain.truth]
+    smallest_share: Annotated[float, plain.between(0, 1)]
+    not_compared: Annotated[tuple[str, ...], plain.array(plain.text)]
+    tables: Annotated[tuple[ImpactPart, ...], plain.array(_part, least=1)]
 
     @classmethod
-    def of(cls, plain: Mapping[str, Any]) -> ImpactRecord:
+    def of(cls, given: Mapping[str, Any]) -> ImpactRecord:
         """Return the record of plain values, as JSON has them."""
-        return cls(**record(readers_of(cls))(plain, "impact"))
+        return cls(**plain.record(plain.readers_of(cls))(given, "impact"))
 
     @property
     def frame(self) -> pd.DataFrame:

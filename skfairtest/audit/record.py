@@ -71,32 +71,8 @@ from skfairtest.audit import rebuilt
 from skfairtest.audit.impact_record import ImpactRecord
 from skfairtest.audit.provenance import Accepted, Provenance, Signature
 from skfairtest.paired.report import PairedRecord
+from skfairtest.report import plain
 from skfairtest.report.cells import oriented, oriented_histogram, result_sentences
-from skfairtest.report.plain import (
-    Declared,
-    Reader,
-    anything,
-    array,
-    between,
-    count,
-    differences,
-    document_of,
-    either,
-    frame_of,
-    made_of,
-    mapping,
-    of_features,
-    one_of,
-    optional,
-    plain_rows,
-    plain_value,
-    readers_of,
-    real,
-    record,
-    scalar,
-    text,
-    truth,
-)
 from skfairtest.report.plots import NullHistogram
 from skfairtest.report.sentences import ADJUST, FOUND, LEVEL, NOT_FOUND, Setup, equals_p
 from skfairtest.report.wording import check_words
@@ -116,11 +92,11 @@ NAMED = 3
 
 # Fields are annotated with what reads them. Those that are not, such as sentences, are made of those that are.
 
-SHARE, SIZE = between(0, 1, null=True), between(0, math.inf, null=True, infinite=True)
+SHARE, SIZE = plain.between(0, 1, null=True), plain.between(0, math.inf, null=True, infinite=True)
 
 
 @dataclass(frozen=True)
-class AuditVerdict(Declared):
+class AuditVerdict(plain.Declared):
     """What decides an audit: one family of comparisons.
 
     Parameters
@@ -143,15 +119,15 @@ class AuditVerdict(Declared):
         The label counted as positive.
     """
 
-    concern: Annotated[bool, truth]
+    concern: Annotated[bool, plain.truth]
     p_value: Annotated[float, SHARE]
-    p_value_interval: Annotated[tuple[float, float], array(SHARE, 2)]
+    p_value_interval: Annotated[tuple[float, float], plain.array(SHARE, 2)]
     alpha: Annotated[float, LEVEL]
     adjust: Annotated[str | None, ADJUST]
-    n_samples: Annotated[int, count]
-    n_comparisons: Annotated[int, count]
-    n_found: Annotated[int, count]
-    pos_label: Annotated[Any, scalar] = None
+    n_samples: Annotated[int, plain.count]
+    n_comparisons: Annotated[int, plain.count]
+    n_found: Annotated[int, plain.count]
+    pos_label: Annotated[Any, plain.scalar] = None
 
     @staticmethod
     def of(comparisons: Sequence[pd.DataFrame]) -> dict[str, Any]:
@@ -162,42 +138,43 @@ class AuditVerdict(Declared):
         return {"concern": found > 0, "p_value": p_value, "n_comparisons": len(every), "n_found": found}
 
 
-def _label_of(features: int) -> Reader:
+def _label_of(features: int) -> plain.Reader:
     """Return a reader of labels of so many features: a list where there are several, null where there is none."""
-    return array(scalar, features) if features > 1 else scalar if features else one_of(None)
+    return plain.array(plain.scalar, features) if features > 1 else plain.scalar if features else plain.one_of(None)
 
 
-def _tables(sensitive: int, control: int) -> dict[str, Mapping[str, Reader]]:
+def _tables(sensitive: int, control: int) -> dict[str, Mapping[str, plain.Reader]]:
     """Declare the columns of the frames of a part with so many features."""
-    null, group, level = one_of(None), _label_of(sensitive), _label_of(control)
+    null, group, level = plain.one_of(None), _label_of(sensitive), _label_of(control)
     # Of a group's counterpart, which may be everybody else, and of what is left out for all of its part.
-    named, stratum = either(null, text, group), either(null, level)
+    named, stratum = plain.either(null, plain.text, group), plain.either(null, level)
     return {
         "by_group": {
-            "metric": text, "stratum": level, "group": group, "n": count, "n_effective": count, "value": real,
-            "standard_error": SIZE, "ci_low": real, "ci_high": real, "small": truth,
+            "metric": plain.text, "stratum": level, "group": group, "n": plain.count, "n_effective": plain.count,
+            "value": plain.real, "standard_error": SIZE, "ci_low": plain.real, "ci_high": plain.real,
+            "small": plain.truth,
         },
         "comparisons": {
-            "metric": text, "group": either(null, group), "other": named, "disparity": real, "ci_low": real,
-            "ci_high": real, "stratum": stratum, "n_group": count, "n_other": count, "value_group": real,
-            "value_other": real, "standard_error": SIZE, "statistic": real, "method": text, "p_value": SHARE,
-            "minimum_detectable": SIZE, "verdict": one_of(FOUND, NOT_FOUND), "p_value_adjusted": SHARE,
-            "concern": truth,
+            "metric": plain.text, "group": plain.either(null, group), "other": named, "disparity": plain.real,
+            "ci_low": plain.real, "ci_high": plain.real, "stratum": stratum, "n_group": plain.count,
+            "n_other": plain.count, "value_group": plain.real, "value_other": plain.real, "standard_error": SIZE,
+            "statistic": plain.real, "method": plain.text, "p_value": SHARE, "minimum_detectable": SIZE,
+            "verdict": plain.one_of(FOUND, NOT_FOUND), "p_value_adjusted": SHARE, "concern": plain.truth,
         },
         "excluded": {
-            "metric": either(null, text), "group": named, "other": named, "stratum": stratum, "reason": text,
-            "n": count, "n_effective": count, "comparisons": count,
+            "metric": plain.either(null, plain.text), "group": named, "other": named, "stratum": stratum,
+            "reason": plain.text, "n": plain.count, "n_effective": plain.count, "comparisons": plain.count,
         },
     }  # fmt: skip
 
 
-_HYPOTHESES = array(either(one_of(None), array(count, 3)))
+_HYPOTHESES = plain.array(plain.either(plain.one_of(None), plain.array(plain.count, 3)))
 #: Columns of the frames of a part.
 COLUMNS = {name: tuple(fields) for name, fields in _tables(1, 0).items()}
 
 
 @dataclass(frozen=True, eq=False)
-class AuditPart(Declared):
+class AuditPart(plain.Declared):
     """What one grouping of the people says, its p-values adjusted for the whole audit.
 
     Parameters
@@ -213,13 +190,13 @@ class AuditPart(Declared):
         hypothesis; None: a hypothesis of its own. Empty where not all that were tested are shown, or it is not known.
     """
 
-    sensitive: Annotated[tuple[str, ...], array(text, least=1)]
-    control: Annotated[tuple[str, ...], array(text)]
-    setup: Annotated[Setup, made_of(Setup)]
+    sensitive: Annotated[tuple[str, ...], plain.array(plain.text, least=1)]
+    control: Annotated[tuple[str, ...], plain.array(plain.text)]
+    setup: Annotated[Setup, plain.made_of(Setup)]
     # How long labels are depends on the features.
-    by_group: Annotated[pd.DataFrame, anything]
-    comparisons: Annotated[pd.DataFrame, anything]
-    excluded: Annotated[pd.DataFrame, anything]
+    by_group: Annotated[pd.DataFrame, plain.anything]
+    comparisons: Annotated[pd.DataFrame, plain.anything]
+    excluded: Annotated[pd.DataFrame, plain.anything]
     hypotheses: Annotated[tuple[tuple[int, int, int] | None, ...], _HYPOTHESES] = ()
 
     _left_out = frozenset({"hypotheses"})
@@ -228,16 +205,16 @@ class AuditPart(Declared):
         """Give the frames the schema's types, whatever they came from."""
         features = {"group": len(self.sensitive), "other": len(self.sensitive), "stratum": len(self.control)}
         for name, columns in COLUMNS.items():
-            rows = plain_rows(getattr(self, name))
+            rows = plain.plain_rows(getattr(self, name))
             for row in rows:
-                row |= {key: of_features(row[key], n) for key, n in features.items() if key in row}
-            object.__setattr__(self, name, frame_of(rows, columns))
+                row |= {key: plain.of_features(row[key], n) for key, n in features.items() if key in row}
+            object.__setattr__(self, name, plain.frame_of(rows, columns))
         object.__setattr__(self, "setup", replace(self.setup, names=self.sensitive))
 
     def also(self) -> dict[str, Any]:
         """The comparisons, each with its sentence."""
         said = result_sentences(self.setup, self.comparisons)
-        rows = zip(plain_rows(self.comparisons), said, strict=True)
+        rows = zip(plain.plain_rows(self.comparisons), said, strict=True)
         return {"comparisons": [row | {"sentence": sentence} for row, sentence in rows]}
 
     def in_words(self, positive_means: str | None, favorable: bool | None) -> AuditPart:
@@ -262,64 +239,68 @@ class AuditPart(Declared):
 
 def _part(value: Any, place: str) -> AuditPart:
     """Read a part, whose features say how long labels are."""
-    names = record({"sensitive": array(text, least=1), "control": array(text)})(value, place)
+    names = plain.record({"sensitive": plain.array(plain.text, least=1), "control": plain.array(plain.text)})(
+        value, place
+    )
     columns = _tables(len(names["sensitive"]), len(names["control"]))
-    tables = {name: array(record(fields)) for name, fields in columns.items()}
-    others = {"setup": made_of(Setup), "hypotheses": _HYPOTHESES}
-    found = record({**others, **tables})({"hypotheses": [], **value}, place)
-    frames: dict[str, Any] = {name: frame_of(found[name], fields) for name, fields in columns.items()}
+    tables = {name: plain.array(plain.record(fields)) for name, fields in columns.items()}
+    others = {"setup": plain.made_of(Setup), "hypotheses": _HYPOTHESES}
+    found = plain.record({**others, **tables})({"hypotheses": [], **value}, place)
+    frames: dict[str, Any] = {name: plain.frame_of(found[name], fields) for name, fields in columns.items()}
     return AuditPart(**names, **{name: found[name] for name in others}, **frames)
 
 
 def _not_compared(value: Any, place: str) -> tuple[str, ...]:
     """Read a grouping that was not compared, and why."""
-    return tuple(record({"sensitive": text, "reason": text})(value, place).values())
+    return tuple(plain.record({"sensitive": plain.text, "reason": plain.text})(value, place).values())
 
 
 def _accepted(value: Any, place: str) -> Accepted:
     """Read a known finding; those of earlier versions have no limit."""
-    known: Accepted = made_of(Accepted)({"limit": None, **value} if isinstance(value, dict) else value, place)
+    known: Accepted = plain.made_of(Accepted)({"limit": None, **value} if isinstance(value, dict) else value, place)
     return known
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AuditRecord(Declared):
+class AuditRecord(plain.Declared):
     """Everything that a report of an audit says. The module says what each field holds."""
 
     _left_out = frozenset(
         {"scan", "impact", "baseline", "individual", "individual_verdict", "homogeneity", "own_metrics", "accepted"}
     )
 
-    schema_version: Annotated[int, count] = SCHEMA_VERSION
-    created: Annotated[str, text]
-    title: Annotated[str, text]
-    subject: Annotated[str, text]
-    about: Annotated[tuple[str, ...], array(text)] = ()
-    sources: Annotated[tuple[str, ...], array(text)] = ()
-    versions: Annotated[Mapping[str, str], mapping(text)]
-    parameters: Annotated[Mapping[str, Any], mapping(anything)]
-    verdict: Annotated[AuditVerdict, made_of(AuditVerdict)]
-    parts: Annotated[tuple[AuditPart, ...], array(_part, least=1)]
-    not_compared: Annotated[tuple[tuple[str, str], ...], array(_not_compared)] = ()
-    leading: Annotated[tuple[int, int], array(count, 2)]
-    null_distribution: Annotated[NullHistogram | None, optional(NullHistogram)] = None
-    warnings: Annotated[tuple[str, ...], array(text)] = ()
-    scan: Annotated[ScanRecord | None, optional(ScanRecord)] = None
-    impact: Annotated[ImpactRecord | None, optional(ImpactRecord)] = None
-    baseline: Annotated[PairedRecord | None, optional(PairedRecord)] = None
-    individual: Annotated[tuple[str, ...], array(text)] = ()
-    individual_verdict: Annotated[str | None, one_of("unfair", "not_rejected", "no_trace", None)] = None
-    homogeneity: Annotated[tuple[str, ...], array(text)] = ()
-    own_metrics: Annotated[tuple[str, ...], array(text)] = ()
-    provenance: Annotated[Provenance | None, optional(Provenance)] = None
-    signature: Annotated[Signature | None, optional(Signature)] = None
-    accepted: Annotated[tuple[Accepted, ...], array(_accepted)] = ()
+    schema_version: Annotated[int, plain.count] = SCHEMA_VERSION
+    created: Annotated[str, plain.text]
+    title: Annotated[str, plain.text]
+    subject: Annotated[str, plain.text]
+    about: Annotated[tuple[str, ...], plain.array(plain.text)] = ()
+    sources: Annotated[tuple[str, ...], plain.array(plain.text)] = ()
+    versions: Annotated[Mapping[str, str], plain.mapping(plain.text)]
+    parameters: Annotated[Mapping[str, Any], plain.mapping(plain.anything)]
+    verdict: Annotated[AuditVerdict, plain.made_of(AuditVerdict)]
+    parts: Annotated[tuple[AuditPart, ...], plain.array(_part, least=1)]
+    not_compared: Annotated[tuple[tuple[str, str], ...], plain.array(_not_compared)] = ()
+    leading: Annotated[tuple[int, int], plain.array(plain.count, 2)]
+    null_distribution: Annotated[NullHistogram | None, plain.optional(NullHistogram)] = None
+    warnings: Annotated[tuple[str, ...], plain.array(plain.text)] = ()
+    scan: Annotated[ScanRecord | None, plain.optional(ScanRecord)] = None
+    impact: Annotated[ImpactRecord | None, plain.optional(ImpactRecord)] = None
+    baseline: Annotated[PairedRecord | None, plain.optional(PairedRecord)] = None
+    individual: Annotated[tuple[str, ...], plain.array(plain.text)] = ()
+    individual_verdict: Annotated[str | None, plain.one_of("unfair", "not_rejected", "no_trace", None)] = None
+    homogeneity: Annotated[tuple[str, ...], plain.array(plain.text)] = ()
+    own_metrics: Annotated[tuple[str, ...], plain.array(plain.text)] = ()
+    provenance: Annotated[Provenance | None, plain.optional(Provenance)] = None
+    signature: Annotated[Signature | None, plain.optional(Signature)] = None
+    accepted: Annotated[tuple[Accepted, ...], plain.array(_accepted)] = ()
 
     def __post_init__(self) -> None:
         """Make everything plain, so that a record is the same before it is written and after it is read."""
-        object.__setattr__(self, "parameters", plain_value(self.parameters))
+        object.__setattr__(self, "parameters", plain.plain_value(self.parameters))
         object.__setattr__(
-            self, "verdict", replace(self.verdict, pos_label=of_features(plain_value(self.verdict.pos_label), 1))
+            self,
+            "verdict",
+            replace(self.verdict, pos_label=plain.of_features(plain.plain_value(self.verdict.pos_label), 1)),
         )
         # Sentences say what a positive prediction means, as the parameters do.
         words = {name: self.parameters.get(name) for name in ("positive_means", "favorable")}
@@ -399,13 +380,13 @@ class AuditRecord(Declared):
     def also(self) -> dict[str, Any]:
         """The verdict with its sentence, and what was not compared by name."""
         return {
-            "verdict": plain_value(self.verdict) | {"sentence": self.sentence},
+            "verdict": plain.plain_value(self.verdict) | {"sentence": self.sentence},
             "not_compared": [{"sensitive": names, "reason": reason} for names, reason in self.not_compared],
         }
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as JSON has it."""
-        return {"schema": SCHEMA, **plain_value(self)}
+        return {"schema": SCHEMA, **plain.plain_value(self)}
 
     def to_json(self, indent: int | None = 2) -> str:
         """Write the record as ASCII text that any reader of JSON takes."""
@@ -430,7 +411,7 @@ class AuditRecord(Declared):
             If the text is no JSON, or no record of an audit that this version can read; or if one field contradicts
             others, such as a `concern` that is false where a comparison is significant. The message names both.
         """
-        document = document_of(text)
+        document = plain.document_of(text)
         if not isinstance(document, dict) or document.get("schema") != SCHEMA:
             found = document.get("schema") if isinstance(document, dict) else type(document).__name__
             raise ValueError(f"text is not the record of an audit: its schema must be {SCHEMA!r}; found {found!r:.60}")
@@ -442,7 +423,7 @@ class AuditRecord(Declared):
                 "the version that wrote it, which it names under versions"
             )
         try:
-            made = cls(**record(readers_of(cls))(OPTIONAL | document, ""))
+            made = cls(**plain.record(plain.readers_of(cls))(OPTIONAL | document, ""))
             place, row = made.leading
             if place >= len(made.parts) or row >= len(made.parts[place].comparisons):
                 raise ValueError(f"leading {[place, row]} is no comparison")
@@ -462,7 +443,7 @@ class AuditRecord(Declared):
         if sentences and (self.schema_version, self.versions.get("skfairtest")) != (SCHEMA_VERSION, __version__):
             return
         without = frozenset() if sentences else frozenset({"sentence"})
-        for said in differences(document, due.to_dict(), without=without):
+        for said in plain.differences(document, due.to_dict(), without=without):
             raise ValueError(said)
 
     def rebuilt(self) -> AuditRecord:

@@ -17,16 +17,7 @@ from skfairtest.audit.provenance import call_lines
 from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.audit.references import methods_used
 from skfairtest.paired.report import paired_section
-from skfairtest.report.cells import (
-    NO_SIZE,
-    by_p_value,
-    comparisons_table,
-    definition,
-    disagreement,
-    excluded_table,
-    records,
-    values_table,
-)
+from skfairtest.report import cells
 from skfairtest.report.document import Block, Code, Heading, Items, Pairs, Paragraph, without_empty
 from skfairtest.report.mixin import positive_label
 from skfairtest.report.plain import plain_value
@@ -167,7 +158,7 @@ def _first_findings(record: AuditRecord) -> Iterator[Block]:
 
 def findings(part: AuditPart) -> Iterator[Block]:
     """Say what was found in one grouping of the people, the strongest evidence first."""
-    ordered = by_p_value(part.setup, part.comparisons)
+    ordered = cells.by_p_value(part.setup, part.comparisons)
     found, total = ordered[ordered["concern"]], len(ordered)
     if not total:
         yield UNDEFINED
@@ -182,7 +173,7 @@ def findings(part: AuditPart) -> Iterator[Block]:
         strongest = ":" if total == 1 else ". The one with the strongest evidence:"
         lead = f"{none} a significant disparity; this does not prove fairness{strongest}"
     yield Paragraph(lead)
-    shown = records(found if len(found) else ordered.head(1))
+    shown = cells.records(found if len(found) else ordered.head(1))
     lines = tuple(result_sentence(part.setup, row) for row in shown)
     yield Items(lines, few=MOST_FINDINGS, tone="concern" if len(found) else "plain")
 
@@ -193,7 +184,7 @@ def _definitions(parts: Sequence[AuditPart]) -> dict[str, str]:
     for part in parts:
         for metric in [*part.by_group["metric"], *part.comparisons["metric"], *part.setup.everybody]:
             name, title = label(metric), metric_title(metric)
-            told.setdefault(title if title == name else f"{title} ({name})", definition(part.setup, metric))
+            told.setdefault(title if title == name else f"{title} ({name})", cells.definition(part.setup, metric))
     return told
 
 
@@ -218,14 +209,14 @@ def _values(part: AuditPart, parts: Sequence[AuditPart]) -> Iterator[Block]:
     if drawn is not None:
         yield _by(part, annex=_is_detail(part, parts))
         yield drawn
-        yield values_table(part.setup, part.by_group, most=MOST_GROUPS)
+        yield cells.values_table(part.setup, part.by_group, most=MOST_GROUPS)
 
 
 def _null_distribution(record: AuditRecord) -> Iterator[Block]:
     part, row = record.leading
     lead = record.parts[part]
     yield Paragraph("The comparison with the strongest evidence:")
-    yield Items((result_sentence(lead.setup, records(lead.comparisons.iloc[[row]])[0]),))
+    yield Items((result_sentence(lead.setup, cells.records(lead.comparisons.iloc[[row]])[0]),))
     if record.null_distribution is None:
         yield Paragraph("Its null distribution is not kept in this record.")
     else:
@@ -246,13 +237,13 @@ def _comparisons(record: AuditRecord) -> Iterator[Block]:
     folded = _are_more(record.parts, MOST_OPEN)
     for part in record.parts:
         yield _by(part)
-        ordered = by_p_value(part.setup, part.comparisons)
+        ordered = cells.by_p_value(part.setup, part.comparisons)
         for metric in dict.fromkeys(part.comparisons["metric"]):
             rows = ordered[ordered["metric"] == metric]
             found = int(rows["concern"].sum())
             counted = f"{pluralize(len(rows), 'comparison')}, {found or 'none'} significant"
             caption = f"{metric_title(metric)} by {label(part.feature)}: {counted}"
-            yield comparisons_table(part.setup, rows, caption, folded=folded)
+            yield cells.comparisons_table(part.setup, rows, caption, folded=folded)
         if not len(ordered):
             yield UNDEFINED
 
@@ -282,7 +273,7 @@ def _left_out(record: AuditRecord) -> Iterator[Block]:
         yield Pairs(tuple((label(names), label(reason)) for names, reason in record.not_compared))
     for part in excluded:
         caption = f"Left out by {label(part.feature)}: {pluralize(len(part.excluded), 'entry', 'entries')}"
-        yield excluded_table(part.excluded, caption, folded=folded)
+        yield cells.excluded_table(part.excluded, caption, folded=folded)
     if not excluded and not record.not_compared:
         yield Paragraph("Nothing was left out: every group took part in every comparison.")
     if record.warnings:
@@ -348,7 +339,7 @@ def summary_frame(parts: Sequence[AuditPart]) -> pd.DataFrame:
     rows = []
     for part in parts:
         for metric in dict.fromkeys(part.comparisons["metric"]):
-            own = by_p_value(part.setup, part.comparisons[part.comparisons["metric"] == metric])
+            own = cells.by_p_value(part.setup, part.comparisons[part.comparisons["metric"] == metric])
             counts = {"n_comparisons": len(own), "n_found": int(own["concern"].sum())}
             leading = {name: own.iloc[0][name] for name in shown}
             rows.append({"feature": part.feature, "metric": metric, **counts, **leading})
@@ -398,7 +389,7 @@ def legend(record: AuditRecord) -> list[str]:
         f"{confidence} for that group alone.",
         f"{setup.disparity.replace('_', ' ')}: {compared}.{order} Its interval has {confidence}{together}.",
         f"detectable: the smallest disparity, in either direction, that the comparison had an "
-        f"{CHANCE} of detecting; {NO_SIZE}: not even the largest one had. For rates by the "
+        f"{CHANCE} of detecting; {cells.NO_SIZE}: not even the largest one had. For rates by the "
         "power of the test that was run, for other metrics by normal approximation.",
         "p: how often chance alone would show a disparity at least as extreme as this one, if the null hypothesis were "
         f"true. Method: {', '.join(sorted(set(comparisons['method'])))}.",
@@ -431,4 +422,4 @@ def legend(record: AuditRecord) -> list[str]:
         lines.append(setup.people)
     if any(bool(part.by_group["small"].any()) for part in parts):
         lines.append("small: n is below 10, and the value is uncertain. no one: n is 0, so there is no value.")
-    return lines + disagreement(setup, comparisons)
+    return lines + cells.disagreement(setup, comparisons)

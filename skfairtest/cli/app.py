@@ -11,6 +11,7 @@ import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from functools import cache
+from inspect import getdoc
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -126,7 +127,11 @@ def main(
 
 
 def demo(asked: Asked) -> Status:
-    """Audit the COMPAS data."""
+    """Audit the COMPAS scores, an example that comes with the package.
+
+    The scores are tested by race, by sex and by both. The report is also written as a page for the browser:
+    skfairtest-demo.html in this folder.
+    """
     if asked.html is not None and asked.no_html:
         raise BadInput("--html and --no-html contradict each other: leave one out")
     check_outputs(asked.reports)
@@ -137,60 +142,69 @@ def demo(asked: Asked) -> Status:
 
 
 def audit(asked: Asked) -> Status:
-    """Audit a file."""
+    """Test predictions for disparities between groups of people.
+
+    FILES have one row per person, or are tables that 'skfairtest count' wrote. Each sensitive column is tested, then
+    the intersections of several; p-values are adjusted for all comparisons together.
+
+    The standard metrics are selection_rate, true_positive_rate, false_positive_rate, precision and accuracy; with
+    --y-score also roc_auc and calibration. For predictions that are numbers, they are mean_prediction, mean_residual,
+    mean_squared_error and mean_absolute_error. Without --y-true, they are those that need no true labels.
+
+    --scan searches subgroups of up to two columns, the groups' own among them, by the metrics of --metric (otherwise by
+    equalized_odds, or selection_rate without --y-true), with a guarantee of its own; the exit status is not about it.
+
+    --baseline names the predictions of the model in production: the report then says by which metrics and groups the
+    disparities of both models differ, at a level of its own; the exit status is not about it either.
+
+    In a text file only an empty field is missing: a group may be called NA. In a file or a pipe the report is plain
+    text with every comparison. JSON writes undefined numbers as null and infinite ones as "inf" and "-inf"; CSV puts an
+    apostrophe before text that a spreadsheet would compute.
+
+    Several files are counted one by one, and so is a single one with --engine, --cache, --score-bins or --threshold.
+    Then --cluster and --missing are not available, and more than 1,000 different scores need --score-bins. If some
+    files cannot be read, the others are reported, the errors are listed at the end, and the exit status is 2.
+    """
     check_level(asked.alpha)
-    from skfairtest.cli.auditing import (
-        accepting,
-        audited,
-        audited_files,
-        check_metrics,
-        described,
-        resamples,
-        signed,
-        written,
-    )
+    from skfairtest.cli import auditing
     from skfairtest.cli.source import Source
 
     baseline = () if asked.baseline is None else (("--baseline", asked.baseline),)
     source = Source.asked(asked, unknown=asked.missing != "raise", others=baseline)
     params = {
-        "metrics": check_metrics(asked.metric or ()),
-        "compare": asked.compare,
-        "disparity": asked.disparity,
-        "margin": asked.margin,
-        "missing": asked.missing,
-        "confidence_level": 1 - asked.alpha,
-        "adjust": None if asked.adjust == "none" else asked.adjust,
-        "intersections": asked.intersections,
-        "impact": asked.impact,
-        "compare_intersections": asked.compare_intersections,
-        "n_resamples": resamples(asked.n_resamples),
-        "positive_means": asked.positive_means,
-        "favorable": asked.favorable,
-        "random_state": asked.seed,
+        "metrics": auditing.check_metrics(asked.metric or ()),
+        "n_resamples": auditing.resamples(asked.n_resamples),
         "n_jobs": asked.jobs,
+        **asked.params("compare disparity margin missing adjust intersections impact compare_intersections"),
+        **asked.params("positive_means favorable"),
     }
     with watched(asked.no_color):
-        (result, counted), said = audited(
-            lambda: audited_files(source, pos_label=asked.pos_label, params=params, scan=asked.scan or ())
+        (result, counted), said = auditing.audited(
+            lambda: auditing.audited_files(source, pos_label=asked.pos_label, params=params, scan=asked.scan or ())
         )
-    record = signed(described(result.record_, source, said, counted, command=asked.command), asked.signed_by)
-    record = accepting(record, asked.accept)
-    written(record, result, asked)
+    record = auditing.signed(
+        auditing.described(result.record_, source, said, counted, command=asked.command), asked.signed_by
+    )
+    record = auditing.accepting(record, asked.accept)
+    auditing.written(record, result, asked)
     if counted is not None and counted.failed:
         return _some_failed(counted.failed)
     return _status_of(record)
 
 
 def report(asked: Asked) -> Status:
-    """Write the reports of a saved audit."""
+    """Write the reports of an audit that was saved as JSON.
+
+    RECORD is a file that 'skfairtest audit --json' or FairnessAudit.to_json wrote. Nothing is computed again: every
+    number is that of the saved audit, and so is the exit status.
+    """
     check_outputs(asked.outputs, [asked.file])
-    from skfairtest.cli.auditing import accepting, signed, written
+    from skfairtest.cli import auditing
     from skfairtest.cli.source import read_audit
 
     result = read_audit(asked.file)
-    record = accepting(signed(result.record_, asked.signed_by), asked.accept)
-    written(record, result, asked)
+    record = auditing.accepting(auditing.signed(result.record_, asked.signed_by), asked.accept)
+    auditing.written(record, result, asked)
     return _status_of(record)
 
 
@@ -206,7 +220,15 @@ def _status_of(record: AuditRecord) -> Status:
 
 
 def count(asked: Asked) -> Status:
-    """Count people, and write the table."""
+    """Count the people in files, for audits that do not need the files.
+
+    The table that is written holds how many people there are of each kind: all that an audit needs. Tables of the same
+    columns are added. With --minimum-cell, groups of fewer people are left out and listed, and a table in which fewer
+    people share a cell is an error.
+
+    If --score-bins is a number, or the edges of bins, each of several files is read twice, because the bins are those
+    of all people. To add a table later, count it with the bins of the first: --score-bins table.json.
+    """
     if not asked.output.endswith((".json", ".parquet")):
         raise BadInput(f"--output {asked.output}: name a file that ends in .json or .parquet")
     from skfairtest.cli.auditing import audited
@@ -226,7 +248,11 @@ def _some_failed(failed: Mapping[str, str]) -> Status:
 
 
 def power(asked: Asked) -> Status:
-    """Compute power, or what gives it."""
+    """Compute how many people a test needs, or what a test can detect.
+
+    The test is the exact one that audits run. For a mean, a value is MEAN:SD, such as 10:2.5; for a criterion of
+    several rates, values name their rate: --rate true_positive_rate=0.7.
+    """
     check_level(asked.alpha)
     check_outputs(asked.outputs)
     from skfairtest.cli.power import answered
@@ -237,7 +263,7 @@ def power(asked: Asked) -> Status:
 
 
 def metrics(asked: Asked) -> Status:
-    """List the metrics."""
+    """List the metrics, with the columns that each needs."""
     from skfairtest.cli.metrics import metrics_document
 
     deliver(lambda _: metrics_document(), None, no_color=asked.no_color)
@@ -247,39 +273,31 @@ def metrics(asked: Asked) -> Status:
 _SOURCE = "y_true y_pred y_score sensitive control"
 _READING = "encoding threshold score_bins engine cache"
 _FILES = "format output details html"
-for work, names, text, epilog in (
-    (demo, "html.demo no_html details no_color", options.DEMO_HELP, options.DEMO_EPILOG),
+for work, names, further, epilog in (
+    (demo, "html.demo no_html details no_color", "", options.DEMO_EPILOG),
     (
         audit,
         f"files {_SOURCE} scan baseline weight cluster missing {_READING} impact metric pos_label positive_means "
         "favorable compare disparity margin alpha adjust intersections compare_intersections n_resamples seed jobs "
         f"accept {_FILES} json markdown csv junit sarif signed_by no_color",
-        options.AUDIT_HELP,
+        "",
         options.AUDIT_EPILOG,
     ),
-    (
-        report,
-        f"file.record accept {_FILES} markdown csv junit sarif signed_by no_color",
-        options.REPORT_HELP,
-        options.REPORT_EPILOG,
-    ),
-    (
-        count,
-        f"files output.count {_SOURCE} weight {_READING} minimum_cell no_color",
-        options.COUNT_HELP,
-        options.COUNT_EPILOG,
-    ),
-    (commands.scan, commands.SCAN, options.SCAN_HELP, options.SCAN_EPILOG),
-    (commands.impact, commands.IMPACT, commands.IMPACT_HELP, None),
-    (commands.compare, commands.COMPARE, commands.COMPARE_HELP, None),
-    (commands.monitor, commands.MONITOR, commands.MONITOR_HELP, None),
+    (report, f"file.record accept {_FILES} markdown csv junit sarif signed_by no_color", "", options.REPORT_EPILOG),
+    (count, f"files output.count {_SOURCE} weight {_READING} minimum_cell no_color", "", options.COUNT_EPILOG),
+    (commands.scan, commands.SCAN, "", options.SCAN_EPILOG),
+    (commands.impact, commands.IMPACT, commands.IMPACT_EXAMPLES, None),
+    (commands.compare, commands.COMPARE, commands.COMPARE_EXAMPLES, None),
+    (commands.monitor, commands.MONITOR, commands.MONITOR_EXAMPLES, None),
     (
         power,
         "metric.power rate n baseline.power power share base_rate compare.power disparity margin alternative direction "
         "alpha.power format.power output no_color",
-        options.POWER_HELP,
+        "",
         options.POWER_EPILOG,
     ),
-    (metrics, "no_color", options.METRICS_HELP, None),
+    (metrics, "no_color", "", None),
 ):
+    # What is said under a function's name is the help of its command.
+    text = f"{getdoc(work)}\n\n{further}".strip()
     app.command(name=work.__name__, cls=Command, help=text, epilog=epilog)(options.command_of(work, names))

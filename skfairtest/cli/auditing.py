@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+import pandas as pd
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairtest._utils.text import label, pluralize
@@ -20,7 +21,7 @@ from skfairtest.audit import FairnessAudit
 from skfairtest.audit.findings import accept, to_junit, to_sarif
 from skfairtest.audit.record import AuditRecord
 from skfairtest.audit.report import audit_document
-from skfairtest.cli.errors import BadInput, in_terms_of_options, one_line
+from skfairtest.cli.errors import BadInput, Status, in_terms_of_options, one_line
 from skfairtest.cli.files import People, cast_pos_label, cut_where_many, read_people
 from skfairtest.cli.many import Counted
 from skfairtest.cli.options import Asked
@@ -59,6 +60,15 @@ def audited(work: Callable[[], Result]) -> tuple[Result, list[str]]:
         warnings.showwarning = show
         result = work()
     return result, list(said)
+
+
+def tested(asked: Asked, work: Callable[[], Any], frame: Callable[[Any], pd.DataFrame]) -> Status:
+    """Test the people of a file, write what is asked for, of which CSV has a frame, and say how the command ends."""
+    with watched(asked.no_color):
+        found, _ = audited(work)
+    reports = {"html": found.to_html, "json": found.to_json, "markdown": found.to_markdown}
+    write_asked(asked, lambda _: found._document(), {**reports, "csv": lambda: to_csv(frame(found))})
+    return Status.SIGNIFICANT if found.concern_ else Status.DONE
 
 
 def audited_files(
@@ -104,7 +114,7 @@ def audited_people(
         control_features=people.control or None,
         sample_weight=people.weight,
         clusters=people.cluster,
-        pos_label=None if pos_label is None else cast_pos_label(pos_label, people.labels),
+        pos_label=people.pos_label(pos_label),
         **searched,
         **params,
     )
@@ -179,11 +189,7 @@ def written(record: AuditRecord, result: FairnessAudit, asked: Asked) -> None:
             return blocks
         first = next(i for i, block in enumerate(blocks) if isinstance(block, Paragraph) and block.tone != "plain")
         # On a screen the end is what is seen first.
-        return [
-            *blocks,
-            Heading("In short"),
-            *blocks[first : first + 2],
-        ]
+        return [*blocks, Heading("In short"), *blocks[first : first + 2]]
 
     def csv() -> str:
         left_out = sum(len(part.excluded) for part in record.parts) + len(record.not_compared)

@@ -37,14 +37,17 @@ SCAN = (
 
 
 def scan(asked: Asked) -> Status:
-    """Search a file."""
-    check_level(asked.alpha)
-    if not asked.sensitive:
-        raise BadInput("--sensitive is missing: name the columns that describe subgroups")
-    check_outputs(asked.outputs, [asked.file])
-    from skfairtest.cli.auditing import audited
-    from skfairtest.cli.files import cast_pos_label, cut_where_many, read_people
-    from skfairtest.report.text import to_csv
+    """Search a file for subgroups that are treated unlike others.
+
+    FILE has one row per person. Every combination of up to --max-depth of the columns --sensitive and --feature is
+    tested; p-values are adjusted for all of them together. Of subgroups that differ, only those that explain the others
+    are reported: a subgroup is left out if it does not differ any more once the reported ones are accounted for.
+
+    Columns of more than --n-bins different numbers are cut into intervals of about as many people each.
+    """
+    _check(asked, "columns that describe subgroups")
+    from skfairtest.cli.auditing import tested
+    from skfairtest.cli.files import cut_where_many, read_people
     from skfairtest.subgroups.fairness import SubgroupScan
 
     features = list(asked.feature or ())
@@ -61,43 +64,19 @@ def scan(asked: Asked) -> Status:
             },
             control_features=people.control or None,
             metric=list(asked.metric) if asked.metric else "equalized_odds",
-            compare=asked.compare,
-            max_depth=asked.max_depth,
-            min_group_size=asked.min_group_size,
             features=features or None,
-            n_bins=asked.n_bins,
-            max_subgroups=asked.max_subgroups,
-            guarantee=asked.guarantee,
-            confidence_level=1 - asked.alpha,
-            pos_label=None if asked.pos_label is None else cast_pos_label(asked.pos_label, people.labels),
-            n_resamples=asked.n_resamples,
-            random_state=asked.seed,
+            pos_label=people.pos_label(asked.pos_label),
+            **asked.params("compare max_depth min_group_size n_bins max_subgroups guarantee n_resamples"),
         )
 
-    with watched(asked.no_color):
-        found, _ = audited(work)
-    makers: dict[str, Callable[[], str]] = {
-        "html": found.to_html,
-        "json": found.to_json,
-        "markdown": found.to_markdown,
-        "csv": lambda: to_csv(found.to_frame()),
-    }
-    write_asked(asked, lambda _: found._document(), makers)
-    return Status.SIGNIFICANT if found.concern_ else Status.DONE
+    return tested(asked, work, SubgroupScan.to_frame)
 
 
 IMPACT = (
     "file y_pred y_score.impact sensitive.impact encoding pos_label alpha.impact smallest_share intersections "
     "format.impact output html markdown csv.impact no_color"
 )
-IMPACT_HELP = """Compare each category's rate of selection with the highest one.
-
-FILE has one row per person. Each sensitive column is a table, and so are their crossings: ratio to the highest rate
-with its interval and p-value, standard deviations, shortfalls, and how many changed decisions turn the result. The
-test is valid although the highest rate is chosen from the data. An empty field is an unknown category: these people
-are counted and not compared.
-
-\b
+IMPACT_EXAMPLES = """\b
 Examples:
   skfairtest impact hired.csv --y-pred hired --sensitive sex --sensitive race
   skfairtest impact scored.csv --y-score score --sensitive sex --html impact.html
@@ -108,18 +87,21 @@ table, 2 bad input, 3 an internal failure."""
 
 
 def impact(asked: Asked) -> Status:
-    """Compare the rates of a file."""
-    if not asked.sensitive:
-        raise BadInput("--sensitive is missing: name the columns that divide people into categories")
-    check_level(asked.alpha)
-    check_outputs(asked.outputs, [asked.file])
+    """Compare each category's rate of selection with the highest one.
+
+    FILE has one row per person. Each sensitive column is a table, and so are their crossings: ratio to the highest rate
+    with its interval and p-value, standard deviations, shortfalls, and how many changed decisions turn the result. The
+    test is valid although the highest rate is chosen from the data. An empty field is an unknown category: these people
+    are counted and not compared.
+    """
+    _check(asked, "columns that divide people into categories")
     import pandas as pd
 
     from skfairtest._utils.text import label
     from skfairtest.audit.impact import impact_table
     from skfairtest.audit.impact_report import impact_document
     from skfairtest.cli.auditing import audited
-    from skfairtest.cli.files import cast_pos_label, read_people
+    from skfairtest.cli.files import read_people
     from skfairtest.readers import resolve_pos_label
     from skfairtest.report import html
     from skfairtest.report import text as markdown
@@ -129,7 +111,7 @@ def impact(asked: Asked) -> Status:
 
     def work() -> tuple[pd.DataFrame, int, str]:
         people = read_people(asked.file, columns)
-        pos_label = None if asked.pos_label is None else cast_pos_label(asked.pos_label, people.labels)
+        pos_label = people.pos_label(asked.pos_label)
         table = impact_table(
             people.y_pred,
             y_score=people.y_score,
@@ -170,17 +152,7 @@ COMPARE = (
     "compare.compare margin.compare alpha.compare adjust n_resamples.compare seed jobs format output html json.found "
     "markdown no_color"
 )
-COMPARE_HELP = f"""Compare the disparities of two or more models on the same people.
-
-FILE has one row per person, and a column of predictions for each model. The first --y-pred is the baseline, such as the
-model in production; each other one is a candidate. The null hypothesis is that a disparity between groups is the same
-under both models. Two verdicts, or two intervals, of one model each are no such test. Several sensitive columns are
-crossed: each combination of their values is a group.
-
-With --margin, each candidate is to be certified instead: its disparity is not larger in size by the margin or more
-than the baseline's (--margin 0: it is smaller), in every comparison.
-
-\b
+COMPARE_EXAMPLES = f"""\b
 Examples:
   skfairtest compare people.csv --y-true repaid --y-pred today \\
       --y-pred candidate --sensitive sex
@@ -196,17 +168,22 @@ Examples:
 
 
 def compare(asked: Asked) -> Status:
-    """Compare models."""
-    check_level(asked.alpha)
+    """Compare the disparities of two or more models on the same people.
+
+    FILE has one row per person, and a column of predictions for each model. The first --y-pred is the baseline, such as
+    the model in production; each other one is a candidate. The null hypothesis is that a disparity between groups is
+    the same under both models. Two verdicts, or two intervals, of one model each are no such test. Several sensitive
+    columns are crossed: each combination of their values is a group.
+
+    With --margin, each candidate is to be certified instead: its disparity is not larger in size by the margin or more
+    than the baseline's (--margin 0: it is smaller), in every comparison.
+    """
     kind, models = _models(asked.y_pred, asked.y_score)
-    if not asked.sensitive:
-        raise BadInput("--sensitive is missing: name the column of groups")
-    check_outputs(asked.outputs, [asked.file])
-    from skfairtest.cli.auditing import audited
-    from skfairtest.cli.files import cast_pos_label, read_people
+    _check(asked, "column of groups")
+    from skfairtest.cli.auditing import tested
+    from skfairtest.cli.files import read_people
     from skfairtest.comparisons.frames import written_labels
     from skfairtest.paired.models import compare_models
-    from skfairtest.report.text import to_csv
 
     others = tuple((f"--{kind}", name) for name in models[1:])
     if kind == "y-pred":
@@ -224,27 +201,22 @@ def compare(asked: Asked) -> Status:
             sensitive_features=people.sensitive,
             control_features=people.control or None,
             clusters=people.cluster,
-            confidence_level=1 - asked.alpha,
             metric=list(asked.metric) if asked.metric else "equalized_odds",
-            compare=asked.compare,
-            adjust=None if asked.adjust == "none" else asked.adjust,
-            pos_label=None if asked.pos_label is None else cast_pos_label(asked.pos_label, people.labels),
-            n_resamples=asked.n_resamples,
-            random_state=asked.seed,
+            pos_label=people.pos_label(asked.pos_label),
             n_jobs=asked.jobs,
+            **asked.params("compare adjust n_resamples"),
             **question,
         )
 
-    with watched(asked.no_color):
-        found, _ = audited(work)
-    makers: dict[str, Callable[[], str]] = {
-        "html": found.to_html,
-        "json": found.to_json,
-        "markdown": found.to_markdown,
-        "csv": lambda: to_csv(written_labels(found.results.reset_index())),
-    }
-    write_asked(asked, lambda _: found._document(), makers)
-    return Status.SIGNIFICANT if found.concern_ else Status.DONE
+    return tested(asked, work, lambda found: written_labels(found.results.reset_index()))
+
+
+def _check(asked: Asked, sensitive: str) -> None:
+    """Check what is typed for the people of one file, before anything is read."""
+    check_level(asked.alpha)
+    if not asked.sensitive:
+        raise BadInput(f"--sensitive is missing: name the {sensitive}")
+    check_outputs(asked.outputs, [asked.file])
 
 
 def _models(y_pred: list[str] | None, y_score: list[str] | None) -> tuple[str, list[str]]:
@@ -265,17 +237,7 @@ MONITOR = (
     "state batch name time y_true y_pred y_score sensitive encoding metric.monitor group pos_label alpha.monitor "
     "margin.monitor blocks html markdown openmetrics"
 )
-MONITOR_HELP = f"""Test a stream, batch by batch, valid however often you look.
-
-STATE is a JSON file with all that is known of earlier batches; the first run makes it. The test is valid however often
-it is looked at, if who is in a batch does not follow the outcomes in it (with --blocks queues: if samples are in the
-order in which they came, and nobody's coming followed their own outcome): a fair stream is ever called unfair with a
-probability of at most --alpha. What is tested is decided by the first run; later ones may repeat these options and not
-change them. A batch that was taken in already changes nothing. STATE is replaced as a whole: after a failure it is as
-it was. One line is written. While a run works on STATE, it holds the file STATE.lock beside it, and another run on the
-same STATE is an error. Batches of other columns are another stream, and refused.
-
-\b
+MONITOR_EXAMPLES = f"""\b
 Examples:
   skfairtest monitor hired.json --batch may.csv --y-pred hired --sensitive sex
   skfairtest monitor loans.json --batch may.csv --name may --y-pred approved \\
@@ -288,7 +250,16 @@ Examples:
 
 
 def monitor(asked: Asked) -> Status:
-    """Take in a batch."""
+    """Test a stream, batch by batch, valid however often you look.
+
+    STATE is a JSON file with all that is known of earlier batches; the first run makes it. The test is valid however
+    often it is looked at, if who is in a batch does not follow the outcomes in it (with --blocks queues: if samples are
+    in the order in which they came, and nobody's coming followed their own outcome): a fair stream is ever called
+    unfair with a probability of at most --alpha. What is tested is decided by the first run; later ones may repeat
+    these options and not change them. A batch that was taken in already changes nothing. STATE is replaced as a whole:
+    after a failure it is as it was. One line is written. While a run works on STATE, it holds the file STATE.lock
+    beside it, and another run on the same STATE is an error. Batches of other columns are another stream, and refused.
+    """
     if not asked.sensitive:
         raise BadInput("--sensitive is missing: name the column of groups")
     if (asked.y_pred is None) == (asked.y_score is None):
@@ -363,12 +334,11 @@ def _locked(state: str) -> Iterator[None]:
 
 
 def _begun(asked: dict[str, Any], people: People) -> SequentialFairnessTest:
-    from skfairtest.cli.files import cast_pos_label
     from skfairtest.sequential.fairness import SequentialFairnessTest
 
     params = dict(asked)
     if "pos_label" in params:
-        params["pos_label"] = cast_pos_label(params["pos_label"], people.labels)
+        params["pos_label"] = people.pos_label(params["pos_label"])
     if "metric" in params and len(params["metric"]) == 1:
         params["metric"] = params["metric"][0]
     return SequentialFairnessTest(**params)

@@ -24,49 +24,27 @@ class Status(IntEnum):
     DONE, SIGNIFICANT, BAD_INPUT, INTERNAL, NOT_TESTED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 
+#: Parameters of the package that are called the same here.
+_SAME = (
+    "pos_label y_true y_pred y_score score_bins minimum_cell metric compare compare_intersections disparity "
+    "margin missing positive_means favorable alpha adjust n_resamples alternative direction scan impact guarantee "
+    "smallest_share max_depth max_subgroups min_group_size n_bins power baseline"
+)
 #: The package's parameters, and what they are called here.
 OPTIONS = {
-    "pos_label": "--pos-label",
+    **{name: f"--{name.replace('_', '-')}" for name in _SAME.split()},
     "sensitive_features": "--sensitive",
     "control_features": "--control",
     "sample_weight": "--weight",
     "clusters": "--cluster",
     "y": "--y-true",
-    "y_true": "--y-true",
-    "y_pred": "--y-pred",
-    "y_score": "--y-score",
     "y_pred_baseline": "--baseline",
-    "score_bins": "--score-bins",
     "prediction_threshold": "--threshold",
-    "minimum_cell": "--minimum-cell",
-    "metric": "--metric",
     "metrics": "--metric",
-    "compare": "--compare",
-    "compare_intersections": "--compare-intersections",
-    "disparity": "--disparity",
-    "margin": "--margin",
-    "missing": "--missing",
-    "positive_means": "--positive-means",
-    "favorable": "--favorable",
-    "alpha": "--alpha",
-    "adjust": "--adjust",
-    "n_resamples": "--n-resamples",
     "random_state": "--seed",
     "n_jobs": "--jobs",
-    "alternative": "--alternative",
-    "direction": "--direction",
     "features": "--feature",
-    "scan": "--scan",
-    "impact": "--impact",
-    "guarantee": "--guarantee",
-    "smallest_share": "--smallest-share",
-    "max_depth": "--max-depth",
-    "max_subgroups": "--max-subgroups",
-    "min_group_size": "--min-group-size",
-    "n_bins": "--n-bins",
-    "power": "--power",
     "rates": "--rate",
-    "baseline": "--baseline",
     "shares": "--share",
     "base_rates": "--base-rate",
     "n_per_group": "--n",

@@ -125,6 +125,10 @@ class People:
         """The number of people."""
         return len(next(iter(self.sensitive.values())))
 
+    def pos_label(self, text: str | None) -> Any:
+        """The positive label of these people, as it was typed; None where it was not."""
+        return None if text is None else cast_pos_label(text, self.labels)
+
     @property
     def labels(self) -> list[Any]:
         """The labels in y_true and all predictions together, sorted."""

@@ -36,37 +36,7 @@ def exit_status(zero: str, one: str | None = None, four: str | None = None) -> s
 
 _DETECTED = "no significant disparity was detected", "there is a significant disparity"
 
-METRICS_HELP = """List the metrics, with the columns that each needs."""
-
-DEMO_HELP = """Audit the COMPAS scores, an example that comes with the package.
-
-The scores are tested by race, by sex and by both. The report is also written as a page for the browser:
-skfairtest-demo.html in this folder."""
-
 DEMO_EPILOG = exit_status("done, although there are significant disparities")
-
-AUDIT_HELP = """Test predictions for disparities between groups of people.
-
-FILES have one row per person, or are tables that 'skfairtest count' wrote. Each sensitive column is tested, then the
-intersections of several; p-values are adjusted for all comparisons together.
-
-The standard metrics are selection_rate, true_positive_rate, false_positive_rate, precision and accuracy; with --y-score
-also roc_auc and calibration. For predictions that are numbers, they are mean_prediction, mean_residual,
-mean_squared_error and mean_absolute_error. Without --y-true, they are those that need no true labels.
-
---scan searches subgroups of up to two columns, the groups' own among them, by the metrics of --metric (otherwise by
-equalized_odds, or selection_rate without --y-true), with a guarantee of its own; the exit status is not about it.
-
---baseline names the predictions of the model in production: the report then says by which metrics and groups the
-disparities of both models differ, at a level of its own; the exit status is not about it either.
-
-In a text file only an empty field is missing: a group may be called NA. In a file or a pipe the report is plain text
-with every comparison. JSON writes undefined numbers as null and infinite ones as "inf" and "-inf"; CSV puts an
-apostrophe before text that a spreadsheet would compute.
-
-Several files are counted one by one, and so is a single one with --engine, --cache, --score-bins or --threshold. Then
---cluster and --missing are not available, and more than 1,000 different scores need --score-bins. If some files cannot
-be read, the others are reported, the errors are listed at the end, and the exit status is 2."""
 
 AUDIT_EPILOG = f"""\b
 Examples:
@@ -91,26 +61,12 @@ _SAVED = (
     "of the saved audit: individual fairness was not tested",
 )
 
-REPORT_HELP = """Write the reports of an audit that was saved as JSON.
-
-RECORD is a file that 'skfairtest audit --json' or FairnessAudit.to_json wrote. Nothing is computed again: every number
-is that of the saved audit, and so is the exit status."""
-
 REPORT_EPILOG = f"""\b
 Examples:
   skfairtest report audit.json
   skfairtest report audit.json --html audit.html --csv comparisons.csv
 
 {exit_status(*_SAVED)}"""
-
-COUNT_HELP = """Count the people in files, for audits that do not need the files.
-
-The table that is written holds how many people there are of each kind: all that an audit needs. Tables of the same
-columns are added. With --minimum-cell, groups of fewer people are left out and listed, and a table in which fewer
-people share a cell is an error.
-
-If --score-bins is a number, or the edges of bins, each of several files is read twice, because the bins are those of
-all people. To add a table later, count it with the bins of the first: --score-bins table.json."""
 
 COUNT_EPILOG = f"""\b
 Examples:
@@ -125,14 +81,6 @@ Examples:
 If some files cannot be read, they are listed at the end and the exit status is 2; the table of the others is
 written."""
 
-SCAN_HELP = """Search a file for subgroups that are treated unlike others.
-
-FILE has one row per person. Every combination of up to --max-depth of the columns --sensitive and --feature is tested;
-p-values are adjusted for all of them together. Of subgroups that differ, only those that explain the others are
-reported: a subgroup is left out if it does not differ any more once the reported ones are accounted for.
-
-Columns of more than --n-bins different numbers are cut into intervals of about as many people each."""
-
 SCAN_EPILOG = f"""\b
 Examples:
   skfairtest scan people.csv --y-true outcome --y-pred decision \\
@@ -141,11 +89,6 @@ Examples:
       --feature department --compare in_context --metric selection_rate
 
 {exit_status("no subgroup was found to differ", "at least one subgroup differs significantly")}"""
-
-POWER_HELP = """Compute how many people a test needs, or what a test can detect.
-
-The test is the exact one that audits run. For a mean, a value is MEAN:SD, such as 10:2.5; for a criterion of several
-rates, values name their rate: --rate true_positive_rate=0.7."""
 
 POWER_EPILOG = f"""\b
 Examples:
@@ -378,6 +321,13 @@ class Asked:
     def outputs(self) -> dict[str, str | None]:
         """All options that name a file to write, with their files."""
         return {"--output": self.output, **self.reports}
+
+    def params(self, names: str) -> dict[str, Any]:
+        """Parameters of the package that are options of the same names, and those that every test of people has."""
+        given = {name: getattr(self, name) for name in names.split()}
+        if "adjust" in given:
+            given["adjust"] = None if self.adjust == "none" else self.adjust
+        return {**given, "confidence_level": 1 - self.alpha, "random_state": self.seed}
 
     def columns(self, **others: Any) -> Columns:
         """Which columns are what."""

@@ -13,20 +13,7 @@ from rich.text import Text
 
 from skfairtest._utils.text import display_width
 from skfairtest.report import document
-from skfairtest.report.document import (
-    MARKS,
-    Block,
-    Code,
-    Column,
-    Grid,
-    GridCell,
-    Heading,
-    Items,
-    Paragraph,
-    is_attached,
-    spread,
-    textual,
-)
+from skfairtest.report import document as doc
 
 #: Lines of text longer than this are hard to read.
 _READABLE = 100
@@ -46,7 +33,7 @@ _HUES = {
 _TONES = {"plain": "", "concern": "bold red", "fine": "bold"}
 
 
-def on_screen(blocks: Sequence[Block], console: Console) -> str:
+def on_screen(blocks: Sequence[doc.Block], console: Console) -> str:
     """Write a document for the screen of a console.
 
     Parameters
@@ -62,9 +49,9 @@ def on_screen(blocks: Sequence[Block], console: Console) -> str:
         Text with control codes for the screen; nothing is cut, what is too long is folded.
     """
     with console.capture() as captured:
-        previous: Block | None = None
-        for block in textual(blocks, grids=True):
-            if previous is not None and not is_attached(block, previous):
+        previous: doc.Block | None = None
+        for block in doc.textual(blocks, grids=True):
+            if previous is not None and not doc.is_attached(block, previous):
                 console.print()
             _print(block, console)
             previous = block
@@ -76,32 +63,32 @@ def _tied(text: str) -> str:
     return re.sub(r"(?<=\d) (?=%)|(?<=\bp) (?=[=<] \d)|(?<=\bp [=<]) (?=\d)", _TIE, text)
 
 
-def _print(block: Block, console: Console) -> None:
+def _print(block: doc.Block, console: Console) -> None:
     width = min(console.width, _READABLE)
     match block:
-        case Heading(text, level):
+        case doc.Heading(text, level):
             shown = _text(text, {1: "bold", 2: "bold cyan"}.get(level, "bold"))
             if level < 3:
                 shown.append(f"\n{('=' if level == 1 else '-') * min(len(text), width)}")
             console.print(shown, width=width)
-        case Paragraph(text, tone):
+        case doc.Paragraph(text, tone):
             console.print(_text(text, _TONES[tone]), width=width)
-        case Items(lines):
+        case doc.Items(lines):
             grid = Table.grid(padding=(0, 1))
             grid.add_column(width=1)
             grid.add_column(overflow="fold")
             for line in lines:
                 grid.add_row("-", _text(line))
             console.print(grid, width=width)
-        case Code(lines):
+        case doc.Code(lines):
             console.print(Padding(_text("\n".join(lines)), (0, 0, 0, 2)), width=width)
-        case Grid():
+        case doc.Grid():
             console.print(_text(f"{block.caption}:"), width=width)
             console.print(_grid(block, coloured=not console.no_color and console.color_system is not None))
             for note in block.notes:
                 console.print(_text(note, "dim"), width=width)
         case document.Table():
-            for place, table in enumerate(spread(block)):
+            for place, table in enumerate(doc.spread(block)):
                 if place:
                     console.print()
                 if table.caption:
@@ -109,7 +96,7 @@ def _print(block: Block, console: Console) -> None:
                 console.print(_table(table, console))
 
 
-def _grid(grid: Grid, *, coloured: bool) -> RenderableType:
+def _grid(grid: doc.Grid, *, coloured: bool) -> RenderableType:
     """Lay a grid out with the colours of the page; without colours its marks say the same but for the size."""
     shown = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1))
     shown.add_column("", overflow="fold")
@@ -121,7 +108,9 @@ def _grid(grid: Grid, *, coloured: bool) -> RenderableType:
             continue
         shown.add_row(Text(part.name, style="bold"))
         for row in part.rows:
-            cells = (Text(f"{cell.text}{MARKS[cell.state]}", style=_shade(cell), no_wrap=True) for cell in row.cells)
+            cells = (
+                Text(f"{cell.text}{doc.MARKS[cell.state]}", style=_shade(cell), no_wrap=True) for cell in row.cells
+            )
             shown.add_row(Text(f"  {row.name}", overflow="fold"), Text(row.people), *cells)
     key = Text("* significant, ? ").append(grid.few)
     if grid.hues and coloured:
@@ -130,7 +119,7 @@ def _grid(grid: Grid, *, coloured: bool) -> RenderableType:
     return Padding(Group(shown, key), (0, 0, 0, 2), expand=False)
 
 
-def _shade(cell: GridCell) -> str:
+def _shade(cell: doc.GridCell) -> str:
     """Return the style of a cell: its colour where it rests on enough people, bold where it is significant."""
     if cell.state == "few":
         return "dim"
@@ -159,7 +148,7 @@ def _table(table: document.Table, console: Console) -> RenderableType:
     return _layout([table.columns[top] for top, *_ in stacks], narrow, table.marked, console.width)
 
 
-def _needed(columns: Sequence[Column], lines: Sequence[Sequence[str]], name: int) -> int:
+def _needed(columns: Sequence[doc.Column], lines: Sequence[Sequence[str]], name: int) -> int:
     """Columns of the screen that a table takes with its names folded at `name` and its numbers not at all."""
     needed = 0
     for place, column in enumerate(columns):
@@ -168,7 +157,9 @@ def _needed(columns: Sequence[Column], lines: Sequence[Sequence[str]], name: int
     return needed
 
 
-def _layout(columns: Sequence[Column], lines: Sequence[Sequence[str]], marked: frozenset[int], width: int) -> Padding:
+def _layout(
+    columns: Sequence[doc.Column], lines: Sequence[Sequence[str]], marked: frozenset[int], width: int
+) -> Padding:
     headers, *rows = lines
     # Names are folded before numbers are; on a very narrow screen both are, and nothing is cut.
     keep = _needed(columns, lines, _SHORT) <= width

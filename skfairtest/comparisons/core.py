@@ -148,10 +148,7 @@ class NullDistribution:
 
     @classmethod
     def limits_of_all(
-        cls,
-        nulls: Sequence[Self],
-        critical: Sequence[tuple[float, float]],
-        bounds: Sequence[tuple[float, float]],
+        cls, nulls: Sequence[Self], critical: Sequence[tuple[float, float]], bounds: Sequence[tuple[float, float]]
     ) -> list[tuple[float, float]]:
         """Return the limits of several comparisons."""
         return [null.limits(*of_one) for null, *of_one in zip(nulls, critical, bounds, strict=True)]

@@ -6,17 +6,46 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import check_seed
 from skfairtest.comparisons.core import Finding, Measured, Result
-from skfairtest.comparisons.family import decide
-from skfairtest.comparisons.frames import warn_about_people, warn_about_resamples
+from skfairtest.comparisons.family import decide, p_of
+from skfairtest.comparisons.frames import warn_about_people, warn_about_resamples, written_labels
 from skfairtest.comparisons.measure import measure
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.comparisons.unknown import with_unknown
 from skfairtest.inference.multiplicity import Extreme, extreme_disparity
 from skfairtest.metrics import Metric, Rate, disparity_of, resolve_metrics
 from skfairtest.tables import Sample
+
+
+class Compared:
+    """What tests of comparisons have in common once they are fitted."""
+
+    comparisons_: Any
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the comparisons as a flat frame.
+
+        Returns
+        -------
+        DataFrame
+            A copy of `comparisons_` in which the labels of several features are joined into one text ("Asian, Female"),
+            so that it can be written to any file.
+        """
+        check_is_fitted(self)
+        return written_labels(self.comparisons_)
+
+    def _set_verdict(self, result: Result) -> None:
+        """Set what was found, and the comparison that it rests on."""
+        verdict, leading = result.verdict, result.leading
+        self.p_value_, self.p_value_interval_ = p_of(verdict.log_p), verdict.limits
+        self.rejected_, self.concern_ = verdict.rejected, verdict.concern
+        self.statistic_, self.disparity_ = float(leading.evidence.statistic), float(leading.estimate.disparity)
+        self.confidence_interval_, self._leading = leading.interval, verdict.leading[1]
+        self.adjust_, self.n_resamples_ = verdict.adjust, verdict.n_resamples
 
 
 def settings_of(metrics: Sequence[Metric] | None, params: Mapping[str, Any]) -> Settings:

@@ -15,24 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from skfairtest import metrics
 from skfairtest._utils.errors import ParameterError
 from skfairtest.inference.rates import Question
-from skfairtest.metrics import (
-    Bootstrap,
-    BuiltIn,
-    ByCell,
-    Context,
-    Evaluated,
-    Functional,
-    Jackknife,
-    Mean,
-    MetricError,
-    Rate,
-    Robust,
-    ScoreMetric,
-    Share,
-    shared_codes,
-)
 from skfairtest.readers import Numbers
 from skfairtest.tables import Kinds, Sample, Values
 
@@ -60,7 +45,7 @@ class Evaluation:
         Where labels are permuted: a column, everywhere (None), or "condition".
     """
 
-    metric: ScoreMetric | Rate
+    metric: metrics.ScoreMetric | metrics.Rate
     kinds: Kinds
     pos_label: Any
     question: Question
@@ -75,13 +60,15 @@ class Evaluation:
     @property
     def is_own(self) -> bool:
         """Whether it is a function that a user wrote."""
-        return isinstance(self.metric, ScoreMetric) and not isinstance(self.metric, BuiltIn)
+        return isinstance(self.metric, metrics.ScoreMetric) and not isinstance(self.metric, metrics.BuiltIn)
 
     @property
     def has_effective_people(self) -> bool:
         """Whether it is a rate whose variance says how many people it rests on."""
         return (
-            isinstance(self.metric, Rate) and self.metric.value is None and self.variance in ("auto", "delta", "score")
+            isinstance(self.metric, metrics.Rate)
+            and self.metric.value is None
+            and self.variance in ("auto", "delta", "score")
         )
 
     @property
@@ -92,60 +79,60 @@ class Evaluation:
     @property
     def is_plain_mean(self) -> bool:
         """Whether it is the mean of people who count alike, with a standard error, tested at equality by default."""
-        question, tested = self.question, self.variance is not None and type(self._of_all) is Mean
+        question, tested = self.question, self.variance is not None and type(self._of_all) is metrics.Mean
         return tested and question.method in ("auto", "permutation") and question.margin_bounds is None
 
     @property
     def bounds(self) -> tuple[float, float]:
         """The smallest and largest possible value."""
-        return (0.0, 1.0) if isinstance(self.metric, Rate) else self.metric.bounds
+        return (0.0, 1.0) if isinstance(self.metric, metrics.Rate) else self.metric.bounds
 
-    def functional(self, kinds: Kinds) -> Functional:
+    def functional(self, kinds: Kinds) -> metrics.Functional:
         """Return the metric of some kinds of people with the standard error that it is going to have."""
         return self._of_all if kinds is self.kinds else self._functional(kinds)
 
     @cached_property
-    def _of_all(self) -> Functional:
+    def _of_all(self) -> metrics.Functional:
         """The metric of everybody, whom comparisons with the rest share: scores are sorted once."""
         return self._functional(self.kinds)
 
-    def _functional(self, kinds: Kinds) -> Functional:
+    def _functional(self, kinds: Kinds) -> metrics.Functional:
         k = kinds.size
         bare = self._bare(kinds)
         weight, cluster = kinds.weight, kinds.cluster
         few = k <= MOST_LEFT_OUT
-        evaluated = type(bare) is Evaluated
+        evaluated = type(bare) is metrics.Evaluated
         if weight is not None or cluster is not None:
             if self.variance in ("auto", "delta", "score") and not evaluated:
-                return Robust(bare, weight, cluster)
+                return metrics.Robust(bare, weight, cluster)
             if self.variance is None:
-                return Evaluated(Robust(bare, weight).values, None, self.bounds)
+                return metrics.Evaluated(metrics.Robust(bare, weight).values, None, self.bounds)
             by_cell = self._by_cell(kinds) if self.variance in ("auto", "delta") else None
             if by_cell is not None:
-                return Robust(by_cell, weight, cluster)
+                return metrics.Robust(by_cell, weight, cluster)
             if few and cluster is None and self.variance != "bootstrap":
-                return Robust(Jackknife(bare, weight), weight)
+                return metrics.Robust(metrics.Jackknife(bare, weight), weight)
             self._refuse_jackknife(k)
-            return Bootstrap(Robust(bare, weight), cluster=cluster)
+            return metrics.Bootstrap(metrics.Robust(bare, weight), cluster=cluster)
         if self.variance is None:
-            return Evaluated(bare.values, None, self.bounds)
+            return metrics.Evaluated(bare.values, None, self.bounds)
         if self.variance == "jackknife" or (self.variance == "auto" and evaluated and bare.error == "none" and few):
             if not few:
                 self._refuse_jackknife(k)
-            return Jackknife(bare)
+            return metrics.Jackknife(bare)
         if self.variance == "bootstrap" or (evaluated and bare.error == "none"):
-            return Bootstrap(bare)
+            return metrics.Bootstrap(bare)
         return bare
 
-    def _by_cell(self, kinds: Kinds) -> Functional | None:
+    def _by_cell(self, kinds: Kinds) -> metrics.Functional | None:
         """Return somebody's function of the few cells that it tells apart, if it takes masses."""
-        if not isinstance(self.metric, ScoreMetric) or not self.metric.takes_weights:
+        if not isinstance(self.metric, metrics.ScoreMetric) or not self.metric.takes_weights:
             return None
         found = kinds.without_weights(MOST_LEFT_OUT)
         if found is None:
             return None
         cells, cell = found
-        return ByCell(self._bare(cells), cell)
+        return metrics.ByCell(self._bare(cells), cell)
 
     def check(self, sample: Sample, kinds: Kinds, masses: np.ndarray, whose: str, stratum: int) -> float:
         """Return the seconds that a user's function takes; raise an error that says for whom it cannot be computed.
@@ -155,13 +142,13 @@ class Evaluation:
         ValueError
             If it raises, returns NaN or anything but one number.
         """
-        if isinstance(self.metric, Rate) or type(self.metric).check is BuiltIn.check:  # accepts anybody
+        if isinstance(self.metric, metrics.Rate) or type(self.metric).check is metrics.BuiltIn.check:  # accepts anybody
             return 0.0
         started = time.perf_counter()
         weighted = masses if kinds.weight is None else masses * kinds.weight
         try:
-            self.metric.check(Context(kinds.values, self.pos_label), weighted)
-        except MetricError as problem:
+            self.metric.check(metrics.Context(kinds.values, self.pos_label), weighted)
+        except metrics.MetricError as problem:
             if sample.control_names:
                 whose += f" of stratum {sample.stratum_labels[stratum]!r}"
             raise ParameterError(f"metric cannot be computed in {whose}: {problem}") from problem
@@ -179,11 +166,11 @@ class Evaluation:
                 f"{k:,}: use variance='bootstrap'"
             )
 
-    def _bare(self, kinds: Kinds) -> Functional:
-        if isinstance(self.metric, Rate):
+    def _bare(self, kinds: Kinds) -> metrics.Functional:
+        if isinstance(self.metric, metrics.Rate):
             event, given = masks_of(self.metric, kinds, self.pos_label)
-            return Share(event, given, self.metric.value, self.metric.slope)
-        return self.metric.functional(Context(kinds.values, self.pos_label))
+            return metrics.Share(event, given, self.metric.value, self.metric.slope)
+        return self.metric.functional(metrics.Context(kinds.values, self.pos_label))
 
     def block(self, kinds: Kinds) -> np.ndarray:
         """Number the kinds among which labels are exchanged; -1 where they stay."""
@@ -193,11 +180,11 @@ class Evaluation:
         return kinds.blocks(self.within)
 
 
-def masks_of(rate: Rate, kinds: Kinds, pos_label: Any) -> tuple[np.ndarray, np.ndarray]:
+def masks_of(rate: metrics.Rate, kinds: Kinds, pos_label: Any) -> tuple[np.ndarray, np.ndarray]:
     """Masks of the kinds counted in a rate's numerator and denominator."""
     named = {name: values for name, values in kinds.values.items() if name in ("y_true", "y_pred")}
     positive = {name: values.is_label(pos_label) for name, values in named.items()}
-    return rate.masks(positive, shared_codes(named))
+    return rate.masks(positive, metrics.shared_codes(named))
 
 
 def binning_error(made: Evaluation, sample: Sample) -> float:

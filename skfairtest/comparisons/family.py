@@ -17,17 +17,7 @@ from skfairtest.comparisons.contrasts import BEST, against_best
 from skfairtest.comparisons.core import RESAMPLED, Comparison, Finding, Measured, Result, Verdict
 from skfairtest.comparisons.rates import enumerable, joint_log_p
 from skfairtest.comparisons.settings import Settings
-from skfairtest.inference.multiplicity import (
-    ADJUSTMENTS,
-    FAMILYWISE,
-    are_tied,
-    distinct,
-    holm,
-    max_t_extreme,
-    max_t_p,
-    max_t_quantile,
-    shaffer,
-)
+from skfairtest.inference import multiplicity
 from skfairtest.inference.rates import Question
 from skfairtest.inference.resampling import p_value_limits
 
@@ -73,7 +63,7 @@ def decide(measured: Sequence[Measured], settings: Settings, *, together: bool =
         _by_hypothesis(comparisons, np.flatnonzero(np.equal(deciding, which)).tolist()) for which in (True, False)
     ]
     hypotheses = [[comparisons[same[0]].estimate.hypothesis for same in tested] for tested in families]
-    if settings.adjust == "shaffer" and not any(map(are_tied, hypotheses)):
+    if settings.adjust == "shaffer" and not any(map(multiplicity.are_tied, hypotheses)):
         settings = replace(settings, adjust="holm")
     found: dict[int, Finding] = {}
     for tested in families:
@@ -109,7 +99,10 @@ def decide(measured: Sequence[Measured], settings: Settings, *, together: bool =
 def _by_hypothesis(comparisons: Sequence[Comparison], places: Iterable[int]) -> list[list[int]]:
     """Put comparisons with the same hypothesis together, in the order of the first ones."""
     listed = list(places)
-    return [[listed[i] for i in same] for same in distinct([comparisons[p].estimate.hypothesis for p in listed])]
+    return [
+        [listed[i] for i in same]
+        for same in multiplicity.distinct([comparisons[p].estimate.hypothesis for p in listed])
+    ]
 
 
 def _log_p(tested: Iterable[Sequence[Comparison]]) -> Floats:
@@ -130,10 +123,10 @@ def _findings(
         # A joint distribution of another statistic must not undercut the comparison's own p-value.
         adjusted = np.maximum(adjusted, log_p)
     elif settings.adjust == "shaffer":
-        adjusted = shaffer(log_p, [first.estimate.hypothesis for first in firsts])
+        adjusted = multiplicity.shaffer(log_p, [first.estimate.hypothesis for first in firsts])
     else:
-        adjusted = ADJUSTMENTS[settings.adjust](log_p)
-    if settings.adjust in FAMILYWISE and not joint:
+        adjusted = multiplicity.ADJUSTMENTS[settings.adjust](log_p)
+    if settings.adjust in multiplicity.FAMILYWISE and not joint:
         error = alpha / len(tested)
     places = [(place, value) for same, value in zip(tested, adjusted.tolist(), strict=True) for place in same]
     family = [comparisons[place] for place, _ in places]
@@ -239,8 +232,8 @@ def _max_t(
                 error = 1 - (1 - settings.alpha) ** (1 / len(family))
         else:
             draws = _draws(together)
-            found = np.log(max_t_p(draws, np.array([one.evidence.oriented_statistic for one in together])))
-            criticals.append(max_t_quantile(draws, "greater", level))
+            found = np.log(multiplicity.max_t_p(draws, np.array([one.evidence.oriented_statistic for one in together])))
+            criticals.append(multiplicity.max_t_quantile(draws, "greater", level))
         # Rates conditioned differently have no joint distribution: their blocks are combined by Bonferroni.
         adjusted[places] = np.minimum(found + np.log(len(joint)), 0.0)
     # A critical value is on the scale of the normal quantile that it replaces only for studentized statistics.
@@ -259,7 +252,7 @@ def _monte_carlo_limits(
         together = [main[place] for place in next(places for places in joint if leading in places)]
         times *= len(joint)
         if len(together) > 1 and not _are_enumerable(together):
-            counts, times = max_t_extreme(_draws(together), evidence.oriented_statistic), len(joint)
+            counts, times = multiplicity.max_t_extreme(_draws(together), evidence.oriented_statistic), len(joint)
     elif settings.question.alternative != "equivalence":
         times, others = times * len(main), len(main)
     if counts[0] is None:
@@ -286,11 +279,11 @@ def _verdict(
     equivalence = settings.question.alternative == "equivalence"
     log_p, main = _log_p(tested), [same[0] for same in tested]
     # One test has one answer, whatever its comparisons are adjusted by; an audit has findings, and is about these.
-    own = together or settings.adjust in FAMILYWISE
+    own = together or settings.adjust in multiplicity.FAMILYWISE
     if equivalence:
         deciding, target = log_p, log_p.max()
     else:
-        adjusted = np.array([one.log_p_adjusted for one in main]) if own else holm(log_p)
+        adjusted = np.array([one.log_p_adjusted for one in main]) if own else multiplicity.holm(log_p)
         deciding = np.where(shown, adjusted, np.inf)
         target = deciding.min()
     with np.errstate(invalid="ignore"):

@@ -199,11 +199,7 @@ class Supposed:
 
 
 def detectable_sizes(
-    supposed: Sequence[Supposed],
-    power: float = DETECTION_POWER,
-    *,
-    direction: str = "farther",
-    accuracy: str = "quick",
+    supposed: Sequence[Supposed], power: float = DETECTION_POWER, *, direction: str = "farther", accuracy: str = "quick"
 ) -> Floats:
     """Return sizes of disparities that are found with a power; see `detectable_rates` for direction and accuracy.
 

@@ -7,24 +7,13 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
+from skfairtest import readers
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError, renaming
+from skfairtest.comparisons.engine import Compared
 from skfairtest.comparisons.measure import cells_read
 from skfairtest.comparisons.settings import Settings
 from skfairtest.metrics import Calibration, Metric, ScoreMetric
-from skfairtest.readers import (
-    check_rows,
-    classes_of,
-    decisions,
-    given_to_fit,
-    in_memory,
-    one_column,
-    positive_scores,
-    predict,
-    predictions_from_X,
-    scores,
-    unknown_groups,
-)
 from skfairtest.report.mixin import ReportMixin
 from skfairtest.tables import CountTable, Sample
 
@@ -53,8 +42,8 @@ class Inputs:
     @classmethod
     def of_fit(cls, X: Any, y: Any, predict_params: dict[str, Any] | None, **columns: Any) -> Self:
         """What a ``fit`` is given, with the columns of `X` in the place of their names."""
-        X, y, columns = given_to_fit(X, y, columns)
-        return cls(X, one_column(y, warned=True), columns, None, predict_params)
+        X, y, columns = readers.given_to_fit(X, y, columns)
+        return cls(X, readers.one_column(y, warned=True), columns, None, predict_params)
 
     @property
     def groups(self) -> Any:
@@ -62,7 +51,7 @@ class Inputs:
         return self.columns["sensitive_features"]
 
 
-class GroupsTest(ReportMixin):
+class GroupsTest(Compared, ReportMixin):
     """A test of groups of people, who come with a model, with predictions or in a table of counts."""
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {
@@ -231,10 +220,14 @@ class GroupsTest(ReportMixin):
             raise ParameterError(
                 f"estimator is not for from_predictions, which takes predictions: use {name}(estimator).fit(X, y, ...)"
             )
-        y_true, y_pred, y_score = (one_column(in_memory(values)) for values in (y_true, y_pred, y_score))
-        y_pred, y_score = (positive_scores(values, y_true, params.get("pos_label")) for values in (y_pred, y_score))
+        y_true, y_pred, y_score = (
+            readers.one_column(readers.in_memory(values)) for values in (y_true, y_pred, y_score)
+        )
+        y_pred, y_score = (
+            readers.positive_scores(values, y_true, params.get("pos_label")) for values in (y_pred, y_score)
+        )
         if y_score is not None:
-            predictions_from_X(y_score, "y_score")
+            readers.predictions_from_X(y_score, "y_score")
         if y_pred is None and y_score is None:
             raise ParameterError("y_pred and y_score are both None: pass predictions, or scores for a metric of scores")
         decided = params.get("prediction_threshold") is not None
@@ -245,14 +238,14 @@ class GroupsTest(ReportMixin):
         if y_pred is None and cls._scores_are_predictions and not decided:
             y_pred, y_score = y_score, None
         elif y_pred is not None:
-            predictions_from_X(y_pred, "y_pred")
+            readers.predictions_from_X(y_pred, "y_pred")
         columns = {
             "sensitive_features": sensitive_features,
             "control_features": control_features,
             "sample_weight": sample_weight,
             "clusters": clusters,
         }
-        columns = {name: in_memory(values) for name, values in columns.items()}
+        columns = {name: readers.in_memory(values) for name, values in columns.items()}
         test = cls(**params)
         with renaming("metric", cls._of):
             return test._fit_sample(*test._people(Inputs(y_pred, y_true, columns, y_score, called="y_pred")))
@@ -374,8 +367,8 @@ class GroupsTest(ReportMixin):
             raise self._without_groups("the groups to compare", "sex")
         seed = self._seed()
         if self.estimator is None and inputs.called == "X":
-            X = positive_scores(X, y, self.pos_label)
-            predictions_from_X(X)  # what is no predictions is the first thing to be said
+            X = readers.positive_scores(X, y, self.pos_label)
+            readers.predictions_from_X(X)  # what is no predictions is the first thing to be said
         asked, needed = self._asked(y) if metrics is None else (metrics, cells_read(metrics, settings))
         if metrics is not None and "y_true" in needed and y is None:
             names = ", ".join(metric.name for metric in metrics if "y_true" in metric.reads)
@@ -388,7 +381,7 @@ class GroupsTest(ReportMixin):
             y_pred, y_score = self._ask(self.estimator, inputs, asked, needed, common)
         elif self.prediction_threshold is not None:  # a fit's predictions are scores then
             y_score = X if y_score is None else y_score
-            y_pred = decisions(y_score, self.prediction_threshold, y_true=y, pos_label=self.pos_label)
+            y_pred = readers.decisions(y_score, self.prediction_threshold, y_true=y, pos_label=self.pos_label)
             y_score = y_score if metrics is None or "y_score" in needed else None
         elif y_score is None and needed <= {"y_true", "y_score"} and "y_score" in needed:
             y_pred, y_score = None, X  # a metric of scores alone takes them as predictions too
@@ -412,7 +405,7 @@ class GroupsTest(ReportMixin):
         y_pred: Any = None
         y_score: Any = None
         if not decided and ("y_pred" in needed or "y_score" not in needed):
-            y_pred = predict(estimator, inputs.X, call=inputs.call, **common)
+            y_pred = readers.predict(estimator, inputs.X, call=inputs.call, **common)
         if decided or "y_score" in needed:
             responses: tuple[str, ...] = SCORED
             names = "prediction_threshold"
@@ -422,23 +415,19 @@ class GroupsTest(ReportMixin):
                 responses = (self.response,)
             known = {"metric": names, "pos_label": self.pos_label, "y_true": inputs.y}
             known["probabilities"] = decided or self.response == "predict"
-            y_score = scores(estimator, inputs.X, responses, **known, **common)
+            y_score = readers.scores(estimator, inputs.X, responses, **known, **common)
         if decided:
-            labels = {"classes": classes_of(estimator), "y_true": inputs.y, "pos_label": self.pos_label}
-            y_pred = decisions(y_score, self.prediction_threshold, **labels)
+            labels = {"classes": readers.classes_of(estimator), "y_true": inputs.y, "pos_label": self.pos_label}
+            y_pred = readers.decisions(y_score, self.prediction_threshold, **labels)
         return y_pred, y_score if "y_score" in needed else None
 
     def _asking(self, models: Sequence[Any], inputs: Inputs, seed: Any) -> dict[str, Any]:
         """Check who models are asked about, and return what they are given beside `X`."""
         # Before a model is asked: it might pair the groups it is handed with other people.
-        check_rows(inputs.X, y=inputs.y, **inputs.columns)
-        cautions = (unknown_groups(model, inputs.groups, inputs.predict_params) for model in models)
+        readers.check_rows(inputs.X, y=inputs.y, **inputs.columns)
+        cautions = (readers.unknown_groups(model, inputs.groups, inputs.predict_params) for model in models)
         self._cautions = tuple(dict.fromkeys(filter(None, cautions)))
-        return {
-            "sensitive_features": inputs.groups,
-            "predict_params": inputs.predict_params,
-            "random_state": seed,
-        }
+        return {"sensitive_features": inputs.groups, "predict_params": inputs.predict_params, "random_state": seed}
 
 
 def _check_cells(sample: Sample, metrics: Sequence[Metric], needed: Set[str]) -> None:

@@ -13,17 +13,8 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.parallel import in_parallel
 from skfairtest._utils.progress import progress
 from skfairtest._utils.typing import Floats
+from skfairtest.comparisons import core
 from skfairtest.comparisons.contrasts import Design, Known, disparity_bounds, new_hypotheses
-from skfairtest.comparisons.core import (
-    Comparison,
-    Enumerated,
-    Estimate,
-    Evidence,
-    Exclusion,
-    GroupValues,
-    Measurement,
-    NullDistribution,
-)
 from skfairtest.comparisons.resample import evidence_of_draws, evidence_of_samples, orient
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference import null_distribution, rate_draws
@@ -53,7 +44,7 @@ from skfairtest.metrics import Rate
 
 
 @dataclass(frozen=True)
-class RateNull(NullDistribution):
+class RateNull(core.NullDistribution):
     """The null distribution of a rate of two sides, given how many people meet the condition on both."""
 
     pair: Pair
@@ -72,10 +63,7 @@ class RateNull(NullDistribution):
 
     @classmethod
     def limits_of_all(
-        cls,
-        nulls: Sequence[Self],
-        critical: Sequence[tuple[float, float]],
-        bounds: Sequence[tuple[float, float]],
+        cls, nulls: Sequence[Self], critical: Sequence[tuple[float, float]], bounds: Sequence[tuple[float, float]]
     ) -> list[tuple[float, float]]:
         """Invert the score tests of all comparisons with the same critical values at once."""
         asked = [
@@ -109,7 +97,7 @@ class RateNull(NullDistribution):
             return None
         return int(pair.x1[0]), int(pair.d1[0]), int(pair.x2[0]), int(pair.d2[0])
 
-    def error(self, estimate: Estimate) -> float:
+    def error(self, estimate: core.Estimate) -> float:
         """Return the delta method's standard error."""
         if self.question.disparity == "odds_ratio":
             return log_odds_ratio(self.pair)[1]
@@ -117,7 +105,7 @@ class RateNull(NullDistribution):
             return np.nan
         return float(linearized(self.pair, self.scale, self.question.disparity, smooth=0.5)[1])
 
-    def enumerated(self, log_p: float, method: str) -> Enumerated | None:
+    def enumerated(self, log_p: float, method: str) -> core.Enumerated | None:
         """Return the distribution of the difference given how many events both sides have; None if it is too long."""
         pair, conditional = self.pair, method == "exact conditional"
         if not method.startswith("exact") or self.question.margin_bounds is not None:
@@ -132,9 +120,9 @@ class RateNull(NullDistribution):
         unit = 1 / float(d1.sum() if pair.overall else (d1 * d2 / (d1 + d2)).sum())
         observed = (int(pair.x1.sum()) - expected) * unit
         moved = bins.moved(-expected * unit, unit)
-        return Enumerated(moved, observed, int(totals.sum()), len(d1), is_rate=self.scale.is_identity)
+        return core.Enumerated(moved, observed, int(totals.sum()), len(d1), is_rate=self.scale.is_identity)
 
-    def n_effective(self, estimate: Estimate) -> int:
+    def n_effective(self, estimate: core.Estimate) -> int:
         """The number of people of the group who meet the condition."""
         return int(self.pair.d1.sum())
 
@@ -168,10 +156,10 @@ class Counted:
     roles: dict[str, np.ndarray]
     question: Question
     contrasts: tuple[Contrast, ...]
-    estimates: tuple[Estimate, ...]
+    estimates: tuple[core.Estimate, ...]
     nulls: tuple[RateNull, ...]
-    excluded: tuple[Exclusion, ...]
-    values: GroupValues
+    excluded: tuple[core.Exclusion, ...]
+    values: core.GroupValues
 
     @property
     def scale(self) -> Scale:
@@ -212,14 +200,14 @@ def count(
             f"method='mid-p' is of disparity='odds_ratio', and {rate.name} is compared by its {question.disparity}: "
             "use method='auto'"
         )
-    excluded: list[Exclusion] = []
+    excluded: list[core.Exclusion] = []
     made = list(_estimates(design, rate, question, what, events, denominators, excluded))
     contrasts, estimates, nulls = zip(*made, strict=True) if made else ((), (), ())
     shown = group_values(events, denominators, scale, design.settings)
     return Counted(rate, *table, question, contrasts, estimates, nulls, tuple(excluded), shown)
 
 
-def group_values(events: np.ndarray, denominators: np.ndarray, scale: Scale, settings: Settings) -> GroupValues:
+def group_values(events: np.ndarray, denominators: np.ndarray, scale: Scale, settings: Settings) -> core.GroupValues:
     """Return a metric in every stratum and group, with Wilson limits."""
     z, _ = quantiles("two-sided", settings.alpha)
     low, high = wilson(events, denominators, z)
@@ -229,7 +217,7 @@ def group_values(events: np.ndarray, denominators: np.ndarray, scale: Scale, set
     if not scale.is_identity:
         error = error * scale.slope(value)
         value, low, high = scale.value(value), scale.value(low), scale.value(high)
-    return GroupValues(denominators, value, error, low, high)
+    return core.GroupValues(denominators, value, error, low, high)
 
 
 def _estimates(
@@ -239,8 +227,8 @@ def _estimates(
     what: tuple[Hashable, bool],
     events: np.ndarray,
     denominators: np.ndarray,
-    excluded: list[Exclusion],
-) -> Iterator[tuple[Contrast, Estimate, RateNull]]:
+    excluded: list[core.Exclusion],
+) -> Iterator[tuple[Contrast, core.Estimate, RateNull]]:
     """Yield what can be compared, and list what is left out."""
     sizes, scale = design.sample.sizes, scale_of(rate)
     missing: Counter[tuple[int, int | None]] = Counter()
@@ -347,21 +335,15 @@ def test_enumerated(counted: Sequence[Counted], settings: Settings) -> list[Test
 
 
 def test_rate(
-    made: Counted,
-    settings: Settings,
-    known: Known,
-    seed: np.random.SeedSequence,
-    *,
-    draw: bool,
-    enumerated: Tested,
-) -> Measurement:
+    made: Counted, settings: Settings, known: Known, seed: np.random.SeedSequence, *, draw: bool, enumerated: Tested
+) -> core.Measurement:
     """Test each comparison of one rate; draw tables where a resampled method or max-T needs them.
 
     A hypothesis is tested once: further comparisons with it take the p-value of the first. `enumerated` has been
     tested already.
     """
     if not made.estimates:
-        return Measurement((), made.excluded, made.values, settings.variance)
+        return core.Measurement((), made.excluded, made.values, settings.variance)
     question, method = made.question, made.question.method
     bootstrap, studentized = method == "bootstrap", settings.variance is not None
     table, shape = rate_table(made, settings), (made.scale, settings.variance)
@@ -404,13 +386,13 @@ def test_rate(
                 assert first is not None
                 (answered,) = answer_known([null.pair], null.scale, question, [(first.log_p, first.method)])
             beyond = orient(answered.statistic, question.alternative)
-            found = Evidence(
+            found = core.Evidence(
                 answered.log_p, answered.method, answered.statistic, answered.standard_error, beyond, draws.get(place)
             )
         if estimate.hypothesis is not None:
             known.setdefault(estimate.hypothesis, (estimate.sign, found))
-        comparisons.append(Comparison(estimate, null, found))
-    return Measurement(tuple(comparisons), made.excluded, made.values, settings.variance)
+        comparisons.append(core.Comparison(estimate, null, found))
+    return core.Measurement(tuple(comparisons), made.excluded, made.values, settings.variance)
 
 
 def _permute(
@@ -475,7 +457,7 @@ def _asymptotic_log_p(null: RateNull) -> float:
     return answer(null.pair, null.scale, replace(null.question, method="asymptotic")).log_p
 
 
-def enumerable(estimates: Sequence[Estimate], nulls: Sequence[NullDistribution]) -> bool:
+def enumerable(estimates: Sequence[core.Estimate], nulls: Sequence[core.NullDistribution]) -> bool:
     """Whether rates on disjoint conditions have an enumerated joint distribution: one pair of groups, one stratum."""
     question, contrast = nulls[0].question, estimates[0].contrast
     return (
@@ -485,7 +467,7 @@ def enumerable(estimates: Sequence[Estimate], nulls: Sequence[NullDistribution])
     )
 
 
-def joint_log_p(comparisons: Sequence[Comparison]) -> Floats:
+def joint_log_p(comparisons: Sequence[core.Comparison]) -> Floats:
     """Return the adjusted log p-values of comparisons that are `enumerable`."""
     tables = [table for comparison in comparisons if (table := comparison.null.joint_table()) is not None]
     return product_log_p(tables, np.array([comparison.evidence.statistic for comparison in comparisons]))

@@ -13,37 +13,10 @@ from joblib import effective_n_jobs
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Moments
-from skfairtest.comparisons.contrasts import (
-    EXTREME,
-    FEW,
-    LOPSIDED,
-    MISPLACED,
-    MISSED,
-    SINGLE,
-    SKEWED,
-    SMALL,
-    SMALLEST_GROUP,
-    UNSEEN,
-    Design,
-    Known,
-    disparity_bounds,
-    groups_of,
-    new_hypotheses,
-)
+from skfairtest.comparisons import contrasts
+from skfairtest.comparisons import resample as resampling
 from skfairtest.comparisons.core import Comparison, DrawnNull, Estimate, Evidence, Exclusion, GroupValues, Measurement
 from skfairtest.comparisons.evaluation import Evaluation
-from skfairtest.comparisons.resample import (
-    LONG,
-    Task,
-    announce,
-    evidence_of_draws,
-    evidence_of_samples,
-    farthest_beyond,
-    join,
-    orient,
-    resample,
-    resample_all,
-)
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.sides import TwoSides, evaluate_sides
 from skfairtest.inference import two_sides
@@ -124,7 +97,9 @@ class Family:
     members: tuple[Compared, ...]
 
 
-def measure_studentized(design: Design, made: Evaluation, known: Known, seed: np.random.SeedSequence) -> Measurement:
+def measure_studentized(
+    design: contrasts.Design, made: Evaluation, known: contrasts.Known, seed: np.random.SeedSequence
+) -> Measurement:
     """Make and test the comparisons of one metric."""
     if made.question.disparity == "odds_ratio":
         what = " of people with weights or in clusters" if isinstance(made.metric, Rate) else ", which is no rate"
@@ -149,14 +124,16 @@ def measure_studentized(design: Design, made: Evaluation, known: Known, seed: np
         if family:
             families.append(Family(sides, family))
             normal = made.variance is not None and not (made.is_scored or corrected)
-            if normal and abs(sides.skewness()) > SKEWED:
-                doubtful.append((family[0].estimate.group, EXTREME))
+            if normal and abs(sides.skewness()) > contrasts.SKEWED:
+                doubtful.append((family[0].estimate.group, contrasts.EXTREME))
     excluded += design.undefined(made.name, missing, _why_undefined(made))
     tested = _test(made, families, design, known, seed, announced=announced)
     if design.settings.published:
         doubtful += [(c.estimate.group, _FEWER) for c in tested if _undercuts(c, design.settings.alpha)]
     if corrected:
-        doubtful += [(c.estimate.group, MISSED) for c in tested if _may_lack_extremes(c, design.settings.alpha)]
+        doubtful += [
+            (c.estimate.group, contrasts.MISSED) for c in tested if _may_lack_extremes(c, design.settings.alpha)
+        ]
     # Pooled comparisons come before those within strata.
     tested.sort(key=lambda c: -1 if c.estimate.is_pooled else c.estimate.contrast.stratum)  # type: ignore[arg-type,return-value]
     return Measurement(tuple(tested), tuple(excluded), values, error, tuple(doubtful))
@@ -180,7 +157,7 @@ def _may_lack_extremes(comparison: Comparison, alpha: float) -> bool:
     if evidence.log_p > float(np.log(alpha)):
         return False
     skewness, people = null.sides.unseen(-np.sign(evidence.statistic))
-    return skewness > LOPSIDED and people < UNSEEN
+    return skewness > contrasts.LOPSIDED and people < contrasts.UNSEEN
 
 
 def _why_undefined(made: Evaluation) -> str:
@@ -193,7 +170,7 @@ def _why_undefined(made: Evaluation) -> str:
 
 
 def _values(
-    design: Design, made: Evaluation, seed: np.random.SeedSequence, doubtful: list[tuple[Any, str]]
+    design: contrasts.Design, made: Evaluation, seed: np.random.SeedSequence, doubtful: list[tuple[Any, str]]
 ) -> tuple[GroupValues, str | None, bool]:
     """Evaluate the metric in every stratum and group.
 
@@ -216,17 +193,17 @@ def _values(
         try:
             seconds = made.check(sample, kinds, counts[0], f"group {name!r}", stratum)
         except ValueError:
-            if sample.sizes[:, group].sum() < SMALLEST_GROUP:  # compared with nobody: no answer depends on it
+            if sample.sizes[:, group].sum() < contrasts.SMALLEST_GROUP:  # compared with nobody: no answer depends on it
                 continue
             raise
         evaluations = 2 * (1 + _evaluations_for_error(functional, counts.shape[1]))
         resampled = made.question.method != "asymptotic" and made.question.margin_bounds is None
-        if seconds * evaluations > LONG and resampled and not settings.adaptive and not announced:
+        if seconds * evaluations > resampling.LONG and resampled and not settings.adaptive and not announced:
             # A single resample is too long to wait for, unless it is what a first call takes that is slow.
             seconds = min(seconds, made.check(sample, kinds, counts[0], f"group {name!r}", stratum))
-            if seconds * evaluations > LONG:
+            if seconds * evaluations > resampling.LONG:
                 ways = len(design.contrasts) / effective_n_jobs(settings.n_jobs)  # type: ignore[arg-type]
-                announce(made.name, ways * seconds * evaluations * settings.n_resamples, settings)
+                resampling.announce(made.name, ways * seconds * evaluations * settings.n_resamples, settings)
                 announced = True
         found, variance = functional.moments(masses, rng)
         value[place] = float(found[0])
@@ -237,11 +214,11 @@ def _values(
             worths[place] = functional.worth(masses)[0]
         if made.is_scored and functional.counts_misplaced:
             wrong = float(functional.misplaced(masses, masses)[0][0])
-            few = wrong < MISPLACED
+            few = wrong < contrasts.MISPLACED
             why = f"rests on few people who are misranked ({wrong:.1f}), too few to say how uncertain it is"
         else:
-            least = SINGLE if corrected and n_effective[place] >= UNSEEN else SMALL
-            few, why = made.variance is not None and float(functional.informative(masses)[0]) < least, FEW
+            least = contrasts.SINGLE if corrected and n_effective[place] >= contrasts.UNSEEN else contrasts.SMALL
+            few, why = made.variance is not None and float(functional.informative(masses)[0]) < least, contrasts.FEW
         if few and not (sample.control_names or np.isnan(found[0])):
             doubtful.append((name, why))
     low, high = (np.full(shape, np.nan) for _ in range(2))
@@ -275,7 +252,7 @@ def _at_least(error: float, n: float, bounds: tuple[float, float]) -> float:
 
 
 def _compared(
-    design: Design,
+    design: contrasts.Design,
     made: Evaluation,
     base: Contrast,
     other: Any,
@@ -316,7 +293,7 @@ def _compared(
             continue
         strata = whole.places if place is None else [place]
         estimate = design.estimate(
-            made.name, contrast, other, values, disparity, disparity_bounds(made.bounds, question.disparity),
+            made.name, contrast, other, values, disparity, contrasts.disparity_bounds(made.bounds, question.disparity),
             hypothesis=design.hypothesis(question, contrast, what, strata), strata=strata, undefined=no_ratio,
         )  # fmt: skip
         form, studentized = sides.form(question.disparity), made.variance is not None
@@ -346,8 +323,8 @@ def _shown(sides: TwoSides, disparity: str) -> tuple[tuple[float, float], float,
 def _test(
     made: Evaluation,
     families: list[Family],
-    design: Design,
-    known: Known,
+    design: contrasts.Design,
+    known: contrasts.Known,
     seed: np.random.SeedSequence,
     *,
     announced: bool,
@@ -359,7 +336,7 @@ def _test(
     elif method == "auto":
         method = "asymptotic" if question.margin_bounds is not None or _too_many(families) else "permutation"
     seeds = seed.spawn(len(families) + 1)
-    n_tested = len(new_hypotheses([one.estimate for family in families for one in family.members], {}))
+    n_tested = len(contrasts.new_hypotheses([one.estimate for family in families for one in family.members], {}))
     if method == "bootstrap" or (settings.adjust == "max_t" and n_tested > 1):
         families = _with_samples(made, families, design, seeds[-1])
     if method == "permutation":
@@ -372,7 +349,7 @@ def _test(
     for family, found in zip(families, tested, strict=True):
         for one, (null, evidence) in zip(family.members, found, strict=True):
             if method != "bootstrap" and null.samples is not None:
-                joint, beyond = farthest_beyond(null.samples, question)
+                joint, beyond = resampling.farthest_beyond(null.samples, question)
                 evidence = replace(evidence, joint_draws=joint, oriented_statistic=beyond)
             comparisons.append(Comparison(one.estimate, null, evidence))
     return comparisons
@@ -407,7 +384,7 @@ def _permuted(
     made: Evaluation,
     families: Sequence[Family],
     settings: Settings,
-    known: Known,
+    known: contrasts.Known,
     seeds: Sequence[np.random.SeedSequence],
     *,
     times: int,
@@ -419,15 +396,19 @@ def _permuted(
     """
     alternative = made.question.alternative
     tests = [_Permutations.of(family) for family in families]
-    tasks: dict[int, Task] = {}
+    tasks: dict[int, resampling.Task] = {}
     planned = set(known)
     for number, (family, own) in enumerate(zip(families, seeds, strict=False)):
         estimates = [one.estimate for one in family.members]
-        if new_hypotheses(estimates, planned):
+        if contrasts.new_hypotheses(estimates, planned):
             tests[number] = tests[number].with_proof(family, settings)
-            tasks[number] = Task(tests[number].draw(family), own, partial(tests[number].is_done, settings, alternative))
+            tasks[number] = resampling.Task(
+                tests[number].draw(family), own, partial(tests[number].is_done, settings, alternative)
+            )
         planned |= {estimate.hypothesis for estimate in estimates if estimate.hypothesis is not None}
-    drawn = dict(zip(tasks, resample_all(list(tasks.values()), settings, what=made.name, times=times), strict=True))
+    drawn = dict(
+        zip(tasks, resampling.resample_all(list(tasks.values()), settings, what=made.name, times=times), strict=True)
+    )
     out = []
     for number, (family, test) in enumerate(zip(families, tests, strict=True)):
         draws, found = np.concatenate(drawn[number]) if number in drawn else None, []
@@ -440,7 +421,7 @@ def _permuted(
                 assert draws is not None
                 column, observed = draws[:, place], test.observed[place]
                 freedom = null.freedom if null.studentized else None
-                evidence = evidence_of_draws(
+                evidence = resampling.evidence_of_draws(
                     column, observed, alternative, settings, method, error, freedom, null.skewness,
                     proven=test.proven[place],
                 )  # fmt: skip
@@ -529,7 +510,7 @@ def _asymptotic(made: Evaluation, one: Compared, method: str = "asymptotic") -> 
     log_p, statistic = choose(results, key=lambda result: result[0])
     if question.alternative == "two-sided" and len(tests) == 2:
         log_p = min(0.0, log_p + float(np.log(2)))
-    beyond = max(orient(value, side) for (_, value), (*_, side) in zip(results, tests, strict=True))
+    beyond = max(resampling.orient(value, side) for (_, value), (*_, side) in zip(results, tests, strict=True))
     return null, Evidence(log_p, method, statistic, one.standard_error, beyond)
 
 
@@ -538,11 +519,11 @@ def _bootstrapped(made: Evaluation, one: Compared) -> tuple[FormNull, Evidence]:
     if null.alike:
         scaled, asymptotic = _asymptotic(made, one)
         null, least = replace(null, form=scaled.form), asymptotic.log_p
-    return null, evidence_of_samples(null, one.standard_error if null.studentized else 1.0, least)
+    return null, resampling.evidence_of_samples(null, one.standard_error if null.studentized else 1.0, least)
 
 
 def _with_samples(
-    made: Evaluation, families: list[Family], design: Design, seed: np.random.SeedSequence
+    made: Evaluation, families: list[Family], design: contrasts.Design, seed: np.random.SeedSequence
 ) -> list[Family]:
     """Draw both values of all comparisons together, from people resampled within their groups."""
     n_groups, disparity = design.sample.sizes.shape[1], made.question.disparity
@@ -550,7 +531,7 @@ def _with_samples(
     pairs = []
     for family in families:
         contrast = family.members[0].estimate.contrast
-        first, second = groups_of(n_groups, contrast)
+        first, second = contrasts.groups_of(n_groups, contrast)
         keys = [tuple(side.tolist()) for side in (first, first | second if contrast.overall else second)]
         sets += [key for key in dict.fromkeys(keys) if key not in sets]
         pairs.append((sets.index(keys[0]), sets.index(keys[1]), contrast.overall))
@@ -560,10 +541,10 @@ def _with_samples(
         kinds, counts = made.kinds.within(place, [np.arange(n_groups) == g for g in range(n_groups)])
         strata.append(Sides(made.functional(kinds), counts, np.array(sets), kinds.rows, kinds.cluster))
     draw = partial(two_sides.draw_bootstrap, strata, pairs)
-    chunks = resample(draw, design.settings, seed, what=made.name)
+    chunks = resampling.resample(draw, design.settings, seed, what=made.name)
     out = []
     for number, family in enumerate(families):
-        moments = join([chunk[number] for chunk in chunks])
+        moments = resampling.join([chunk[number] for chunk in chunks])
         sampled = []
         for one in family.members:
             there = [places.index(place) for place in one.sides.places]

@@ -36,10 +36,7 @@ class UnknownNull(RateNull):
 
     @classmethod
     def limits_of_all(
-        cls,
-        nulls: Sequence[Self],
-        critical: Sequence[tuple[float, float]],
-        bounds: Sequence[tuple[float, float]],
+        cls, nulls: Sequence[Self], critical: Sequence[tuple[float, float]], bounds: Sequence[tuple[float, float]]
     ) -> list[tuple[float, float]]:
         """Return the smallest lower and the largest upper limit over all assignments."""
         corners = [[null._at(pair) for pair in corner_pairs(null.pair, null.unknown)] for null in nulls]

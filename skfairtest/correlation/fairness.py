@@ -6,52 +6,26 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
+from skfairtest import readers
 from skfairtest._utils.base import check_seed, seed_sequence
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import enumerated, label, name_of
 from skfairtest._utils.typing import Floats
-from skfairtest.comparisons.engine import judge
-from skfairtest.comparisons.family import p_of
-from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, null_distribution, written_labels
+from skfairtest.comparisons.engine import Compared, judge
+from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, null_distribution
 from skfairtest.comparisons.outcomes import numbers, own_outcome
 from skfairtest.comparisons.settings import Settings, check_settings
-from skfairtest.correlation.measure import (
-    COLUMNS,
-    EXCLUDED_COLUMNS,
-    crossed,
-    feature_values,
-    measure_correlations,
-    measured_correlations,
-    response,
-    usable,
-    zero_one,
-)
+from skfairtest.correlation import measure
 from skfairtest.correlation.report import CORRELATIONS, OUTCOMES, CorrelationSetup, correlation_document
 from skfairtest.correlation.statistics import Pairs, UndefinedCorrelationError, arrange
-from skfairtest.readers import (
-    Column,
-    check_rows,
-    check_same_people,
-    classes_of,
-    given_predictions,
-    given_to_fit,
-    in_memory,
-    one_column,
-    predictions_from_X,
-    read_column,
-    read_columns,
-    resolve_pos_label,
-)
 from skfairtest.report.document import Block
 from skfairtest.report.mixin import ReportMixin
 
 
-class CorrelationFairnessTest(ReportMixin):
+class CorrelationFairnessTest(Compared, ReportMixin):
     """Test whether predictions or errors are correlated with a continuous sensitive feature, such as age.
 
     Null hypothesis: the correlation of the outcome (`of`) with each sensitive feature is zero. The feature is never cut
@@ -248,32 +222,34 @@ class CorrelationFairnessTest(ReportMixin):
         if sensitive_features is None:
             raise self._without_groups("columns of numbers", "age")
         given = {"sensitive_features": sensitive_features, "control_features": control_features}
-        X, y, given = given_to_fit(X, y, given)
+        X, y, given = readers.given_to_fit(X, y, given)
         sensitive_features, control_features = given.values()
-        features = read_columns(sensitive_features, "sensitive_features", default_name="sensitive_feature")
-        controls: tuple[Column, ...] = ()
+        features = readers.read_columns(sensitive_features, "sensitive_features", default_name="sensitive_feature")
+        controls: tuple[readers.Column, ...] = ()
         if control_features is not None:
-            controls = read_columns(control_features, "control_features", default_name="control_feature")
-        x = feature_values(features, sensitive_features)
-        y = one_column(y, warned=True)
-        y_true = None if y is None else read_column(y, "y_true", name="y_true")
+            controls = readers.read_columns(control_features, "control_features", default_name="control_feature")
+        x = measure.feature_values(features, sensitive_features)
+        y = readers.one_column(y, warned=True)
+        y_true = None if y is None else readers.read_column(y, "y_true", name="y_true")
         people = {"y_true": y_true, "sensitive_features": features, "control_features": controls}
-        classes = classes_of(self.estimator) or ()
-        pos_label = resolve_pos_label(classes, self.pos_label) if len(classes) == 2 else None
+        classes = readers.classes_of(self.estimator) or ()
+        pos_label = readers.resolve_pos_label(classes, self.pos_label) if len(classes) == 2 else None
         if pos_label is None and self.pos_label is not None:
             raise ParameterError(
                 f"pos_label={self.pos_label!r} is a label of a classifier of two classes, and the estimator is none: "
                 "leave it out"
             )
         if self.estimator is None:
-            predicted: Any = predictions_from_X(X)
+            predicted: Any = readers.predictions_from_X(X)
         else:
-            check_rows(X, **people)
-            predicted = response(self.estimator, X, sensitive_features, predict_params, self.random_state, pos_label)
-        y_pred = read_column(predicted, "y_pred", name="y_pred")
-        check_same_people({"y_true": y_true, "y_pred": y_pred, **people})
+            readers.check_rows(X, **people)
+            predicted = measure.response(
+                self.estimator, X, sensitive_features, predict_params, self.random_state, pos_label
+            )
+        y_pred = readers.read_column(predicted, "y_pred", name="y_pred")
+        readers.check_same_people({"y_true": y_true, "y_pred": y_pred, **people})
         e = self._outcome(y_true, y_pred, classes, pos_label)
-        strata, labels = crossed(controls)
+        strata, labels = measure.crossed(controls)
         # Between people of equal outcome features decide in the order of their names, not of their columns.
         names = [column.name for column in features]
         pairs = arrange(x, e, strata if controls else None, order=np.argsort(names, kind="stable"))
@@ -338,22 +314,11 @@ class CorrelationFairnessTest(ReportMixin):
         ... ).disparity_
         0.933...
         """
-        y_true = one_column(in_memory(y_true))
-        predicted = given_predictions(cls.__name__, y_true, y_pred, y_score, params)
+        y_true = readers.one_column(readers.in_memory(y_true))
+        predicted = readers.given_predictions(cls.__name__, y_true, y_pred, y_score, params)
         return cls(**params).fit(
             predicted, y_true, sensitive_features=sensitive_features, control_features=control_features
         )
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the comparisons as a flat frame.
-
-        Returns
-        -------
-        DataFrame
-            A copy of `comparisons_` in which the labels of several control features are joined into one text.
-        """
-        check_is_fitted(self)
-        return written_labels(self.comparisons_)
 
     def _title(self) -> str:
         features = enumerated([label(feature) for feature in dict.fromkeys(self.comparisons_["feature"])])
@@ -375,7 +340,9 @@ class CorrelationFairnessTest(ReportMixin):
         # What is not studentized has no critical value on the scale of others.
         return replace(settings, variance=None) if callable(self.correlation) else settings
 
-    def _outcome(self, y_true: Column | None, y_pred: Column, classes: tuple[Any, ...], pos_label: Any) -> Floats:
+    def _outcome(
+        self, y_true: readers.Column | None, y_pred: readers.Column, classes: tuple[Any, ...], pos_label: Any
+    ) -> Floats:
         """Return each person's outcome."""
         if y_true is None and self.of != "prediction":
             raise ParameterError(f"y is missing: of={name_of(self.of)} needs the true values; of='prediction' does not")
@@ -389,10 +356,10 @@ class CorrelationFairnessTest(ReportMixin):
             return own_outcome(self.of, *labels)
         binary = len(classes) == 2
         labelled = binary and not hasattr(self.estimator, "predict_proba")
-        predicted = zero_one(y_pred, classes, pos_label) if labelled else numbers(y_pred, "y_pred")
+        predicted = measure.zero_one(y_pred, classes, pos_label) if labelled else numbers(y_pred, "y_pred")
         if y_true is None:
             return predicted
-        true = zero_one(y_true, classes, pos_label) if binary else numbers(y_true, "y_true")
+        true = measure.zero_one(y_true, classes, pos_label) if binary else numbers(y_true, "y_true")
         if callable(self.of):
             return own_outcome(self.of, true, predicted)
         if self.of == "prediction":
@@ -402,28 +369,22 @@ class CorrelationFairnessTest(ReportMixin):
     def _test(
         self, pairs: Pairs, names: list[str], labels: list[Any], settings: Settings, setup: CorrelationSetup
     ) -> None:
-        tested = usable(pairs, setup.controls, name_of(self.of))
+        tested = measure.usable(pairs, setup.controls, name_of(self.of))
         left, kept, seed = pairs.only(tested), [names[feature] for feature in tested], seed_sequence(self.random_state)
         what = f"{setup.measure} of {setup.outcome}"
         try:
-            comparisons = measure_correlations(left, kept, labels, self.correlation, settings, seed, what)
+            comparisons = measure.measure_correlations(left, kept, labels, self.correlation, settings, seed, what)
         except UndefinedCorrelationError as error:
             where = f" in {label(labels[error.stratum])}" if pairs.stratified else ""
             raise ParameterError(
                 f"correlation={name_of(self.correlation)} of {label(kept[error.feature])}{where} {error}: it must "
                 "return one number that is not NaN"
             ) from error
-        measured = measured_correlations(comparisons, pairs, names, labels, settings)
+        measured = measure.measured_correlations(comparisons, pairs, names, labels, settings)
         (result,) = judge([measured], settings)
-        verdict, leading = result.verdict, result.leading
-        self.p_value_, self.p_value_interval_ = p_of(verdict.log_p), verdict.limits
-        self.rejected_ = self.concern_ = verdict.rejected
-        self.statistic_, self.disparity_ = leading.evidence.statistic, leading.estimate.disparity
-        self.confidence_interval_ = leading.interval
-        self.comparisons_ = comparisons_frame(result.findings, COLUMNS)
-        self.excluded_ = excluded_frame(measured.excluded, EXCLUDED_COLUMNS)
+        self._set_verdict(result)
+        self.comparisons_ = comparisons_frame(result.findings, measure.COLUMNS)
+        self.excluded_ = excluded_frame(measured.excluded, measure.EXCLUDED_COLUMNS)
         pooled = [finding for finding in result.findings if finding.estimate.is_pooled]
-        self.null_distribution_ = null_distribution(pooled, verdict.n_resamples)
-        self.method_, self.adjust_ = "permutation", verdict.adjust
-        self.n_resamples_, self.n_samples_ = verdict.n_resamples, len(pairs.e)
-        self._leading = verdict.leading[1]
+        self.null_distribution_ = null_distribution(pooled, self.n_resamples_)
+        self.method_, self.n_samples_ = "permutation", len(pairs.e)

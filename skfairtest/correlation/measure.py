@@ -23,17 +23,7 @@ from skfairtest.comparisons.measure import undefined_draws
 from skfairtest.comparisons.outcomes import numbers
 from skfairtest.comparisons.resample import evidence_of_draws, resample
 from skfairtest.comparisons.settings import Settings
-from skfairtest.correlation.statistics import (
-    E_CONSTANT,
-    KEPT,
-    SMALLEST_STRATUM,
-    TOO_FEW,
-    X_CONSTANT,
-    Pairs,
-    correlation_limits,
-    estimate,
-    permuted,
-)
+from skfairtest.correlation import statistics
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.resampling import sequential_p
 from skfairtest.readers import Column, predict, scores
@@ -74,11 +64,7 @@ def response(
     estimator: Any, X: Any, sensitive_features: Any, predict_params: Any, random_state: Any, pos_label: Any
 ) -> Any:
     """Return probabilities of the positive one of two classes where there are any, else predictions."""
-    common = {
-        "sensitive_features": sensitive_features,
-        "predict_params": predict_params,
-        "random_state": random_state,
-    }
+    common = {"sensitive_features": sensitive_features, "predict_params": predict_params, "random_state": random_state}
     if pos_label is not None and hasattr(estimator, "predict_proba"):
         return scores(estimator, X, ["predict_proba"], metric="of", pos_label=pos_label, **common)
     return predict(estimator, X, **common)
@@ -94,7 +80,7 @@ def crossed(controls: tuple[Column, ...]) -> tuple[NDArray[np.intp], list[Any]]:
     return inverse.reshape(-1), [key[0] if len(key) == 1 else key for key in keys]
 
 
-def usable(pairs: Pairs, controls: str, of: str) -> list[int]:
+def usable(pairs: statistics.Pairs, controls: str, of: str) -> list[int]:
     """Return the features that have at least one usable stratum.
 
     Raises
@@ -102,7 +88,7 @@ def usable(pairs: Pairs, controls: str, of: str) -> list[int]:
     ValueError
         If no feature has one, or there are too many strata.
     """
-    kept = pairs.left_out == KEPT
+    kept = pairs.left_out == statistics.KEPT
     if pairs.stratified and kept.sum() > MOST_STRATA:
         raise ParameterError(
             f"control_features ({controls}) makes {int(kept.sum()):,} comparisons within strata, more than "
@@ -113,11 +99,11 @@ def usable(pairs: Pairs, controls: str, of: str) -> list[int]:
     n = len(pairs.e)
     if pairs.stratified:
         raise ValueError(
-            f"no stratum of {controls} has {SMALLEST_STRATUM} or more people among whom both the sensitive feature and "
-            "the outcome vary: use fewer strata"
+            f"no stratum of {controls} has {statistics.SMALLEST_STRATUM} or more people among whom both the sensitive "
+            "feature and the outcome vary: use fewer strata"
         )
-    if n < SMALLEST_STRATUM:
-        raise ValueError(f"{n} people are too few: a correlation needs at least {SMALLEST_STRATUM}")
+    if n < statistics.SMALLEST_STRATUM:
+        raise ValueError(f"{n} people are too few: a correlation needs at least {statistics.SMALLEST_STRATUM}")
     raise ParameterError(f"of={of} is {pairs.e[0]:g} for all {n:,} people: a constant has no correlation")
 
 
@@ -129,9 +115,9 @@ COLUMNS = {
 }  # fmt: skip
 EXCLUDED_COLUMNS = {"feature": "metric", "stratum": "stratum", "reason": "reason", "n": "n"}
 REASONS = {
-    TOO_FEW: f"fewer than {SMALLEST_STRATUM} people",
-    X_CONSTANT: "the feature is the same for everybody",
-    E_CONSTANT: "the outcome is the same for everybody",
+    statistics.TOO_FEW: f"fewer than {statistics.SMALLEST_STRATUM} people",
+    statistics.X_CONSTANT: "the feature is the same for everybody",
+    statistics.E_CONSTANT: "the outcome is the same for everybody",
 }
 
 
@@ -148,11 +134,15 @@ class CorrelationNull(DrawnNull):
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """Invert the test with the variance at each correlation; a function has no interval."""
-        return correlation_limits(self.correlation, self.variance, *critical) if self.studentized else (np.nan, np.nan)
+        return (
+            statistics.correlation_limits(self.correlation, self.variance, *critical)
+            if self.studentized
+            else (np.nan, np.nan)
+        )
 
 
 def measure_correlations(
-    pairs: Pairs,
+    pairs: statistics.Pairs,
     features: list[str],
     strata: list[Any],
     correlation: Any,
@@ -162,18 +152,18 @@ def measure_correlations(
 ) -> list[Comparison]:
     """Test every feature: over all strata, then within each of them; `what` is used in messages."""
     question, side = settings.question, settings.question.alternative
-    found = estimate(pairs, correlation)
+    found = statistics.estimate(pairs, correlation)
     places = np.argwhere(~np.isnan(found.statistic)).tolist()
 
     def done(parts: list[Floats]) -> bool:
         drawn = np.concatenate(parts)
         return all(sequential_p(drawn[:, i, j], float(found.statistic[i, j]), side) is not None for i, j in places)
 
-    draw = partial(permuted, pairs, correlation)
+    draw = partial(statistics.permuted, pairs, correlation)
     drawn = np.concatenate(resample(draw, settings, seed, what=what, done=done))
     comparisons = []
     for place, feature in product(range(drawn.shape[2]), range(len(features))):
-        kept = np.flatnonzero(pairs.left_out[feature] == KEPT)
+        kept = np.flatnonzero(pairs.left_out[feature] == statistics.KEPT)
         kept = kept[kept == place - 1] if place else kept
         if not len(kept):
             continue
@@ -196,14 +186,14 @@ def measure_correlations(
 
 
 def measured_correlations(
-    comparisons: list[Comparison], pairs: Pairs, features: list[str], strata: list[Any], settings: Settings
+    comparisons: list[Comparison], pairs: statistics.Pairs, features: list[str], strata: list[Any], settings: Settings
 ) -> Measured:
     """Combine the comparisons with the strata that were left out, and with permutations that left one undefined."""
     excluded = [
         Exclusion(
             features[i], None, None, strata[j], REASONS[int(pairs.left_out[i, j])], n := int(pairs.sizes[j]), n, 0
         )
-        for i, j in np.argwhere(pairs.left_out != KEPT).tolist()
+        for i, j in np.argwhere(pairs.left_out != statistics.KEPT).tolist()
     ]
     excluded += [exclusion for comparison in comparisons for exclusion in undefined_draws(comparison)]
     return Measured(settings, tuple(comparisons), tuple(excluded), dict.fromkeys(features, 0))

@@ -100,11 +100,7 @@ def load_berkeley(*, as_table: bool = False) -> Bunch | CountTable:
     counts["y_true"] = counts["y_pred"]
     if as_table:
         return CountTable.from_counts(
-            counts,
-            y_true="y_true",
-            y_pred="y_pred",
-            sensitive_features=["sex"],
-            control_features=["department"],
+            counts, y_true="y_true", y_pred="y_pred", sensitive_features=["sex"], control_features=["department"]
         )
     return people_of(
         counts, "berkeley", ["y_true", "y_pred"], sensitive_features=["sex"], control_features=["department"]

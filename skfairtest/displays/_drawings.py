@@ -359,9 +359,15 @@ def _plain_formatter() -> type:
 
 
 def _intervals(
-    ax: Any, values: Floats, which: NDArray[np.bool_], *, colour: str, marker: str, name: str,
+    ax: Any,
+    values: Floats,
+    which: NDArray[np.bool_],
+    *,
+    colour: str,
+    marker: str,
+    name: str,
     hollow: bool = False,
-) -> None:  # fmt: skip
+) -> None:
     if not which.any():
         return
     row = np.flatnonzero(which)
@@ -394,10 +400,11 @@ def legend_below(ax: Any, columns: int = 3, *, also: Any = None) -> None:
     from matplotlib.transforms import ScaledTranslation
 
     handles, names = (
-        [*above, *own] for above, own in zip(
+        [*above, *own]
+        for above, own in zip(
             ([], []) if also is None else also.get_legend_handles_labels(), ax.get_legend_handles_labels(), strict=True
         )
-    )  # fmt: skip
+    )
     if not handles:
         return
     dress(ax)
@@ -405,9 +412,17 @@ def legend_below(ax: Any, columns: int = 3, *, also: Any = None) -> None:
     lines = 1 + (ax.get_xlabel().count("\n") + 1 if ax.get_xlabel() else 0)
     down = ScaledTranslation(0, -(8 + 15 * lines) / 72, ax.figure.dpi_scale_trans)
     legend = ax.legend(
-        handles, names, loc="upper center", bbox_to_anchor=(0.5, 0), bbox_transform=ax.transAxes + down,
-        ncols=columns, labelcolor=ink_of(ax), borderaxespad=0, handlelength=1.6, columnspacing=1.2,
-    )  # fmt: skip
+        handles,
+        names,
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0),
+        bbox_transform=ax.transAxes + down,
+        ncols=columns,
+        labelcolor=ink_of(ax),
+        borderaxespad=0,
+        handlelength=1.6,
+        columnspacing=1.2,
+    )
     for text in legend.get_texts():
         literal(text)
 

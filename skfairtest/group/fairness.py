@@ -6,14 +6,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
-import pandas as pd
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import Later
 from skfairtest.comparisons.core import Measured, Result
 from skfairtest.comparisons.engine import check_question, compare
-from skfairtest.comparisons.family import equivalence_interval, p_of
+from skfairtest.comparisons.family import equivalence_interval
 from skfairtest.comparisons.frames import (
     ByGroup,
     bounds_frame,
@@ -24,7 +23,6 @@ from skfairtest.comparisons.frames import (
     method_of,
     null_distribution,
     standardized_columns,
-    written_labels,
 )
 from skfairtest.comparisons.measure import cells_read, measure, permuted_within, shared
 from skfairtest.comparisons.null_histogram import Supposed, null_histogram_of
@@ -353,12 +351,7 @@ class FairnessTest(GroupsTest):
         measured, verdict = result.measured, result.verdict
         findings, leading = result.findings, result.leading
         self.pos_label_ = measured.pos_label
-        self.p_value_ = p_of(verdict.log_p)
-        self.rejected_ = verdict.rejected
-        self.concern_ = verdict.concern
-        self.statistic_ = float(leading.evidence.statistic)
-        self.disparity_ = float(leading.estimate.disparity)
-        self.confidence_interval_ = leading.interval
+        self._set_verdict(result)
         if settings.question.alternative == "equivalence":
             self.equivalence_interval_ = equivalence_interval(leading, settings)
         elif hasattr(self, "equivalence_interval_"):  # of an earlier fit
@@ -370,14 +363,11 @@ class FairnessTest(GroupsTest):
         self.homogeneity_ = partial(frame_of, homogeneity_columns(findings))
         self.standardized_differences_ = partial(frame_of, standardized_columns(findings))
         self.null_distribution_ = null_distribution(findings, verdict.n_resamples)
-        self.p_value_interval_ = verdict.limits
         self.method_ = method_of(result)
         tested = dict.fromkeys(finding.estimate.metric for finding in findings)
         errors = {name: measured.by_metric[name] for name in tested}
         self.variance_ = shared({name: one.variance for name, one in errors.items() if one.values is not None})
         self.within_ = permuted_within(metrics, settings, clustered=sample.clusters is not None)
-        self.adjust_ = verdict.adjust
-        self.n_resamples_ = verdict.n_resamples
         self.binning_error_ = max((one.binning_error for one in measured.by_metric.values()), default=0.0)
         self.groups_ = list(sample.group_labels)
         self.n_samples_, self.n_unknown_ = sample.n_samples, sample.n_unknown
@@ -391,23 +381,9 @@ class FairnessTest(GroupsTest):
         # Counts may wait until somebody looks at them; people are not kept for that.
         drawn = partial(null_histogram_of, leading)
         self._null_histogram = drawn if isinstance(leading.null, RateNull) else drawn()
-        # Where the leading comparison stands in comparisons_.
-        self._leading = verdict.leading[1]
         # What the power of the strongest evidence follows from.
         self._supposed = Supposed.of(leading, result)
         self._keep_parameters()
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the comparisons as a flat frame.
-
-        Returns
-        -------
-        DataFrame
-            A copy of `comparisons_` in which the labels of several features are joined into one text ("Asian, Female"),
-            so that it can be written to any file.
-        """
-        check_is_fitted(self)
-        return written_labels(self.comparisons_)
 
     def explain(
         self, *, metric: str | None = None, group: Any = None, other: Any = None, standard: str = "average"

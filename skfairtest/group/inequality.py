@@ -174,13 +174,7 @@ def inequality_decomposition(
         own = np.nan_to_num(Entropy(alpha)(BENEFITS, counts / people[:, None])[0])
     index = pd.Index(table.group_labels, name=" x ".join(table.sensitive_names), tupleize_cols=False)
     by_group = pd.DataFrame(
-        {
-            "n": people.astype(int),
-            "mean_benefit": mean,
-            "value": own,
-            "weight": weight,
-            "contribution": weight * own,
-        },
+        {"n": people.astype(int), "mean_benefit": mean, "value": own, "weight": weight, "contribution": weight * own},
         index=index,
     )
     return InequalityDecomposition(alpha, parts, by_group, test.p_value_, positive)

@@ -17,15 +17,7 @@ from skfairtest.individual._parameters import spread_of
 from skfairtest.individual.flow.quadratic import Ranges
 from skfairtest.individual.models.coded import read_coded
 from skfairtest.individual.models.features import Features
-from skfairtest.readers import (
-    Column,
-    Numbers,
-    check_rows,
-    one_column,
-    read_column,
-    read_columns,
-    read_values,
-)
+from skfairtest.readers import Column, Numbers, check_rows, one_column, read_column, read_columns, read_values
 
 #: People to whom distances are measured.
 NEIGHBOURS = 2000

@@ -14,20 +14,12 @@ from skfairtest._utils.base import seed_sequence
 from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.text import pluralize
 from skfairtest._utils.typing import Floats
+from skfairtest.individual import _parameters as parameters
 from skfairtest.individual._audited import Audited, audited, check_losses
 from skfairtest.individual._folds import ranks
 from skfairtest.individual._levels import Choice, free_choices, sensitive_choices, worst_levels
 from skfairtest.individual._losses import kind_of, read_truth
 from skfairtest.individual._metric import FoundTrace, learn, resolve, sensitive_positions, traced
-from skfairtest.individual._parameters import (
-    CANDIDATES,
-    check_parameters,
-    derived_of,
-    n_folds,
-    ranges_of,
-    scale_of,
-    steps_of,
-)
 from skfairtest.individual._people import Neighbours, People, people_of, warn_of_units
 from skfairtest.individual._statistics import choose
 from skfairtest.individual._unfair import Flow, Moved, Starts, checkpoints, move
@@ -139,7 +131,7 @@ def planned(test: Any, X: Any, y: Any, sensitive_features: Any, like: Sequence[A
     ValueError
         If a parameter or an input is not usable.
     """
-    check_parameters(test)
+    parameters.check_parameters(test)
     metric = resolve(test.fair_metric)
     estimator = checked_model(test.estimator)
     kind = kind_of(estimator, test.loss)
@@ -147,9 +139,9 @@ def planned(test: Any, X: Any, y: Any, sensitive_features: Any, like: Sequence[A
     people = people_of(X, y, sensitive_features, numbers=kind == "regressor", estimators=readers)
     features, y_true = people.features, people.y_true
     loss, truth, classes = read_truth(estimator, test.loss, test.statistic, kind, y_true)
-    derived = derived_of(test.derived, features)
-    ranges = ranges_of(test.feature_ranges, features, tuple(derived))
-    scale = scale_of(test.feature_scale, features, ranges)
+    derived = parameters.derived_of(test.derived, features)
+    ranges = parameters.ranges_of(test.feature_ranges, features, tuple(derived))
+    scale = parameters.scale_of(test.feature_scale, features, ranges)
     if scale is None:
         warn_of_units(features, ranges.frozen)
     codes = np.asarray(y_true.codes if isinstance(y_true, Column) else y_true.values, dtype=float)
@@ -166,7 +158,7 @@ def planned(test: Any, X: Any, y: Any, sensitive_features: Any, like: Sequence[A
             matrices = [Quadratic(np.eye(features.values.shape[1]))]
             folds = np.zeros(len(features), dtype=np.intp)
         else:
-            metrics, matrices, folds = learn(metric, taught, codes, teaching, n_folds(test.cross_fit), scale)
+            metrics, matrices, folds = learn(metric, taught, codes, teaching, parameters.n_folds(test.cross_fit), scale)
     except NoGroupsError as error:
         what = "the fair metric is learned from what predicts them. Pass one or several columns"
         raise NoGroupsError(what) from error
@@ -227,8 +219,8 @@ def _flow(test: Any, model: Audited, matrices: list[Quadratic], ranges: Ranges) 
             f"solver={test.solver!r} follows derivatives, and this model has none ({model.why}): leave "
             "solver='implicit'"
         )
-    steps = steps_of(test)
-    n_candidates = CANDIDATES if test.n_steps is None else int(test.n_steps)
+    steps = parameters.steps_of(test)
+    n_candidates = parameters.CANDIDATES if test.n_steps is None else int(test.n_steps)
     flow = Flow(
         solver,
         steps,

@@ -14,16 +14,7 @@ from skfairtest._utils.typing import Floats
 from skfairtest.individual._losses import Loss
 from skfairtest.individual._parameters import OF_MEANS
 from skfairtest.individual._unfair import Moved
-from skfairtest.individual.flow.audit_value import (
-    AuditValue,
-    InfiniteLossError,
-    NoLossError,
-    UndefinedAuditValueError,
-    VanishedLossError,
-    attained_level,
-    audit_value,
-    widened,
-)
+from skfairtest.individual.flow import audit_value as flow
 
 #: Fewer people than this, and the normal approximation is doubtful.
 FEW = 30
@@ -32,7 +23,7 @@ TOO_OFTEN, FAR = 1.3, 5
 #: Nobody is to go farther beyond where people are, in lengths of the range of a feature.
 FARTHEST = 10
 #: Of a test that nothing was tested with.
-NOTHING = AuditValue(np.nan, np.nan, np.nan, (np.nan, np.nan), np.nan)
+NOTHING = flow.AuditValue(np.nan, np.nan, np.nan, (np.nan, np.nan), np.nan)
 #: A loss below this share of the mean loss is next to nothing.
 TINY = 1e-6
 
@@ -73,7 +64,7 @@ class SequentialStatistic:
         """The statistic, regardless of what its values are: a ratio of error rates is a ratio of means."""
         return "ratio_of_means" if self.statistic in OF_MEANS else self.statistic
 
-    def end(self) -> tuple[AuditValue, float]:
+    def end(self) -> tuple[flow.AuditValue, float]:
         """Test the statistic, and estimate the actual rejection rate at the boundary with this number of people.
 
         Raises
@@ -83,10 +74,10 @@ class SequentialStatistic:
         """
         try:
             found = self._at(-1)
-        except UndefinedAuditValueError as error:
+        except flow.UndefinedAuditValueError as error:
             raise ValueError(_undefined(self.statistic, error, len(self.values))) from error
         before, after = self.values[:, 0], self.values[:, -1]
-        return found, attained_level(self.name, before, after, self.confidence_level)
+        return found, flow.attained_level(self.name, before, after, self.confidence_level)
 
     def path(self) -> pd.DataFrame:
         """Return the statistic at every checkpoint; NaN where it is not defined."""
@@ -95,23 +86,23 @@ class SequentialStatistic:
             try:
                 there = self._at(place)
                 row = (there.estimate, there.standard_error, there.lower_bound)
-            except UndefinedAuditValueError:
+            except flow.UndefinedAuditValueError:
                 row = (np.nan, np.nan, np.nan)
             rows.append((int(step), float(time), *row))
         return pd.DataFrame(rows, columns=["n_steps", "time", "statistic", "standard_error", "lower_bound"])
 
-    def _at(self, place: int) -> AuditValue:
+    def _at(self, place: int) -> flow.AuditValue:
         before, after = self.values[:, 0], self.values[:, place]
         if not (before > self.rounding).any():
-            raise NoLossError(len(before), "have no loss before they are moved")
-        found = audit_value(
+            raise flow.NoLossError(len(before), "have no loss before they are moved")
+        found = flow.audit_value(
             self.name, before, after, tolerance=self.tolerance, confidence_level=self.confidence_level
         )  # fmt: skip
-        return widened(found, self.variance, self.degrees, self.confidence_level)
+        return flow.widened(found, self.variance, self.degrees, self.confidence_level)
 
 
-def _undefined(statistic: str, error: UndefinedAuditValueError, n: int) -> str:
-    if isinstance(error, NoLossError):
+def _undefined(statistic: str, error: flow.UndefinedAuditValueError, n: int) -> str:
+    if isinstance(error, flow.NoLossError):
         if statistic == "error_rate_ratio":
             return (
                 "statistic='error_rate_ratio' is not defined: the model makes no errors on the people tested. Use "
@@ -121,9 +112,9 @@ def _undefined(statistic: str, error: UndefinedAuditValueError, n: int) -> str:
             f"statistic={statistic!r} is not defined: the model has no loss on anybody (n_samples={n:,}), as on "
             "training data that it has memorized. Test people it was not fitted on"
         )
-    if isinstance(error, InfiniteLossError):
+    if isinstance(error, flow.InfiniteLossError):
         instead = "use a smaller step_size, fewer n_steps, or feature_ranges that end"
-    elif isinstance(error, VanishedLossError):
+    elif isinstance(error, flow.VanishedLossError):
         instead = "use statistic='ratio_of_means' or 'loss_ratio', or a loss that is never 0"
     else:
         instead = "use statistic='ratio_of_means', or a loss that is never 0"

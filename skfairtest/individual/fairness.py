@@ -22,14 +22,7 @@ from skfairtest.individual._parameters import OF_MEANS
 from skfairtest.individual._people import UNUSUAL, functions_of_others, outside_ranges
 from skfairtest.individual._plan import Plan, moved_by, nobody_moved, planned
 from skfairtest.individual._statistics import NOTHING, SequentialStatistic, doubts_about
-from skfairtest.individual._unfair import (
-    Moved,
-    Starts,
-    changed_features,
-    changes,
-    foreseen,
-    warn_of_cost,
-)
+from skfairtest.individual._unfair import Moved, Starts, changed_features, changes, foreseen, warn_of_cost
 from skfairtest.individual.flow.audit_value import AuditValue, ratios
 from skfairtest.individual.report import IndividualSetup, individual_document, individual_sentences
 from skfairtest.individual.sensitive_subspace import NoGroupsError

@@ -18,14 +18,7 @@ from skfairtest.individual.fair_metrics import FairMetric
 from skfairtest.individual.flow.evidence import exact_columns, support
 from skfairtest.individual.flow.quadratic import span
 from skfairtest.individual.models.features import Features
-from skfairtest.readers import (
-    MAX_GROUPS,
-    WARN_GROUPS,
-    Column,
-    as_numbers,
-    check_rows,
-    read_columns,
-)
+from skfairtest.readers import MAX_GROUPS, WARN_GROUPS, Column, as_numbers, check_rows, read_columns
 
 #: So many people make the default penalty that of ``LogisticRegression()`` and ``Ridge()``.
 _PEOPLE = 10_000
@@ -123,11 +116,7 @@ class SensitiveSubspace(FairMetric):
     _supports: list[Floats | None]
 
     def __init__(
-        self,
-        classifier: Any = None,
-        regressor: Any = None,
-        sensitive_columns: Any = None,
-        level: float | None = None,
+        self, classifier: Any = None, regressor: Any = None, sensitive_columns: Any = None, level: float | None = None
     ) -> None:
         self.classifier = classifier
         self.regressor = regressor

@@ -62,14 +62,7 @@ def conditional_estimate(x1: Integers, d1: Integers, x2: Integers, d2: Integers)
 
 
 def conditional_limits(
-    x1: Integers,
-    d1: Integers,
-    x2: Integers,
-    d2: Integers,
-    error_low: float,
-    error_high: float,
-    *,
-    mid: bool = False,
+    x1: Integers, d1: Integers, x2: Integers, d2: Integers, error_low: float, error_high: float, *, mid: bool = False
 ) -> tuple[float, float]:
     """Exact limits of the odds ratio that all strata share (Cornfield 1956).
 

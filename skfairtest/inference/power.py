@@ -24,19 +24,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from skfairtest._utils.typing import Booleans, Floats, Integers
+from skfairtest.inference import power_designs as designs
 from skfairtest.inference.margin_regions import MARGIN_REGION_PEOPLE, margin_region, to_rest
-from skfairtest.inference.power_designs import (
-    DRAWS,
-    SEED,
-    Computed,
-    Design,
-    binomial_draws,
-    mirrored,
-    normal_power,
-    pairs_of,
-    simulated,
-    turned_over,
-)
 from skfairtest.inference.rates import Question
 from skfairtest.inference.regions import EXACT_PEOPLE, Region, equality_region, large_equality_power, reference_of
 
@@ -67,15 +56,15 @@ def comparison_power(
         found = large_equality_power(d1, p1, d2, p2, alpha, question.alternative, reference)
         if found is not None:
             return found, "exact"
-        return normal_power(
+        return designs.normal_power(
             p1, d1, p2, d2, question, alpha, corrected=reference not in ("mid-p", "asymptotic")
         ), "normal"
     if people > MARGIN_REGION_PEOPLE:
-        return normal_power(p1, d1, p2, d2, to_rest(question, share), alpha), "normal"
+        return designs.normal_power(p1, d1, p2, d2, to_rest(question, share), alpha), "normal"
     return region_of(d1, d2, question, alpha, share, means).probability(p1, p2), "exact"
 
 
-def rate_power(design: Design, *, draws: int = DRAWS) -> Computed:
+def rate_power(design: designs.Design, *, draws: int = designs.DRAWS) -> designs.Computed:
     """Probability that the global test of a design rejects.
 
     Two groups: summed over outcomes, and averaged over the denominators where they are random. With more groups,
@@ -102,7 +91,7 @@ def rate_power(design: Design, *, draws: int = DRAWS) -> Computed:
     fixed = s1 >= 1 and s2 >= 1
     total, methods = 0.0, set()
     spacing = 0.5 if expected <= 600 else 0.7 if expected <= EXACT_PEOPLE else 1.0
-    for a, b, weight in pairs_of(n1, n2, s1, s2, spacing):
+    for a, b, weight in designs.pairs_of(n1, n2, s1, s2, spacing):
         places = [((n1 - a, n2 - b) if other else (a, b)) for other in design.complement]
         defined = [i for i, (d1, d2) in enumerate(places) if d1 > 0 and d2 > 0]
         if not defined:
@@ -113,32 +102,34 @@ def rate_power(design: Design, *, draws: int = DRAWS) -> Computed:
             share1, share2 = (1 - s1, 1 - s2) if design.complement[i] else (s1, s2)
             means = None if fixed else (max(1, round(n1 * share1)), max(1, round(n2 * share2)))
             first, second = design.contrasts[0]
-            asked = design.question if (first, second) in ((0, 1), (0, None)) else mirrored(design.question)
+            asked = design.question if (first, second) in ((0, 1), (0, None)) else designs.mirrored(design.question)
             found, method = comparison_power(d1, d2, p1, p2, asked, level, means=means)
             if len(design.contrasts) > 1 and design.question.alternative in ("greater", "less"):
                 # Either group above the other: two regions that do not meet.
-                other = comparison_power(d1, d2, p1, p2, turned_over(asked), level, means=means)[0]
+                other = comparison_power(d1, d2, p1, p2, designs.turned_over(asked), level, means=means)[0]
                 found = min(1.0, found + other)
             methods.add(method)
             missed, certified = missed * (1 - found), certified * found
         total += weight * (certified if design.both else 1 - missed)
-    return Computed(min(1.0, max(0.0, total)), "normal" if "normal" in methods else "exact" if fixed else "averaged")
+    return designs.Computed(
+        min(1.0, max(0.0, total)), "normal" if "normal" in methods else "exact" if fixed else "averaged"
+    )
 
 
 def _events_drawn(d: Integers, p: float, uniform: Floats) -> Integers:
     out = np.empty_like(d)
     for value in np.unique(d):
         chosen = d == value
-        out[chosen] = binomial_draws(int(value), p, uniform[chosen])
+        out[chosen] = designs.binomial_draws(int(value), p, uniform[chosen])
     return out
 
 
-def _simulated(design: Design, draws: int) -> Computed:
-    rng = np.random.default_rng(SEED)
+def _simulated(design: designs.Design, draws: int) -> designs.Computed:
+    rng = np.random.default_rng(designs.SEED)
     groups = len(design.people)
     met = []
     for n, share in zip(design.people, design.shares, strict=True):
-        d = binomial_draws(n, share, rng.random(draws)) if share < 1 else np.full(draws, n)
+        d = designs.binomial_draws(n, share, rng.random(draws)) if share < 1 else np.full(draws, n)
         step = max(1, round(np.sqrt(n * share * (1 - share)) / 2))
         # Few denominators, so that few regions are searched; their spread grows by two parts in a hundred.
         met.append(np.clip((d + step // 2) // step * step, 0, n) if share < 1 else d)
@@ -154,10 +145,10 @@ def _simulated(design: Design, draws: int) -> Computed:
             undefined.append((d1 == 0) | (d2 == 0))
     hit = np.stack(hits) | (np.stack(undefined) if design.both else False)
     rejected = hit.all(axis=0) & ~np.stack(undefined).all(axis=0) if design.both else hit.any(axis=0)
-    return simulated(np.asarray(rejected))
+    return designs.simulated(np.asarray(rejected))
 
 
-def _rejections(x1: Integers, d1: Integers, x2: Integers, d2: Integers, design: Design) -> Booleans:
+def _rejections(x1: Integers, d1: Integers, x2: Integers, d2: Integers, design: designs.Design) -> Booleans:
     """A mask of the draws of one comparison that are rejected at its level."""
     level = design.level(len(design.rates))
     out = np.zeros(len(x1), dtype=bool)
@@ -182,7 +173,7 @@ LARGEST = 100_000_000
 NEAR, TRIES = 1e-7, 60
 
 
-def smallest_size(power_at: Callable[[int], Computed], target: float, start: int, least: int = 2) -> int:
+def smallest_size(power_at: Callable[[int], designs.Computed], target: float, start: int, least: int = 2) -> int:
     """Return the smallest size from which the power stays at a target.
 
     Exact power is a saw-tooth in the size: after a size is found, the next 30 and 30 more up to a quarter above it are

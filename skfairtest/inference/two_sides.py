@@ -22,16 +22,7 @@ from numpy.typing import NDArray
 from skfairtest._utils.batches import batches
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Integers, Moments, Positions
-from skfairtest.inference.draws import (
-    MOST_PEOPLE,
-    Side,
-    draw_first_rows,
-    flipped,
-    memberships,
-    random_signs,
-    resampled_counts,
-    subsets,
-)
+from skfairtest.inference import draws
 from skfairtest.inference.resampling import critical_value, reference_quantiles
 from skfairtest.inference.score import studentize
 
@@ -141,7 +132,7 @@ class Stratum:
         if not self.clusters_nested:
             n = self._n_clusters
             sizes = (rows.stop - rows.start for rows in batches(size, MASSES // n))
-            return _stack([self._flipped(random_signs(piece, n, rng)) for piece in sizes])
+            return _stack([self._flipped(draws.random_signs(piece, n, rng)) for piece in sizes])
         if self._few is not None:
             return self._few.permuted(size, rng)
         if self.rows:
@@ -150,10 +141,10 @@ class Stratum:
         return _stack([self.functional.pair(drawn[:, 0], drawn[:, 1], rng=rng) for drawn in tables])
 
     @cached_property
-    def _by_cluster(self) -> tuple[Side, Side]:
+    def _by_cluster(self) -> tuple[draws.Side, draws.Side]:
         """Both sides by cluster, evaluated once."""
         first, second = (self.functional.units(side) for side in self.counts.astype(float))
-        return Side(float(first[0]), *first[1:]), Side(float(second[0]), *second[1:])
+        return draws.Side(float(first[0]), *first[1:]), draws.Side(float(second[0]), *second[1:])
 
     @property
     def _n_clusters(self) -> int:
@@ -161,7 +152,7 @@ class Stratum:
 
     def _flipped(self, signs: Floats) -> Moments:
         """Return both sides when clusters' parts at the pooled value have these signs, arrays (B, clusters)."""
-        return flipped(*self._by_cluster, signs)
+        return draws.flipped(*self._by_cluster, signs)
 
     @cached_property
     def _few(self) -> _Few | None:
@@ -199,7 +190,7 @@ class Stratum:
                 cells = np.flatnonzero((self.block == block) & (self.counts.sum(axis=0) > 0))
                 part = self.counts[:, cells]
                 if len(cells) > 1 and (part.sum(axis=1) > 0).all():
-                    drawn[:, :, cells] = draw_first_rows(part, len(drawn), rng)
+                    drawn[:, :, cells] = draws.draw_first_rows(part, len(drawn), rng)
             yield drawn
 
     def _members(self, size: int, rng: Generator) -> Iterable[NDArray[np.uint8]]:
@@ -212,7 +203,7 @@ class Stratum:
                 in_first = np.zeros(int(self.cluster.max()) + 1, dtype=np.uint8)
                 in_first[self.cluster] = observed
                 drawn = np.zeros((count, len(in_first)), dtype=np.uint8)
-                drawn[:, units] = memberships(len(units), int(in_first[units].sum()), count, rng)
+                drawn[:, units] = draws.memberships(len(units), int(in_first[units].sum()), count, rng)
                 yield drawn[:, self.cluster]
             else:
                 block, blocks = self._exchangeable
@@ -264,7 +255,7 @@ class _Few:
         for rows in batches(size, MASSES // sum(map(len, self.observed))):
             count = rows.stop - rows.start
             own = zip(self.sizes, self.observed, strict=True)
-            parts.append(self.evaluate([subsets(n, len(places), count, rng) for n, places in own]))
+            parts.append(self.evaluate([draws.subsets(n, len(places), count, rng) for n, places in own]))
         return _stack(parts)
 
 
@@ -280,14 +271,14 @@ def _permuted_within(
     """Permute memberships within blocks of people; `blocks` are the places of each where they are few."""
     n = len(observed)
     if len(blocks) == 1 and isinstance(blocks[0], slice) and blocks[0] == slice(0, n):
-        return memberships(n, int(observed.sum()), count, rng)
+        return draws.memberships(n, int(observed.sum()), count, rng)
     if blocks:
         out = np.empty((count, n), dtype=np.uint8)
         if (block < 0).any():
             out[:] = observed
         for place in blocks:
             members = observed[place]
-            out[:, place] = memberships(len(members), int(members.sum()), count, rng)
+            out[:, place] = draws.memberships(len(members), int(members.sum()), count, rng)
         return out
     # Random numbers sorted within blocks put people in a random order there.
     by_block = np.argsort(block, kind="stable")
@@ -450,7 +441,7 @@ class Sides:
         if self.cluster is not None and not are_nested(self.cluster, self.counts):
             units = np.unique(self.cluster)
             times = np.zeros((size, int(self.cluster.max()) + 1), dtype=np.int64)
-            times[:, units] = resampled_counts(len(units), size, rng)
+            times[:, units] = draws.resampled_counts(len(units), size, rng)
             out[:] = times[:, self.cluster] * self.counts[:, None, :]
             return out
         for group, counts in enumerate(self.counts):
@@ -459,9 +450,9 @@ class Sides:
                 continue
             if self.cluster is not None:
                 units, of = np.unique(self.cluster[place], return_inverse=True)
-                out[group][:, place] = resampled_counts(len(units), size, rng)[:, of.reshape(-1)]
+                out[group][:, place] = draws.resampled_counts(len(units), size, rng)[:, of.reshape(-1)]
             elif self.rows:
-                out[group][:, place] = resampled_counts(len(place), size, rng)
+                out[group][:, place] = draws.resampled_counts(len(place), size, rng)
             else:
                 people = int(counts.sum())
                 out[group][:, place] = rng.multinomial(people, counts[place] / people, size=size)
@@ -487,9 +478,9 @@ def check_size(people: int) -> None:
     ValueError
         If there are a billion people or more.
     """
-    if people >= MOST_PEOPLE:
+    if people >= draws.MOST_PEOPLE:
         raise ParameterError(
-            f"method='permutation' can draw tables of fewer than {MOST_PEOPLE:,} people, found {people:,}: "
+            f"method='permutation' can draw tables of fewer than {draws.MOST_PEOPLE:,} people, found {people:,}: "
             "use method='asymptotic'"
         )
 

@@ -105,19 +105,6 @@ class PValueBounds:
     attained: bool
 
 
-def rate_bounds(x: int, d: int, events: int, others: int) -> tuple[float, float]:
-    """Return the smallest and largest rate of a group to which some of the unknown people belong.
-
-    Where outcomes are unknown too, everyone counts among `events` and among `others`.
-
-    Examples
-    --------
-    >>> rate_bounds(3, 10, 2, 5)
-    (0.2, 0.4166666666666667)
-    """
-    return x / (d + others), (x + events) / (d + events)
-
-
 def extreme_pairs(pair: Pair, unknown: Unknown) -> tuple[Pair, Pair]:
     """Return the assignments with the smallest and with the largest disparity."""
     events, others = (

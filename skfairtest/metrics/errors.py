@@ -11,18 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from skfairtest._utils.typing import Floats, Moments, Positions
-from skfairtest.metrics.functionals import (
-    ROUNDING,
-    Functional,
-    Share,
-    Undifferentiated,
-    correction,
-    kish,
-    linearized_pair,
-    per_person,
-    ratio_of,
-    share_pair,
-)
+from skfairtest.metrics import functionals
 
 #: Share of people that their effective number is, from which on their weights are about alike.
 ALIKE = 0.9
@@ -42,10 +31,10 @@ def added(values: NDArray[Any], matrix: Any) -> Floats:
     return sums.reshape(*values.shape[:-1], sums.shape[-1])
 
 
-class Wrapped(Functional):
+class Wrapped(functionals.Functional):
     """A metric with another standard error than its own."""
 
-    def __init__(self, functional: Functional) -> None:
+    def __init__(self, functional: functionals.Functional) -> None:
         self.functional, self.bounds, self.is_mean = functional, functional.bounds, functional.is_mean
 
     def values(self, masses: Floats) -> Floats:
@@ -66,7 +55,7 @@ class Jackknife(Wrapped):
 
     error = "jackknife"
 
-    def __init__(self, functional: Functional, weight: Floats | None = None) -> None:
+    def __init__(self, functional: functionals.Functional, weight: Floats | None = None) -> None:
         super().__init__(functional)
         self.weight = weight
 
@@ -85,15 +74,15 @@ class Jackknife(Wrapped):
         people = counts.sum(axis=-1, keepdims=True)
         # A metric that one person's absence leaves undefined says nothing about that person.
         without = np.where(np.isnan(without), value[..., None], without)
-        average = ratio_of((counts * without).sum(axis=-1, keepdims=True), people)
+        average = functionals.ratio_of((counts * without).sum(axis=-1, keepdims=True), people)
         return value, counts * np.sqrt(np.maximum(people - 1, 0) / np.maximum(people, 1)) * (average - without)
 
     def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
         """Return the metric and the jackknife variance."""
         value, parts = self.parts(counts)
-        variance = (parts * per_person(parts, counts)).sum(axis=-1)
+        variance = (parts * functionals.per_person(parts, counts)).sum(axis=-1)
         # Leaving out others moves a value by rounding errors where it does not move at all.
-        return value, np.where(variance <= ROUNDING * np.abs(value), 0.0, variance)
+        return value, np.where(variance <= functionals.ROUNDING * np.abs(value), 0.0, variance)
 
 
 class ByCell(Wrapped):
@@ -112,7 +101,7 @@ class ByCell(Wrapped):
     #: Share of everybody's mass by which a cell's is increased.
     STEP = 1e-4
 
-    def __init__(self, functional: Functional, cell: Positions) -> None:
+    def __init__(self, functional: functionals.Functional, cell: Positions) -> None:
         super().__init__(functional)
         self.cell = cell
         self._sum = belonging(cell)
@@ -132,10 +121,10 @@ class ByCell(Wrapped):
             more = cells.copy()
             more[..., c] += step
             moved = self.functional.values(more)
-            slope[..., c] = np.where(cells[..., c] > 0, ratio_of(moved - value, step), 0.0)
+            slope[..., c] = np.where(cells[..., c] > 0, functionals.ratio_of(moved - value, step), 0.0)
         slope = np.where(np.isnan(slope), 0.0, slope)
         # A metric of shares does not change when everybody counts more.
-        slope -= ratio_of((slope * cells).sum(axis=-1), total)[..., None]
+        slope -= functionals.ratio_of((slope * cells).sum(axis=-1), total)[..., None]
         return value, masses * slope[..., self.cell]
 
     def base(self, masses: Floats) -> Floats:
@@ -147,12 +136,12 @@ class ByCell(Wrapped):
         return self.functional.effective(added(np.asarray(counts, dtype=float), self._sum))
 
 
-class Bootstrap(Wrapped, Undifferentiated):
+class Bootstrap(Wrapped, functionals.Undifferentiated):
     """Any metric with the variance of its bootstrap values (algorithm 1 of DiCiccio et al. 2020)."""
 
     error = "bootstrap"
 
-    def __init__(self, functional: Functional, n_inner: int = 50, cluster: Positions | None = None) -> None:
+    def __init__(self, functional: functionals.Functional, n_inner: int = 50, cluster: Positions | None = None) -> None:
         super().__init__(functional)
         self.n_inner, self.cluster = n_inner, cluster
 
@@ -171,7 +160,7 @@ class Bootstrap(Wrapped, Undifferentiated):
             found = found[~np.isnan(found)]
             variance[row] = found.var(ddof=1) if len(found) > 1 else np.nan
         spread: Floats = variance.reshape(value.shape)
-        return value, np.where(spread <= ROUNDING * np.abs(value), 0.0, spread)
+        return value, np.where(spread <= functionals.ROUNDING * np.abs(value), 0.0, spread)
 
     def units(self, counts: Floats) -> tuple[Floats, Floats, Floats]:
         """Return the metric, and each cluster's part of its error by leaving the cluster out, with its base."""
@@ -179,7 +168,7 @@ class Bootstrap(Wrapped, Undifferentiated):
         assert self.cluster is not None
         units, of = np.unique(self.cluster, return_inverse=True)
         base = np.asarray(np.bincount(of.reshape(-1), self.functional.base(counts), len(units)), dtype=float)
-        share = ratio_of(base, base.sum())
+        share = functionals.ratio_of(base, base.sum())
         value = float(self.functional.values(counts))
         parts = np.zeros(len(units))
         for unit in np.flatnonzero(base > 0).tolist():
@@ -203,7 +192,7 @@ class Bootstrap(Wrapped, Undifferentiated):
 
 
 @dataclass
-class Robust(Functional):
+class Robust(functionals.Functional):
     """Any metric of people with weights, who may come in clusters: linearized standard errors.
 
     Parameters
@@ -216,7 +205,7 @@ class Robust(Functional):
         The cluster of each cell, which is then one person.
     """
 
-    functional: Functional
+    functional: functionals.Functional
     weight: Floats | None = None
     cluster: Positions | None = None
 
@@ -246,10 +235,10 @@ class Robust(Functional):
     def sampled(self, parts: Floats, counts: Floats) -> tuple[Floats, Floats]:
         """Return parts per sampled unit (a person or a cluster), and how often each unit is there."""
         if self._sum is None:
-            return per_person(parts, counts), counts
+            return functionals.per_person(parts, counts), counts
         present = added(counts > 0, self._sum)
         times = np.where(present > 0, added(counts, self._sum) / np.maximum(present, 1), 0.0)
-        return per_person(added(parts, self._sum), times), times
+        return functionals.per_person(added(parts, self._sum), times), times
 
     def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
         """Return the metric and its linearized variance."""
@@ -257,18 +246,18 @@ class Robust(Functional):
         value, parts = self.parts(counts)
         each, times = self.sampled(parts, counts)
         # The jackknife's parts are of the size of its variance already.
-        factor = 1.0 if isinstance(self.functional, Jackknife) else correction(times)
+        factor = 1.0 if isinstance(self.functional, Jackknife) else functionals.correction(times)
         return value, (times * each**2).sum(axis=-1) * factor
 
     def pair(
         self, first: Floats, second: Floats, *, shared: bool = False, null: bool = True, rng: Generator | None = None
     ) -> Moments:
         """Return both sides; people of one cluster on both sides make these correlated."""
-        if isinstance(self.functional, Share):
+        if isinstance(self.functional, functionals.Share):
             counts = (np.asarray(side, dtype=float) for side in (first, second))
-            return share_pair(self, self.functional, *counts, shared=shared, null=null)
+            return functionals.share_pair(self, self.functional, *counts, shared=shared, null=null)
         first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-        return linearized_pair(self, first, second, shared=shared)
+        return functionals.linearized_pair(self, first, second, shared=shared)
 
     def base(self, masses: Floats) -> Floats:
         """Return the metric's own, of counts of people."""
@@ -277,13 +266,13 @@ class Robust(Functional):
     def effective(self, counts: Floats) -> Floats:
         """Return the effective number of people (Kish 1965) or of clusters."""
         masses = self.masses(np.asarray(counts, dtype=float))
-        if isinstance(self.functional, Share):
+        if isinstance(self.functional, functionals.Share):
             masses = masses * self.functional.given
         if self._sum is None:
-            units = kish(masses, counts)
+            units = functionals.kish(masses, counts)
         else:
             masses = added(masses, self._sum)
-            units = kish(masses, np.ones_like(masses))
+            units = functionals.kish(masses, np.ones_like(masses))
         return np.minimum(units, self.functional.effective(np.where(self.masses(counts) > 0, counts, 0.0)))
 
     def informative(self, counts: Floats) -> Floats:
@@ -294,7 +283,7 @@ class Robust(Functional):
         """
         counts = np.asarray(counts, dtype=float)
         found = np.minimum(self.effective(counts) / 2, self.functional.informative(counts))
-        if self.weight is None or not isinstance(self.functional, Share):
+        if self.weight is None or not isinstance(self.functional, functionals.Share):
             return found
         event, given = self.functional.event > 0, self.functional.given > 0
         few = np.minimum(self._kish(counts * (event & given)), self._kish(counts * (given & ~event)))
@@ -310,17 +299,22 @@ class Robust(Functional):
         both sides, which counts as many people as `BOTH_SIDES`. The number is infinite where one of n1 and n0 is 0.
         """
         assert self.weight is not None
-        assert isinstance(self.functional, Share)
+        assert isinstance(self.functional, functionals.Share)
         some = (self.functional.given > 0) & (self.weight > 0)
         rate, relative = self.values(counts), np.zeros(len(counts))
         for kind in (self.functional.event > 0, self.functional.event == 0):
             people = counts * (some & kind)
             n = people.sum(axis=-1)
-            beyond, freedom = ratio_of(n**2, self._kish(people)) - 1, n - 1  # sums of squared relative weights, less 1
+            beyond, freedom = (
+                functionals.ratio_of(n**2, self._kish(people)) - 1,
+                n - 1,
+            )  # sums of squared relative weights, less 1
             known = freedom > 0
             shared = beyond[known].sum() / freedom[known].sum() if known.any() else 1.0
-            relative += ratio_of((beyond + BOTH_SIDES * shared) / (freedom + BOTH_SIDES), n)
-        return np.where(np.isfinite(relative), ratio_of(np.ones(len(counts)), rate * (1 - rate) * relative), np.inf)
+            relative += functionals.ratio_of((beyond + BOTH_SIDES * shared) / (freedom + BOTH_SIDES), n)
+        return np.where(
+            np.isfinite(relative), functionals.ratio_of(np.ones(len(counts)), rate * (1 - rate) * relative), np.inf
+        )
 
     def worth(self, counts: Floats, weight: Floats | None = None) -> Floats:
         """Return the metric's own, of people with these weights."""
@@ -331,4 +325,4 @@ class Robust(Functional):
         return self.functional.misplaced(self.masses(masses), counts)
 
     def _kish(self, counts: Floats) -> Floats:
-        return kish(self.masses(counts), counts)
+        return functionals.kish(self.masses(counts), counts)

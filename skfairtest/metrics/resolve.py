@@ -13,16 +13,7 @@ from typing import Any
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import name_of
-from skfairtest.metrics.names import (
-    INSTEAD,
-    OTHER_NAMES,
-    function_called,
-    known_function,
-    of_scorer,
-    responses_of,
-    similar,
-    with_parameter,
-)
+from skfairtest.metrics import names as metric_names
 from skfairtest.metrics.omnibus import CALIBRATION, NORMALIZED_MUTUAL_INFO, Omnibus, from_function
 from skfairtest.metrics.rates import CRITERIA, RATES, Rate
 from skfairtest.metrics.score_metric import ScoreMetric, parameters_of
@@ -135,18 +126,18 @@ def _expand(metric: object, disparity: str) -> list[Metric]:
 
 def _function(function: Callable[..., Any], disparity: str) -> list[Metric]:
     """Recognise a function, or declare it: of one group or, if it takes ``sensitive_features``, of all groups."""
-    behind = of_scorer(function)
+    behind = metric_names.of_scorer(function)
     if isinstance(behind, ScoreMetric):
         return [behind]
     function = behind or function
-    known, name = known_function(function), name_of(function)
+    known, name = metric_names.known_function(function), name_of(function)
     if known is not None:
         computes, says = known
         found: list[Metric] = _named(computes, disparity) if isinstance(computes, str) else [computes]
         return _compared(name, found, says, disparity)
     if "sensitive_features" in parameters_of(function) | parameters_of(type(function).__call__):
         return [from_function(name, function)]
-    return [ScoreMetric(name, function, response=responses_of(function))]
+    return [ScoreMetric(name, function, response=metric_names.responses_of(function))]
 
 
 def _compared(name: str, metrics: list[Metric], says: str | None, disparity: str) -> list[Metric]:
@@ -200,8 +191,8 @@ def _renamed(label: str, rates: list[Metric]) -> list[Metric]:
 
 
 def _named(name: str, disparity: str) -> list[Metric]:
-    if name in OTHER_NAMES:
-        ours, says = OTHER_NAMES[name]
+    if name in metric_names.OTHER_NAMES:
+        ours, says = metric_names.OTHER_NAMES[name]
         return _compared(repr(name), _named(ours, disparity), says, disparity)
     if name in RATES:
         return [RATES[name]]
@@ -214,19 +205,21 @@ def _named(name: str, disparity: str) -> list[Metric]:
     if name in SETS:
         return list(SETS[name])
     base, _, says = name.rpartition("_")
-    other = OTHER_NAMES.get(base, (base, None))
-    is_one = other[0] in (*RATES, *CRITERIA, *SCORES) or with_parameter(base) is not None
+    other = metric_names.OTHER_NAMES.get(base, (base, None))
+    is_one = other[0] in (*RATES, *CRITERIA, *SCORES) or metric_names.with_parameter(base) is not None
     if says in ("difference", "ratio") and is_one and other[1] in (None, says):
         return _compared(repr(name), _named(base, disparity), says, disparity)
-    if name in INSTEAD:
-        raise ParameterError(f"metric={name!r} has no test of its own: {INSTEAD[name]}")
-    chosen = with_parameter(name)
+    if name in metric_names.INSTEAD:
+        raise ParameterError(f"metric={name!r} has no test of its own: {metric_names.INSTEAD[name]}")
+    chosen = metric_names.with_parameter(name)
     if chosen is not None:
         return _named(chosen, disparity) if isinstance(chosen, str) else [chosen]
-    function = function_called(name)
+    function = metric_names.function_called(name)
     if function is not None:
         return _function(function, disparity)
-    meant = " or ".join(map(repr, similar(name, (*_known(), *OTHER_NAMES, *INSTEAD))))
+    meant = " or ".join(
+        map(repr, metric_names.similar(name, (*_known(), *metric_names.OTHER_NAMES, *metric_names.INSTEAD)))
+    )
     listed = f"{'There' if meant else 'there'} are {', '.join(_known())}, and the names of scikit-learn's scorers"
     raise ParameterError(f"metric={name!r} is unknown; {f'did you mean {meant}? ' if meant else ''}{listed}")
 

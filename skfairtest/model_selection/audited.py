@@ -29,20 +29,7 @@ from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError, renaming
 from skfairtest.correlation.fairness import CorrelationFairnessTest
 from skfairtest.group import FairnessTest
-from skfairtest.model_selection._out_of_fold import (
-    Fold,
-    OutOfFold,
-    check_people,
-    fitted,
-    groups_of_fit,
-    has_keywords,
-    lengths_of,
-    partition,
-    rows_of,
-    rows_of_each,
-    takes_groups,
-    training_rows,
-)
+from skfairtest.model_selection import _out_of_fold as out_of_fold
 from skfairtest.readers import as_model_input, check_same_people, classes_of, given_to_fit, read_column, read_columns
 
 ON_REJECTION = ("warn", "raise", "ignore")
@@ -246,9 +233,9 @@ class _Audited(MetaEstimatorMixin):
             clusters=clusters,
             test_weight=test_weight,
         )
-        estimator = fitted(clone(self.estimator), X, y, given)
-        folds = [Fold(self._trained(X, y, train, given), train, test) for train, test in splits]
-        model = OutOfFold(folds, classes_of(estimator))
+        estimator = out_of_fold.fitted(clone(self.estimator), X, y, given)
+        folds = [out_of_fold.Fold(self._trained(X, y, train, given), train, test) for train, test in splits]
+        model = out_of_fold.OutOfFold(folds, classes_of(estimator))
         for test in tests:
             test.estimator = model
             with renaming("pos_label", "tests: pos_label"):
@@ -341,7 +328,7 @@ class _Audited(MetaEstimatorMixin):
             made = getattr(requests, method)
             function = getattr(self.estimator, method, None)
             unsaid = made.requests.get("sensitive_features") is None
-            if unsaid and function is not None and takes_groups(self.estimator, function):
+            if unsaid and function is not None and out_of_fold.takes_groups(self.estimator, function):
                 made.add_request(param="sensitive_features", alias=True)
         return requests
 
@@ -418,11 +405,11 @@ class _Audited(MetaEstimatorMixin):
             if name in people
         }
         clusters = read_column(people["clusters"], "clusters") if "clusters" in people else None
-        check_people(X, {name: values for name, values in people.items() if isinstance(values, dict)})
+        out_of_fold.check_people(X, {name: values for name, values in people.items() if isinstance(values, dict)})
         check_same_people({"X": X, "y": y, **columns, "clusters": clusters, "test_weight": people.get("sample_weight")})
         # A continuous feature makes no groups that every fold could have its share of.
         grouped = any(isinstance(test, FairnessTest) for test in tests)
-        return partition(
+        return out_of_fold.partition(
             self.cv,
             X,
             y,
@@ -439,12 +426,12 @@ class _Audited(MetaEstimatorMixin):
             offered = {name: value for name, value in named.items() if value is not None}
             return dict(process_routing(self, "fit", **offered, **fit_params).estimator.fit)
         given = dict(fit_params)
-        key = groups_of_fit(self.estimator)
+        key = out_of_fold.groups_of_fit(self.estimator)
         if key is not None:
             given.setdefault(key, named["sensitive_features"])
         if named["sample_weight"] is not None:
             parameters = inspect.signature(self.estimator.fit).parameters
-            if "sample_weight" not in parameters and not has_keywords(parameters):
+            if "sample_weight" not in parameters and not out_of_fold.has_keywords(parameters):
                 raise ParameterError(
                     f"sample_weight: {type(self.estimator).__name__}.fit takes none. It weights people in training; to "
                     "weight the tests, pass test_weight."
@@ -453,8 +440,13 @@ class _Audited(MetaEstimatorMixin):
         return given
 
     def _trained(self, X: Any, y: Any, train: NDArray[np.intp], given: dict[str, Any]) -> Any:
-        params = rows_of_each(given, train, lengths_of(y)[0])
-        return fitted(clone(self.estimator), training_rows(self.estimator, X, train, train), rows_of(y, train), params)
+        params = out_of_fold.rows_of_each(given, train, out_of_fold.lengths_of(y)[0])
+        return out_of_fold.fitted(
+            clone(self.estimator),
+            out_of_fold.training_rows(self.estimator, X, train, train),
+            out_of_fold.rows_of(y, train),
+            params,
+        )
 
     def _message(self, concerns: Sequence[Any], n_tests: int, n_folds: int) -> str:
         # What a test prints begins with the verdict, the positive label where there is one, and the leading finding.

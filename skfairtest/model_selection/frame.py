@@ -16,14 +16,7 @@ from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError, answering_guesses
 from skfairtest.comparisons.frames import COMPARISON_COLUMNS
 from skfairtest.metrics.names import function_of
-from skfairtest.model_selection._frame_cells import (
-    DISPARITIES,
-    METHODS,
-    Cell,
-    Cells,
-    check_test_params,
-    read_features_of,
-)
+from skfairtest.model_selection import _frame_cells as frame_cells
 from skfairtest.model_selection._frame_document import frame_document, styled
 from skfairtest.model_selection._frame_metrics import MetricOf, as_evaluated, check_of_counts, sum_of_weights
 from skfairtest.readers import Column
@@ -160,7 +153,7 @@ class SignificanceFrame(MetricFrame):
         random_state: Any = None,
         test_params: dict[str, Any] | None = None,
     ) -> None:
-        params, self._not_tested = check_test_params(test_params)
+        params, self._not_tested = frame_cells.check_test_params(test_params)
         # The bootstrap draws from the user's generator, the tests from one that is as that was.
         stateful = isinstance(random_state, np.random.RandomState | np.random.Generator)
         seed = copy.deepcopy(random_state) if stateful else random_state
@@ -188,8 +181,8 @@ class SignificanceFrame(MetricFrame):
         try:
             people = Sample(
                 {},
-                read_features_of(sensitive_features, self.sensitive_levels, "sensitive_features"),
-                read_features_of(control_features, self.control_levels, "control_features"),
+                frame_cells.read_features_of(sensitive_features, self.sensitive_levels, "sensitive_features"),
+                frame_cells.read_features_of(control_features, self.control_levels, "control_features"),
             )
         except ValueError as error:  # MetricFrame can make do with what a test cannot
             people = str(error)
@@ -224,15 +217,8 @@ class SignificanceFrame(MetricFrame):
                 key = label if isinstance(label, tuple) else (label,)
                 values.setdefault(key[:n_control], {})[key[n_control:]] = value
             shown.append(values)
-        self._cells = Cells(
-            tested,
-            people,
-            y_true,
-            y_pred,
-            levels=self._levels(),
-            shown=shown,
-            params=params,
-            seed=seed,
+        self._cells = frame_cells.Cells(
+            tested, people, y_true, y_pred, levels=self._levels(), shown=shown, params=params, seed=seed
         )
 
     @classmethod
@@ -289,7 +275,7 @@ class SignificanceFrame(MetricFrame):
         check_seed(random_state)
         asked = _functions(metrics)
         frame = cls.__new__(cls)
-        params, frame._not_tested = check_test_params(test_params)
+        params, frame._not_tested = frame_cells.check_test_params(test_params)
         rows = table.to_rows()
         columns = {column.name: column for column in rows.columns}
         y_pred = next(columns[name].values for name in ("y_pred", "y_score", "y_true") if name in columns)
@@ -544,7 +530,7 @@ class SignificanceFrame(MetricFrame):
         >>> frame.style("difference").to_html().count("<td")
         11
         """
-        check_choice("what", what, ("by_group", *DISPARITIES))
+        check_choice("what", what, ("by_group", *frame_cells.DISPARITIES))
         if what != "by_group":
             tests = self._test_frame(method, what)
             return styled(tests, np.outer(tests["concern"].fillna(False), [True] * tests.shape[1]))
@@ -583,12 +569,12 @@ class SignificanceFrame(MetricFrame):
         return [label if isinstance(label, tuple) else (label,) for label in self.overall.index]
 
     def _check(self, method: str, disparity: str) -> None:
-        check_choice("method", method, METHODS)
-        check_choice("disparity", disparity, DISPARITIES)
+        check_choice("method", method, frame_cells.METHODS)
+        check_choice("disparity", disparity, frame_cells.DISPARITIES)
         if disparity in self._not_tested:
             raise ParameterError(self._not_tested[disparity])
 
-    def _like_difference(self, method: str, disparity: str, take: Callable[[Cell], float]) -> Any:
+    def _like_difference(self, method: str, disparity: str, take: Callable[[frame_cells.Cell], float]) -> Any:
         """Return one number per cell, in the type that MetricFrame's methods return."""
         self._check(method, disparity)
         cells = self._cells
@@ -641,7 +627,7 @@ class SignificanceFrame(MetricFrame):
         )
         return frame.set_index(index)
 
-    def _shown(self, method: str, disparity: str, cells: list[Cell]) -> list[float]:
+    def _shown(self, method: str, disparity: str, cells: list[frame_cells.Cell]) -> list[float]:
         """Return the numbers of ``difference()`` or ``ratio()``; those of the tests where one metric makes it raise."""
         try:
             shown = getattr(self, disparity)(method=method)

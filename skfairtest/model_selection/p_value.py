@@ -17,15 +17,8 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skfairtest._utils import errors
 from skfairtest._utils.checks import check_choice, is_number
-from skfairtest._utils.errors import (
-    GroupsMissing,
-    NothingDefined,
-    ParameterError,
-    SmallGroupWarning,
-    answering_guesses,
-    find_stack_level,
-)
 from skfairtest._utils.text import label
 from skfairtest.comparisons import engine
 from skfairtest.comparisons.core import pooled
@@ -65,13 +58,13 @@ def check_score(metric: Any, output: str, params: dict[str, Any]) -> None:
     """
     check_choice("output", output, OUTPUTS)
     if "estimator" in params:
-        raise ParameterError(
+        raise errors.ParameterError(
             "estimator is not a parameter of a scorer: a search or cross-validation passes the model to it"
         )
     known = sorted(set(FairnessTest().get_params(deep=False)) - {"estimator", "metric"})
     unknown = [name for name in params if name not in known]
     if unknown:
-        raise ParameterError(f"test_params: FairnessTest has no {listed(unknown)}; there are {', '.join(known)}")
+        raise errors.ParameterError(f"test_params: FairnessTest has no {listed(unknown)}; there are {', '.join(known)}")
     check_seed_of_scorer(params.get("random_state"))
     # A test's own check of its parameters, which needs no data.
     settings, metrics = engine.check_question(metric, params)
@@ -83,29 +76,29 @@ def check_score(metric: Any, output: str, params: dict[str, Any]) -> None:
     if output == "disparity":
         sideless = [m.name for m in everybody if m.extreme == "two-sided"]
         if sideless:
-            raise ParameterError(
+            raise errors.ParameterError(
                 f"output='disparity': of {sideless[0]} neither large nor small values are fairer; use output='p_value'"
             )
     elif everybody:
         what = "interval" if output == "upper_bound" else "standard error"
-        raise ParameterError(
+        raise errors.ParameterError(
             f"output={output!r}: {everybody[0].name} is one number for all groups and has no {what}; use "
             "output='disparity' or 'p_value', or a metric of each group, such as 'equalized_odds'"
         )
     alternative = settings.question.alternative
     if output == "upper_bound" and alternative in ("greater", "less"):
-        raise ParameterError(
+        raise errors.ParameterError(
             f"output='upper_bound' is the upper end of two-sided intervals, and alternative={alternative!r} has "
             "one-sided ones: use alternative='two-sided', or output='disparity' or 'p_value'"
         )
     if output == "upper_bound" and settings.adjust not in FAMILYWISE:
-        raise ParameterError(
+        raise errors.ParameterError(
             f"output='upper_bound' needs simultaneous intervals of all comparisons, and adjust={settings.adjust!r} "
             "gives pointwise intervals: use adjust='auto'"
         )
     if output == "statistic":
         if alternative != "two-sided" or settings.question.margin_bounds is not None:
-            raise ParameterError(
+            raise errors.ParameterError(
                 "output='statistic' is the distance from equality in standard errors, and with "
                 f"alternative={alternative!r} and margin={params.get('margin')!r} it is the distance from the margin, "
                 "or has a direction: use alternative='two-sided' and margin=None, or output='upper_bound' or 'p_value'"
@@ -114,7 +107,7 @@ def check_score(metric: Any, output: str, params: dict[str, Any]) -> None:
     scales = {m.name: _scale(m, settings.question.disparity) for m in metrics}
     if len(set(scales.values())) > 1:
         ratios = [name for name, scale in scales.items() if scale != "difference"]
-        raise ParameterError(
+        raise errors.ParameterError(
             f"output={output!r} is one number, but {listed(ratios)} is compared by ratio and the other metrics by "
             "difference: score them separately, or use output='p_value'"
         )
@@ -140,7 +133,7 @@ def least_score(metric: Any, params: dict[str, Any], tolerance: Any) -> float:
     of_ratios = _scale(metrics[0], settings.question.disparity) != "difference"
     if not is_number(tolerance) or not (0 < tolerance <= 1 if of_ratios else 0 <= tolerance < np.inf):
         wanted = "above 0 and at most 1, the smallest ratio" if of_ratios else "at least 0, the largest difference"
-        raise ParameterError(f"tolerance must be a number: {wanted} that is tolerated; found {tolerance!r}")
+        raise errors.ParameterError(f"tolerance must be a number: {wanted} that is tolerated; found {tolerance!r}")
     return float(tolerance) if of_ratios else 0.0 - float(tolerance)
 
 
@@ -153,7 +146,7 @@ def constrained(fairness: float, least: float, gain: float) -> float:
         If what is to be maximized does not lie between 0 and 1.
     """
     if not 0 <= gain <= 1:
-        raise ParameterError(
+        raise errors.ParameterError(
             f"maximize must be a score between 0 and 1, such as 'balanced_accuracy': models that are not fair enough "
             f"score below 0; found {gain:.4g}"
         )
@@ -163,7 +156,7 @@ def constrained(fairness: float, least: float, gain: float) -> float:
 def check_seed_of_scorer(seed: Any) -> None:
     """Refuse seeds with which a score would depend on what was scored before."""
     if not isinstance(seed, int | np.integer) or isinstance(seed, bool):
-        raise ParameterError(
+        raise errors.ParameterError(
             f"random_state of a scorer must be an integer, found {seed!r}: the same model and data must get the same "
             "score, whatever the order and the process in which candidates are scored"
         )
@@ -201,15 +194,15 @@ def fairness_score(test: FairnessTest, output: str, inputs: Inputs) -> float:
     try:
         with warnings.catch_warnings():
             # A score is for choosing among models: of every fold of every candidate, the same would be said.
-            warnings.simplefilter("ignore", SmallGroupWarning)
+            warnings.simplefilter("ignore", errors.SmallGroupWarning)
             if output == "disparity":
                 result, measured = None, measured_of(test, inputs)
             else:
                 result = result_of(test, inputs, tested=output != "upper_bound")
                 measured = result.measured
-    except GroupsMissing as error:
-        raise GroupsMissing(f"{str(error).rstrip('.')}. {FOLDS}") from error
-    except NothingDefined as error:
+    except errors.GroupsMissing as error:
+        raise errors.GroupsMissing(f"{str(error).rstrip('.')}. {FOLDS}") from error
+    except errors.NothingDefined as error:
         return _undefined(str(error))
     lost = pooled((*measured.excluded, *measured.undefined))
     if lost:
@@ -242,7 +235,7 @@ def _undefined(why: str) -> float:
         "positive, metrics such as 'demographic_parity' and 'equalized_odds' with disparity='difference' are still "
         "defined.",
         UndefinedMetricWarning,
-        stacklevel=find_stack_level(),
+        stacklevel=errors.find_stack_level(),
     )
     return float("nan")
 
@@ -256,7 +249,7 @@ MISSING = (
 )
 
 
-@answering_guesses
+@errors.answering_guesses
 def fairness_p_value(
     y_true: Any,
     y_pred: Any,
@@ -330,7 +323,7 @@ def fairness_p_value(
     {'25 - 45': 0.067, 'Greater than 45': 0.226, 'Less than 25': 0.041}
     """
     if sensitive_features is None:
-        raise ParameterError(MISSING)
+        raise errors.ParameterError(MISSING)
     features = {
         "sensitive_features": sensitive_features,
         "control_features": control_features,

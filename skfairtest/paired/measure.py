@@ -20,20 +20,8 @@ import pandas as pd
 from skfairtest._utils.errors import GroupsMissing
 from skfairtest._utils.progress import progress
 from skfairtest._utils.typing import Floats, Integers
+from skfairtest.comparisons import core
 from skfairtest.comparisons.contrasts import Design, Known, disparity_bounds, groups_of
-from skfairtest.comparisons.core import (
-    Comparison,
-    DrawnNull,
-    Estimate,
-    Evidence,
-    Exclusion,
-    GroupValues,
-    Measured,
-    Measurement,
-    Models,
-    NullDistribution,
-    Result,
-)
 from skfairtest.comparisons.engine import judge
 from skfairtest.comparisons.evaluation import Evaluation, binning_error
 from skfairtest.comparisons.frames import frame_of
@@ -45,31 +33,25 @@ from skfairtest.inference.conditional import mcnemar
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import quantiles
 from skfairtest.metrics import Context
+from skfairtest.paired import statistics
 from skfairtest.paired.metric import Paired
-from skfairtest.paired.statistics import (
-    Changes,
-    Found,
-    compare_changes,
-    compare_sizes,
-    limits,
-    limits_of_mean,
-    upper_limit_of_sizes,
-)
 from skfairtest.tables import Kinds, Sample
 
 
 @dataclass(frozen=True)
-class OneGroupNull(NullDistribution):
+class OneGroupNull(core.NullDistribution):
     """What chance does to the change of a rate in one group: counts of who has the event under B alone, A alone."""
 
     counts: np.ndarray
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """Return Tango's score limits."""
-        (low, _), (_, high) = (limits_of_mean(self.counts, z) if np.isfinite(z) else bounds for z in critical)
+        (low, _), (_, high) = (
+            statistics.limits_of_mean(self.counts, z) if np.isfinite(z) else bounds for z in critical
+        )
         return low, high
 
-    def error(self, estimate: Estimate) -> float:
+    def error(self, estimate: core.Estimate) -> float:
         """Return the standard error of the change."""
         plus, minus, rest = self.counts.tolist()
         n = plus + minus + rest
@@ -83,7 +65,7 @@ def compare_in_one_group(
     *,
     pos_label: Any = None,
     classes: tuple[Any, ...] | None = None,
-) -> Result:
+) -> core.Result:
     """Compare a rate under model B (`group`) and under model A (`other`), of all samples together.
 
     Raises
@@ -114,32 +96,32 @@ def compare_in_one_group(
         plus, minus = int(counts[0]), int(counts[1])
         rates = (plus + both) / n, (minus + both) / n
         null = OneGroupNull(settings.question, counts)
-        estimate = Estimate(
+        estimate = core.Estimate(
             metric.name, "model B", "model A", None, Contrast(0, 1), sample.n_samples, sample.n_samples, *rates,
             rates[0] - rates[1], (-1.0, 1.0),
         )  # fmt: skip
         z = (plus - minus) / np.sqrt(plus + minus) if plus + minus else 0.0
-        evidence = Evidence(
+        evidence = core.Evidence(
             mcnemar(plus, minus, alternative), "exact conditional", float(z), null.error(estimate),
             orient(float(z), alternative),
         )  # fmt: skip
-        comparisons.append(Comparison(estimate, null, evidence))
+        comparisons.append(core.Comparison(estimate, null, evidence))
         by_metric[metric.name] = _measurement(changes, sums, settings.alpha, comparisons[-1])
     blocks = {metric.name: place for place, metric in enumerate(metrics)}
     rates_shown = tuple(metric.of for metric in metrics)
-    measured = Measured(settings, tuple(comparisons), (), blocks, sample, rates_shown, positive, by_metric)
+    measured = core.Measured(settings, tuple(comparisons), (), blocks, sample, rates_shown, positive, by_metric)
     return judge([measured], settings)[0]
 
 
-def _measurement(changes: np.ndarray, sums: np.ndarray, alpha: float, comparison: Comparison) -> Measurement:
-    values: GroupValues = change_values(changes, alpha)
+def _measurement(changes: np.ndarray, sums: np.ndarray, alpha: float, comparison: core.Comparison) -> core.Measurement:
+    values: core.GroupValues = change_values(changes, alpha)
     n = changes.sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
         of_models = np.stack([(changes[..., 1] + sums[..., 0]) / n, (changes[..., 0] + sums[..., 0]) / n])
-    return Measurement((comparison,), (), values, "score", models=Models(of_models, np.zeros((0, 2))))
+    return core.Measurement((comparison,), (), values, "score", models=core.Models(of_models, np.zeros((0, 2))))
 
 
-def by_model_frame(measured: Measured) -> pd.DataFrame:
+def by_model_frame(measured: core.Measured) -> pd.DataFrame:
     """Each metric under models A and B in each stratum and group that has samples, as a flat frame."""
     sample = measured.sample
     assert sample is not None
@@ -154,7 +136,7 @@ def by_model_frame(measured: Measured) -> pd.DataFrame:
     return frame_of({name: [row[place] for row in rows] for place, name in enumerate(names)})
 
 
-def disparities_frame(measured: Measured) -> pd.DataFrame:
+def disparities_frame(measured: core.Measured) -> pd.DataFrame:
     """Each comparison's disparity under models A and B, and their difference, in the order of the comparisons."""
     rows = [
         (one.estimate, *pair)
@@ -173,26 +155,23 @@ METHODS = {"normal": "asymptotic", "enumerated": "enumerated parametric bootstra
 
 
 @dataclass(frozen=True)
-class ChangeNull(DrawnNull):
+class ChangeNull(core.DrawnNull):
     """What chance does to the difference of two groups' changes from model A to model B.
 
     A group that is compared with everyone is tested against everyone else; it is `times` as far from everyone.
     """
 
-    changes: Changes
+    changes: statistics.Changes
     times: float = 1.0
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """Invert the score test."""
-        low, high = limits(self.changes, critical, (bounds[0] / self.times, bounds[1] / self.times))
+        low, high = statistics.limits(self.changes, critical, (bounds[0] / self.times, bounds[1] / self.times))
         return self.times * low, self.times * high
 
     @classmethod
     def limits_of_all(
-        cls,
-        nulls: Sequence[Self],
-        critical: Sequence[tuple[float, float]],
-        bounds: Sequence[tuple[float, float]],
+        cls, nulls: Sequence[Self], critical: Sequence[tuple[float, float]], bounds: Sequence[tuple[float, float]]
     ) -> list[tuple[float, float]]:
         """Return the limits of several comparisons, once for all with the same counts: small strata are often alike."""
         known: dict[tuple[object, ...], tuple[float, float]] = {}
@@ -203,40 +182,40 @@ class ChangeNull(DrawnNull):
             found.append(known[key])
         return found
 
-    def error(self, estimate: Estimate) -> float:
+    def error(self, estimate: core.Estimate) -> float:
         """Return the standard error."""
         return self.times * self.changes.error
 
-    def n_effective(self, estimate: Estimate) -> int:
+    def n_effective(self, estimate: core.Estimate) -> int:
         """The number of samples of the group that meet the condition."""
         return int(self.changes.n[0].sum())
 
 
 @dataclass(frozen=True)
-class SizesNull(DrawnNull):
+class SizesNull(core.DrawnNull):
     """What chance does to the size of model B's disparity less that of model A's.
 
     `sums` are counts of the sum of both models' events, as `changes` are of their difference.
     """
 
-    changes: Changes
-    sums: Changes
+    changes: statistics.Changes
+    sums: statistics.Changes
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """Invert the test, which has an upper limit alone."""
-        return bounds[0], min(bounds[1], upper_limit_of_sizes(self.changes, self.sums, critical[1]))
+        return bounds[0], min(bounds[1], statistics.upper_limit_of_sizes(self.changes, self.sums, critical[1]))
 
-    def error(self, estimate: Estimate) -> float:
+    def error(self, estimate: core.Estimate) -> float:
         """Return the standard error where both disparities have one sign."""
         return self.changes.error
 
-    def n_effective(self, estimate: Estimate) -> int:
+    def n_effective(self, estimate: core.Estimate) -> int:
         """The number of samples of the group that meet the condition."""
         return int(self.changes.n[0].sum())
 
 
 @measure_metric.register(Paired)
-def _(metric: Paired, design: Design, kinds: Kinds, known: Known, seed: np.random.SeedSequence) -> Measurement:
+def _(metric: Paired, design: Design, kinds: Kinds, known: Known, seed: np.random.SeedSequence) -> core.Measurement:
     made = evaluation_of(design, metric, kinds)
     if metric.is_change and is_counted(design.sample, design.settings):
         found = measure_changes(design, metric, made, known, seed)
@@ -248,7 +227,7 @@ def _(metric: Paired, design: Design, kinds: Kinds, known: Known, seed: np.rando
 
 def measure_changes(
     design: Design, metric: Paired, made: Evaluation, known: Known, seed: np.random.SeedSequence
-) -> Measurement:
+) -> core.Measurement:
     """Make and test the comparisons of a rate's change; a hypothesis is tested once."""
     counts = changes_of(metric, made.kinds, made.pos_label, design.sample.sizes.shape)
     sums = changes_of(metric, made.kinds, made.pos_label, design.sample.sizes.shape, together=True)
@@ -257,8 +236,8 @@ def measure_changes(
     if question.alternative == "equivalence":
         bounds = (bounds[0] / 2, bounds[1] / 2)  # of sizes
     missing: Counter[tuple[int, int | None]] = Counter()
-    excluded: list[Exclusion] = []
-    comparisons: list[Comparison] = []
+    excluded: list[core.Exclusion] = []
+    comparisons: list[core.Comparison] = []
     seeds = seed.spawn(len(design.places) * len(design.contrasts))
     with progress(metric.name, len(seeds), bool(settings.verbose)) as advance:
         for number, (place, (base, other)) in enumerate((p, c) for p in design.places for c in design.contrasts):
@@ -280,7 +259,7 @@ def measure_changes(
                     reason += " in the same stratum" if design.sample.control_names else ""
                     excluded.append(design.left_out(metric.name, contrast, other, reason, int(n[0].sum())))
                 continue
-            changes = Changes(both[:, defined])
+            changes = statistics.Changes(both[:, defined])
             first, second, times = changes.means[0], changes.means[1], 1.0
             if base.overall:
                 n1, n2 = changes.n
@@ -288,7 +267,7 @@ def measure_changes(
                 second = first - times * (changes.means[0] - changes.means[1])
             strata = np.array(here)[defined].tolist()
             if question.alternative == "equivalence":
-                total = Changes(together[:, defined])
+                total = statistics.Changes(together[:, defined])
                 first, second = sizes_of(changes, total)
             estimate = design.estimate(
                 metric.name, contrast, other, (float(first), float(second)), float(first - second), bounds,
@@ -297,10 +276,10 @@ def measure_changes(
             if question.alternative == "equivalence":
                 assert question.margin_bounds is not None
                 sizes = SizesNull(question, changes, total)
-                answer = compare_sizes(
+                answer = statistics.compare_sizes(
                     changes, total, question.margin_bounds[1], n_resamples=settings.n_resamples, seed=seeds[number]
                 )
-                comparisons.append(Comparison(estimate, sizes, evidence_of(answer, changes.error, "less")))
+                comparisons.append(core.Comparison(estimate, sizes, evidence_of(answer, changes.error, "less")))
                 continue
             null = ChangeNull(question, changes, times)
             hypothesis, alternative = estimate.hypothesis, question.alternative
@@ -308,16 +287,16 @@ def measure_changes(
                 sign, first_one = known[hypothesis]
                 evidence = first_one.mirrored(estimate.sign * sign, null.error(estimate))
             else:
-                found = compare_changes(
+                found = statistics.compare_changes(
                     changes, alternative=alternative, n_resamples=settings.n_resamples, seed=seeds[number]
                 )
                 evidence = evidence_of(found, null.error(estimate), alternative)
                 if hypothesis is not None:
                     known[hypothesis] = estimate.sign, evidence
-            comparisons.append(Comparison(estimate, null, evidence))
+            comparisons.append(core.Comparison(estimate, null, evidence))
     among = metric.of.among or "who meet the condition"
     excluded += design.undefined(metric.name, missing, f"undefined: nobody meets the condition ({among})")
-    return Measurement(tuple(comparisons), tuple(excluded), change_values(counts, settings.alpha), "score")
+    return core.Measurement(tuple(comparisons), tuple(excluded), change_values(counts, settings.alpha), "score")
 
 
 def changes_of(
@@ -341,33 +320,33 @@ def changes_of(
     return out
 
 
-def sizes_of(changes: Changes, sums: Changes) -> tuple[float, float]:
+def sizes_of(changes: statistics.Changes, sums: statistics.Changes) -> tuple[float, float]:
     """Return the sizes of the disparities of models B and A."""
     difference, total = (float(one.means[0] - one.means[1]) for one in (changes, sums))
     return abs(total + difference) / 2, abs(total - difference) / 2
 
 
-def evidence_of(found: Found, error: float, alternative: str) -> Evidence:
+def evidence_of(found: statistics.Found, error: float, alternative: str) -> core.Evidence:
     """The result of a test of changes, as evidence."""
     n_defined = 0 if found.draws is None else len(found.draws)
-    return Evidence(
+    return core.Evidence(
         found.log_p, METHODS[found.decided], found.statistic, error, orient(found.statistic, alternative), found.draws,
         None, found.n_extreme, n_defined,
     )  # fmt: skip
 
 
-def change_values(counts: Integers, alpha: float) -> GroupValues:
+def change_values(counts: Integers, alpha: float) -> core.GroupValues:
     """Return the change of every stratum and group, with Tango's limits."""
     n = counts.sum(axis=-1)
     z, _ = quantiles("two-sided", alpha)
     with np.errstate(invalid="ignore", divide="ignore"):
         value = (counts[..., 0] - counts[..., 1]) / n
         error: Floats = np.sqrt(np.maximum((counts[..., 0] + counts[..., 1]) / n - value**2, 0.0) / n)
-    found = np.array([[limits_of_mean(of_group, z) for of_group in of_stratum] for of_stratum in counts])
-    return GroupValues(n, value, error, found[..., 0], found[..., 1])
+    found = np.array([[statistics.limits_of_mean(of_group, z) for of_group in of_stratum] for of_stratum in counts])
+    return core.GroupValues(n, value, error, found[..., 0], found[..., 1])
 
 
-def models_of(made: Evaluation, comparisons: Sequence[Comparison]) -> Models:
+def models_of(made: Evaluation, comparisons: Sequence[core.Comparison]) -> core.Models:
     """Evaluate the metric under both models: in every stratum and group, and its disparities."""
     shape = _shape(made.kinds)
     groups = [np.arange(shape[1]) == group for group in range(shape[1])]
@@ -388,7 +367,7 @@ def models_of(made: Evaluation, comparisons: Sequence[Comparison]) -> Models:
             if weight and not np.isnan(one + other).any():
                 total, weights = total + weight * (one - other), weights + weight
         disparities.append(total / weights)
-    return Models(values, np.reshape(disparities, (-1, 2)))
+    return core.Models(values, np.reshape(disparities, (-1, 2)))
 
 
 def _shape(kinds: Kinds) -> tuple[int, int]:

@@ -20,44 +20,24 @@ import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.group.report import notes
+from skfairtest.report import plain
+from skfairtest.report import skeleton as page
 from skfairtest.report.cells import ADJUSTED_P, COMPARED_WITH, GROUP, METRIC, SHOWN, P, records
 from skfairtest.report.document import Block, Column, Figure, Items, Paragraph, Table
-from skfairtest.report.plain import (
-    Declared,
-    array,
-    between,
-    count,
-    made_of,
-    one_of,
-    plain_value,
-    real,
-    record,
-    text,
-    truth,
-)
 from skfairtest.report.plots import Forest, Mark, joined
 from skfairtest.report.sentences import Setup, equals_p, metric_title, null_sentence, number, percent, points
-from skfairtest.report.skeleton import (
-    MOST_COMPARISONS,
-    forest_rows,
-    homogeneity_blocks,
-    sampling_error,
-    sections,
-    skeleton,
-    verdict_of,
-)
 
-_SHARE = between(0, 1)
+_SHARE = plain.between(0, 1)
 #: What is said of one comparison. `feature` is what divides people into groups.
 RESULT = {
-    "feature": text, "metric": text, "group": text, "other": text, "stratum": text, "value_a": real,
-    "value_b": real, "difference": real, "ci_low": real, "ci_high": real, "p_value": _SHARE,
-    "p_value_adjusted": _SHARE, "concern": truth,
+    "feature": plain.text, "metric": plain.text, "group": plain.text, "other": plain.text, "stratum": plain.text,
+    "value_a": plain.real, "value_b": plain.real, "difference": plain.real, "ci_low": plain.real,
+    "ci_high": plain.real, "p_value": _SHARE, "p_value_adjusted": _SHARE, "concern": plain.truth,
 }  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
-class PairedRecord(Declared):
+class PairedRecord(plain.Declared):
     """What the comparison of two models found.
 
     Parameters
@@ -82,15 +62,15 @@ class PairedRecord(Declared):
         What was left out, and why.
     """
 
-    setup: Annotated[Setup, made_of(Setup)]
-    kind: Annotated[str, one_of("change", "sizes", "one group")]
-    names: Annotated[tuple[str, str], array(text, 2)]
-    shares: Annotated[tuple[str, ...], array(text)]
-    n_samples: Annotated[int, count]
+    setup: Annotated[Setup, plain.made_of(Setup)]
+    kind: Annotated[str, plain.one_of("change", "sizes", "one group")]
+    names: Annotated[tuple[str, str], plain.array(plain.text, 2)]
+    shares: Annotated[tuple[str, ...], plain.array(plain.text)]
+    n_samples: Annotated[int, plain.count]
     p_value: Annotated[float, _SHARE]
-    concern: Annotated[bool, truth]
-    results: Annotated[tuple[Mapping[str, Any], ...], array(record(RESULT), least=1)]
-    not_compared: Annotated[tuple[str, ...], array(text)] = ()
+    concern: Annotated[bool, plain.truth]
+    results: Annotated[tuple[Mapping[str, Any], ...], plain.array(plain.record(RESULT), least=1)]
+    not_compared: Annotated[tuple[str, ...], plain.array(plain.text)] = ()
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -259,7 +239,7 @@ class PairedRecord(Declared):
     def also(self) -> dict[str, Any]:
         """The comparisons, each with its sentence, and the verdict."""
         rows = [{**row, "sentence": self.sentence(self._oriented(row))} for row in self.results]
-        return {"results": plain_value(rows), "sentence": self.verdict}
+        return {"results": plain.plain_value(rows), "sentence": self.verdict}
 
 
 def paired_row(row: Mapping[str, Any], feature: str, values: tuple[float, float]) -> dict[str, Any]:
@@ -292,14 +272,14 @@ def _found(found: PairedRecord) -> list[Block]:
 def paired_document(test: Any, found: PairedRecord) -> list[Block]:
     """Compose the report of a fitted `PairedFairnessTest`, whose record has the names of the models."""
     setup, metrics = test._setup, dict.fromkeys(test.comparisons_["metric"])
-    return skeleton(
-        verdict_of(found.verdict, found.concern),
-        found=[*_found(found), *map(Paragraph, sampling_error(test.p_value_interval_))],
+    return page.skeleton(
+        page.verdict_of(found.verdict, found.concern),
+        found=[*_found(found), *map(Paragraph, page.sampling_error(test.p_value_interval_))],
         null=[found.named(_null(setup, metric)) for metric in metrics],
         heading="Null hypotheses",
         tables=[
             *([_values(found, setup, test._values, test.by_model_)] if len(test.by_model_) else []),
-            *homogeneity_blocks(setup, test.homogeneity_, test.comparisons_),
+            *page.homogeneity_blocks(setup, test.homogeneity_, test.comparisons_),
         ],
         excluded=test.excluded_,
         notes=notes(setup, test.comparisons_),
@@ -315,7 +295,7 @@ def paired_section(found: PairedRecord) -> list[Block]:
         for metric in dict.fromkeys(row["metric"] for row in found.results)
     ]
     return [
-        verdict_of(found.verdict, found.concern),
+        page.verdict_of(found.verdict, found.concern),
         *_found(found),
         Paragraph(
             "Both models judged the same people. This comparison has a level of its own: p-values are adjusted by "
@@ -328,9 +308,9 @@ def paired_section(found: PairedRecord) -> list[Block]:
 def models_figure(found: PairedRecord) -> Figure:
     """Draw a dumbbell for each comparison, from the disparity under model A to the one under model B."""
     frame, names, sizes = found.frame, [label(name) for name in found.names], found.kind == "sizes"
-    shown = found.dumbbells.head(MOST_COMPARISONS)
+    shown = found.dumbbells.head(page.MOST_COMPARISONS)
     what, units = "size of the disparity" if sizes else "disparity", ("the metric's unit", "percentage points")
-    drawn = forest_rows(
+    drawn = page.forest_rows(
         found.setup, shown, lambda row: joined(*found.pieces(row)), list(dict.fromkeys(shown["metric"])),
         shared=False, axis=lambda _, metric: f"{what}, in {units[metric in found.shares]}",
         factor=lambda _, metric: 100.0 if metric in found.shares else 1.0,
@@ -365,7 +345,7 @@ def models_document(compared: Any, documents: Mapping[str, list[Block]]) -> list
     """
     found, results, fairer = compared._records, compared.results, compared._is_fairer
     if len(found) == 1:
-        return sections(next(iter(documents.values())))
+        return page.sections(next(iter(documents.values())))
     names = [str(name) for name in results.index[results["significant"]]]
     told = enumerated([*map(label, names)]) if names else "none"
     asked, baseline = f"Of {len(results):,} candidates", label(compared.baseline)
@@ -407,9 +387,9 @@ def models_document(compared: Any, documents: Mapping[str, list[Block]]) -> list
     rows = [{**row, "candidate": str(name)} for name, row in zip(results.index, records(results), strict=True)]
     caption = "The strongest evidence about each candidate"
     return [
-        *sections(
+        *page.sections(
             [
-                verdict_of(f"{said} ({'largest' if fairer else 'smallest'} adjusted {p}).", compared.concern_),
+                page.verdict_of(f"{said} ({'largest' if fairer else 'smallest'} adjusted {p}).", compared.concern_),
                 *([Items(told_of)] if told_of else []),
                 Table.of(columns, rows, caption, None if fairer else "significant"),
                 Paragraph(note),
@@ -418,7 +398,7 @@ def models_document(compared: Any, documents: Mapping[str, list[Block]]) -> list
         *(
             block
             for name, blocks in documents.items()
-            for block in sections(blocks, label(name), f"{label(name)} in detail")
+            for block in page.sections(blocks, label(name), f"{label(name)} in detail")
         ),
     ]
 

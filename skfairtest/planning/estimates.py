@@ -6,25 +6,13 @@ import numpy as np
 from scipy.stats import t as student
 
 from skfairtest._utils.typing import Booleans, Floats, Integers
-from skfairtest.inference.power_designs import (
-    DRAWS,
-    SEED,
-    Computed,
-    Estimates,
-    binomial_draws,
-    estimate_power,
-    hanley_mcneil,
-    pairs_of,
-    simulated,
-    turned_over,
-    values_tested,
-)
+from skfairtest.inference import power_designs as designs
 
 #: Of each draw, a side's mean and squared standard deviation; its people and the degrees of freedom.
 Drawn = tuple[Floats, Floats, int, int]
 
 
-def estimates_power(design: Estimates, *, draws: int = DRAWS) -> Computed:
+def estimates_power(design: designs.Estimates, *, draws: int = designs.DRAWS) -> designs.Computed:
     """Probability that the global studentized test of means, or of areas under the ROC curve, rejects.
 
     Two groups: means by the noncentral t distribution with Welch's degrees of freedom, areas by the normal distribution
@@ -37,9 +25,9 @@ def estimates_power(design: Estimates, *, draws: int = DRAWS) -> Computed:
     a, b = design.values
     distance = float(np.log(a / b)) if ratio else a - b
     first = design.contrasts[0][0]
-    sides = values_tested(question)
+    sides = designs.values_tested(question)
     if len(design.contrasts) > 1 and question.alternative in ("greater", "less"):
-        sides = sides + values_tested(turned_over(question))
+        sides = sides + designs.values_tested(designs.turned_over(question))
     elif first == 1:
         distance = -distance
     distances = [(distance - value, side) for value, side in sides]
@@ -48,16 +36,16 @@ def estimates_power(design: Estimates, *, draws: int = DRAWS) -> Computed:
         parts = np.asarray(design.spreads) ** 2 / np.asarray(design.people)
         parts = parts / np.asarray(design.values) ** 2 if ratio else parts
         freedom = float(_freedom(parts, np.asarray(design.people)))
-        value = estimate_power(distances, float(np.sqrt(parts.sum())), level, question.alternative, freedom)
-        return Computed(value, "normal")
+        value = designs.estimate_power(distances, float(np.sqrt(parts.sum())), level, question.alternative, freedom)
+        return designs.Computed(value, "normal")
     n1, n2 = design.people
     total = 0.0
-    for d1, d2, weight in pairs_of(n1, n2, design.shares[0], design.shares[1], 0.5):
+    for d1, d2, weight in designs.pairs_of(n1, n2, design.shares[0], design.shares[1], 0.5):
         if 0 < d1 < n1 and 0 < d2 < n2:
-            e1, e2 = hanley_mcneil(a, d1, n1 - d1), hanley_mcneil(b, d2, n2 - d2)
+            e1, e2 = designs.hanley_mcneil(a, d1, n1 - d1), designs.hanley_mcneil(b, d2, n2 - d2)
             error = float(np.hypot(e1 / a, e2 / b)) if ratio else float(np.hypot(e1, e2))
-            total += weight * estimate_power(distances, error, level, question.alternative)
-    return Computed(min(1.0, max(0.0, total)), "normal")
+            total += weight * designs.estimate_power(distances, error, level, question.alternative)
+    return designs.Computed(min(1.0, max(0.0, total)), "normal")
 
 
 def _freedom(parts: Floats, people: Integers | Floats) -> Floats:
@@ -66,8 +54,8 @@ def _freedom(parts: Floats, people: Integers | Floats) -> Floats:
     return np.where(bottom > 0, parts.sum(axis=0) ** 2 / np.where(bottom > 0, bottom, 1.0), np.inf)
 
 
-def _simulated_estimates(design: Estimates, draws: int) -> Computed:
-    rng = np.random.default_rng(SEED)
+def _simulated_estimates(design: designs.Estimates, draws: int) -> designs.Computed:
+    rng = np.random.default_rng(designs.SEED)
     normal, uniform = rng.standard_normal((len(design.people), draws)), rng.random((len(design.people), draws))
     people = np.asarray(design.people)[:, None]
     values = np.asarray(design.values)[:, None]
@@ -77,9 +65,12 @@ def _simulated_estimates(design: Estimates, draws: int) -> Computed:
         squares = spreads**2 * (rng.chisquare(np.maximum(people - 1, 1), (len(people), draws)) / (people - 1))
         freedoms = people
     else:
-        d = [binomial_draws(n, share, u) for n, share, u in zip(design.people, design.shares, uniform, strict=True)]
+        d = [
+            designs.binomial_draws(n, share, u)
+            for n, share, u in zip(design.people, design.shares, uniform, strict=True)
+        ]
         positives = np.clip(np.stack(d), 1, people - 1)
-        errors = hanley_mcneil(values, positives, people - positives)
+        errors = designs.hanley_mcneil(values, positives, people - positives)
         means, squares = values + normal * errors, errors**2 * people
         freedoms = np.full_like(people, 10**9)
 
@@ -98,10 +89,10 @@ def _simulated_estimates(design: Estimates, draws: int) -> Computed:
             other = side(second)
         rejected.append(_rejections(side(first), other, design))
     every = design.question.alternative == "equivalence"
-    return simulated(np.asarray((np.all if every else np.any)(rejected, axis=0)))
+    return designs.simulated(np.asarray((np.all if every else np.any)(rejected, axis=0)))
 
 
-def _rejections(first: Drawn, other: Drawn, design: Estimates) -> Booleans:
+def _rejections(first: Drawn, other: Drawn, design: designs.Estimates) -> Booleans:
     """A mask of the draws of one comparison of estimates that are rejected."""
     (mean1, square1, n1, free1), (mean2, square2, n2, free2) = first, other
     question = design.question
@@ -116,7 +107,7 @@ def _rejections(first: Drawn, other: Drawn, design: Estimates) -> Booleans:
     critical = student.isf(level, freedom)
     error = np.sqrt(parts.sum(axis=0))
     hits = []
-    for value, side in values_tested(question):
+    for value, side in designs.values_tested(question):
         beyond = estimate - value if side == "greater" else value - estimate
         hits.append(beyond >= critical * error)
     return np.asarray(np.all(hits, axis=0) if question.alternative == "equivalence" else np.any(hits, axis=0))

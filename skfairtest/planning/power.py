@@ -13,17 +13,7 @@ from skfairtest._utils.errors import ParameterError, answering_guesses
 from skfairtest.comparisons.null_histogram import Supposed
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.inference.power import smallest_size
-from skfairtest.planning.plan import (
-    check_truth,
-    computed_power,
-    detectable,
-    directions,
-    normal_start,
-    read_people,
-    read_plan,
-    read_proportions,
-    supposed,
-)
+from skfairtest.planning import plan as planned
 
 DIRECTIONS = ("auto", "up", "down")
 
@@ -116,8 +106,8 @@ def power(
     >>> round(power(metric="selection_rate", rates=(0.3, 0.5), n_per_group=(46, 46)), 2)
     0.48
     """
-    plan = supposed(read_plan(metric, test_params, alpha), rates, base_rates)
-    return computed_power(plan, read_people(n_per_group, plan)).value
+    plan = planned.supposed(planned.read_plan(metric, test_params, alpha), rates, base_rates)
+    return planned.computed_power(plan, planned.read_people(n_per_group, plan)).value
 
 
 @answering_guesses
@@ -182,16 +172,16 @@ def required_sample_size(
     >>> required_sample_size(metric="selection_rate", rates=(0.3, 0.5))
     (95, 95)
     """
-    plan = supposed(read_plan(metric, test_params, alpha), rates, base_rates)
+    plan = planned.supposed(planned.read_plan(metric, test_params, alpha), rates, base_rates)
     check_probability("power", power)
-    proportions = read_proportions(shares, len(plan.met))
-    check_truth(plan, proportions)
+    proportions = planned.read_proportions(shares, len(plan.met))
+    planned.check_truth(plan, proportions)
 
     def people(size: int) -> tuple[int, ...]:
         return tuple(max(2, int(np.ceil(size * share - 1e-9))) for share in proportions)
 
-    start = normal_start(plan, people, power)
-    size = smallest_size(lambda size: computed_power(plan, people(size)), power, start)
+    start = planned.normal_start(plan, people, power)
+    size = smallest_size(lambda size: planned.computed_power(plan, people(size)), power, start)
     if size < 0:
         raise ParameterError(
             f"power={power!r} needs more than 100 million people in a group: ask for a larger disparity"
@@ -298,7 +288,7 @@ def minimum_detectable_disparity(
     for name, value in (("metric", metric), ("baseline", baseline), ("n_per_group", n_per_group)):
         if value is None:
             raise ParameterError(f"{name} is missing: give a fitted test, or metric, baseline and n_per_group")
-    plan = read_plan(metric, test_params, alpha)
+    plan = planned.read_plan(metric, test_params, alpha)
     if len(plan.rates) > 1:
         names = " or ".join(repr(rate.name) for rate in plan.rates)
         raise ParameterError(
@@ -306,8 +296,8 @@ def minimum_detectable_disparity(
             f"alpha={plan.settings.alpha / len(plan.rates):.4g} for the level that Holm leaves each"
         )
     groups = len(n_per_group) if is_sequence(n_per_group) else 0
-    plan = supposed(plan, [baseline] * max(groups, 2), base_rates, "baseline")
-    return detectable(plan, read_people(n_per_group, plan), power, direction)
+    plan = planned.supposed(plan, [baseline] * max(groups, 2), base_rates, "baseline")
+    return planned.detectable(plan, planned.read_people(n_per_group, plan), power, direction)
 
 
 def supposed_of(test: Any) -> Supposed:
@@ -343,7 +333,7 @@ def supposed_of(test: Any) -> Supposed:
 
 def _of_test(test: FairnessTest, target: float, direction: str) -> float:
     supposed = supposed_of(test)
-    ways = directions(supposed.question, direction)
+    ways = planned.directions(supposed.question, direction)
     for way in ways:
         found = supposed.disparity(target, way)
         if np.isfinite(found):

@@ -11,15 +11,7 @@ from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Positions
-from skfairtest.readers.containers import (
-    check_lengths,
-    check_names,
-    is_categorical,
-    is_table,
-    one_dimensional,
-    series_name,
-    split_table,
-)
+from skfairtest.readers import containers
 from skfairtest.readers.levels import encode, is_unicode, small, sort_levels
 
 MAX_GROUPS = 200
@@ -163,9 +155,9 @@ def read_column(
     if isinstance(data, Column):
         return data if name is None else replace(data, name=name)
     if name is None:
-        name = series_name(data) or parameter
+        name = containers.series_name(data) or parameter
     where = parameter if name == parameter else f"{parameter} (column {name!r})"
-    return column_of(data, one_dimensional(data, where), where, name, missing=missing, instead=instead)
+    return column_of(data, containers.one_dimensional(data, where), where, name, missing=missing, instead=instead)
 
 
 def column_of(
@@ -193,7 +185,7 @@ def column_of(
         )
     # An index of people exists only where pandas was handed in.
     index = data.index if isinstance(data, pd.Series) else None
-    categorical = is_categorical(data) or all(isinstance(level, str) for level in levels)
+    categorical = containers.is_categorical(data) or all(isinstance(level, str) for level in levels)
     return Column(name, levels, codes, index, categorical)
 
 
@@ -251,8 +243,8 @@ def read_columns(
     columns = _columns_of(data, parameter, default_name, {"missing": missing, "instead": instead})
     if not columns:
         raise ParameterError(f"{parameter} has no columns: pass at least one.")
-    check_names([column.name for column in columns], parameter)
-    check_lengths({column.name: len(column) for column in columns}, parameter)
+    containers.check_names([column.name for column in columns], parameter)
+    containers.check_lengths({column.name: len(column) for column in columns}, parameter)
     for column in columns:
         check_level_count(column, parameter, max_levels, warn_levels)
     return columns
@@ -319,13 +311,13 @@ def _columns_of(data: Any, parameter: str, default_name: str, about: Mapping[str
     if isinstance(data, (list, tuple)) and data and isinstance(data[0], Column):
         return tuple(data)
     if data is None or isinstance(data, (str, bytes)):
-        one_dimensional(data, parameter)
-    if not is_table(data):
-        name = series_name(data) or f"{default_name}_0"
+        containers.one_dimensional(data, parameter)
+    if not containers.is_table(data):
+        name = containers.series_name(data) or f"{default_name}_0"
         return (read_column(data, parameter, name=name, **about),)
     return tuple(
         read_column(values, parameter, name=name or f"{default_name}_{position}", **about)
-        for position, (name, values) in enumerate(split_table(data, parameter))
+        for position, (name, values) in enumerate(containers.split_table(data, parameter))
     )
 
 

@@ -294,9 +294,7 @@ def _recode(codes: NDArray[np.intp], place: NDArray[np.intp], n_missing: int) ->
     return np.append(place, -1)[codes] if n_missing else small(place, place.size)[codes]
 
 
-def _encode_small_range(
-    array: NDArray[Any],
-) -> tuple[tuple[Any, ...], Positions] | None:
+def _encode_small_range(array: NDArray[Any]) -> tuple[tuple[Any, ...], Positions] | None:
     """Count integers or booleans that lie close together; None when they do not."""
     as_bool = array.dtype.kind == "b"
     if as_bool:
@@ -317,9 +315,7 @@ def _encode_small_range(
     return tuple(bool(level) for level in levels) if as_bool else tuple(levels), codes
 
 
-def _encode_fixed_width(
-    array: NDArray[Any],
-) -> tuple[tuple[Any, ...], Positions] | None:
+def _encode_fixed_width(array: NDArray[Any]) -> tuple[tuple[Any, ...], Positions] | None:
     """Encode fixed-width strings by a 64-bit fingerprint of each, verified on every row.
 
     Turning a million of them into Python strings costs more than everything else together.
@@ -331,8 +327,7 @@ def _encode_fixed_width(
     words = np.ascontiguousarray(array).view(np.uint32 if width % 8 else np.uint64)
     words = words.reshape(array.size, -1)
     multipliers = np.array(
-        [pow(_MULTIPLIER, power, 1 << 64) for power in range(1, words.shape[1] + 1)],
-        dtype=np.uint64,
+        [pow(_MULTIPLIER, power, 1 << 64) for power in range(1, words.shape[1] + 1)], dtype=np.uint64
     )
     codes, seen, examples = np.empty(array.size, dtype=np.uint32), np.zeros(0, dtype=np.uint64), words[:0]
     for part in batches(array.size, _CHUNK):

@@ -493,9 +493,7 @@ def _is_required(parameter: inspect.Parameter) -> bool:
     return parameter.default is inspect.Parameter.empty and parameter.kind in named
 
 
-def _as_seed(
-    random_state: int | np.random.RandomState | np.random.Generator | None,
-) -> int | None:
+def _as_seed(random_state: int | np.random.RandomState | np.random.Generator | None) -> int | None:
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
     if isinstance(random_state, np.random.Generator):

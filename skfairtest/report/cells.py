@@ -20,30 +20,17 @@ from numpy.typing import NDArray
 
 from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
+from skfairtest.report import sentences
 from skfairtest.report.document import NOT_CERTIFIED, Column, Table
 from skfairtest.report.plots import NullHistogram
-from skfairtest.report.sentences import (
-    Setup,
-    Written,
-    decimal,
-    decimals_of,
-    metric_title,
-    number,
-    p_text,
-    percent,
-    result_sentence,
-    share_digits,
-    written,
-    written_numbers,
-)
 
 #: A metric by its title, and by its name.
-METRIC = Column("metric", "name", shows=lambda row: metric_title(row["metric"]))
+METRIC = Column("metric", "name", shows=lambda row: sentences.metric_title(row["metric"]))
 NAME = Column("metric", "name", shows="metric")
 GROUP, COMPARED_WITH = Column("group", "name", shows="group"), Column("compared with", "name", shows="other")
 STRATUM, REASON = Column("stratum", "name", shows="stratum"), Column("reason", "word", shows="reason")
-P = Column("p", shows=lambda row: p_text(row["p_value"]))
-ADJUSTED_P = Column("adjusted p", shows=lambda row: p_text(row["p_value_adjusted"]))
+P = Column("p", shows=lambda row: sentences.p_text(row["p_value"]))
+ADJUSTED_P = Column("adjusted p", shows=lambda row: sentences.p_text(row["p_value_adjusted"]))
 VERDICT = Column("verdict", "mark", shows=lambda row: "significant" if row["concern"] else "")
 
 
@@ -72,11 +59,11 @@ def span(write: Callable[[float], str], low: float, high: float) -> str:
     return "" if np.isnan(low) or np.isnan(high) else f"{write(low)} to {write(high)}"
 
 
-def numbers(setup: Setup, **fields: str) -> Iterator[Column]:
+def numbers(setup: sentences.Setup, **fields: str) -> Iterator[Column]:
     """Yield a column for each field that holds values of a metric; shares have four decimals."""
 
     def written(name: str) -> Callable[[Mapping[str, Any]], str]:
-        return lambda row: (number_text if setup.is_share(row["metric"]) else number)(row[name])
+        return lambda row: (number_text if setup.is_share(row["metric"]) else sentences.number)(row[name])
 
     yield from (Column(head, shows=written(name)) for head, name in fields.items())
 
@@ -104,7 +91,7 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def by_p_value(setup: Setup, comparisons: pd.DataFrame) -> pd.DataFrame:
+def by_p_value(setup: sentences.Setup, comparisons: pd.DataFrame) -> pd.DataFrame:
     """Order comparisons of one family, strata and averages alike, by p-value.
 
     Ties are broken by the adjusted p-value, then by the statistic where it measures the distance from equality, then by
@@ -133,7 +120,7 @@ def pooled_first(comparisons: pd.DataFrame) -> pd.DataFrame:
     return comparisons.iloc[np.argsort(comparisons["stratum"].notna().to_numpy(), kind="stable")]
 
 
-def disagreement(setup: Setup, comparisons: pd.DataFrame) -> list[str]:
+def disagreement(setup: sentences.Setup, comparisons: pd.DataFrame) -> list[str]:
     """Say why some intervals of significant disparities include equality; nothing if none does."""
     reasons = [why for why in dict.fromkeys(map(setup.although, records(comparisons))) if why]
     if not reasons:
@@ -146,38 +133,40 @@ def _shown(value: float) -> str:
     """Write a value of a metric that is no share, or a difference of two, with four decimals or four digits."""
     if np.isnan(value) or value == 0 or SMALL <= abs(value) < LARGE:
         return number_text(value)
-    return number(value)
+    return sentences.number(value)
 
 
-def _written(setup: Setup, row: Mapping[str, Any]) -> Written:
+def _written(setup: sentences.Setup, row: Mapping[str, Any]) -> sentences.Written:
     """The format of the numbers of a comparison in a table.
 
     Shares and ratios are written as in sentences; other values with four decimals, or more (see `written`).
     """
     metric, numbers = row["metric"], [row[name] for name in ("value_group", "value_other", "disparity")]
     if row["group"] is not None and (setup.is_share(metric) or setup.is_ratio(metric)):
-        return written(setup, row)
-    plain = Written(_shown, _shown)
+        return sentences.written(setup, row)
+    plain = sentences.Written(_shown, _shown)
     if row["group"] is None or not np.isfinite(numbers).all():
         return plain
     if not all(value == 0 or SMALL <= abs(value) < LARGE for value in numbers):
-        return written_numbers(*numbers)
-    found = decimals_of(*numbers, fewest=4, extra=2)
+        return sentences.written_numbers(*numbers)
+    found = sentences.decimals_of(*numbers, fewest=4, extra=2)
     if found is None:
         return replace(plain, rounded=True)
-    write = partial(decimal, decimals=found)
-    return Written(write, write)
+    write = partial(sentences.decimal, decimals=found)
+    return sentences.Written(write, write)
 
 
-def _compared_with(setup: Setup, row: Mapping[str, Any]) -> str:
+def _compared_with(setup: sentences.Setup, row: Mapping[str, Any]) -> str:
     return EVERYBODY.get(setup.compare, label(row["other"]))
 
 
-def _stratum(setup: Setup, row: Mapping[str, Any]) -> str:
+def _stratum(setup: sentences.Setup, row: Mapping[str, Any]) -> str:
     return f"all {label(setup.controls)}" if row["stratum"] is None else label(row["stratum"])
 
 
-def comparison_pieces(setup: Setup, row: Mapping[str, Any], *, alone: bool = False) -> tuple[list[str], list[str]]:
+def comparison_pieces(
+    setup: sentences.Setup, row: Mapping[str, Any], *, alone: bool = False
+) -> tuple[list[str], list[str]]:
     """Return the names that the row of a drawing is called by, and what stands between them.
 
     What every row is compared with stands on the axis, unless the row is `alone`.
@@ -192,7 +181,7 @@ def comparison_pieces(setup: Setup, row: Mapping[str, Any], *, alone: bool = Fal
     return pieces, joints
 
 
-def disparity_axis(setup: Setup, metric: str, *, alone: bool = False) -> str:
+def disparity_axis(setup: sentences.Setup, metric: str, *, alone: bool = False) -> str:
     """Say what is on the axis of disparities, with its unit; see `comparison_pieces`."""
     second = None if alone else EVERYBODY.get(setup.compare)
     if setup.is_ratio(metric):
@@ -204,24 +193,24 @@ def disparity_axis(setup: Setup, metric: str, *, alone: bool = False) -> str:
     return f"difference in percentage points: {minus}"
 
 
-def axis_factor(setup: Setup, metric: str) -> float:
+def axis_factor(setup: sentences.Setup, metric: str) -> float:
     """The factor of disparities on their axis: 100 where they are percentage points."""
     return 100.0 if setup.is_share(metric) and setup.disparity_of(metric) == "difference" else 1.0
 
 
-def value_factor(setup: Setup, metric: str) -> float:
+def value_factor(setup: sentences.Setup, metric: str) -> float:
     """The factor of values on their axis: 100 where they are percentages."""
     return 100.0 if setup.is_percentage(metric) else 1.0
 
 
-def value_axis(setup: Setup, metric: str) -> str:
+def value_axis(setup: sentences.Setup, metric: str) -> str:
     """Say what is on the axis of values, with its unit."""
     if not setup.is_share(metric):
         return "in the metric's unit"
     return "% of people" if setup.is_percentage(metric) else "value from 0 to 1"
 
 
-def definition(setup: Setup, metric: str) -> str:
+def definition(setup: sentences.Setup, metric: str) -> str:
     """Say what a metric is."""
     happens, among = setup.told(metric)
     if happens:
@@ -239,20 +228,20 @@ def values_of(by_group: pd.DataFrame) -> Iterator[tuple[Any, Any, dict[str, dict
         yield group, stratum, values
 
 
-def _value_cells(setup: Setup, row: Mapping[str, Any]) -> tuple[str, str, str]:
+def _value_cells(setup: sentences.Setup, row: Mapping[str, Any]) -> tuple[str, str, str]:
     """Write a value, its interval, and how many people it rests on, with a remark if these are few."""
     metric, value = row["metric"], row["value"]
     remark = "" if not row["small"] else " (small)" if row["n_effective"] else " (no one)"
     write: Callable[[float], str] = _shown
     if setup.is_percentage(metric):
-        write = partial(percent, digits=share_digits(value))
+        write = partial(sentences.percent, digits=sentences.share_digits(value))
     elif setup.is_share(metric):
-        write = decimal
+        write = sentences.decimal
     interval = "" if np.isnan(value) else span(write, row["ci_low"], row["ci_high"]).replace("%", "", 1)
     return write(value), interval, f"{row['n_effective']:,}{remark}"
 
 
-def values_table(setup: Setup, by_group: pd.DataFrame, *, most: int | None = None) -> Table:
+def values_table(setup: sentences.Setup, by_group: pd.DataFrame, *, most: int | None = None) -> Table:
     """Write the values of all groups: a row for each group, a column for each metric.
 
     Parameters
@@ -273,7 +262,11 @@ def values_table(setup: Setup, by_group: pd.DataFrame, *, most: int | None = Non
     names = [label(name) for name in (setup.features, setup.controls) if name]
     columns = [*(Column(name, "name", named=True) for name in names), Column("people")]
     for metric in metrics:
-        columns += [Column(metric_title(metric), named=True), Column("interval", under=""), Column("n", under="n ")]
+        columns += [
+            Column(sentences.metric_title(metric), named=True),
+            Column("interval", under=""),
+            Column("n", under="n "),
+        ]
     rows = []
     for group, stratum, values in values_of(by_group):
         row = [label(group), *([label(stratum)] if setup.controls else [])]
@@ -290,7 +283,7 @@ def values_table(setup: Setup, by_group: pd.DataFrame, *, most: int | None = Non
 
 
 def comparisons_table(
-    setup: Setup, comparisons: pd.DataFrame, caption: str, *, metrics: bool = False, folded: bool = False
+    setup: sentences.Setup, comparisons: pd.DataFrame, caption: str, *, metrics: bool = False, folded: bool = False
 ) -> Table:
     """Write comparisons, in the order given.
 
@@ -361,9 +354,9 @@ def comparisons_table(
 def excluded_table(excluded: pd.DataFrame, caption: str, *, folded: bool = False) -> Table:
     """Write what was left out and why; a page may show the caption alone until it is unfolded."""
     columns = (
-        Column("metric", "name", shows=lambda row: metric_title(row["metric"]) if row["metric"] else "(all)"), GROUP,
-        excluded["stratum"].notna().any() and STRATUM, Column("people", shows="n"), Column("n", shows="n_effective"),
-        Column("comparisons", shows="comparisons"), REASON,
+        Column("metric", "name", shows=lambda row: sentences.metric_title(row["metric"]) if row["metric"] else "(all)"),
+        GROUP, excluded["stratum"].notna().any() and STRATUM, Column("people", shows="n"),
+        Column("n", shows="n_effective"), Column("comparisons", shows="comparisons"), REASON,
     )  # fmt: skip
     return Table.of(columns, records(excluded), caption, marks=None, folded=folded)
 
@@ -372,7 +365,7 @@ def excluded_table(excluded: pd.DataFrame, caption: str, *, folded: bool = False
 SIDES = (("group", "other"), ("n_group", "n_other"), ("value_group", "value_other"))
 
 
-def oriented(setup: Setup, comparisons: pd.DataFrame) -> pd.DataFrame:
+def oriented(setup: sentences.Setup, comparisons: pd.DataFrame) -> pd.DataFrame:
     """Return comparisons of pairs of groups with the smaller value first, as reports and drawings show them.
 
     A pair has one order in all strata: that of its average over them. A group that is compared with a reference, with
@@ -417,7 +410,9 @@ def oriented(setup: Setup, comparisons: pd.DataFrame) -> pd.DataFrame:
     return comparisons.assign(**changed)
 
 
-def oriented_histogram(setup: Setup, comparisons: pd.DataFrame, row: int, histogram: NullHistogram) -> NullHistogram:
+def oriented_histogram(
+    setup: sentences.Setup, comparisons: pd.DataFrame, row: int, histogram: NullHistogram
+) -> NullHistogram:
     """Return the null distribution of the comparison in a row, as that comparison is shown.
 
     A distance from a margin has no sign of the kind, and stays as it is.
@@ -429,13 +424,13 @@ def oriented_histogram(setup: Setup, comparisons: pd.DataFrame, row: int, histog
     return replace(histogram, low=low, high=high, mass=mass, extreme=extreme, observed=0.0 - histogram.observed)
 
 
-def result_sentences(setup: Setup, comparisons: pd.DataFrame) -> list[str]:
+def result_sentences(setup: sentences.Setup, comparisons: pd.DataFrame) -> list[str]:
     """Say what each comparison of an audit says, as reports do."""
     rows = oriented(setup, comparisons).to_dict("records")
-    return [result_sentence(setup, row) for row in rows]  # type: ignore[arg-type]
+    return [sentences.result_sentence(setup, row) for row in rows]  # type: ignore[arg-type]
 
 
-def _turned(setup: Setup, comparisons: pd.DataFrame) -> NDArray[np.bool_]:
+def _turned(setup: sentences.Setup, comparisons: pd.DataFrame) -> NDArray[np.bool_]:
     """The mask of comparisons that are shown the other way round."""
     if (
         setup.compare != "between_groups"

@@ -23,18 +23,7 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, pluralize
-from skfairtest.report.cells import (
-    ADJUSTED_P,
-    COMPARED_WITH,
-    EVERYBODY,
-    GROUP,
-    METRIC,
-    P,
-    axis_factor,
-    disparity_axis,
-    excluded_table,
-    records,
-)
+from skfairtest.report import cells
 from skfairtest.report.document import Block, Column, Figure, Heading, Items, Paragraph, Table
 from skfairtest.report.plots import Forest, Panel, Rows, Scale, joined
 from skfairtest.report.sentences import Setup, equals_p, metric_title, number, p_text
@@ -74,7 +63,7 @@ def skeleton(
     list of Block
         The document, without a title.
     """
-    left_out = [excluded_table(excluded, "Left out")] if excluded is not None and len(excluded) else []
+    left_out = [cells.excluded_table(excluded, "Left out")] if excluded is not None and len(excluded) else []
     return [verdict, *found, *listed(heading, null), *tables, *left_out, *lines(notes)]
 
 
@@ -151,8 +140,8 @@ def forest_figure(
 
 def forest_rows(
     setup: Setup, frame: pd.DataFrame, named: Callable[[Mapping[str, Any]], str], metrics: Sequence[str], *,
-    shared: bool = True, axis: Callable[[Setup, str], str] = disparity_axis,
-    factor: Callable[[Setup, str], float] = axis_factor,
+    shared: bool = True, axis: Callable[[Setup, str], str] = cells.disparity_axis,
+    factor: Callable[[Setup, str], float] = cells.axis_factor,
 ) -> tuple[Rows, ...]:  # fmt: skip
     """Return a panel for each metric; the last one says what is on an axis that all share."""
     drawn, columns = [], ["disparity", "ci_low", "ci_high", *(["start"] if "start" in frame else [])]
@@ -171,7 +160,7 @@ def forest_rows(
             equality=null,
             tolerated=setup.margin_bounds,
         )
-        drawn.append(Rows(tuple(map(named, records(own))), (panel,)))
+        drawn.append(Rows(tuple(map(named, cells.records(own))), (panel,)))
     return tuple(drawn)
 
 
@@ -202,7 +191,7 @@ def homogeneity_blocks(setup: Setup, homogeneity: pd.DataFrame, comparisons: pd.
     """
     if not len(homogeneity):
         return []
-    rows = records(homogeneity.sort_values("p_value", kind="stable"))
+    rows = cells.records(homogeneity.sort_values("p_value", kind="stable"))
     said = homogeneity_sentences(setup, homogeneity, comparisons)
     return [
         Heading(f"Is the disparity the same in every {label(setup.controls)}?", 3),
@@ -229,7 +218,7 @@ def homogeneity_sentences(setup: Setup, homogeneity: pd.DataFrame, comparisons: 
     """
     if not len(homogeneity):
         return []
-    rows = records(homogeneity.sort_values("p_value", kind="stable"))
+    rows = cells.records(homogeneity.sort_values("p_value", kind="stable"))
     found = [row for row in rows if row["p_value_adjusted"] <= setup.alpha]
     asked = pluralize(len(rows), "disparity", "disparities")
     smallest = equals_p(min(row["p_value_adjusted"] for row in rows))
@@ -267,7 +256,7 @@ def _signs(setup: Setup, row: Mapping[str, Any], comparisons: pd.DataFrame) -> t
     """Return the strata in which the group's value is the higher one, and those in which it is the lower one."""
     same = [
         one
-        for one in records(comparisons)
+        for one in cells.records(comparisons)
         if one["stratum"] is not None
         and (one["metric"], one["group"], one["other"]) == (row["metric"], row["group"], row["other"])
     ]
@@ -285,16 +274,17 @@ def _named(strata: Sequence[str]) -> str:
 
 
 def _who(setup: Setup, row: Mapping[str, Any]) -> tuple[str, str]:
-    return label(row["group"]), EVERYBODY.get(setup.compare, label(row["other"]))
+    return label(row["group"]), cells.EVERYBODY.get(setup.compare, label(row["other"]))
 
 
 def _table(setup: Setup, rows: list[dict[str, Any]]) -> Table:
     columns = (
-        len({row["metric"] for row in rows}) > 1 and METRIC, GROUP,
-        replace(COMPARED_WITH, shows=lambda row: _who(setup, row)[1]),
+        len({row["metric"] for row in rows}) > 1 and cells.METRIC, cells.GROUP,
+        replace(cells.COMPARED_WITH, shows=lambda row: _who(setup, row)[1]),
         Column("shared disparity", shows=lambda row: number(row["common"])),
         Column("statistic", shows=lambda row: f"{row['statistic']:.4g}"),
-        Column("df", shows=lambda row: f"{row['df']}"), P, ADJUSTED_P, Column("farthest", "name", shows="stratum"),
+        Column("df", shows=lambda row: f"{row['df']}"), cells.P, cells.ADJUSTED_P,
+        Column("farthest", "name", shows="stratum"),
         Column("standard errors", shows=lambda row: f"{row['distance']:.1f}"),
     )  # fmt: skip
     methods = enumerated(sorted({str(row["method"]) for row in rows}))

@@ -18,21 +18,10 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from skfairtest._utils.text import display_width, escape, printable
-from skfairtest.report.document import (
-    Block,
-    Code,
-    Heading,
-    Items,
-    Paragraph,
-    Table,
-    is_attached,
-    shortened,
-    spread,
-    textual,
-)
+from skfairtest.report import document
 
 
-def plain(blocks: Sequence[Block]) -> str:
+def plain(blocks: Sequence[document.Block]) -> str:
     """Write a document as text: aligned tables at their natural width, nothing wrapped and nothing cut.
 
     Parameters
@@ -60,29 +49,29 @@ def plain(blocks: Sequence[Block]) -> str:
       f    12
     """
     parts: list[str] = []
-    previous: Block | None = None
-    for block in textual(blocks):
-        if previous is not None and not is_attached(block, previous):
+    previous: document.Block | None = None
+    for block in document.textual(blocks):
+        if previous is not None and not document.is_attached(block, previous):
             parts.append("")
         match block:
-            case Heading(text, level):
+            case document.Heading(text, level):
                 parts.append(text)
                 if level < 3:
                     parts.append(("=" if level == 1 else "-") * len(text))
-            case Paragraph(text):
+            case document.Paragraph(text):
                 parts.append(text)
-            case Items(lines):
+            case document.Items(lines):
                 parts += [f"- {line}" for line in lines]
-            case Code(lines):
+            case document.Code(lines):
                 parts += [f"  {line}" for line in lines]
-            case Table():
-                captions = ((f"{table.caption}:\n" if table.caption else "", table) for table in spread(block))
+            case document.Table():
+                captions = ((f"{table.caption}:\n" if table.caption else "", table) for table in document.spread(block))
                 parts.append("\n\n".join(f"{caption}{aligned(table)}" for caption, table in captions))
         previous = block
     return "\n".join(parts) + "\n"
 
 
-def aligned(table: Table, indent: str = "  ") -> str:
+def aligned(table: document.Table, indent: str = "  ") -> str:
     """Lay a table out in columns, text to the left and numbers to the right, without boxes and without truncation."""
     lines = [tuple(column.head for column in table.columns), *table.rows]
     widths = [max(display_width(line[place]) for line in lines) for place in range(len(table.columns))]
@@ -125,7 +114,7 @@ def _line(said: str) -> str:
     return escaped if special is None else f"{special[0]}\\{escaped[special.end() :]}"
 
 
-def markdown(blocks: Sequence[Block], *, details: bool = False) -> str:
+def markdown(blocks: Sequence[document.Block], *, details: bool = False) -> str:
     r"""Write a document as a section of a model card.
 
     Parameters
@@ -156,28 +145,28 @@ def markdown(blocks: Sequence[Block], *, details: bool = False) -> str:
     - two
     """
     if not details:
-        blocks = shortened(blocks, "the audit's frame has all")
-    return "\n\n".join(said for block in textual(blocks) for said in _written(block)) + "\n"
+        blocks = document.shortened(blocks, "the audit's frame has all")
+    return "\n\n".join(said for block in document.textual(blocks) for said in _written(block)) + "\n"
 
 
-def _written(block: Block) -> Iterator[str]:
+def _written(block: document.Block) -> Iterator[str]:
     match block:
-        case Heading(said, level):
+        case document.Heading(said, level):
             yield f"#{'#' * level} {text(said)}"
-        case Paragraph(said, tone):
+        case document.Paragraph(said, tone):
             yield _line(said) if tone == "plain" else f"**{_line(said)}**"
-        case Items(lines):
+        case document.Items(lines):
             yield "\n".join(f"- {_line(line)}" for line in lines)
-        case Code(lines):
+        case document.Code(lines):
             # Not a block of code, in which nothing can be escaped.
             yield _line(" ".join(line.strip() for line in lines))
-        case Table():
+        case document.Table():
             if block.caption:
                 yield f"{_line(block.caption)}:"
             yield _table(block)
 
 
-def _table(table: Table) -> str:
+def _table(table: document.Table) -> str:
     """Write a table without details; what stands under a column follows in parentheses."""
     table = table.pick([place for place, column in enumerate(table.columns) if not column.detail])
     stacks = table.stacks()

@@ -401,32 +401,3 @@ def limits(log_wealth: Floats, log_threshold: Any) -> Floats:
     passed = np.argmin(chords >= threshold, axis=-1) - 1  # the last place that is ruled out
     found = DIFFERENCES[above - 1] + (DIFFERENCES[above] - DIFFERENCES[above - 1]) * passed / BETWEEN
     return np.where(out.all(axis=-1), 1.0, np.where(first == 0, -1.0, found))
-
-
-def newton_stakes(differences: Floats) -> Floats:
-    """Return the stakes of the published betting recursion: online Newton steps on differences of two values.
-
-    Each depends on the differences before it only. The wealth is the product of ``1 + stake * difference``.
-
-    Parameters
-    ----------
-    differences : ndarray of float, shape (T,)
-        Of pairs, from -1 to 1. (The published program leaves the first pair out.)
-
-    References
-    ----------
-    Chugg et al. (2023), algorithm 1; Cutkosky and Orabona (2018), Black-box reductions for parameter-free online
-    learning, COLT.
-
-    Examples
-    --------
-    >>> newton_stakes(np.array([1.0, 1.0, -1.0])).round(4).tolist()
-    [0.0, 0.5, 0.5]
-    """
-    stakes, squares, stake = np.zeros(len(differences)), 1.0, 0.0
-    for place, found in enumerate(differences.tolist()):
-        stakes[place] = stake
-        slope = -found / (1 + stake * found)
-        squares += slope**2
-        stake = float(np.clip(stake - 2 / (2 - np.log(3)) * slope / squares, -0.5, 0.5))
-    return stakes

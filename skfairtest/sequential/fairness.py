@@ -28,17 +28,9 @@ from skfairtest.report.document import Block
 from skfairtest.report.mixin import ReportMixin, write_text
 from skfairtest.report.plain import plain_value
 from skfairtest.report.sentences import Setup, metric_title
+from skfairtest.sequential import report
 from skfairtest.sequential.batches import bounds_of, check_bounded, plain_time, positive_of, values_of
 from skfairtest.sequential.e_process import METHODS
-from skfairtest.sequential.report import (
-    StreamSetup,
-    as_e,
-    groups_frame,
-    looks_frame,
-    pairs_frame,
-    sequential_document,
-    verdict,
-)
 from skfairtest.sequential.stream import BLOCKS, VERSION, Plan, Stream, check_agreement
 from skfairtest.tables import Sample, tagged, untagged
 
@@ -202,13 +194,7 @@ class SequentialFairnessTest(ReportMixin):
         self.average_run_length = average_run_length
 
     def fit(
-        self,
-        *,
-        y_true: Any = None,
-        y_pred: Any,
-        sensitive_features: Any = None,
-        time: Any = None,
-        batch: Any = None,
+        self, *, y_true: Any = None, y_pred: Any, sensitive_features: Any = None, time: Any = None, batch: Any = None
     ) -> Self:
         """Forget all batches, and take in a first one.
 
@@ -238,13 +224,7 @@ class SequentialFairnessTest(ReportMixin):
         )
 
     def partial_fit(
-        self,
-        *,
-        y_true: Any = None,
-        y_pred: Any,
-        sensitive_features: Any = None,
-        time: Any = None,
-        batch: Any = None,
+        self, *, y_true: Any = None, y_pred: Any, sensitive_features: Any = None, time: Any = None, batch: Any = None
     ) -> Self:
         """Take in a batch, of any size; with queues its samples are in the order in which they came.
 
@@ -593,7 +573,7 @@ class SequentialFairnessTest(ReportMixin):
         """Set the attributes of what is known now."""
         stream = self._stream
         self._frames: dict[Callable[[Stream], pd.DataFrame], pd.DataFrame] = {}
-        self.e_value_ = float(as_e(stream.adjusted().max(initial=0.0)))
+        self.e_value_ = float(report.as_e(stream.adjusted().max(initial=0.0)))
         self.p_value_ = float(np.exp(-stream.log_global))
         self.rejected_ = bool(self.p_value_ <= self.alpha)
         rejected, changed = (at[~np.isnan(at)] for at in (stream.rejected_at, stream.changed_at))
@@ -613,17 +593,17 @@ class SequentialFairnessTest(ReportMixin):
     @property
     def comparisons_(self) -> pd.DataFrame:
         """What is known of every pair now."""
-        return self._frame(pairs_frame)
+        return self._frame(report.pairs_frame)
 
     @property
     def wealth_(self) -> pd.DataFrame:
         """Every look at which a pair had a block."""
-        return self._frame(looks_frame)
+        return self._frame(report.looks_frame)
 
     @property
     def by_group_(self) -> pd.DataFrame:
         """Samples and value of each group over all batches."""
-        return self._frame(groups_frame)
+        return self._frame(report.groups_frame)
 
     @property
     def pending_(self) -> pd.DataFrame:
@@ -675,21 +655,23 @@ class SequentialFairnessTest(ReportMixin):
             The verdict of the report.
         """
         check_is_fitted(self)
-        return verdict(self._setup(), self.comparisons_, self.p_value_, self.n_batches_, self.n_samples_)
+        return report.verdict(self._setup(), self.comparisons_, self.p_value_, self.n_batches_, self.n_samples_)
 
-    def _setup(self) -> StreamSetup:
+    def _setup(self) -> report.StreamSetup:
         metrics = resolve_metrics(self.metric)
         rates = {metric.name: (metric.happens, metric.among) for metric in metrics if isinstance(metric, Rate)}
         means = {metric.name: metric.describes for metric in metrics if isinstance(metric, ScoreMetric)}
         margin = (-self.margin, self.margin) if self.margin else None
         sentences = Setup(margin_bounds=margin, alpha=self.alpha, sentences=rates, descriptions=means)
-        return StreamSetup(sentences, tuple(metric.name for metric in metrics), self.average_run_length, self.blocks_)
+        return report.StreamSetup(
+            sentences, tuple(metric.name for metric in metrics), self.average_run_length, self.blocks_
+        )
 
     def _title(self) -> str:
         return f"Monitoring: {enumerated([metric_title(metric) for metric in self._setup().metrics])}"
 
     def _blocks(self) -> Sequence[Block]:
-        return sequential_document(self, self._setup())
+        return report.sequential_document(self, self._setup())
 
 
 def _sizes(sample: Sample) -> dict[Any, int]:

@@ -112,10 +112,7 @@ ASSUMED = {
         "distribution and nobody's coming follows their own outcome."
     ),
 }
-UNCOMPARED = {
-    "batches": "the other group was missing from their batches",
-    "queues": "they wait for the other group",
-}
+UNCOMPARED = {"batches": "the other group was missing from their batches", "queues": "they wait for the other group"}
 
 
 @dataclass(frozen=True)

@@ -27,30 +27,7 @@ from skfairtest.readers import Column, check_names_of_columns, classes_of, in_in
 from skfairtest.report.cells import records
 from skfairtest.report.document import Block
 from skfairtest.report.sentences import Setup, metric_title
-from skfairtest.subgroups.report import (
-    RESULT,
-    ScanRecord,
-    ScanSetup,
-    by_evidence,
-    limits_of,
-    not_searched_frame,
-    results_frame,
-    scan_document,
-    subgroup_sentence,
-    subgroups_frame,
-    terms_of,
-)
-from skfairtest.subgroups.scan import (
-    GUARANTEES,
-    Scanned,
-    Step,
-    adjusted,
-    by_permutation,
-    distinct_of,
-    doubtful,
-    explain,
-    people_of,
-)
+from skfairtest.subgroups import report, scan
 from skfairtest.tables import Sample
 from skfairtest.tables.subgroups import Cells, NotSearched, Subgroups, all_subgroups
 
@@ -358,7 +335,7 @@ class SubgroupScan(GroupsTest):
     def _check(self) -> tuple[Settings, list[Metric]]:
         check_seed(self.random_state)
         check_choice("compare", self.compare, ("to_rest", "in_context"))
-        check_choice("guarantee", self.guarantee, GUARANTEES)
+        check_choice("guarantee", self.guarantee, scan.GUARANTEES)
         check_choice("alternative", self.alternative, ("two-sided", "greater", "less"))
         for name, least in (
             ("max_depth", 1),
@@ -412,18 +389,18 @@ class SubgroupScan(GroupsTest):
                 "values"
             )
         self._check_means(measures, settings.alpha, len(everyone.contexts))
-        halves = people_of(cells, measures, seed_sequence(seed) if self.guarantee == "split" else None)
+        halves = scan.people_of(cells, measures, seed_sequence(seed) if self.guarantee == "split" else None)
         tested = self._search(measures, everyone, halves, settings.alpha, left_out)
         log_adjusted = self._adjusted(tested, seed)
         n_tested, chosen, remaining = sum(len(one.log_p) for one in tested), [], 0.0
         for one, log_p in zip(tested, log_adjusted, strict=True):
             found = np.flatnonzero(log_p <= np.log(settings.alpha) + 1e-12)
-            steps, left = explain(one, found, n_tested, settings.alpha)
+            steps, left = scan.explain(one, found, n_tested, settings.alpha)
             chosen.append(steps)
             remaining = min(remaining, left)
         self._setup = self._scan_setup(sample, metrics, settings, contextual)
         self._keep(tested, log_adjusted, chosen, edges, settings, n_tested)
-        self.not_searched_ = not_searched_frame(left_out)
+        self.not_searched_ = report.not_searched_frame(left_out)
         self.remaining_p_value_ = p_of(remaining)
         self.n_searched_, self.n_tested_, self.edges_ = len(everyone) * len(measures), n_tested, edges
         self.pos_label_, self.n_samples_ = positive, sample.n_samples
@@ -432,11 +409,11 @@ class SubgroupScan(GroupsTest):
         self._warn_of_means(tested, chosen)
         return self
 
-    def _warn_of_means(self, tested: Sequence[Scanned], chosen: Sequence[Sequence[Step]]) -> None:
+    def _warn_of_means(self, tested: Sequence[scan.Scanned], chosen: Sequence[Sequence[scan.Step]]) -> None:
         """Warn of reported means of too few people, or of a few extreme ones, whose p-values are approximate."""
         reported = [(one, step.row) for one, steps in zip(tested, chosen, strict=True) for step in steps]
         means = [(one, row) for one, row in reported if isinstance(one.measure.sums, MeanSums)]
-        reasons = [(one, row, why) for one, row in means if (why := doubtful(one, row))]
+        reasons = [(one, row, why) for one, row in means if (why := scan.doubtful(one, row))]
         if reasons:
             one, row, why = reasons[0]
             name = ", ".join(f"{feature} = {label(value)}" for feature, value in one.subgroups.description(row))
@@ -488,51 +465,51 @@ class SubgroupScan(GroupsTest):
     def _search(
         self, measures: Sequence[Measure], everyone: Subgroups, halves: list[list[Floats]], alpha: float,
         left_out: list[NotSearched],
-    ) -> list[Scanned]:  # fmt: skip
+    ) -> list[scan.Scanned]:  # fmt: skip
         """Test every distinct subgroup; with "split" those that explain the first half, on the second."""
         tested = []
         for place, measure in enumerate(measures, start=1):
             together = np.sum([half[place] for half in halves], axis=0)
-            subgroups, n_alike = distinct_of(measure, together, everyone, self.alternative)
+            subgroups, n_alike = scan.distinct_of(measure, together, everyone, self.alternative)
             if n_alike:
                 name = label(measure.metric.name)
                 left_out.append(NotSearched((f"all ({name})",), n_alike, "the same comparison as a subgroup tested"))
-            one = Scanned.of(measure, halves[0][0], halves[0][place], subgroups, self.alternative)
+            one = scan.Scanned.of(measure, halves[0][0], halves[0][place], subgroups, self.alternative)
             if self.guarantee == "split":
-                steps, _ = explain(one, np.flatnonzero(one.log_p <= np.log(alpha)), 1, alpha)
+                steps, _ = scan.explain(one, np.flatnonzero(one.log_p <= np.log(alpha)), 1, alpha)
                 rows = np.array([step.row for step in steps], dtype=np.intp)
-                one = Scanned.of(measure, halves[1][0], halves[1][place], subgroups.take(rows), self.alternative)
+                one = scan.Scanned.of(measure, halves[1][0], halves[1][place], subgroups.take(rows), self.alternative)
             tested.append(one)
         return tested
 
-    def _adjusted(self, tested: list[Scanned], seed: Any) -> list[Floats]:
+    def _adjusted(self, tested: list[scan.Scanned], seed: Any) -> list[Floats]:
         """Adjust p-values; those of means are at least the permutations' p-values."""
-        found = adjusted(tested, self.guarantee)
+        found = scan.adjusted(tested, self.guarantee)
         means = [place for place, one in enumerate(tested) if isinstance(one.measure.sums, MeanSums)]
         for place, own in zip(means, seed_sequence(seed).spawn(len(means)) if means else (), strict=True):
-            log_p = by_permutation(tested[place], self.n_resamples, own) + np.log(len(tested))
+            log_p = scan.by_permutation(tested[place], self.n_resamples, own) + np.log(len(tested))
             found[place] = np.maximum(found[place], np.minimum(log_p, 0.0))
         return found
 
     def _keep(
-        self, tested: list[Scanned], log_adjusted: list[Floats], chosen: list[list[Step]],
+        self, tested: list[scan.Scanned], log_adjusted: list[Floats], chosen: list[list[scan.Step]],
         edges: dict[str, tuple[float, ...]], settings: Settings, n_tested: int,
     ) -> None:  # fmt: skip
         """Set the attributes with the results."""
         alpha, fdr = settings.alpha, self.guarantee.startswith("fdr")
-        terms = terms_of(tested[0].subgroups, [c.name in edges for c in tested[0].subgroups.cells.features])
+        terms = report.terms_of(tested[0].subgroups, [c.name in edges for c in tested[0].subgroups.cells.features])
         frames = [
-            subgroups_frame(one, log_p, steps, terms, alpha)
+            report.subgroups_frame(one, log_p, steps, terms, alpha)
             for one, log_p, steps in zip(tested, log_adjusted, chosen, strict=True)
         ]
-        self.subgroups_ = by_evidence(frames)
+        self.subgroups_ = report.by_evidence(frames)
 
         def error(reported: int) -> float:
             return alpha * (reported if fdr else 1) / n_tested
 
-        sentence = partial(subgroup_sentence, self._setup.sentences)
-        self.comparisons_ = results_frame(frames, tested, chosen, error, sentence)
-        familywise = adjusted(tested, "familywise") if fdr else log_adjusted
+        sentence = partial(report.subgroup_sentence, self._setup.sentences)
+        self.comparisons_ = report.results_frame(frames, tested, chosen, error, sentence)
+        familywise = scan.adjusted(tested, "familywise") if fdr else log_adjusted
         self.p_value_ = p_of(min((float(log_p.min()) for log_p in familywise if len(log_p)), default=0.0))
         self.rejected_ = self.p_value_ <= alpha
         self.concern_ = len(self.comparisons_) > 0
@@ -546,14 +523,14 @@ class SubgroupScan(GroupsTest):
             row = int(np.argmin(first.log_p))
             self.statistic_ = float(first.scores[row])
             self.disparity_ = float(frames[strongest]["disparity"].iloc[row])
-            low, high = limits_of(first, row, alpha / n_tested)
+            low, high = report.limits_of(first, row, alpha / n_tested)
             if familywise[strongest][row] > np.log(alpha) + 1e-12:  # nor is equality rejected by the interval
                 low, high = min(low, 0.0), max(high, 0.0)
             self.confidence_interval_ = (low, high)
 
     def _scan_setup(
         self, sample: Sample, metrics: list[Metric], settings: Settings, contextual: tuple[str, ...]
-    ) -> ScanSetup:
+    ) -> report.ScanSetup:
         rates = [metric for metric in metrics if isinstance(metric, Rate)]
         names = [name for name in sorted(sample.sensitive_names) if name not in contextual]
         sentences = Setup(
@@ -566,16 +543,17 @@ class SubgroupScan(GroupsTest):
             functions=frozenset(rate.name for rate in rates if rate.value is not None),
             descriptions={metric.name: metric.describes for metric in metrics if not isinstance(metric, Rate)},
         )
-        return ScanSetup(
+        return report.ScanSetup(
             sentences, tuple(metric.name for metric in metrics), tuple(names), contextual, self.max_depth,
             self.min_group_size, self.guarantee,
         )  # fmt: skip
 
-    def _recorded(self) -> ScanRecord:
+    def _recorded(self) -> report.ScanRecord:
         """The record of the scan, from which reports are written."""
-        return ScanRecord(
+        return report.ScanRecord(
             self._setup, self.n_searched_, self.n_tested_, int(self.subgroups_["concern"].sum()), self.p_value_,
-            self.remaining_p_value_, tuple({name: row[name] for name in RESULT} for row in records(self.comparisons_)),
+            self.remaining_p_value_,
+            tuple({name: row[name] for name in report.RESULT} for row in records(self.comparisons_)),
         )  # fmt: skip
 
     def to_frame(self) -> Any:
@@ -597,7 +575,7 @@ class SubgroupScan(GroupsTest):
         return f"{metrics} in subgroups of {enumerated([label(name) for name in setup.features])}"
 
     def _blocks(self) -> list[Block]:
-        return scan_document(self)
+        return report.scan_document(self)
 
 
 def _together(sensitive_features: Any, X: Any, features: Any) -> tuple[Column, ...]:

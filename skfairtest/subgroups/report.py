@@ -20,24 +20,9 @@ import pandas as pd
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.family import p_of
+from skfairtest.report import plain
 from skfairtest.report.cells import ADJUSTED_P, NAME, P, numbers, records
 from skfairtest.report.document import Block, Column, Items, Paragraph, Table
-from skfairtest.report.plain import (
-    ROUNDING,
-    Declared,
-    array,
-    at_most,
-    between,
-    count,
-    implausible,
-    made_of,
-    one_of,
-    plain_value,
-    real,
-    record,
-    same,
-    text,
-)
 from skfairtest.report.sentences import Setup, equals_p, number, result_sentence
 from skfairtest.report.skeleton import forest_figure, listed, skeleton
 from skfairtest.subgroups.scan import Scanned, Step
@@ -165,17 +150,18 @@ PROMISES = {
         "dependence (Benjamini and Hochberg). This holds for all that are rejected, not for those that are reported."
     ),
 }
-_SHARE = between(0, 1)
+_SHARE = plain.between(0, 1)
 #: What is said of a subgroup that is reported, as `SubgroupScan.comparisons_` has it.
 RESULT = {
-    "metric": text, "subgroup": text, "compared_with": text, "depth": count, "n_group": count, "n_other": count,
-    "n_effective": count, "value_group": real, "value_other": real, "disparity": real, "statistic": real,
-    "p_value": _SHARE, "p_value_adjusted": _SHARE, "ci_low": real, "ci_high": real, "p_value_given_above": _SHARE,
+    "metric": plain.text, "subgroup": plain.text, "compared_with": plain.text, "depth": plain.count,
+    "n_group": plain.count, "n_other": plain.count, "n_effective": plain.count, "value_group": plain.real,
+    "value_other": plain.real, "disparity": plain.real, "statistic": plain.real, "p_value": _SHARE,
+    "p_value_adjusted": _SHARE, "ci_low": plain.real, "ci_high": plain.real, "p_value_given_above": _SHARE,
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
-class ScanSetup(Declared):
+class ScanSetup(plain.Declared):
     """What sentences need to know about how a scan was set up.
 
     Parameters
@@ -190,17 +176,17 @@ class ScanSetup(Declared):
         As in the scan.
     """
 
-    sentences: Annotated[Setup, made_of(Setup)]
-    metrics: Annotated[tuple[str, ...], array(text, least=1)]
-    features: Annotated[tuple[str, ...], array(text)]
-    contextual: Annotated[tuple[str, ...], array(text)]
-    max_depth: Annotated[int, count]
-    min_group_size: Annotated[int, count]
-    guarantee: Annotated[str, one_of(*PROMISES)]
+    sentences: Annotated[Setup, plain.made_of(Setup)]
+    metrics: Annotated[tuple[str, ...], plain.array(plain.text, least=1)]
+    features: Annotated[tuple[str, ...], plain.array(plain.text)]
+    contextual: Annotated[tuple[str, ...], plain.array(plain.text)]
+    max_depth: Annotated[int, plain.count]
+    min_group_size: Annotated[int, plain.count]
+    guarantee: Annotated[str, plain.one_of(*PROMISES)]
 
 
 @dataclass(frozen=True, eq=False)
-class ScanRecord(Declared):
+class ScanRecord(plain.Declared):
     """What a scan found.
 
     Parameters
@@ -215,13 +201,13 @@ class ScanRecord(Declared):
         The subgroups that are reported, with the fields of `RESULT`.
     """
 
-    setup: Annotated[ScanSetup, made_of(ScanSetup)]
-    n_searched: Annotated[int, count]
-    n_tested: Annotated[int, count]
-    n_significant: Annotated[int, count]
+    setup: Annotated[ScanSetup, plain.made_of(ScanSetup)]
+    n_searched: Annotated[int, plain.count]
+    n_tested: Annotated[int, plain.count]
+    n_significant: Annotated[int, plain.count]
     p_value: Annotated[float, _SHARE]
     remaining_p_value: Annotated[float, _SHARE]
-    results: Annotated[tuple[Mapping[str, Any], ...], array(record(RESULT))]
+    results: Annotated[tuple[Mapping[str, Any], ...], plain.array(plain.record(RESULT))]
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -236,7 +222,7 @@ class ScanRecord(Declared):
     def also(self) -> dict[str, Any]:
         """The subgroups, each with its sentence."""
         rows = zip(self.results, self.sentences, strict=True)
-        return {"results": plain_value([{**row, "sentence": said} for row, said in rows])}
+        return {"results": plain.plain_value([{**row, "sentence": said} for row, said in rows])}
 
     def rebuilt(self) -> ScanRecord:
         """Return the record with the disparities of its values, and sentences about what was searched."""
@@ -248,7 +234,7 @@ class ScanRecord(Declared):
         rows = []
         for row in self.results:
             due = row["value_group"] - row["value_other"]
-            rows.append({**row, "disparity": row["disparity"] if same(row["disparity"], due) else due})
+            rows.append({**row, "disparity": row["disparity"] if plain.same(row["disparity"], due) else due})
         return replace(self, setup=replace(setup, sentences=sentences), results=tuple(rows))
 
     def in_words(self, positive_means: str | None, favorable: bool | None) -> ScanRecord:
@@ -271,16 +257,16 @@ def unlikely_scan(scan: ScanRecord) -> Iterator[str]:
         yield f"n_significant is {scan.n_significant}, and {n} of these subgroups are in results"
     if not scan.n_significant <= scan.n_tested <= scan.n_searched:
         yield f"n_tested is {scan.n_tested}, and must be at most n_searched, {scan.n_searched}"
-    if familywise and at_most(scan.p_value, alpha) != (n > 0):
+    if familywise and plain.at_most(scan.p_value, alpha) != (n > 0):
         yield f"p_value is {scan.p_value:.12g} at level {alpha:.12g}, and results holds {n} subgroups"
     for i, row in enumerate(scan.results):
         place, adjusted = f"results[{i}]", row["p_value_adjusted"]
-        yield from (f"{place}.{said}" for said in implausible(row, "disparity"))
+        yield from (f"{place}.{said}" for said in plain.implausible(row, "disparity"))
         if row["metric"] not in setup.metrics:
             yield f"{place}.metric is {row['metric']!r:.60}, and setup.metrics does not name it"
-        if not at_most(adjusted, alpha):
+        if not plain.at_most(adjusted, alpha):
             yield f"{place}.p_value_adjusted is {adjusted:.12g}, and must be at most the level, {alpha:.12g}"
-        if familywise and adjusted < scan.p_value * (1 - ROUNDING):
+        if familywise and adjusted < scan.p_value * (1 - plain.ROUNDING):
             yield f"{place}.p_value_adjusted is {adjusted:.12g}, and p_value must be the smallest: {scan.p_value:.12g}"
 
 

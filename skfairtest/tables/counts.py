@@ -11,26 +11,10 @@ from sklearn.utils import Bunch
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Integers, Positions
-from skfairtest.readers.columns import (
-    Column,
-    read_column,
-)
+from skfairtest.readers.columns import Column, read_column
 from skfairtest.readers.levels import listed
 from skfairtest.readers.score_bins import ScoreBins
-from skfairtest.tables.rows import (
-    CELL_NAMES,
-    Key,
-    Rows,
-    arrange,
-    as_counts,
-    check_cells,
-    check_names,
-    column_values,
-    distinct_levels,
-    join_rows,
-    key_columns,
-    name_list,
-)
+from skfairtest.tables import rows as tabular
 from skfairtest.tables.storage import Suppressed, check_small_cells, merged_groups, too_few
 
 #: What the sums of weights and of their squares are called in a frame.
@@ -42,9 +26,9 @@ class Counts:
     """The numbers of a `CountTable`, whose docstring describes them."""
 
     counts: Integers
-    strata: tuple[Key, ...]
-    groups: tuple[Key, ...]
-    cells: tuple[Key, ...]
+    strata: tuple[tabular.Key, ...]
+    groups: tuple[tabular.Key, ...]
+    cells: tuple[tabular.Key, ...]
     cell_names: tuple[str, ...]
     sensitive_names: tuple[str, ...]
     control_names: tuple[str, ...] = field(default=())
@@ -58,11 +42,11 @@ class Counts:
         self,
         counts: ArrayLike,
         *,
-        groups: Sequence[Key],
-        cells: Sequence[Key],
+        groups: Sequence[tabular.Key],
+        cells: Sequence[tabular.Key],
         sensitive_names: Sequence[str],
         cell_names: Sequence[str] = ("y_true", "y_pred"),
-        strata: Sequence[Key] = ((),),
+        strata: Sequence[tabular.Key] = ((),),
         control_names: Sequence[str] = (),
     ) -> None:
         array = np.asarray(counts)
@@ -73,24 +57,24 @@ class Counts:
             raise ParameterError(
                 f"counts has shape {array.shape}, but strata, groups and cells have lengths {expected}."
             )
-        numbers = as_counts(array.ravel().tolist(), "counts")
+        numbers = tabular.as_counts(array.ravel().tolist(), "counts")
         columns: list[Column] = []
         for (axis, keys), place in zip(axes.items(), np.indices(array.shape), strict=True):
-            columns += key_columns(keys, names[axis], axis, place.ravel())
-        self._set(Rows(tuple(columns), numbers), control_names, sensitive_names, cell_names)
+            columns += tabular.key_columns(keys, names[axis], axis, place.ravel())
+        self._set(tabular.Rows(tuple(columns), numbers), control_names, sensitive_names, cell_names)
 
     def _set(
         self,
-        rows: Rows,
+        rows: tabular.Rows,
         control_names: Sequence[str],
         sensitive_names: Sequence[str],
         cell_names: Sequence[str],
         score_bins: ScoreBins | None = None,
         suppressed: tuple[Suppressed, ...] = (),
     ) -> None:
-        check_names(control_names, sensitive_names, cell_names, () if rows.weights is None else SUMS)
-        check_cells(rows.columns[len(control_names) + len(sensitive_names) :], binned=score_bins is not None)
-        counts, weights, (strata, groups, cells) = arrange(rows, len(control_names), len(sensitive_names))
+        tabular.check_names(control_names, sensitive_names, cell_names, () if rows.weights is None else SUMS)
+        tabular.check_cells(rows.columns[len(control_names) + len(sensitive_names) :], binned=score_bins is not None)
+        counts, weights, (strata, groups, cells) = tabular.arrange(rows, len(control_names), len(sensitive_names))
         self.__dict__.update(
             counts=counts,
             strata=strata,
@@ -108,7 +92,7 @@ class Counts:
     @classmethod
     def of_rows(
         cls,
-        rows: Rows,
+        rows: tabular.Rows,
         control_names: Sequence[str],
         sensitive_names: Sequence[str],
         cell_names: Sequence[str],
@@ -163,7 +147,7 @@ class Counts:
         """The labels in y_true and y_pred together, sorted."""
         places = [i for i, name in enumerate(self.cell_names) if not name.startswith("y_score")]
         seen = [cell[place] for cell in self.cells for place in places]
-        return distinct_levels(seen)
+        return tabular.distinct_levels(seen)
 
     @property
     def group_labels(self) -> list[Any]:
@@ -197,7 +181,7 @@ class Counts:
             return self.weights is other.weights
         return np.array_equal(self.weights, other.weights)
 
-    def to_rows(self) -> Rows:
+    def to_rows(self) -> tabular.Rows:
         """Return the combinations that occur, with their counts.
 
         Returns
@@ -207,11 +191,13 @@ class Counts:
         """
         occupied = np.nonzero(self.counts)
         columns = [
-            *key_columns(self.strata, self.control_names, "strata", occupied[0]),
-            *key_columns(self.groups, self.sensitive_names, "groups", occupied[1]),
-            *key_columns(self.cells, self.cell_names, "cells", occupied[2]),
+            *tabular.key_columns(self.strata, self.control_names, "strata", occupied[0]),
+            *tabular.key_columns(self.groups, self.sensitive_names, "groups", occupied[1]),
+            *tabular.key_columns(self.cells, self.cell_names, "cells", occupied[2]),
         ]
-        return Rows(tuple(columns), self.counts[occupied], None if self.weights is None else self.weights[occupied])
+        return tabular.Rows(
+            tuple(columns), self.counts[occupied], None if self.weights is None else self.weights[occupied]
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Write the table in long form.
@@ -224,7 +210,7 @@ class Counts:
             weights and of their squares.
         """
         rows = self.to_rows()
-        columns = {column.name: column_values(column) for column in rows.columns}
+        columns = {column.name: tabular.column_values(column) for column in rows.columns}
         sums = {} if rows.weights is None else dict(zip(SUMS, rows.weights.T, strict=True))
         return pd.DataFrame({**columns, "count": rows.counts, **sums})
 
@@ -248,9 +234,9 @@ class Counts:
                 "the table holds sums of weights and not each person's weight: it cannot be expanded to rows."
             )
         rows = self.to_rows()
-        people = {column.name: column_values(column).repeat(rows.counts) for column in rows.columns}
+        people = {column.name: tabular.column_values(column).repeat(rows.counts) for column in rows.columns}
         return Bunch(
-            **{name: people[name].to_numpy() if name in people else None for name in CELL_NAMES},
+            **{name: people[name].to_numpy() if name in people else None for name in tabular.CELL_NAMES},
             sensitive_features=pd.DataFrame({n: people[n] for n in self.sensitive_names}),
             control_features=(pd.DataFrame({n: people[n] for n in self.control_names}) if self.control_names else None),
         )
@@ -282,7 +268,7 @@ class Counts:
                 bins = bins.merge(other.score_bins, people, other._people_of_bins())
                 people = people + other._people_of_bins()
         suppressed = tuple(dict.fromkeys(found for table in (self, *others) for found in table.suppressed))
-        return self._with(join_rows([table._rows_in(bins) for table in (self, *others)]), bins, suppressed)
+        return self._with(tabular.join_rows([table._rows_in(bins) for table in (self, *others)]), bins, suppressed)
 
     def _people_of_bins(self) -> Integers:
         """The number of people in each bin of scores."""
@@ -299,7 +285,7 @@ class Counts:
         assert self.score_bins is not None
         return np.searchsorted(self.score_bins.values, np.array(scores.levels, dtype=float))
 
-    def _rows_in(self, bins: ScoreBins | None) -> Rows:
+    def _rows_in(self, bins: ScoreBins | None) -> tabular.Rows:
         """Return the rows with the representative values of other bins that have the same edges."""
         rows = self.to_rows()
         if bins is None or self.score_bins is None:
@@ -326,7 +312,7 @@ class Counts:
         mine, its = self.score_bins, other.score_bins
         if mine is not None and its is not None and not mine.fits(its):
             raise ParameterError("score_bins differ between the tables: it is not clear which people to subtract.")
-        rows = join_rows([self.to_rows(), other._rows_in(mine).negated()])
+        rows = tabular.join_rows([self.to_rows(), other._rows_in(mine).negated()])
         left = self._with(rows, self.score_bins, self.suppressed).to_rows()
         if (left.counts < 0).any():
             worst = int(left.counts.argmin())
@@ -429,8 +415,8 @@ class Counts:
         >>> table.regroup("sex", control_features="age")
         CountTable(3 people, 2 strata of age, 2 groups of sex, 2 cells of y_pred)
         """
-        sensitive = name_list(sensitive_features, "sensitive_features")
-        control = name_list(control_features, "control_features")
+        sensitive = tabular.name_list(sensitive_features, "sensitive_features")
+        control = tabular.name_list(control_features, "control_features")
         features = (*self.sensitive_names, *self.control_names)
         for parameter, names in (("sensitive_features", sensitive), ("control_features", control)):
             for name in names:
@@ -470,7 +456,7 @@ class Counts:
         >>> table.marginal("y_pred").cells
         ((1,),)
         """
-        asked = name_list(cell_names, "cell_names")
+        asked = tabular.name_list(cell_names, "cell_names")
         for name in asked:
             if name not in self.cell_names:
                 raise ParameterError(
@@ -480,12 +466,12 @@ class Counts:
         rows = self.to_rows().select([*self.control_names, *self.sensitive_names, *kept])
         return self.of_rows(rows, self.control_names, self.sensitive_names, kept, self.score_bins, self.suppressed)
 
-    def _with(self, rows: Rows, score_bins: ScoreBins | None, suppressed: tuple[Suppressed, ...]) -> Self:
+    def _with(self, rows: tabular.Rows, score_bins: ScoreBins | None, suppressed: tuple[Suppressed, ...]) -> Self:
         names = self.control_names, self.sensitive_names, self.cell_names
         return self.of_rows(rows, *names, score_bins, suppressed)
 
 
-def key_labels(keys: Sequence[Key]) -> list[Any]:
+def key_labels(keys: Sequence[tabular.Key]) -> list[Any]:
     """Return keys as users write them: a single value as it is, several as a tuple."""
     return [key[0] if len(key) == 1 else key for key in keys]
 

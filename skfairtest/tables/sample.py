@@ -27,20 +27,9 @@ from skfairtest.readers.columns import (
 from skfairtest.readers.levels import first_of_each
 from skfairtest.readers.numbers import as_numbers, read_values, read_weights
 from skfairtest.readers.score_bins import ScoreBins
+from skfairtest.tables import rows as tabular
 from skfairtest.tables.count_table import CountTable
 from skfairtest.tables.counts import key_labels
-from skfairtest.tables.rows import (
-    ALL_NAMES,
-    PAIRED_NAMES,
-    Key,
-    Rows,
-    check_names,
-    combine,
-    distinct_keys,
-    distinct_levels,
-    tally,
-    used,
-)
 from skfairtest.tables.storage import Suppressed
 
 #: Kinds of people that are still counted, if this many people at least share one on average.
@@ -303,7 +292,7 @@ class Sample:
                 "clusters": cluster,
             }
         )
-        check_names([c.name for c in control], [c.name for c in sensitive], list(columns))
+        tabular.check_names([c.name for c in control], [c.name for c in sensitive], list(columns))
         people = cls(columns, sensitive, control, None, weight, cluster)
         return people.with_unknown() if missing == "group" else people.known()
 
@@ -378,7 +367,7 @@ class Sample:
         columns = {names.get(name, name): column for name, column in self.columns.items()}
         return replace(self, columns={name: replace(column, name=name) for name, column in columns.items()})
 
-    def within(self, stratum: Key) -> "tuple[Sample, Positions]":
+    def within(self, stratum: tabular.Key) -> "tuple[Sample, Positions]":
         """Return the people of one stratum as people without strata, and their rows.
 
         Raises
@@ -396,7 +385,13 @@ class Sample:
         """Return some of the people, with the values that somebody of them has."""
 
         def of(column: Any) -> Any:
-            return used(column, rows) if isinstance(column, Column) else None if column is None else column.take(rows)
+            return (
+                tabular.used(column, rows)
+                if isinstance(column, Column)
+                else None
+                if column is None
+                else column.take(rows)
+            )
 
         return Sample(
             {name: of(column) for name, column in self.columns.items()},
@@ -422,9 +417,9 @@ class Sample:
         missing = sorted(wanted - set(self.columns))
         if missing:
             raise ParameterError(f"{' and '.join(missing)} is missing: it is needed")
-        labels = {name: self.labels_of(name) for name in ALL_NAMES if name in wanted}
+        labels = {name: self.labels_of(name) for name in tabular.ALL_NAMES if name in wanted}
         columns = (*self.control, *self.sensitive, *labels.values())
-        rows = tally(columns) if self.counts is None else Rows(columns, self.counts)
+        rows = tabular.tally(columns) if self.counts is None else tabular.Rows(columns, self.counts)
         return CountTable.of_rows(rows, self.control_names, self.sensitive_names, list(labels))
 
     def labels_of(self, name: str) -> Column:
@@ -442,12 +437,12 @@ class Sample:
     @property
     def labels(self) -> list[Any]:
         """The labels in y_true and predictions together, sorted; none if any of these is numbers of many values."""
-        names = ("y_true", "y_pred", *PAIRED_NAMES[:2])
+        names = ("y_true", "y_pred", *tabular.PAIRED_NAMES[:2])
         columns = [self.columns[name] for name in names if name in self.columns]
         if any(isinstance(column, Numbers) for column in columns):
             return []
         seen = [level for column in columns if isinstance(column, Column) for level in column.levels]
-        return distinct_levels(seen)
+        return tabular.distinct_levels(seen)
 
     @property
     def sensitive_names(self) -> tuple[str, ...]:
@@ -460,20 +455,20 @@ class Sample:
         return tuple(column.name for column in self.control)
 
     @cached_property
-    def _groups(self) -> tuple[tuple[Key, ...], Positions]:
-        return distinct_keys(self.sensitive, len(self.sensitive[0]))
+    def _groups(self) -> tuple[tuple[tabular.Key, ...], Positions]:
+        return tabular.distinct_keys(self.sensitive, len(self.sensitive[0]))
 
     @cached_property
-    def _strata(self) -> tuple[tuple[Key, ...], Positions]:
-        return distinct_keys(self.control, len(self.sensitive[0]))
+    def _strata(self) -> tuple[tuple[tabular.Key, ...], Positions]:
+        return tabular.distinct_keys(self.control, len(self.sensitive[0]))
 
     @property
-    def groups(self) -> tuple[Key, ...]:
+    def groups(self) -> tuple[tabular.Key, ...]:
         """The groups that somebody is in, sorted."""
         return self._groups[0]
 
     @property
-    def strata(self) -> tuple[Key, ...]:
+    def strata(self) -> tuple[tabular.Key, ...]:
         """The strata that somebody is in, sorted."""
         return self._strata[0]
 
@@ -506,7 +501,7 @@ class Sample:
 
     def _together(self) -> Positions:
         """Number each row's stratum and group."""
-        together = combine([self._strata[1], self._groups[1]], [len(self.strata), len(self.groups)])
+        together = tabular.combine([self._strata[1], self._groups[1]], [len(self.strata), len(self.groups)])
         assert together is not None
         return together
 
@@ -578,7 +573,7 @@ class Sample:
         )
 
 
-def _with_these_sums(rows: Rows) -> tuple[Rows, Floats]:
+def _with_these_sums(rows: tabular.Rows) -> tuple[tabular.Rows, Floats]:
     """Return two rows in place of each, and the weights of their people, which have the sums and squares of the row.
 
     Of n people a part have one weight, and the others another one. Everything that is computed of people with weights
@@ -601,7 +596,7 @@ def _with_these_sums(rows: Rows) -> tuple[Rows, Floats]:
     both = np.stack([larger, rest])
     kept = np.flatnonzero(both.ravel() > 0)
     columns = tuple(replace(column, codes=np.tile(column.codes, 2)[kept]) for column in rows.columns)
-    return Rows(columns, both.ravel()[kept]), weights.ravel()[kept]
+    return tabular.Rows(columns, both.ravel()[kept]), weights.ravel()[kept]
 
 
 def _divided(place: Positions, column: Column | Numbers) -> tuple[Positions, int]:

@@ -12,16 +12,8 @@ from scipy.special import ndtr
 from skfairtest._utils.base import seed_sequence
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats
+from skfairtest.comparisons import core
 from skfairtest.comparisons.contrasts import Design, contrasts_of, disparity_bounds, groups_of, kept_groups, numbers_of
-from skfairtest.comparisons.core import (
-    Comparison,
-    Estimate,
-    Evidence,
-    Exclusion,
-    Measured,
-    Measurement,
-    NullDistribution,
-)
 from skfairtest.comparisons.measure import positive_label
 from skfairtest.comparisons.rates import group_values, scale_of
 from skfairtest.comparisons.resample import orient
@@ -52,7 +44,7 @@ REFINED = 4
 
 
 @dataclass(frozen=True)
-class UncertainNull(NullDistribution):
+class UncertainNull(core.NullDistribution):
     """The statistics of outcomes that are drawn with the most likely rates at a disparity.
 
     `drawn` are those at the disparities that are tested; `value` is the estimate, which every interval contains.
@@ -64,7 +56,7 @@ class UncertainNull(NullDistribution):
     effective: int
     seed: np.random.SeedSequence
 
-    def error(self, estimate: Estimate) -> float:
+    def error(self, estimate: core.Estimate) -> float:
         """Return the standard error if both values are equal, of a ratio's logarithm."""
         error = float(self.rates.at(self.question.null)[1])
         if self.question.disparity == "difference":
@@ -72,7 +64,7 @@ class UncertainNull(NullDistribution):
         with np.errstate(divide="ignore", invalid="ignore"):
             return float(np.divide(error, self.rates.values.mean()))
 
-    def n_effective(self, estimate: Estimate) -> int:
+    def n_effective(self, estimate: core.Estimate) -> int:
         """Return the effective number of people of the group who meet the condition."""
         return self.effective
 
@@ -135,7 +127,7 @@ def measure_uncertain(
     pos_label: Any,
     classes: tuple[Any, ...] | None,
     random_state: Any,
-) -> Measured:
+) -> core.Measured:
     """Estimate rates and compare them.
 
     Parameters
@@ -164,7 +156,7 @@ def measure_uncertain(
             raise ParameterError(
                 f"metric={metric.name!r} is no rate, and groups with probabilities have tests of rates"
             )
-    excluded: list[Exclusion] = []
+    excluded: list[core.Exclusion] = []
     positive = positive_label(sample, metrics, pos_label, classes)
     kept = kept_groups(sample, excluded, settings, len(rates))
     contrasts = tuple(contrasts_of(sample, kept, settings, excluded, len(rates)))
@@ -178,7 +170,7 @@ def measure_uncertain(
     comparisons = tuple(comparison for rate in rates for comparison in by_metric[rate.name].comparisons)
     excluded += [exclusion for measurement in by_metric.values() for exclusion in measurement.excluded]
     blocks = {rate.name: number for number, rate in enumerate(rates)}
-    return Measured(settings, comparisons, tuple(excluded), blocks, sample, tuple(metrics), positive, by_metric)
+    return core.Measured(settings, comparisons, tuple(excluded), blocks, sample, tuple(metrics), positive, by_metric)
 
 
 def _rows(sample: UncertainSample, rate: Rate, positive: Any) -> Rows:
@@ -200,7 +192,7 @@ def _rows(sample: UncertainSample, rate: Rate, positive: Any) -> Rows:
 
 def _measured(
     design: Design, rate: Rate, rows: Rows, estimate: str, n_reference: float | None, seed: np.random.SeedSequence
-) -> Measurement:
+) -> core.Measurement:
     scale, question, sizes = scale_of(rate), design.question(rate), design.sample.sizes[0]
     table = expected_table(rows, estimate)
     effective = effective_people(rows, table, estimate)
@@ -233,15 +225,15 @@ def _measured(
             n=(n, int(sizes[others].sum())), hypothesis=design.hypothesis(question, contrast, what, []),
             undefined=undefined,
         )  # fmt: skip
-        comparisons.append(Comparison(estimated, null, _evidence(null)))
+        comparisons.append(core.Comparison(estimated, null, _evidence(null)))
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = events / denominators
     shown = group_values(effective * shares, effective[None], scale, design.settings)
     whole = replace(shown, n_effective=np.rint(shown.n_effective).astype(np.int64))
-    return Measurement(tuple(comparisons), tuple(excluded), whole, "score")
+    return core.Measurement(tuple(comparisons), tuple(excluded), whole, "score")
 
 
-def _evidence(null: UncertainNull) -> Evidence:
+def _evidence(null: UncertainNull) -> core.Evidence:
     """Count draws at equality, or at the margin."""
     question, found = null.question, []
     for edge, side in question.tests:
@@ -251,7 +243,7 @@ def _evidence(null: UncertainNull) -> Evidence:
     p, n_extreme, n_defined, statistic, edge, side = choose(found, key=lambda test: test[0])
     tails = 2 if len(found) == 2 and question.alternative == "two-sided" else 1
     draws = null.drawn[edge]
-    return Evidence(
+    return core.Evidence(
         min(0.0, float(np.log(tails * p))), "parametric bootstrap", statistic, float(null.rates.at(edge)[1]),
         orient(statistic, side), draws, None, n_extreme, n_defined, len(draws) - n_defined, tails,
     )  # fmt: skip

@@ -15,7 +15,7 @@ from skfairtest import (
     SubgroupScan,
     UncertainGroupsTest,
 )
-from skfairtest.readers import columns, numbers, predictions
+from skfairtest.readers import containers, numbers, predictions
 
 
 class Walked(Sequence):
@@ -79,7 +79,7 @@ KINDS = {
 def test_each_column_is_walked_through_once(kind, monkeypatch):
     """Labels, predictions and groups are unwrapped once each, by whichever door they come."""
     unwrapped = []
-    for module in (columns, numbers, predictions):
+    for module in (containers, numbers, predictions):
         original = module.one_dimensional
         monkeypatch.setattr(
             module, "one_dimensional", lambda data, name, own=original: unwrapped.append(data) or own(data, name)

@@ -17,7 +17,6 @@ from skfairtest.inference.unknown import (
     extreme_pairs,
     n_assignments,
     p_value_bounds,
-    rate_bounds,
 )
 from skfairtest.metrics.rates import f1_of_jaccard, f1_slope
 
@@ -189,6 +188,8 @@ def test_adps_published_bounds():
     # 478,161 men above the median, 397,979 people of unknown sex, of whom the scores are unknown too; the rate of women
     # is .473. Counts above the median are products of rounded rates.
     men, scored, unknown, women = 222_823.026, 478_161, 397_979, 0.473
-    low, high = (rate / women for rate in rate_bounds(men, scored, unknown, unknown))
+    reach = Reach.of(unknown, second=False, elsewhere=True)
+    pairs = extreme_pairs(Pair(men, scored, 0, 0), Unknown(reach, reach))
+    low, high = (pair.x1 / pair.d1 / women for pair in pairs)
     assert (round(low, 4), round(high, 4)) == (0.5377, 1.498)
     assert (low, high) == pytest.approx((0.5376819019385967, 1.4980229828986082), rel=1e-12)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.sequential import newton_stakes
 from skfairtest.sequential.e_process import (
     ALWAYS,
     BETS,
@@ -23,7 +24,6 @@ from skfairtest.sequential.e_process import (
     log_payoffs,
     log_payoffs_of_means,
     mixed,
-    newton_stakes,
 )
 
 ONE = np.array([0])

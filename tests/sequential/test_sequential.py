@@ -321,8 +321,8 @@ def test_a_state_of_the_earlier_form_is_refused_with_the_reason():
 
 def test_no_frame_is_made_before_somebody_looks_and_then_one(monkeypatch):
     made = []
-    looks = sequential.looks_frame
-    monkeypatch.setattr(sequential, "looks_frame", lambda stream: made.append(stream.looks) or looks(stream))
+    looks = sequential.report.looks_frame
+    monkeypatch.setattr(sequential.report, "looks_frame", lambda stream: made.append(stream.looks) or looks(stream))
     test = fed(SequentialFairnessTest(), range(5))
     assert made == []
     assert len(test.wealth_) == len(test.to_frame()) == 5

@@ -68,13 +68,7 @@ class FlowDivergedError(ArithmeticError):
 
 
 def euler(
-    x0: ArrayLike,
-    gradient: Gradient,
-    pull: Pull,
-    *,
-    steps: ArrayLike,
-    regularization: float,
-    checkpoints: ArrayLike,
+    x0: ArrayLike, gradient: Gradient, pull: Pull, *, steps: ArrayLike, regularization: float, checkpoints: ArrayLike
 ) -> Iterator[Floats]:
     """Follow the gradient flow by forward Euler, all people at once.
 
@@ -199,13 +193,7 @@ def _strays(x: Floats, x0: Floats) -> NDArray[np.bool_]:
 
 
 def integrate(
-    x0: ArrayLike,
-    gradient: Gradient,
-    pull: Pull,
-    *,
-    times: ArrayLike,
-    regularization: float,
-    method: str,
+    x0: ArrayLike, gradient: Gradient, pull: Pull, *, times: ArrayLike, regularization: float, method: str
 ) -> Iterator[Floats]:
     """Follow the gradient flow with error control, person by person, as a reference for Euler's method.
 
