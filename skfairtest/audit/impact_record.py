@@ -18,7 +18,8 @@ FIELDS: dict[str, plain.Reader] = {
     "highest": plain.truth, "ratio": plain.real, "ci_low": plain.real, "ci_high": plain.real, "p_value": _SHARE,
     "p_value_adjusted": _SHARE, "significant": _TRUTH, "below_four_fifths": _TRUTH,
     "standard_deviations": plain.real, "shortfall_pool": plain.real, "shortfall_highest": plain.real,
-    "to_four_fifths": _COUNT, "flips_four_fifths": _COUNT, "flips_test": _COUNT, "method": plain.either(_NULL, plain.text),
+    "to_four_fifths": _COUNT, "flips_four_fifths": _COUNT, "flips_test": _COUNT,
+    "method": plain.either(_NULL, plain.text),
 }  # fmt: skip
 COLUMNS = ["feature", "category", *FIELDS]
 _KINDS = {

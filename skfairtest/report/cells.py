@@ -390,7 +390,7 @@ def oriented(setup: sentences.Setup, comparisons: pd.DataFrame) -> pd.DataFrame:
     >>> frame = pd.DataFrame({"metric": ["selection_rate"], "group": ["a"], "other": ["b"], "stratum": [None],
     ...     "n_group": [10], "n_other": [20], "value_group": [0.5], "value_other": [0.25], "disparity": [0.25],
     ...     "ci_low": [-0.125], "ci_high": [0.5]})
-    >>> frame = oriented(Setup(), frame)
+    >>> frame = oriented(sentences.Setup(), frame)
     >>> frame[["group", "other", "value_group", "disparity", "ci_low", "ci_high"]].to_dict("records")
     [{'group': 'b', 'other': 'a', 'value_group': 0.25, 'disparity': -0.25, 'ci_low': -0.5, 'ci_high': 0.125}]
     """  # fmt: skip

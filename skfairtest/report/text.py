@@ -36,7 +36,7 @@ def plain(blocks: Sequence[document.Block]) -> str:
 
     Examples
     --------
-    >>> from skfairtest.report.document import Column
+    >>> from skfairtest.report.document import Column, Heading, Items, Table
     >>> table = Table((Column("sex", "name"), Column("n")), (("f", "12"),))
     >>> print(plain([Heading("Rates", 1), Items(("one", "two")), table]), end="")
     Rates
@@ -131,6 +131,7 @@ def markdown(blocks: Sequence[document.Block], *, details: bool = False) -> str:
 
     Examples
     --------
+    >>> from skfairtest.report.document import Heading, Items, Paragraph
     >>> print(
     ...     markdown(
     ...         [Heading("Rates", 1), Paragraph("*Nothing* to see."), Items(("one", "two"))]
