@@ -160,7 +160,11 @@ def values_of(item):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Try every value of every parameter once; other combinations are for exhaustive runs, and long pages are slow."""
+    """Try every value of every parameter once; other combinations are for exhaustive runs, and long pages are slow.
+
+    Of values `in_turn`, which are alike, one of so many is tried at every change, and the others are slow. Tests of one
+    file begin by turns with another one, so that together they try all values that they share.
+    """
     cases = defaultdict(list)
     for item in items:
         if item.nodeid.startswith(LONG_PAGES):
@@ -178,6 +182,21 @@ def pytest_collection_modifyitems(items):
         for item, values in combinations:
             if values:
                 item.add_marker(pytest.mark.exhaustive)
+    in_turn = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("in_turn") and not any(map(item.get_closest_marker, ("slow", "exhaustive"))):
+            in_turn[item.function].append(item)
+    for function, tried in in_turn.items():
+        of_file = [each for each in vars(tried[0].module).values() if marked_in_turn(each)]
+        (mark,) = marked_in_turn(function)
+        for place, item in enumerate(tried, of_file.index(function)):
+            if place % mark.args[0] and len(tried) > 1:
+                item.add_marker(pytest.mark.slow)
+
+
+def marked_in_turn(thing):
+    """The mark of a test some of whose values are tried at every change."""
+    return [mark for mark in getattr(thing, "pytestmark", ()) if mark.name == "in_turn"]
 
 
 @pytest.fixture(params=[pytest.param(False, id="quick"), pytest.param(True, id="thorough", marks=pytest.mark.slow)])

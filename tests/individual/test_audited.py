@@ -237,6 +237,7 @@ SMOOTH = [(table, name) for table, name in SMOOTH if table[name][1] in ("analyti
 SMOOTH_IDS = [f"{'classifier' if table is CLASSIFIERS else 'regressor'}-{name}" for table, name in SMOOTH]
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize(("table", "name"), SMOOTH, ids=SMOOTH_IDS)
 def test_every_gradient_is_that_of_the_loss(table, name, fitted, people):
     check_gradient(fitted(table, name), people)
@@ -259,6 +260,7 @@ def test_several_classes_have_their_derivatives(training, people):
 ANALYTIC = [(table, name) for table, name in SMOOTH if table[name][1] == "analytic"]
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize(
     ("table", "name"), ANALYTIC, ids=[i for i, (t, n) in zip(SMOOTH_IDS, SMOOTH, strict=True) if t[n][1] == "analytic"]
 )
