@@ -8,7 +8,7 @@ A kind names the public tests that it covers, the question that its null hypothe
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from benchmarks._gauntlet_answers import (
+from benchmarks.common.gauntlet_answers import (
     EDGE,
     adjusted,
     audit,
