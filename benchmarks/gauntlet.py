@@ -1,7 +1,7 @@
 """Every kind of test on every design in which nothing is to be found: ``python -m benchmarks.gauntlet``.
 
-The designs are in `_gauntlet_designs`, the kinds in `_gauntlet_kinds`, and how a design becomes the arguments of each
-in `_gauntlet_answers`. For each cell (a kind and a design) are computed: how often the true null hypothesis is rejected
+The designs are in `gauntlet_designs`, the kinds in `gauntlet_kinds`, and how a design becomes the arguments of each
+in `gauntlet_answers`. For each cell (a kind and a design) are computed: how often the true null hypothesis is rejected
 at 5%, how many of these rejections come without a caution, how often all intervals contain the true values, and how
 often test and interval contradict each other. A kind that has no answer for a design says why, and so does a test that
 refuses one.

@@ -1,14 +1,15 @@
 """How often each method rejects a fair model, and an unfair one: ``python -m benchmarks.validity``.
 
 Size, power at equal size and coverage of the package's tests, of textbook tests and of other tools on the same data;
-the designs are in `_cells`, the methods in `_methods`, `_competitors` and `_families`. Every finished cell is stored at
+the designs are in `cells`, the methods in `methods`, `competitors` and `families`. Every finished cell is stored at
 once in benchmarks/results/validity.json with the parameters, the seed and the versions behind it, and a rerun computes
 only what is missing or was run with other parameters. Seeds depend on a cell's name alone.
 
 ``--quick`` runs a few cells with few data sets, and quick checks of the benchmarks that have designs of their own
 (calibration, inequality, scans, two models, streams, given covariates, uncertain groups, prompts); it stores nothing.
 ``--only PATTERN`` runs the cells whose name contains the pattern; ``--render`` writes doc/validity.md, its pages by
-topic and its drawings from the stored results. The exit status is 1 where a figure breaks a promise of `benchmarks.common.bounds`.
+topic and its drawings from the stored results. The exit status is 1 where a figure breaks a promise of
+`benchmarks.common.bounds`.
 """
 
 import argparse

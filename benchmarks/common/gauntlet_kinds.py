@@ -1,7 +1,7 @@
 """The kinds of test that run the gauntlet, as declarations.
 
 A kind names the public tests that it covers, the question that its null hypothesis answers, how it is asked (see
-`_gauntlet_answers`) and which columns it takes. Names of `skfairtest` that give no p-value and no verdict are in
+`gauntlet_answers`) and which columns it takes. Names of `skfairtest` that give no p-value and no verdict are in
 `NO_TESTS`, with the reason.
 """
 

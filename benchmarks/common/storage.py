@@ -10,7 +10,7 @@ from benchmarks.common.cells import ALPHA
 from benchmarks.common.results import versions
 from benchmarks.common.run import SEED, p_value_of, run
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DOC = ROOT / "doc"
 
 

@@ -1,6 +1,6 @@
 """Tables 1, 3 and 4 of Maity et al. (2021): four models of Adult and of COMPAS, audited on ten splits.
 
-The models (`_fair_training`) are trained on the authors' splits (`_adult_compas`) and audited on the people left out
+The models (`fair_training`) are trained on the authors' splits (`adult_compas`) and audited on the people left out
 (COMPAS: the first 1,000): a network; the same after the sensitive subspace is projected out; fairlearn's reductions
 with equalized odds; and SenSR. As in the paper the fair metric is learned on the people tested; then by cross-fitting,
 and on the people of the training, whose metric SenSR and the projection know.

@@ -197,7 +197,7 @@ def test_the_bar_is_higher_in_approximate_cells_only():
 def test_the_command_fails_where_a_kind_is_wrong_and_stores_what_it_computed(monkeypatch, tmp_path, capsys):
     wrong = replace(cell().kind, name="dishonest", answer=lambda people, seed: Answer(True),
                     data_sets=20, quick=("rare events",))  # fmt: skip
-    monkeypatch.setattr(gauntlet, "KINDS", (wrong,))
+    monkeypatch.setattr(gauntlet_cells, "KINDS", (wrong,))
     path = tmp_path / "gauntlet.json"
     asked = ["--only", "dishonest", "--design", "rare events", "--results", str(path)]
     assert gauntlet.main(["--quick", *asked]) == 1
