@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import Later
+from skfairtest.comparisons.breaking import breaking_point_of, shown_breaking_point
 from skfairtest.comparisons.core import Measured, Result
 from skfairtest.comparisons.engine import check_question, compare
 from skfairtest.comparisons.family import equivalence_interval
@@ -266,7 +267,7 @@ class FairnessTest(GroupsTest):
 
     # Most fits are asked for a few numbers: frames and the histogram are put together when somebody looks at them.
     by_group_, comparisons_, excluded_, homogeneity_, standardized_differences_ = (Later() for _ in range(5))
-    _values, _null_histogram = Later(), Later()
+    _values, _null_histogram, _breaking = Later(), Later(), Later()
 
     _reported: ClassVar[tuple[str, ...]] = (
         "p_value", "p_value_interval", "rejected", "concern", "statistic", "disparity", "confidence_interval",
@@ -383,7 +384,14 @@ class FairnessTest(GroupsTest):
         self._null_histogram = drawn if isinstance(leading.null, RateNull) else drawn()
         # What the power of the strongest evidence follows from.
         self._supposed = Supposed.of(leading, result)
+        self._breaking = breaking_point_of([result])
         self._keep_parameters()
+
+    @property
+    def breaking_point_(self) -> Any:
+        """The fewest people of one group whose decision, or true label, would have to be otherwise."""
+        check_is_fitted(self)
+        return shown_breaking_point(self, self._breaking)
 
     def explain(
         self, *, metric: str | None = None, group: Any = None, other: Any = None, standard: str = "average"
