@@ -34,6 +34,7 @@ COLUMNS = [
     "metric", "group", "other", "concern", "changed", "n_changed", "among", "n_among", "to_positive", "to_negative",
     "tied", "search",
 ]  # fmt: skip
+NUMBERS = ("n_changed", "n_among", "to_positive", "to_negative")
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,21 +61,26 @@ class BreakingPoint:
     @cached_property
     def frame(self) -> pd.DataFrame:
         """A row for each comparison and kind of change, then for the verdict."""
-        columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
-        whole = len(self.decided.hypotheses)
+        return self._frame(None)
+
+    @cached_property
+    def verdict(self) -> pd.DataFrame:
+        """The rows of the verdict alone."""
+        return self._frame([-1])
+
+    def _frame(self, places: Sequence[int] | None) -> pd.DataFrame:
+        rows = (*(self.rows if places is None else ()), (None, None, None, -1))
         now = self.decided.verdicts(self.decided.log_p[None])[0]
+        found: list[tuple[Any, ...]] = []
         for column in self.changed:
             decided = self.decided if column == "y_pred" else self.decided.of_labels()
-            turns = decided.turns()
-            for metric, group, other, place in (*self.rows, (None, None, None, whole)):
-                values = (
-                    metric, group, other, bool(now[place]), CHANGED[column], *self._shown(decided, turns[place]),
-                )  # fmt: skip
-                for name, value in zip(COLUMNS, values, strict=True):
-                    columns[name].append(value)
-        for name in ("n_changed", "n_among", "to_positive", "to_negative"):
-            columns[name] = pd.array(columns[name], dtype="Int64")
-        return frame_of(columns)
+            turns = decided.turns(places)
+            found += [
+                (*named, bool(now[place]), CHANGED[column], *self._shown(decided, turns[place]))
+                for *named, place in rows
+            ]
+        columns: dict[str, Any] = dict(zip(COLUMNS, map(list, zip(*found, strict=True)), strict=True))
+        return frame_of(columns | {name: pd.array(columns[name], dtype="Int64") for name in NUMBERS})
 
     def _shown(self, decided: Decided, turn: Turn) -> tuple[Any, ...]:
         """How many people, of whom, the direction, further groups with as many, and how they were searched."""
@@ -132,7 +138,7 @@ def breaking_point_of(
     parts = []
     for result in results:
         design, table = result.measured.design, result.measured.table
-        assert design is not None and table is not None
+        assert table is not None
         tested = {
             (one.estimate.metric, one.estimate.contrast): (one.estimate.hypothesis, one.in_family.evidence.log_p)
             for one in result.measured.comparisons

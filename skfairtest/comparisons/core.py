@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -25,9 +25,6 @@ from skfairtest.inference.rates import Question, quantiles
 from skfairtest.inference.resampling import oriented
 from skfairtest.metrics import Metric
 from skfairtest.tables import CountTable, Sample
-
-if TYPE_CHECKING:
-    from skfairtest.comparisons.contrasts import Design
 
 #: Methods whose p-values count resamples.
 RESAMPLED = frozenset(
@@ -342,7 +339,8 @@ class Measured:
     metrics: tuple[Metric, ...] = ()
     pos_label: Any = None
     by_metric: Mapping[str, Measurement] = field(default_factory=dict)
-    design: Design | None = None
+    #: A `Design`, which is made of what stands here.
+    design: Any = None
     table: CountTable | None = None
 
     @property

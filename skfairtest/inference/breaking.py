@@ -13,7 +13,7 @@ most of the rest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -24,14 +24,17 @@ from scipy.special import log_ndtr
 from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference.conditional import conditional_log_p
 from skfairtest.inference.multiplicity import FAMILYWISE, Equality, rejected
-from skfairtest.inference.rates import Pair, Question, Scale, answer, equalities, linearized, statistic
+from skfairtest.inference.rates import Pair, Question, Scale, answer, equalities, statistic
 from skfairtest.inference.score import score_at
 from skfairtest.inference.unconditional import within_cap
 
-#: p-values of changes that are approximated while every change is looked at, and the people of exact ones (see `_cost`).
-_LOOKED_AT, _ENUMERATED = 300_000, 300_000_000
-#: Changes whose exact p-values are found at a time, and numbers of people tried along a path.
-_BATCH, _TRIED = 64, 48
+#: p-values after changes that are looked at before only changes along paths are.
+_LOOKED_AT = 300_000
+#: Changes whose exact p-values are found at a time (fewer of margins, which take longer), and numbers of people tried
+#: along a path.
+_BATCH, _FEW, _TRIED = 64, 8, 48
+#: Shares of u in the changes that are tried.
+_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 #: Expected counts from which on a score test is near enough to the exact one to settle a verdict.
 _EXPECTED = 2.0
 
@@ -50,7 +53,8 @@ class Turn:
     """The fewest people of one group with whom a verdict turns.
 
     `people` is None where there are none; `ways` are the groups, each with one (u, v). Where not `every` change of
-    fewer people was looked at, only changes of one kind, then of another one, were, by bisection.
+    fewer people was looked at, changes in five proportions of u and v were, by bisection: `people` are enough, and
+    fewer may be.
     """
 
     people: int | None
@@ -135,7 +139,9 @@ class Decided:
         """Whether each hypothesis, and all together, are a significant disparity: 1 or 0; -1 where undefined."""
         out = np.full((len(log_p), log_p.shape[1] + 1), -1)
         absent = np.isnan(log_p)
-        patterns, number = np.unique(absent, axis=0, return_inverse=True) if absent.any() else (absent[:1], 0 * out[:, 0])
+        patterns, number = absent[:1], np.zeros(len(log_p), dtype=np.intp)
+        if absent.any():
+            patterns, number = np.unique(absent, axis=0, return_inverse=True)
         most, equivalence = np.log(self.level) + 1e-12, self.questions[0].alternative == "equivalence"
         for place, pattern in enumerate(patterns):
             rows, kept = np.flatnonzero(number.reshape(-1) == place), np.flatnonzero(~pattern)
@@ -196,13 +202,14 @@ class Decided:
         passed = np.zeros(low.shape, dtype=bool)  # Fisher's p-value is known
         first, last = self.verdicts(low), self.verdicts(high)
         n = len(self.hypotheses)
+        batch = _BATCH if self.questions[0].margin_bounds is None else _FEW
         factor = n * (1 / np.arange(1, n + 1)).sum() if self.adjust == "fdr_by" else n
         zone = np.log(self.level / factor) - 1e-9, np.log(self.level) + 1e-9
         while True:
             sure = first == last
             turned = wanted & sure & (first == 1 - now)
-            limit = np.where(turned, people[:, None], np.iinfo(np.int64).max).min(axis=0, initial=np.iinfo(np.int64).max)
-            open_ = np.flatnonzero((wanted & ~sure & (people[:, None] <= limit)).any(axis=1))[:_BATCH]
+            limit = np.where(turned, people[:, None], np.inf).min(axis=0, initial=np.inf)
+            open_ = np.flatnonzero((wanted & ~sure & (people[:, None] <= limit)).any(axis=1))[:batch]
             if not len(open_):
                 return np.asarray(turned)
             unknown = (low < high)[open_] & (high[open_] > zone[0]) & (low[open_] <= zone[1])
@@ -230,7 +237,8 @@ class Decided:
                 high[where] = np.minimum(high[where], fisher)
                 low[where] = np.minimum(fisher - 8 / np.sqrt(np.minimum(d1, d2)[first]), high[where])
                 passed[where] = True
-            keys = [(question, scale, overall, *key) for key in zip(*(a[~first].tolist() for a in (x1, d1, x2, d2)), strict=True)]
+            counts = np.stack([x1, d1, x2, d2], axis=1)[~first].tolist()
+            keys = [(question, scale, overall, *key) for key in counts]
             new = [key for key in dict.fromkeys(keys) if key not in self._known]
             pairs = [Pair(*(np.array([value]) for value in key[3:]), overall) for key in new]
             if exact and pairs:
@@ -291,21 +299,19 @@ class Decided:
             out[column] = Turn(least, tuple({way[0]: tuple(way) for way in reversed(tied)}.values())[::-1], every)
 
     def _along_paths(self, out: dict[int, Turn], reach: Integers, now: Integers, open_: Booleans, done: int) -> None:
-        """Search changes of one kind, then of another one, by bisection."""
+        """Search changes of which a certain share are of u, as far as that goes, by bisection."""
         paths = [
-            (group, first, up, further)
-            for group in range(len(reach)) for first in (0, 1) for up in (0, 1) for further in (0, 1)
-            if reach[group, first, up]
+            (group, up, further, share)
+            for group in range(len(reach)) for up in (0, 1) for further in (0, 1) for share in _SHARES
         ]  # fmt: skip
 
-        def at(path: tuple[int, int, int, int], people: int) -> tuple[int, int, int] | None:
-            group, first, up, further = path
-            own = min(people, int(reach[group, first, up]))
-            rest = people - own
-            if rest > reach[group, 1 - first, further]:
+        def at(path: tuple[int, int, int, float], people: int) -> tuple[int, int, int] | None:
+            group, up, further, share = path
+            far, farther = int(reach[group, 0, up]), int(reach[group, 1, further])
+            if people > far + farther:
                 return None
-            moved = (own * (2 * up - 1), rest * (2 * further - 1))
-            return (group, *(moved if first == 0 else moved[::-1]))
+            own = max(min(round(share * people), far), people - farther)
+            return group, own * (2 * up - 1), (people - own) * (2 * further - 1)
 
         longest = int(reach.max(axis=2).sum(axis=1).max())
         tried = np.unique(np.geomspace(done, longest, _TRIED).astype(np.int64)).tolist()
