@@ -277,5 +277,6 @@ def _counts(sample: Sample, names: set[str], positive: Any) -> tuple[Integers, s
     counts = np.zeros((len(sample.groups), 2, 2), dtype=np.int64)
     nothing = np.zeros(found.shape[2], dtype=np.int64)
     place = [cells[name].astype(np.int64) if name in cells else nothing for name in ("y_true", "y_pred")]
-    np.add.at(counts, (slice(None), *place), found[0])
+    for cell, (true, predicted) in enumerate(zip(*place, strict=True)):
+        counts[:, true, predicted] += found[0, :, cell]
     return counts, set(cells)

@@ -240,7 +240,7 @@ class Decided:
             counts = np.stack([x1, d1, x2, d2], axis=1)[~first].tolist()
             keys = [(question, scale, overall, *key) for key in counts]
             new = [key for key in dict.fromkeys(keys) if key not in self._known]
-            pairs = [Pair(*(np.array([value]) for value in key[3:]), overall) for key in new]
+            pairs = [Pair(*np.array(key[3:])[:, None], overall) for key in new]  # type: ignore[call-arg]
             if exact and pairs:
                 found = [log_p for log_p, _ in equalities(pairs, question.alternative)]
             else:
@@ -264,7 +264,9 @@ class Decided:
             if looked_at and looked_at + len(changes) * len(now) > _LOOKED_AT:
                 break
             looked_at += len(changes) * len(now)
-            self._keep(out, changes, self.settle(changes, now, np.broadcast_to(open_, (len(changes), len(now)))), True)
+            self._keep(
+                out, changes, self.settle(changes, now, np.broadcast_to(open_, (len(changes), len(now)))), every=True
+            )
             open_[list(out)] = False
             done, radius = radius, 2 * radius
         every = done >= reach.max(initial=0)
@@ -289,7 +291,7 @@ class Decided:
             found.append(np.stack([np.full(kept.sum(), group), u[kept], v[kept]], axis=1))
         return _ordered(np.concatenate(found))
 
-    def _keep(self, out: dict[int, Turn], changes: Integers, turned: Booleans, every: bool) -> None:
+    def _keep(self, out: dict[int, Turn], changes: Integers, turned: Booleans, *, every: bool) -> None:
         people = np.abs(changes[:, 1:]).sum(axis=1)
         for column in np.flatnonzero(turned.any(axis=0)).tolist():
             least = int(people[turned[:, column]].min())
@@ -300,44 +302,37 @@ class Decided:
 
     def _along_paths(self, out: dict[int, Turn], reach: Integers, now: Integers, open_: Booleans, done: int) -> None:
         """Search changes of which a certain share are of u, as far as that goes, by bisection."""
-        paths = [
-            (group, up, further, share)
-            for group in range(len(reach)) for up in (0, 1) for further in (0, 1) for share in _SHARES
-        ]  # fmt: skip
+        group, up, further, number = np.indices((len(reach), 2, 2, len(_SHARES))).reshape(4, -1)
+        share, far, farther = np.array(_SHARES)[number], reach[group, 0, up], reach[group, 1, further]
 
-        def at(path: tuple[int, int, int, float], people: int) -> tuple[int, int, int] | None:
-            group, up, further, share = path
-            far, farther = int(reach[group, 0, up]), int(reach[group, 1, further])
-            if people > far + farther:
-                return None
-            own = max(min(round(share * people), far), people - farther)
-            return group, own * (2 * up - 1), (people - own) * (2 * further - 1)
+        def settled(path: Integers, people: Integers, wanted: Booleans) -> tuple[Integers, Booleans]:
+            people = np.minimum(people, far[path] + farther[path])
+            own = np.minimum(np.rint(share[path] * people).astype(np.int64), far[path])
+            own = np.maximum(own, people - farther[path])
+            moved = own * (2 * up[path] - 1), (people - own) * (2 * further[path] - 1)
+            changes, order = np.stack([group[path], *moved], axis=1), np.argsort(people, kind="stable")
+            turned = np.zeros(wanted.shape, dtype=bool)
+            turned[order] = self.settle(changes[order], now, wanted[order])
+            return changes, turned
 
-        longest = int(reach.max(axis=2).sum(axis=1).max())
-        tried = np.unique(np.geomspace(done, longest, _TRIED).astype(np.int64)).tolist()
-        grid = {way for people in tried[1:] for path in paths if (way := at(path, people)) is not None}
-        changes = _ordered(np.array(sorted(grid)))
-        turned = self.settle(changes, now, np.broadcast_to(open_, (len(changes), len(now))))
-        where = {tuple(way): place for place, way in enumerate(changes.tolist())}
-        brackets = []
-        for column in np.flatnonzero(turned.any(axis=0)).tolist():
-            high = int(np.abs(changes[turned[:, column], 1:]).sum(axis=1).min())
-            low = tried[tried.index(high) - 1]
-            own = {at(path, high): path for path in paths if at(path, high) is not None}
-            brackets += [[column, path, low, high] for way, path in own.items() if turned[where[way], column]]
-        while any(high - low > 1 for *_, low, high in brackets):
-            asked = [(column, at(path, (low + high) // 2)) for column, path, low, high in brackets]
-            changes = _ordered(np.array(sorted({way for _, way in asked})))
-            where = {tuple(way): place for place, way in enumerate(changes.tolist())}
-            wanted = np.zeros((len(changes), len(now)), dtype=bool)
-            for column, way in asked:
-                wanted[where[way], column] = True
-            turned = self.settle(changes, now, wanted)
-            for bracket, (column, way) in zip(brackets, asked, strict=True):
-                bracket[3 if turned[where[way], column] else 2] = (bracket[2] + bracket[3]) // 2
-        for column in {one[0] for one in brackets}:
-            ways = np.array([at(path, high) for own, path, _, high in brackets if own == column])
-            self._keep(out, ways, np.broadcast_to(np.arange(len(now)) == column, (len(ways), len(now))), False)
+        longest = int((far + farther).max())
+        tried = np.unique(np.geomspace(done + 1, longest, _TRIED).astype(np.int64))
+        paths, people = (a.ravel() for a in np.meshgrid(np.arange(len(share)), tried))
+        changes, turned = settled(paths, people, np.broadcast_to(open_, (len(paths), len(now))))
+        taken = np.abs(changes[:, 1:]).sum(axis=1)
+        least = np.where(turned, taken[:, None], np.iinfo(np.int64).max).min(axis=0)
+        row, column = np.nonzero(turned & (taken[:, None] == least))
+        path, high = paths[row], taken[row]
+        low = np.concatenate([[done], tried])[np.searchsorted(tried, high)]
+        while (high - low > 1).any():
+            middle = (low + high) // 2
+            _, turned = settled(path, middle, column[:, None] == np.arange(len(now)))
+            found = turned[np.arange(len(column)), column]
+            low, high = np.where(found, low, middle), np.where(found, middle, high)
+        changes, _ = settled(path, high, np.zeros((len(path), len(now)), dtype=bool))
+        for one in np.unique(column).tolist():
+            own = changes[column == one]
+            self._keep(out, own, np.broadcast_to(np.arange(len(now)) == one, (len(own), len(now))), every=False)
 
 
 def _ordered(changes: Integers) -> Integers:
@@ -349,7 +344,7 @@ def _score_log_p(x1: Floats, d1: Floats, x2: Floats, d2: Floats, question: Quest
     found = []
     for edge, side in question.tests:
         if question.margin_bounds is None:
-            z = statistic(Pair(*(a[..., None] for a in (x1, d1, x2, d2))), Scale(), "score")[0]
+            z = statistic(Pair(*np.stack([x1, d1, x2, d2])[..., None]), Scale(), "score")[0]
         else:
             z = score_at(x1, d1, x2, d2, edge, question.disparity)[0]
         found.append(log_ndtr(-np.abs(z)) + np.log(2) if side == "two-sided" else log_ndtr(z if side == "less" else -z))
