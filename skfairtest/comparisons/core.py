@@ -327,7 +327,8 @@ class Measurement:
 class Measured:
     """All results of one grouping of people, before the adjustment for multiplicity.
 
-    `blocks` numbers the metrics whose draws are joint: the same number for metrics of one draw.
+    `blocks` numbers the metrics whose draws are joint: the same number for metrics of one draw. `table` has the counts
+    (S, G, K) of people by the labels that rates read, with each cell's labels as booleans, where rates are counted.
     """
 
     settings: Settings
@@ -338,6 +339,7 @@ class Measured:
     metrics: tuple[Metric, ...] = ()
     pos_label: Any = None
     by_metric: Mapping[str, Measurement] = field(default_factory=dict)
+    table: tuple[np.ndarray, Mapping[str, np.ndarray]] | None = None
 
     @property
     def undefined(self) -> list[Exclusion]:

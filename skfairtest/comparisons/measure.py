@@ -117,8 +117,9 @@ def measure(
     excluded += [exclusion for comparison in comparisons for exclusion in undefined_draws(comparison)]
     blocks = _blocks({made.rate.name: made.given for made, own in counted if own}, metrics, settings)
     return Measured(
-        settings, tuple(comparisons), tuple(excluded), blocks, sample, tuple(metrics), design.pos_label, by_metric
-    )
+        settings, tuple(comparisons), tuple(excluded), blocks, sample, tuple(metrics), design.pos_label, by_metric,
+        table and table[:2],
+    )  # fmt: skip
 
 
 @singledispatch
