@@ -121,7 +121,14 @@ GUESSES: dict[str, tuple[tuple[str, str | None], ...]] = {
     **dict.fromkeys(("n_permutations", "n_boot", "n_bootstraps", "num_permutations"), (("n_resamples", None),)),
     "ratio": (("disparity", "disparity='ratio'"),),
     **dict.fromkeys(("correction", "multiple_testing", "p_adjust"), (("adjust", None),)),
-    **dict.fromkeys(("privileged_group", "reference", "baseline_group", "privileged"), (("reference_group", None),)),
+    **dict.fromkeys(
+        ("privileged_group", "reference", "baseline_group", "privileged", "reference_group"),
+        (
+            ("reference_group", None),
+            ("compare_intersections", "compare='to_rest', or FairnessTest(reference_group=...)"),
+        ),
+    ),
+    "alternative": (("compare_intersections", "FairnessTest, for one question"),),
     **dict.fromkeys(("seed", "rng"), (("random_state", None),)),
     **dict.fromkeys(("weights", "weight", "sample_weights"), (("sample_weight", None),)),
     **dict.fromkeys(("strata", "controls", "covariates"), (("control_features", None),)),
@@ -221,12 +228,13 @@ def answering_guesses(function: Function, owner: str = "") -> Function:
         for keyword in kwargs.keys() - known:
             instead = meant(keyword, known)
             # What goes on to another function may be a parameter there.
-            if instead is not None and (not further or (keyword in GUESSES and instead in known)):
+            if instead is not None and (not further or instead in known.intersection(dict(GUESSES.get(keyword, ())))):
                 raise TypeError(f"{name}() has no parameter {keyword!r}. Did you mean {instead}?")
         if len(args) > len(placed) and named and not several:
             taken = " and ".join(each for each in placed if each in known)
             rest = f"only {taken} by position: pass the others" if taken else "nothing by position: pass everything"
-            raise TypeError(f"{name}() takes {rest} by name{BY_POSITION.get(name, f', such as {named[0]}=...')}")
+            first = "sensitive_features" if "sensitive_features" in named else named[0]
+            raise TypeError(f"{name}() takes {rest} by name{BY_POSITION.get(name, f', such as {first}=...')}")
 
     def answering(*args: Any, **kwargs: Any) -> Any:
         checked(args, kwargs)

@@ -251,11 +251,23 @@ def _unknown(record: AuditRecord) -> list[str]:
     """Say of how many people a feature is not known, and what became of them."""
     people, said = record.verdict.n_samples, []
     for part in record.parts:
-        for row in records(part.excluded):
-            if len(part.sensitive) == 1 and row["group"] is None and " is missing: " in row["reason"]:
-                what, _, done = row["reason"].partition(": ")
-                said.append(f"{what} for {row['n']:,} of {people:,} people ({100 * row['n'] / people:.0f}%): {done}.")
+        for row in _unknown_groups(part) if len(part.sensitive) == 1 else ():
+            what, _, done = row["reason"].partition(": ")
+            said.append(f"{what} for {row['n']:,} of {people:,} people ({100 * row['n'] / people:.0f}%): {done}.")
     return _paragraph(said)
+
+
+def people_compared(record: AuditRecord) -> str:
+    """Say how many people there are and, where others were left out in every grouping alike, how many of how many."""
+    total = record.verdict.n_samples
+    (left_out, *others) = {
+        sum(row["n"] for row in _unknown_groups(part) if ": left out" in row["reason"]) for part in record.parts
+    }
+    return f"{total - left_out:,} of {total:,}" if left_out and not others else f"{total:,}"
+
+
+def _unknown_groups(part: AuditPart) -> list[dict[str, Any]]:
+    return [row for row in records(part.excluded) if row["group"] is None and " is missing: " in row["reason"]]
 
 
 def _paragraph(sentences: Iterable[str]) -> list[str]:

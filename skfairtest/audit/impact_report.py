@@ -140,11 +140,7 @@ def _below(table: pd.DataFrame) -> str:
     """Name the categories whose impact ratio is below .8, and say which differ significantly from the highest rate."""
     sides: dict[str, list[str]] = {}
     for row in records(table):
-        words = (
-            "significantly below the highest rate"
-            if row["significant"]
-            else "not significant, which does not prove equal rates"
-        )
+        words = "significantly below the highest rate" if row["significant"] else "not significant"
         sides.setdefault(words, []).append(f"{label(row['category'])} ({row['ratio']:.3f})")
     kinds = []
     for words, names in sides.items():

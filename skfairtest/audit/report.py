@@ -11,7 +11,7 @@ import pandas as pd
 from skfairtest._utils.text import label, pluralize
 from skfairtest.audit.findings import findings_of
 from skfairtest.audit.grid import MOST_GROUPS, audit_grid, disparities_figure, null_figure, values_figure
-from skfairtest.audit.headline import first_sentences, intervals_of, shown_first
+from skfairtest.audit.headline import first_sentences, intervals_of, people_compared, shown_first
 from skfairtest.audit.impact_report import impact_section
 from skfairtest.audit.provenance import call_lines
 from skfairtest.audit.record import AuditPart, AuditRecord
@@ -125,7 +125,7 @@ def _verdict(record: AuditRecord) -> Iterator[Block]:
         )
     several = verdict.n_comparisons > 1
     figures = {
-        "people": f"{verdict.n_samples:,}",
+        "people": people_compared(record),
         "comparisons" if several else "comparison": f"{verdict.n_comparisons:,}",
         "significant": f"{verdict.n_found:,}",
         "smallest adjusted p" if several else "p": p_text(verdict.p_value),
@@ -149,7 +149,8 @@ def _first_findings(record: AuditRecord) -> Iterator[Block]:
         more = f" {pluralize(rest, 'further significant comparison')} below." if rest else ""
         yield Paragraph(
             "Ranked by the interval end nearest to equality, one for each metric and grouping; intersections only "
-            f"where they do not repeat a single feature. Intervals are in parentheses.{more}"
+            "where they do not repeat a single feature. Intervals are in parentheses, and gaps are computed before "
+            f"rounding.{more}"
         )
     else:
         yield Paragraph("The largest gaps observed, one for each metric and grouping:")
@@ -375,15 +376,11 @@ def legend(record: AuditRecord) -> list[str]:
     familywise = setup.adjust in ("holm", "shaffer", "bonferroni")
     together = f" for all {pluralize(verdict.n_comparisons, 'comparison')} together" if several and familywise else ""
     compared = {
-        "difference": "value minus against",
+        "difference": "value minus against, before rounding",
         "ratio": "value divided by against",
         "odds_ratio": "the odds of value divided by those of against, as Fisher's test estimates it",
     }[setup.disparity]
-    order = (
-        " Of two groups the one with the smaller value comes first."
-        if setup.compare == "between_groups" and setup.alternative in ("two-sided", "equivalence")
-        else ""
-    )
+    order = " Of two groups the one with the smaller value comes first." if setup.compare == "between_groups" else ""
     lines = [
         "people: everyone in the group. n: those over whom the value is computed. The interval of a value has "
         f"{confidence} for that group alone.",

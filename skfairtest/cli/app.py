@@ -104,7 +104,8 @@ def _usage(error: Exception) -> str:
     message = getattr(error, "format_message", lambda: str(error))()
     option = getattr(error, "option_name", "")
     instead = OPTIONS.get(meant(option.strip("-").replace("-", "_"), OPTIONS) or "") if option else None
-    if instead is not None and any(instead in param.opts for param in error.ctx.command.params):  # type: ignore[attr-defined]
+    context = getattr(error, "ctx", None)  # of an option without a value there is none
+    if instead is not None and context and any(instead in param.opts for param in context.command.params):
         return f"No such option: {option}. Did you mean {instead}?"
     return str(message).rstrip(".").replace("Value error, ", "")
 
@@ -291,8 +292,8 @@ for work, names, further, epilog in (
     (commands.monitor, commands.MONITOR, commands.MONITOR_EXAMPLES, None),
     (
         power,
-        "metric.power rate n baseline.power power share base_rate compare.power disparity margin alternative direction "
-        "alpha.power format.power output no_color",
+        "metric.power rate n baseline.power power share base_rate compare.power disparity margin.power alternative "
+        "direction alpha.power format.power output no_color",
         "",
         options.POWER_EPILOG,
     ),

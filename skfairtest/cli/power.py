@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from skfairtest.cli.options import Asked
 from skfairtest.metrics import Rate, resolve_metrics
 from skfairtest.planning.power import minimum_detectable_disparity, power, required_sample_size
 from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
-from skfairtest.report.sentences import DETECTION_POWER, number, percent, points, ratio
+from skfairtest.report.sentences import DETECTION_POWER, margin_words, number, percent, points, ratio
 
 _EVERYBODY = "all people"
 Value = float | tuple[float, float]
@@ -109,7 +110,16 @@ def answered(asked: Asked) -> Answer:
 
 def _test(asked: Asked) -> dict[str, Any]:
     """The parameters of the test."""
-    return {name: getattr(asked, name) for name in ("alpha", "compare", "disparity", "margin", "alternative")}
+    given = {name: getattr(asked, name) for name in ("alpha", "compare", "disparity", "alternative")}
+    if asked.margin is None:
+        return {**given, "margin": None}
+    try:
+        ends = [float(end) if end else None for end in asked.margin.split(":")]
+    except ValueError:
+        ends = []
+    if not 1 <= len(ends) <= 2 or ends == [None]:
+        raise BadInput(f"--margin must be a number such as 0.05, or LOW:HIGH such as -0.05:0.1; found {asked.margin!r}")
+    return {**given, "margin": ends[0] if len(ends) == 1 else tuple(ends)}
 
 
 def _check(asked: Asked) -> None:
@@ -242,7 +252,7 @@ def sentences(answer: Answer) -> list[str]:
     """Say what was found, then what it means."""
     test = _test(answer.asked)
     level, likely = f"at level {100 * test['alpha']:g}%", _probability(answer.power)
-    beyond = "" if test["margin"] is None else f" {_margin(answer.asked)}"
+    beyond = _margin(answer.asked)
     certifies = test["alternative"] == "equivalence"
     if answer.question == "minimum_detectable_disparity":
         return _of_detectable(answer, level, likely)
@@ -250,11 +260,9 @@ def sentences(answer: Answer) -> list[str]:
         in_all = f"{sum(answer.n):,} {_who(answer)} are needed"
         n = [f"{each:,}" for each in answer.n]
         each = f"{n[0]} in each group" if len(set(n)) == 1 else _by_group(n)
-        goal = "certify that the groups are alike" if certifies else "detect a disparity"
+        goal = "certify" if certifies else "detect a disparity"
         return [f"{in_all}, {each}, to {goal}{beyond} with a probability of {likely} {level}, if {_truth(answer)}."]
-    detects, misses = (
-        ("certifies that the groups are alike", "it does not") if certifies else ("detects a disparity", "it misses it")
-    )
+    detects, misses = ("certifies", "it does not") if certifies else ("detects a disparity", "it misses it")
     return [
         f"If {_truth(answer)}, a test of {_people(answer)} {detects}{beyond} with a probability of {likely}, {level}.",
         f"With a probability of {_probability(1 - answer.power)}, {misses}.",
@@ -262,10 +270,17 @@ def sentences(answer: Answer) -> list[str]:
 
 
 def _margin(asked: Asked) -> str:
-    margin, certifies = _test(asked)["margin"], _test(asked)["alternative"] == "equivalence"
-    band = f"a ratio of {ratio(margin)} to {ratio(1 / margin)}" if _test(asked)["disparity"] == "ratio" else ""
-    band = band or (f"{points(margin)} points" if _is_share(asked) else f"a difference of {number(margin)}")
-    return f"within {band}" if certifies else f"beyond {band}"
+    test, share = _test(asked), _is_share(asked)
+    margin, certifies, as_ratio = test["margin"], test["alternative"] == "equivalence", test["disparity"] == "ratio"
+    if margin is None:
+        return ""
+    if isinstance(margin, tuple):
+        low, high = (-math.inf if margin[0] is None else margin[0], math.inf if margin[1] is None else margin[1])
+        inside, _, ends = margin_words((low, high), ratio if as_ratio else points if share else number)
+        return f" that the {test['disparity']} lies {inside} {ends}{' points' if share and not as_ratio else ''}"
+    band = f"a ratio of {ratio(margin)} to {ratio(1 / margin)}" if as_ratio else ""
+    band = band or (f"{points(margin)} points" if share else f"a difference of {number(margin)}")
+    return f" that the groups are alike within {band}" if certifies else f" beyond {band}"
 
 
 def _of_detectable(answer: Answer, level: str, likely: str) -> list[str]:
@@ -285,8 +300,8 @@ def _of_detectable(answer: Answer, level: str, likely: str) -> list[str]:
     example = "" if test["compare"] == "to_overall" else f": {name} of {write(value)} versus {write(base)}"
     if test["alternative"] == "equivalence":
         return [
-            f"A test of {_people(answer)} {level} certifies that groups are alike {_margin(answer.asked)} with a "
-            f"probability of {likely}, if they are no further apart than {found}{example}.",
+            f"A test of {_people(answer)} {level} certifies{_margin(answer.asked)} with a probability of {likely}, if "
+            f"groups are no further apart than {found}{example}.",
             "Groups that are further apart are often not certified.",
         ]
     return [

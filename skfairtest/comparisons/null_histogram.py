@@ -21,6 +21,7 @@ from skfairtest.inference import null_distribution
 from skfairtest.inference.detectable import TwoRates, detectable_estimates, detectable_rates
 from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.null_distribution import Bins
+from skfairtest.inference.power_designs import turned_over
 from skfairtest.inference.rates import Question
 from skfairtest.inference.resampling import MOST_WRONG, monte_carlo_p
 from skfairtest.report.plots import NullHistogram
@@ -217,7 +218,8 @@ def detectable_sizes(
         if tables:
             sizes[places] = detectable_rates(tables, question, direction=direction, accuracy=accuracy, **asked)
         else:
-            sizes[places] = detectable_estimates([supposed[place].error for place in places], question, **asked)
+            upwards = turned_over(question) if direction == "down" else question
+            sizes[places] = detectable_estimates([supposed[place].error for place in places], upwards, **asked)
     # Not even no extreme draw among too few would be significant.
     impossible = [not one.enough or sizes[place] > one.bounds[1] for place, one in enumerate(supposed)]
     return np.where(impossible, np.inf, sizes)

@@ -218,9 +218,9 @@ def draw_panel(ax: Any, names: Sequence[Any], panel: Panel, *, widest: int = WID
         ax.axvline(panel.equality, color=GREY, linewidth=1, zorder=1)
     if panel.everyone is not None and np.isfinite(panel.everyone):
         ax.axvline(panel.everyone, color=GREY, linewidth=1, linestyle="--", zorder=1, label="everybody")
-    other = "" if panel.equality is None else "not significant"
-    _intervals(ax, values, kinds == "significant", colour=ORANGE, marker="D", name="significant")
-    _intervals(ax, values, kinds == "other", colour=BLUE, marker="o", name=other)
+    diamond, circle = panel.meanings if panel.equality is not None else (panel.meanings[0], "")
+    _intervals(ax, values, kinds == "significant", colour=ORANGE, marker="D", name=diamond)
+    _intervals(ax, values, kinds == "other", colour=BLUE, marker="o", name=circle)
     _intervals(ax, values, kinds == "few", colour=BLUE, marker="o", name="few people", hollow=True)
     starts, edges = np.array([mark.start for mark in panel.marks]), np.where(kinds == "significant", ORANGE, BLUE)
     if np.isfinite(starts).any():

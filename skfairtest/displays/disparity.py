@@ -18,6 +18,7 @@ from skfairtest.displays._tested import FittedDisplay, comparison_name, finish, 
 from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.report.cells import axis_factor, by_p_value, disparity_axis, pooled_first, records
+from skfairtest.report.document import NOT_CERTIFIED
 from skfairtest.report.plots import WIDEST, Mark, Panel
 from skfairtest.report.sentences import metric_title
 from skfairtest.subgroups.fairness import SubgroupScan
@@ -31,9 +32,10 @@ class DisparityDisplay(FittedDisplay):
     """Forest plot of the comparisons of a test or an audit, or of the subgroups of a scan.
 
     Each pair of groups has the group with the smaller value first, and the strongest evidence is on top. Significant
-    disparities are orange diamonds, the others blue circles. For a `SubgroupScan`, those in its `comparisons_` are
-    drawn, in their order. An arrow marks an interval that extends beyond the plot. A metric that looks at all groups at
-    once has no disparity to draw; such comparisons are counted below the axis.
+    disparities are orange diamonds, the others blue circles; where a test certifies, the legend says what they are. For
+    a `SubgroupScan`, those in its `comparisons_` are drawn, in their order. An arrow marks an interval that extends
+    beyond the plot. A metric that looks at all groups at once has no disparity to draw; such comparisons are counted
+    below the axis.
 
     Parameters
     ----------
@@ -62,6 +64,8 @@ class DisparityDisplay(FittedDisplay):
     models : (ndarray, ndarray), optional
         Of a `PairedFairnessTest`: the disparities under models A and B, whose difference is `disparity`. What is drawn
         is a line from A (hollow) to B for each comparison.
+    meanings : (str, str), default=("significant", "not significant")
+        What the legend calls comparisons that are marked and those that are not.
 
     Attributes
     ----------
@@ -108,6 +112,7 @@ class DisparityDisplay(FittedDisplay):
     metric_name: str = ""
     estimator_name: str | None = None
     models: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+    meanings: tuple[str, str] = ("significant", "not significant")
 
     @classmethod
     def _read(cls, test: Any, name: str | None) -> Self:
@@ -155,6 +160,7 @@ class DisparityDisplay(FittedDisplay):
             n_hidden=len(everything) - len(shown),
             metric_name="" if several else metric_title(next(iter(metrics))),
             estimator_name=name,
+            **({"meanings": (NOT_CERTIFIED, "certified")} if setup.alternative == "equivalence" else {}),
         )
 
     @classmethod
@@ -202,6 +208,7 @@ class DisparityDisplay(FittedDisplay):
             metric_name="" if several else metric_title(metrics.pop()),
             estimator_name=name,
             models=(frame["value_a"].to_numpy(dtype=float), frame["value_b"].to_numpy(dtype=float)),
+            **({"meanings": ("certified", NOT_CERTIFIED)} if sizes else {}),
         )
 
     @classmethod
@@ -270,13 +277,13 @@ class DisparityDisplay(FittedDisplay):
             told.append(f"the {len(rows)} smallest p-values of {total:,} comparisons")
         if self.n_hidden:
             told.append(f"{pluralize(self.n_hidden, 'comparison')} of another kind not shown")
-        kinds = np.where(self.concern[rows], "significant", "other")
+        marks = np.where(self.concern[rows], "significant", "other")
         columns = [column[rows] for column in (self.disparity, self.ci_low, self.ci_high)]
         if self.models is not None:
             columns = Mark.moved(*(values[rows] for values in self.models))
         panel = Panel.of(
-            columns, kinds, log=self.null == 1.0, factor=self.factor, equality=self.null,
-            tolerated=self.margin_bounds, axis="\n".join(told),
+            columns, marks, log=self.null == 1.0, factor=self.factor, equality=self.null,
+            tolerated=self.margin_bounds, axis="\n".join(told), meanings=self.meanings,
         )  # fmt: skip
         draw_panel(self.ax_, labels, panel, widest=widest)
         finish(self.ax_, titled(self.metric_name, self.estimator_name if name is None else name), **kwargs)

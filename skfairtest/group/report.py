@@ -137,7 +137,8 @@ def notes(setup: Setup, comparisons: pd.DataFrame) -> Iterator[str]:
     if comparisons["ci_low"].notna().any():
         simultaneous = setup.adjust in ("holm", "shaffer", "bonferroni", "max_t")
         together = "for all comparisons together" if simultaneous else "for one comparison at a time"
-        intervals = f" Intervals of disparities are {100 * (1 - setup.alpha):g}%, {together}."
+        level = f"{100 * (1 - setup.alpha):g}%"
+        intervals = f" Intervals of disparities are {level}, {together}; gaps are computed before rounding."
     yield f"p-values are adjusted for the number of comparisons: {GROUPS_ADJUSTED[setup.adjust]}.{intervals}"
     if setup.people:
         yield setup.people

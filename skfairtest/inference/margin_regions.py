@@ -77,7 +77,7 @@ def _margin_border(
 
 def _edge_to_rest(edge: float, share: float, disparity: str) -> float:
     """Edge against everyone else that says the same as `edge` against everyone, of whom the group is `share`."""
-    if disparity == "difference":
+    if disparity == "difference" or np.isinf(edge):
         return edge / (1 - share)
     return edge * (1 - share) / (1 - edge * share) if edge * share < 1 else np.inf
 
@@ -121,7 +121,9 @@ def margin_region(
     FirstRegion
         The outcomes that are rejected.
     """
-    below, above = np.full(d1 + 1, -1), np.full(d1 + 1, d2 + 1)
+    both = question.alternative == "equivalence"
+    # A side that is not tested rejects nothing; of a margin that is open there, everything.
+    below, above = np.full(d1 + 1, d2 if both else -1), np.full(d1 + 1, 0 if both else d2 + 1)
     level = alpha / 2 if question.alternative == "two-sided" else alpha
     for given, side in question.tests:
         edge = _edge_to_rest(given, share, question.disparity)
@@ -137,4 +139,4 @@ def margin_region(
             back = 1 / edge if question.disparity == "ratio" else -edge
             swapped = _margin_border(d2, d1, back, *arguments, None if means is None else means[::-1])
             above = np.searchsorted(swapped, np.arange(d1 + 1), side="left")
-    return FirstRegion(d1, d2, below, above, question.alternative == "equivalence")
+    return FirstRegion(d1, d2, below, above, both)

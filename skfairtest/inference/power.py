@@ -82,7 +82,8 @@ def rate_power(design: designs.Design, *, draws: int = designs.DRAWS) -> designs
     Computed
         Power, method and Monte-Carlo standard error.
     """
-    if len(design.people) > 2 or (design.overall and design.question.margin_bounds is not None):
+    several = len(design.people) > 2 or (design.both and len(design.contrasts) > 1)
+    if several or (design.overall and design.question.margin_bounds is not None):
         return _simulated(design, draws)
     n1, n2 = design.people
     s1, s2 = design.shares
@@ -102,7 +103,7 @@ def rate_power(design: designs.Design, *, draws: int = designs.DRAWS) -> designs
             share1, share2 = (1 - s1, 1 - s2) if design.complement[i] else (s1, s2)
             means = None if fixed else (max(1, round(n1 * share1)), max(1, round(n2 * share2)))
             first, second = design.contrasts[0]
-            asked = design.question if (first, second) in ((0, 1), (0, None)) else designs.mirrored(design.question)
+            asked = design.question if (first, second) in ((0, 1), (0, None)) else designs.turned_over(design.question)
             found, method = comparison_power(d1, d2, p1, p2, asked, level, means=means)
             if len(design.contrasts) > 1 and design.question.alternative in ("greater", "less"):
                 # Either group above the other: two regions that do not meet.

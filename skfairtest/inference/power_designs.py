@@ -129,18 +129,15 @@ class Estimates:
         return self.alpha if self.question.alternative == "equivalence" else self.alpha / len(self.contrasts)
 
 
-def mirrored(question: Question) -> Question:
-    """The same question with the groups swapped."""
-    turned = {"greater": "less", "less": "greater"}.get(question.alternative, question.alternative)
-    return replace(question, alternative=turned)
-
-
 def turned_over(question: Question) -> Question:
-    """One-sided question about group 2 against group 1, asked of group 1 against group 2."""
+    """The question about group 2 against group 1, asked of group 1 against group 2; an open end stays open."""
+    turned = {"greater": "less", "less": "greater"}.get(question.alternative, question.alternative)
     bounds = question.margin_bounds
     if bounds is not None:
-        bounds = (1 / bounds[1], 1 / bounds[0]) if question.disparity == "ratio" else (-bounds[1], -bounds[0])
-    return replace(mirrored(question), margin_bounds=bounds)
+        ratio = question.disparity == "ratio"
+        low, high = (1 / end if ratio and np.isfinite(end) else -end for end in reversed(bounds))
+        bounds = low, high
+    return replace(question, alternative=turned, margin_bounds=bounds)
 
 
 def denominators(n: int, share: float, spacing: float) -> tuple[Integers, Floats]:
@@ -254,7 +251,7 @@ def normal_power(
         beyond = (distance if side == "greater" else -distance) - z * error
         beyond -= (1 / d1 + 1 / d2) / 2 if corrected else 0.0
         found.append(float(ndtr(beyond / own)) if own > 0 else float(beyond >= 0))
-    return max(0.0, sum(found) - 1) if question.alternative == "equivalence" else min(1.0, sum(found))
+    return max(0.0, sum(found) - len(found) + 1) if question.alternative == "equivalence" else min(1.0, sum(found))
 
 
 def hanley_mcneil(auc: ArrayLike, positives: ArrayLike, negatives: ArrayLike) -> Floats:
@@ -315,7 +312,7 @@ def estimate_power(
             value = float(nct.sf(critical, freedom, shift / error))
             # Far out the noncentral t distribution cannot be computed, nor does it matter.
             found.append(float(ndtr(shift / error - critical)) if np.isnan(value) else value)
-    return max(0.0, sum(found) - 1) if alternative == "equivalence" else min(1.0, sum(found))
+    return max(0.0, sum(found) - len(found) + 1) if alternative == "equivalence" else min(1.0, sum(found))
 
 
 def values_tested(question: Question) -> list[tuple[float, str]]:

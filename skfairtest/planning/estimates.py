@@ -18,7 +18,7 @@ def estimates_power(design: designs.Estimates, *, draws: int = designs.DRAWS) ->
     Two groups: means by the noncentral t distribution with Welch's degrees of freedom, areas by the normal distribution
     with Hanley and McNeil's standard error, averaged over the number of positives. More groups: simulated.
     """
-    if len(design.people) > 2:
+    if len(design.people) > 2 or (design.question.alternative == "equivalence" and len(design.contrasts) > 1):
         return _simulated_estimates(design, draws)
     question = design.question
     ratio = question.disparity == "ratio"

@@ -101,10 +101,6 @@ def read_plan(metric: Any, test_params: Mapping[str, Any], alpha: float | None) 
         raise ParameterError(
             "adjust='max_t' has no power without data: use adjust='holm', whose power is a little lower"
         )
-    if isinstance(test_params.get("margin"), tuple | list):
-        raise ParameterError(
-            f"margin must be a number: a margin of two ends has no power; found {test_params['margin']!r}"
-        )
     reference = test_params.get("reference_group")
     if reference is not None and not is_integer(reference):
         raise ParameterError(f"reference_group must be a position in n_per_group, counted from 0; found {reference!r}")
@@ -224,10 +220,11 @@ def _check_number_of_groups(plan: Plan, groups: int) -> None:
     """Refuse comparisons that are not possible with this number of groups, or that have no power computation."""
     settings = plan.settings
     alternative = settings.question.alternative
-    if groups > 2 and settings.compare == "between_groups" and alternative in ("greater", "less"):
+    if groups > 2 and settings.compare == "between_groups" and settings.question.directed:
         raise ParameterError(
-            f"alternative={alternative!r} needs a direction, which all pairs of {groups} groups do not have: use "
-            "compare='to_reference', 'to_rest' or 'to_overall'"
+            f"alternative={alternative!r} {'with this margin ' if alternative == 'equivalence' else ''}needs a "
+            f"direction, which all pairs of {groups} groups do not have: use compare='to_reference', 'to_rest' or "
+            "'to_overall'"
         )
     if plan.is_area and settings.compare in ("to_rest", "to_overall"):
         raise ParameterError(
@@ -275,7 +272,7 @@ def _contrasts(plan: Plan, groups: int) -> tuple[tuple[int, int | None], ...]:
         reference = plan.settings.reference_group % groups
         return tuple((g, reference) for g in range(groups) if g != reference)
     to_everyone = plan.overall and question.margin_bounds is not None
-    if groups == 2 and question.alternative not in ("greater", "less") and not to_everyone:
+    if groups == 2 and not question.directed and not to_everyone:
         return ((0, None),)  # against each other both ask the same
     return tuple((g, None) for g in range(groups))
 
@@ -384,12 +381,14 @@ def directions(question: Question, direction: str) -> tuple[str, ...]:
     """Return the directions in which a disparity is looked for: up first, or only the direction of the alternative."""
     ways = {"up": ("up",), "down": ("down",), "auto": ("up", "down")}[direction]
     only = {"greater": "up", "less": "down"}.get(question.alternative)
+    if question.margin_bounds is not None and not np.isfinite(question.margin_bounds).all():
+        only = "down" if np.isfinite(question.margin_bounds[0]) else "up"
     if only is None:
         return ways
     if only not in ways:
         raise ParameterError(
-            f"direction={direction!r} is not the direction of alternative={question.alternative!r}: use "
-            "direction='auto'"
+            f"direction={direction!r} is not the direction of alternative={question.alternative!r} with this margin: "
+            "use direction='auto'"
         )
     return (only,)
 

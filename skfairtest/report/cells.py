@@ -151,7 +151,7 @@ def _written(setup: sentences.Setup, row: Mapping[str, Any]) -> sentences.Writte
         return sentences.written_numbers(*numbers)
     found = sentences.decimals_of(*numbers, fewest=4, extra=2)
     if found is None:
-        return replace(plain, rounded=True)
+        return plain
     write = partial(sentences.decimal, decimals=found)
     return sentences.Written(write, write)
 
@@ -319,8 +319,8 @@ def comparisons_table(
         """Write what a metric that looks at all groups at once has not."""
         return lambda row: alone if row["group"] is None else write(row)
 
-    def gap(row: Mapping[str, Any], value: float, behind: str = "") -> str:
-        return f"{row['how'].disparity(value)}{'' if points else row['how'].unit}{behind}"
+    def gap(row: Mapping[str, Any], value: float) -> str:
+        return f"{row['how'].disparity(value)}{'' if points else row['how'].unit}"
 
     def interval(row: Mapping[str, Any]) -> str:
         equality = "1" if setup.is_ratio(row["metric"]) else "0"
@@ -341,7 +341,7 @@ def comparisons_table(
         Column("people", under="", detail=True, shows=of(lambda row: f"{row['n_other']:,} people in all")),
         Column(
             f"{' or '.join(kinds)}{unit}",
-            shows=lambda row: gap(row, row["disparity"], " (rounded)" if row["how"].rounded else ""),
+            shows=lambda row: gap(row, row["disparity"]),
         ),
         Column("interval", under="", shows=interval), P, replace(ADJUSTED_P, fold=""),
         audited and Column(f"detectable{unit}", shows=detectable), Column("verdict", "mark", shows="verdict"),
@@ -436,6 +436,7 @@ def _turned(setup: sentences.Setup, comparisons: pd.DataFrame) -> NDArray[np.boo
         setup.compare != "between_groups"
         or setup.models == "sizes"
         or setup.alternative not in ("two-sided", "equivalence")
+        or not setup.is_symmetric
     ):
         return np.zeros(len(comparisons), dtype=bool)
     null = np.array([1.0 if setup.is_ratio(metric) else 0.0 for metric in comparisons["metric"]])

@@ -223,6 +223,8 @@ class Panel:
         The value of everyone.
     tolerated : (float, float), optional
         The ends of a band.
+    meanings : (str, str)
+        What diamonds and circles are, where there is a line of equality.
     """
 
     marks: tuple[Mark, ...]
@@ -234,6 +236,7 @@ class Panel:
     equality: float | None = None
     everyone: float | None = None
     tolerated: tuple[float, float] | None = None
+    meanings: tuple[str, str] = ("significant", "not significant")
 
     @classmethod
     def of(

@@ -123,6 +123,12 @@ class Setup(Declared):
         """Whether the values of a metric are shares of people of whom something happened."""
         return bool(self.sentences.get(metric, ("", ""))[0]) and metric not in self.functions
 
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether both sides of a margin are alike, so that it holds for a comparison turned round as well."""
+        low, high = self.margin_bounds or (0.0, 0.0)
+        return low == -high or bool(np.isclose(low, 1 / high))
+
     def includes_equality(self, row: Mapping[str, Any]) -> bool:
         """Whether a comparison is significant although its interval includes equality."""
         null = 1.0 if self.is_ratio(row["metric"]) else 0.0
@@ -277,22 +283,19 @@ class Written:
         Take a number and return a text.
     unit : str
         Of disparities; it begins with a space, or is empty.
-    rounded : bool
-        Whether the difference shown is not that of the values shown.
     """
 
     value: Callable[[float], str]
     disparity: Callable[[float], str]
     unit: str = ""
-    rounded: bool = False
 
 
 def written(setup: Setup, row: Mapping[str, Any]) -> Written:
     """The format of the numbers of a comparison in a sentence.
 
     Shares are percentages and their differences points, with one decimal (more for tiny shares), or one more where
-    these do not agree; other values have four digits or more. Where they do not agree either, the sentence says that
-    they are rounded.
+    these do not agree; other values have four digits or more. Where they do not agree either, a note of the report says
+    that differences are computed before rounding.
     """
     metric, numbers = row["metric"], [row[name] for name in ("value_group", "value_other", "disparity")]
     if setup.is_ratio(metric):
@@ -305,7 +308,7 @@ def written(setup: Setup, row: Mapping[str, Any]) -> Written:
     found = decimals_of(*(100 * value for value in numbers), fewest=fewest)
     digits = fewest if found is None else found
     value = partial(percent, digits=digits) if setup.is_percentage(metric) else partial(decimal, decimals=digits + 2)
-    return Written(value, partial(points, digits=digits), " points", rounded=found is None)
+    return Written(value, partial(points, digits=digits), " points")
 
 
 def written_numbers(first: float, second: float, difference: float) -> Written:
@@ -316,7 +319,7 @@ def written_numbers(first: float, second: float, difference: float) -> Written:
     fewest = max(0, _decimals(largest, 4), _decimals(gap, 2))
     found = decimals_of(first, second, difference, fewest=fewest) if largest < LARGEST else None
     if found is None:
-        return Written(number, number, rounded=True)
+        return Written(number, number)
     write = partial(decimal, decimals=found, short=True)
     return Written(write, write)
 
@@ -401,7 +404,7 @@ def null_sentence(setup: Setup, metric: str) -> str:
     write, unit = disparity_writer(setup, metric)
     noun = setup.disparity_of(metric)
     band = f"{write(low)} to {write(high)}{unit}"
-    _, beyond, ends = _margin(setup.margin_bounds, write)
+    _, beyond, ends = margin_words(setup.margin_bounds, write)
     how = {
         "equivalence": f"differs in {against}: their {noun} lies {beyond} {ends}{unit}",
         "greater": f"has in {against} a {noun} of at most {write(high)}{unit}",
@@ -410,8 +413,26 @@ def null_sentence(setup: Setup, metric: str) -> str:
     return f"{name}: {who} {how}"
 
 
-def _margin(bounds: tuple[float, float], write: Any) -> tuple[str, str, str]:
-    """Say where disparities lie that are tolerated, and where the others; and the margin's ends, or its only one."""
+def margin_words(bounds: tuple[float, float], write: Any) -> tuple[str, str, str]:
+    """Say where disparities lie that are tolerated, and where the others; and the margin's ends, or its only one.
+
+    Parameters
+    ----------
+    bounds : (float, float)
+        The lowest and the highest disparity that are tolerated; infinite where the margin is open.
+    write : callable
+        Writes a disparity.
+
+    Returns
+    -------
+    inside, outside, ends : str
+        Words, and the ends.
+
+    Examples
+    --------
+    >>> margin_words((-0.05, float("inf")), points)
+    ('at or above', 'below', '-5.0')
+    """
     low, high = bounds
     if np.isinf(low):
         return "at or below", "above", write(high)
@@ -491,9 +512,8 @@ def finding_sentence(setup: Setup, row: Mapping[str, Any], *, adjusted: bool = T
         return _sentence(f"{place}{described} is {number(row['disparity'])}, {_p(row, adjusted=adjusted)}")
     how = written(setup, row)
     low, high, noun = how.disparity(row["ci_low"]), how.disparity(row["ci_high"]), setup.disparity_of(metric)
-    rounded = "rounded; " if how.rounded else ""
     size = _of_size(noun, row["disparity"], f"{how.disparity(row['disparity'])}{how.unit}")
-    gap = f"{size} ({rounded}interval {low} to {high})"
+    gap = f"{size} (interval {low} to {high})"
     said = f"{_where(setup, row)}{_values(setup, row)}: {gap}, {_p(row, adjusted=adjusted)}"
     return _sentence(f"{said}{_although(setup, row)}")
 
@@ -532,8 +552,7 @@ def gap_sentence(setup: Setup, row: Mapping[str, Any], *, turn: bool = False) ->
     interval = "no interval" if np.isnan(low) or np.isnan(high) else interval
     why = setup.although(row)
     although = why and f"; zero is included, but the test is significant: {why}"
-    rounded = "rounded; " if how.rounded else ""
-    inside = f"({rounded}{interval}{although})"
+    inside = f"({interval}{although})"
     if setup.is_event(metric):
         often = "as often as" if a == b else f"{'less' if less else 'more'} often than"
         size = {"ratio": f"{distance} times as often", "odds_ratio": f"an odds ratio of {distance}"}.get(
@@ -581,7 +600,7 @@ def _direction(setup: Setup, row: Mapping[str, Any]) -> str:
     """Say by how much the group's value is above or below the other's, with the interval."""
     metric, disparity, low, high = row["metric"], row["disparity"], row["ci_low"], row["ci_high"]
     how = written(setup, row)
-    write, unit, rounded = how.disparity, how.unit, "rounded; " if how.rounded else ""
+    write, unit = how.disparity, how.unit
     known = not (np.isnan(low) or np.isnan(high))
     if setup.is_ratio(metric):
         kind = setup.disparity_of(metric)
@@ -600,7 +619,7 @@ def _direction(setup: Setup, row: Mapping[str, Any]) -> str:
         said = f"less than {write(disparity)[:-1]}1{unit} apart"  # one in the last place
     else:
         said = f"{write(abs(disparity))}{unit} {words[disparity < 0]}"
-    return f"{said} ({rounded}{interval})"
+    return f"{said} ({interval})"
 
 
 def _is_nothing(write: Any, value: float) -> bool:
@@ -670,7 +689,7 @@ def verdict_sentence(
             noun, unit, write = f"{a_disparity(setup.disparity)} of ", "", ratio
         elif setup.descriptions:
             noun, unit, write = "a difference of ", "", number
-        inside, outside, ends = _margin(setup.margin_bounds, write)
+        inside, outside, ends = margin_words(setup.margin_bounds, write)
         band = f"{noun}{ends}{unit}"
         one = n_comparisons == 1
         if concern:

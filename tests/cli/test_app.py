@@ -133,6 +133,7 @@ def test_alpha_decides(tmp_path, capsys):
         (["nonsense"], "nonsense"),
         (["audit", "FILE", *BOTH, "--groups", "sex"], "No such option: --groups. Did you mean --sensitive?"),
         (["audit", "FILE", *BOTH, "--protected", "sex"], "Did you mean --sensitive?"),
+        (["audit", "FILE", *BOTH, "--sensitive"], "Option '--sensitive' requires an argument"),
         (["audit", "FILE", "--y_true", "y", "--sensitive", "sex"], "Did you mean --y-true?"),
         (["audit", "FILE", "--predictions", "pred", "--sensitive", "sex"], "Did you mean --y-pred?"),
         (["impact", "FILE", "--selected", "pred", "--sensitive", "sex"], "Did you mean --y-pred?"),

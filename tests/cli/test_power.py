@@ -96,7 +96,7 @@ def test_equivalence_certifies(capsys):
     asked(*options)
     assert "certifies that the groups are alike within 30.0 points" in capsys.readouterr().out
     asked("--baseline", "0.3", *options[4:])
-    assert "if they are no further apart than" in capsys.readouterr().out
+    assert "if groups are no further apart than" in capsys.readouterr().out
 
 
 def test_ratios_and_margins_are_in_the_sentences(capsys):
@@ -107,6 +107,17 @@ def test_ratios_and_margins_are_in_the_sentences(capsys):
     assert "detects a disparity beyond 5.0 points" in capsys.readouterr().out
     asked("--baseline", "0.3", "--n", "90", "--compare", "to_overall")
     assert "or more with a probability of 80%." in capsys.readouterr().out
+
+
+def test_a_margin_has_two_ends(capsys):
+    options = [*RATES, "--n", "50", "--alternative", "equivalence", "--margin"]
+    assert numbers(capsys, *options, "-0.4:")["power"] == power(
+        metric="selection_rate", rates=(0.3, 0.5), n_per_group=(50, 50), alternative="equivalence", margin=(-0.4, None)
+    )
+    asked(*options, "-0.4:")
+    assert "certifies that the difference lies at or above -40.0 points with" in capsys.readouterr().out
+    asked(*options, "0.2:3", "--disparity", "ratio")
+    assert "certifies that the ratio lies within 0.20 to 3.00 with" in capsys.readouterr().out
 
 
 def test_means_are_pairs_and_criteria_are_named(capsys):
@@ -161,6 +172,7 @@ def test_means_are_pairs_and_criteria_are_named(capsys):
         (["--rate", "a=0.3", "--rate", "a=0.5", "--rate", "b=0.5"], "the same groups of every rate"),
         (["--baseline", "a=0.3", "--n", "50"], "must be one number"),
         (["--baseline", "0.3", "--n", "5"], "is not reached by any disparity"),
+        ([*RATES, "--margin", "a:b"], "--margin must be a number such as 0.05, or LOW:HIGH"),
         ([*RATES, "--alternative", "equivalence"], "--margin is missing: --alternative 'equivalence' needs"),
         ([*RATES, "--rate", "0.4", "--alternative", "greater"], "--alternative 'greater' needs a direction"),
         ([*RATES, "--output", "no/such/folder"], "there is no folder"),

@@ -18,6 +18,7 @@ from skfairtest import (
     GroupMetricDisplay,
     IndividualFairnessTest,
     NullDistributionDisplay,
+    PairedFairnessTest,
     SubgroupScan,
 )
 from skfairtest.displays import _drawings as _axes
@@ -53,6 +54,10 @@ def scanned(**params):
     pred = (rng.random(2000) < 0.3 + 0.4 * (frame["sex"] == "f") * (frame["$a$ <b>"] == "x_1")).astype(int)
     y = rng.integers(0, 2, 2000)
     return SubgroupScan.from_predictions(y, pred, sensitive_features=frame, **params)
+
+
+def legend(display):
+    return [text.get_text() for text in display.ax_.get_legend().get_texts()]
 
 
 def rows(display):
@@ -345,3 +350,26 @@ def test_a_scan_without_results_and_other_displays_of_one_are_refused():
         DisparityDisplay.from_test(SubgroupScan())
     with pytest.raises(ValueError, match="must be a fitted FairnessTest or FairnessAudit; found SubgroupScan"):
         GroupMetricDisplay.from_test(scanned(metric="selection_rate"))
+
+
+def test_the_legend_of_a_test_that_certifies_says_so():
+    y_pred, groups = [1, 0] * 90 + [1] * 30, ["a"] * 90 + ["b"] * 90 + ["c"] * 30
+    params = {"sensitive_features": groups, "metric": "selection_rate", "alternative": "equivalence"}
+    display = DisparityDisplay.from_predictions(None, y_pred, margin=0.45, **params)
+    assert legend(display) == ["tolerated", "not certified", "certified"]
+    fairer = PairedFairnessTest.from_predictions(
+        None, [1] * 210, y_pred, sensitive_features=groups, metric="selection_rate", alternative="fairer", margin=0.2
+    )
+    assert legend(DisparityDisplay.from_test(fairer))[-1] == "not certified"
+
+
+def test_a_margin_with_a_direction_is_not_turned_round():
+    y_pred = [1] * 60 + [0] * 40 + [1] * 40 + [0] * 60
+    test = FairnessTest.from_predictions(
+        None, y_pred, sensitive_features=["a"] * 100 + ["b"] * 100, metric="selection_rate", alternative="equivalence",
+        margin=(-0.1, 0.4),
+    )  # fmt: skip
+    display = DisparityDisplay.from_test(test)
+    assert rows(display) == ["a against b"]
+    assert display.disparity == pytest.approx([0.2])
+    assert "60.0% of group a were predicted positive, versus 40.0% of group b" in str(test)

@@ -1,8 +1,10 @@
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 from fairlearn.metrics import selection_rate
+from scipy.stats import binom
 from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
 from sklearn.metrics import roc_auc_score
 
@@ -166,6 +168,42 @@ def test_for_equivalence_it_is_the_largest_disparity_that_is_certified():
     assert power(**numbers, rates=(0.3 + found, 0.3)) == pytest.approx(0.8, abs=1e-3)
     with pytest.raises(ValueError, match="not reached by any disparity"):
         minimum_detectable_disparity(**{**numbers, "margin": 0.02}, baseline=0.3)
+
+
+ENDS = [
+    {"margin": (None, 0.9), "compare": "to_reference", "reference_group": 0},
+    {"margin": (-0.8, 0.9)},
+    {"margin": (0.1, None), "disparity": "ratio", "compare": "to_reference", "reference_group": 0},
+]
+
+
+@pytest.mark.parametrize("ends", ENDS, ids=str)
+def test_a_margin_of_two_ends_has_the_power_of_its_test(ends):
+    n1, n2, rates = 4, 3, (0.8, 0.7)
+    named = {**ends, "reference_group": "a"} if "reference_group" in ends else ends
+    certified = 0.0
+    for x1, x2 in np.ndindex(n1 + 1, n2 + 1):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMetricWarning)  # 0 against 0
+            test = fitted(x1, n1, x2, n2, alternative="equivalence", **named)
+        certified += binom.pmf(x1, n1, rates[0]) * binom.pmf(x2, n2, rates[1]) * (not test.concern_)
+    found = power(**RATE, rates=rates, n_per_group=(n1, n2), alternative="equivalence", **ends)
+    assert 0 < found == pytest.approx(certified, abs=1e-9)
+
+
+def test_an_open_margin_is_looked_at_from_its_end():
+    numbers = {**RATE, "alternative": "equivalence", "margin": (-0.6, None)}
+    found = minimum_detectable_disparity(**numbers, baseline=0.5, n_per_group=(20, 20))
+    assert -0.6 < found < 0
+    assert power(**numbers, rates=(0.5 + found, 0.5), n_per_group=(20, 20)) == pytest.approx(0.8, abs=1e-3)
+    with pytest.raises(ValueError, match="direction='up' is not the direction"):
+        minimum_detectable_disparity(**numbers, baseline=0.5, n_per_group=(20, 20), direction="up")
+    # Against the rest each of two groups is asked, so that the ends of one are those of the other, turned over.
+    both = {**RATE, "rates": (0.5, 0.5), "n_per_group": (20, 20), "alternative": "equivalence"}
+    rest = power(**both, compare="to_rest", margin=(-0.6, 0.7))
+    assert rest == pytest.approx(power(**both, margin=0.6), abs=0.02)
+    with pytest.raises(ValueError, match="with this margin needs a direction"):
+        power(**{**both, "rates": (0.5,) * 3, "n_per_group": (20,) * 3}, margin=(-0.6, 0.7))
 
 
 @pytest.mark.slow
