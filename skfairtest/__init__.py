@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         Projection,
         SensitiveSubspace,
     )
+    from skfairtest.labelled.fairness import LabelledFairnessTest
     from skfairtest.metrics import Rate, ScoreMetric
     from skfairtest.model_selection.assertion import FairnessAssertionError, assert_fair
     from skfairtest.model_selection.audited import (
@@ -65,6 +66,7 @@ __all__ = [
     "FairnessTest",
     "GroupMetricDisplay",
     "IndividualFairnessTest",
+    "LabelledFairnessTest",
     "LossRatioDisplay",
     "Mahalanobis",
     "MonitorDisplay",
@@ -114,6 +116,7 @@ _HOMES = {
     "FairnessTest": "group",
     "GroupMetricDisplay": "displays.group_metric",
     "IndividualFairnessTest": "individual",
+    "LabelledFairnessTest": "labelled.fairness",
     "LossRatioDisplay": "displays.individual",
     "Mahalanobis": "individual",
     "MonitorDisplay": "displays.monitor",
