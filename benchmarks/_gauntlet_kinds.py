@@ -187,7 +187,9 @@ NO_TESTS = {
         "CalibrationDisplay", "DisparityDisplay", "GroupMetricDisplay", "LossRatioDisplay", "MonitorDisplay",
         "NullDistributionDisplay", "StoppingTimeDisplay", "ThresholdDisplay",
     ), _SHOWN),
-    **dict.fromkeys(("PowerDisplay", "minimum_detectable_disparity", "power", "required_sample_size"), _PLANNED),
+    **dict.fromkeys((
+        "PowerDisplay", "label_plan", "minimum_detectable_disparity", "power", "required_sample_size",
+    ), _PLANNED),
     **dict.fromkeys((
         "ComparablePairs", "Mahalanobis", "Projection", "SensitiveSubspace", "Rate", "ScoreMetric",
     ), _METRIC),

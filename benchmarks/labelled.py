@@ -22,8 +22,8 @@ from skfairtest.inference.intervals import miettinen_nurminen
 from skfairtest.inference.score import score_at
 from skfairtest.inference.unconditional import unconditional_log_p
 from skfairtest.labelled.measure import rate_of_group
-from skfairtest.labelled.plan import allocated
-from skfairtest.labelled.statistics import LabelledRate, disparity_statistic
+from skfairtest.labelled.plan import SUREST, shared_out
+from skfairtest.labelled.statistics import LabelledRate, bins_of, disparity_statistic
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results" / "labelled.json"
 WHAT = "size, coverage, power and width of tests with few labels and a judge; see benchmarks/labelled.py"
@@ -51,7 +51,10 @@ def drawn(how, score, n, rng):
     """Who is labelled, and the probabilities of a plan."""
     if how == "at random":
         return np.isin(np.arange(PEOPLE), rng.choice(PEOPLE, n, replace=False)), None
-    stratum, number = allocated(score, n)
+    stratum = bins_of(score, np.full(PEOPLE, n / PEOPLE))
+    people = np.bincount(stratum)
+    believed = np.clip(np.bincount(stratum, score) / people, SUREST, 1 - SUREST)
+    number = shared_out(n, people, people * np.sqrt(believed * (1 - believed)))
     labelled = np.zeros(PEOPLE, dtype=bool)
     for one, many in enumerate(number):
         labelled[rng.choice(np.flatnonzero(stratum == one), many, replace=False)] = True
