@@ -7,8 +7,8 @@ from scipy import stats
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
 from benchmarks import correlation as command
-from benchmarks._correlation_intervals import SHARES, broken, designs
-from benchmarks._render import correlation
+from benchmarks.common.correlation_intervals import SHARES, broken, designs
+from benchmarks.common.render import correlation
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 A population is a tuple with one description per group. Tables: the probabilities of (true negative, false positive,
 false negative, true positive). Areas: (base rate, mean of the positives' scores, their standard deviation, shift of all
 scores), negatives being standard normal before the shift, or (base rate, area, name of a shape in `SHAPES`). Losses:
-the name of a law in `LAWS` and a factor. Rows: what `_rows` draws.
+the name of a law in `LAWS` and a factor. Rows: what `rows` draws.
 """
 
 from collections.abc import Callable
