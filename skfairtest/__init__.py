@@ -29,6 +29,8 @@ if TYPE_CHECKING:
         Projection,
         SensitiveSubspace,
     )
+    from skfairtest.labelled.fairness import LabelledFairnessTest
+    from skfairtest.labelled.plan import label_plan
     from skfairtest.metrics import Rate, ScoreMetric
     from skfairtest.model_selection.assertion import FairnessAssertionError, assert_fair
     from skfairtest.model_selection.audited import (
@@ -66,6 +68,7 @@ __all__ = [
     "FairnessTest",
     "GroupMetricDisplay",
     "IndividualFairnessTest",
+    "LabelledFairnessTest",
     "LossRatioDisplay",
     "Mahalanobis",
     "MonitorDisplay",
@@ -91,6 +94,7 @@ __all__ = [
     "fairness_p_value",
     "impact_table",
     "inequality_decomposition",
+    "label_plan",
     "make_fairness_scorer",
     "minimum_detectable_disparity",
     "power",
@@ -116,6 +120,7 @@ _HOMES = {
     "FairnessTest": "group",
     "GroupMetricDisplay": "displays.group_metric",
     "IndividualFairnessTest": "individual",
+    "LabelledFairnessTest": "labelled.fairness",
     "LossRatioDisplay": "displays.individual",
     "Mahalanobis": "individual",
     "MonitorDisplay": "displays.monitor",
@@ -140,6 +145,7 @@ _HOMES = {
     "fairness_p_value": "model_selection.p_value",
     "impact_table": "audit.impact",
     "inequality_decomposition": "group.inequality",
+    "label_plan": "labelled.plan",
     "make_fairness_scorer": "model_selection.scorer",
     "minimum_detectable_disparity": "planning.power",
     "power": "planning.power",

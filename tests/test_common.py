@@ -42,6 +42,7 @@ from skfairtest import (
     FairnessAudit,
     FairnessTest,
     IndividualFairnessTest,
+    LabelledFairnessTest,
     Mahalanobis,
     PairedFairnessTest,
     Projection,
@@ -260,6 +261,28 @@ class Uncertain(Groups):
 
     def sentence(self, test):
         return "" if test.alternative == "equivalence" else "group"
+
+
+class FewLabels(Groups):
+    """Tests of people of whom those of even age have a true label, and a judge guesses."""
+
+    cls = LabelledFairnessTest
+    labels = ("y_true", "y_pred", "y_pred_b")
+    frames = (*Groups.frames, "labels_", "judge_")
+    requests = ("sensitive_features", "y_judge", "label_probability")
+    parallel = False
+
+    def arguments(self, case, data, put):
+        data = data.assign(half=0.5)
+        # Every container says in its own way that a value is missing; the one that all have is None in a list.
+        known = data["age"] % 2 == 0
+        y_true = [value if here else None for value, here in zip(data["y_true"].tolist(), known, strict=True)]
+        more = {
+            "sensitive_features": put.column(data["tree"], "tree"),
+            "y_judge": put.column(data["y_pred_b"], None),
+            "label_probability": put.column(data["half"], None),
+        }
+        return put.column(data["y_pred"], None), y_true, more
 
 
 class Pairs(Groups):
@@ -688,7 +711,7 @@ class Case:
 
 
 GROUPS, AUDITS, CORRELATIONS, INDIVIDUALS, TOOLS = Groups(), Audits(), Correlations(), Individuals(), Tools()
-SCANS, UNCERTAIN, PAIRS, ADJUSTED = Scans(), Uncertain(), Pairs(), Adjusted()
+SCANS, UNCERTAIN, PAIRS, ADJUSTED, FEW_LABELS = Scans(), Uncertain(), Pairs(), Adjusted(), FewLabels()
 FEW, SOME = {"n_resamples": 99}, {"n_resamples": 299}
 FIXED = Mahalanobis(np.diag([0.0, 0.5, 0.9]))
 LEARNED = {"fair_metric": "sensitive_subspace"}
@@ -740,6 +763,9 @@ CASES = [
     Case(UNCERTAIN, "weighted", {"n_resamples": 99}, exact=False),
     Case(UNCERTAIN, "likelihood", {"metric": "accuracy", "estimate": "likelihood", **FEW}, exact=False),
     Case(UNCERTAIN, "equivalence", {"margin": 0.2, "alternative": "equivalence", **FEW}, exact=False),
+    Case(FEW_LABELS, "accuracy", {"metric": "accuracy"}),
+    Case(FEW_LABELS, "ratio to the rest", {"metric": "precision", "disparity": "ratio", "compare": "to_rest"}),
+    Case(FEW_LABELS, "equivalence", {"margin": 0.5, "alternative": "equivalence", "metric": "accuracy"}),
     Case(PAIRS, "precision to the rest", {"metric": "precision", "compare": "to_rest", **FEW}, exact=False),
     Case(PAIRS, "to the rest", {"metric": "accuracy", "compare": "to_rest", "adjust": "bonferroni"}),
     Case(PAIRS, "defaults", {}, slow=True),
@@ -966,7 +992,7 @@ def refused(case, container):
 @parametrized(CASES, "container", list(CONTAINERS), unless=refused)
 def test_the_container_changes_nothing(case, container):
     put = CONTAINERS[container]
-    named = put.named or case.several or case.kind not in (GROUPS, PAIRS, CORRELATIONS)
+    named = put.named or case.several or case.kind not in (GROUPS, PAIRS, CORRELATIONS, FEW_LABELS)
     test = case.kind.ask(case, case.data, put=put)
     assert_same(case, test, fitted(case), case.tolerance, named=named, told=put.named or case.kind is AUDITS)
     if not named:
@@ -1051,7 +1077,7 @@ def test_however_people_are_written_down_the_answer_is_the_same(case):
     test = pickle.loads(pickle.dumps(case.kind.ask(case, data, put=put, **more)))
     individual = case.kind is INDIVIDUALS  # whose numbers are sums over people
     rtol = max(case.tolerance, 1e-12) if individual else 1e-7 if case.kind is TOOLS else 0.0
-    named = put.named or case.several or case.kind not in (GROUPS, PAIRS, CORRELATIONS)
+    named = put.named or case.several or case.kind not in (GROUPS, PAIRS, CORRELATIONS, FEW_LABELS)
     assert_same(case, test, fitted(case), rtol, named=named, anyhow=individual, told=False)
     if written:
         case.kind.check_labels(test, data, mapping)

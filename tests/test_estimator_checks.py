@@ -24,6 +24,7 @@ from skfairtest import (
     FairnessAudit,
     FairnessTest,
     IndividualFairnessTest,
+    LabelledFairnessTest,
     Mahalanobis,
     PairedFairnessTest,
     Projection,
@@ -82,6 +83,14 @@ class UncertainGroupsTestOfModel(UncertainGroupsTest):
         if sensitive_features is None:
             groups = np.asarray(every_second(X))
             sensitive_features = np.where((groups == groups[:1])[:, None], [0.8, 0.2], [0.2, 0.8])
+        return fit_on(self, super().fit, X, y, sensitive_features)
+
+
+class LabelledFairnessTestOfModel(LabelledFairnessTest):
+    """Fits its model, and supplies the groups."""
+
+    def fit(self, X, y=None, *, sensitive_features=None):
+        """Test the model on the people it was fitted on, who all have labels."""
         return fit_on(self, super().fit, X, y, sensitive_features)
 
 
@@ -232,6 +241,7 @@ CHECKED = {
         FairnessAuditOfModel(LinearRegression(), metrics="mean_squared_error", **DRAWN),
     ],
     UncertainGroupsTest: [UncertainGroupsTestOfModel(LogisticRegression(), metric="accuracy", **DRAWN)],
+    LabelledFairnessTest: [LabelledFairnessTestOfModel(LogisticRegression(), metric="accuracy")],
     SubgroupScan: [
         SubgroupScanOfModel(LogisticRegression(), metric="accuracy", min_group_size=2),
         SubgroupScanOfModel(LinearRegression(), metric="mean_squared_error", min_group_size=2),

@@ -23,6 +23,7 @@ from skfairtest import (
     CorrelationFairnessTest,
     FairnessAudit,
     FairnessTest,
+    LabelledFairnessTest,
     PairedFairnessTest,
     SequentialFairnessTest,
     SignificanceFrame,
@@ -225,6 +226,17 @@ def uncertain(estimate):
         return of_test(test)
 
     return answer
+
+
+def few_labels(people, seed):
+    """Every second label is hidden at random, and a judge guesses all, three quarters of them rightly."""
+    rng = np.random.default_rng([seed, 39])
+    known, right = rng.random((2, len(people.y_true))) < np.array([[0.5], [0.75]])
+    test = LabelledFairnessTest.from_predictions(
+        np.where(known, people.y_true, np.nan), people.y_pred, **columns(people), metric="accuracy",
+        y_judge=np.where(right, people.y_true, 1 - people.y_true), labelled="at_random", **reference(people),
+    )  # fmt: skip
+    return of_test(test)
 
 
 def correlation(people, seed):

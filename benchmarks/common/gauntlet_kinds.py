@@ -17,6 +17,7 @@ from benchmarks.common.gauntlet_answers import (
     bounds,
     correlation,
     decomposition,
+    few_labels,
     frame,
     group_test,
     homogeneity,
@@ -169,6 +170,8 @@ KINDS = (
          quick=("probabilities near 0 and 1",)),
     Kind("uncertain groups, likelihood", ("UncertainGroupsTest",), "probabilities", uncertain("likelihood"),
          data_sets=40, quick=("probabilities near 0 and 1",), most=20),
+    Kind("few labels and a judge", ("LabelledFairnessTest",), "labels", few_labels, NOTHING, data_sets=100,
+         quick=("ordinary", "hardly any error"), most=20),
     Kind("correlation", ("CorrelationFairnessTest",), "correlation", correlation, STRATA, data_sets=200,
          quick=("noise", SPARSE)),
     Kind("given covariates", ("AdjustedFairnessTest",), "given covariates", adjusted, ("clusters",), data_sets=30,
@@ -184,7 +187,9 @@ NO_TESTS = {
         "CalibrationDisplay", "DisparityDisplay", "GroupMetricDisplay", "LossRatioDisplay", "MonitorDisplay",
         "NullDistributionDisplay", "StoppingTimeDisplay", "ThresholdDisplay",
     ), _SHOWN),
-    **dict.fromkeys(("PowerDisplay", "minimum_detectable_disparity", "power", "required_sample_size"), _PLANNED),
+    **dict.fromkeys((
+        "PowerDisplay", "label_plan", "minimum_detectable_disparity", "power", "required_sample_size",
+    ), _PLANNED),
     **dict.fromkeys((
         "ComparablePairs", "Mahalanobis", "Projection", "SensitiveSubspace", "Rate", "ScoreMetric",
     ), _METRIC),

@@ -215,6 +215,24 @@ class GroupsTest(Compared, ReportMixin):
                    metric group other  disparity
         0  selection_rate     f     m        1.0
         """
+        return cls._of_predictions(
+            y_true,
+            y_pred,
+            y_score,
+            {
+                "sensitive_features": sensitive_features,
+                "control_features": control_features,
+                "sample_weight": sample_weight,
+                "clusters": clusters,
+            },
+            params,
+        )
+
+    @classmethod
+    def _of_predictions(
+        cls, y_true: Any, y_pred: Any, y_score: Any, columns: Mapping[str, Any], params: Mapping[str, Any]
+    ) -> Self:
+        """Test predictions of people with these columns."""
         if params.get("estimator") is not None:
             name = cls.__name__
             raise ParameterError(
@@ -239,12 +257,6 @@ class GroupsTest(Compared, ReportMixin):
             y_pred, y_score = y_score, None
         elif y_pred is not None:
             readers.predictions_from_X(y_pred, "y_pred")
-        columns = {
-            "sensitive_features": sensitive_features,
-            "control_features": control_features,
-            "sample_weight": sample_weight,
-            "clusters": clusters,
-        }
         columns = {name: readers.in_memory(values) for name, values in columns.items()}
         test = cls(**params)
         with renaming("metric", cls._of):

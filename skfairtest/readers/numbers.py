@@ -20,13 +20,18 @@ from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Integers
-from skfairtest.readers.columns import Column, Numbers, column_of, read_column
+from skfairtest.readers.columns import LEAVE_OUT, Column, Numbers, column_of, read_column
 from skfairtest.readers.containers import check_lengths, check_names, is_table, one_dimensional, split_table
 from skfairtest.readers.labels import MAX_LABELS
 from skfairtest.readers.levels import listed, sort_levels
 
 #: Among this many values of a column so many different ones are labels, whole numbers more.
 LOOKED_AT, FEW, FEW_WHOLE = 10_000, 100, MAX_LABELS
+#: What to do about missing true labels.
+LABELS_MISSING = (
+    "if a random sample, or people drawn with known probabilities, have labels, use LabelledFairnessTest, which also "
+    "takes guesses for everybody (y_judge); otherwise leave these people out of every argument"
+)
 #: Values whose third powers are floats, as are those of one over it.
 LARGEST_NUMBER = 1e102
 #: How many times as large as the smallest positive weight the largest may be.
@@ -63,6 +68,7 @@ def read_values(data: Any, parameter: str) -> Column | Numbers:
     """
     if isinstance(data, Column | Numbers):
         return data
+    instead = LABELS_MISSING if parameter == "y_true" else LEAVE_OUT
     values = one_dimensional(data, parameter)
     array = values.to_numpy() if isinstance(values, pd.Series) and isinstance(values.dtype, np.dtype) else values
     continuous = (
@@ -72,7 +78,7 @@ def read_values(data: Any, parameter: str) -> Column | Numbers:
         and len(np.unique(array[:LOOKED_AT])) > (FEW if array.dtype.kind == "f" else FEW_WHOLE)
     )
     if not continuous:
-        column = column_of(data, values, parameter, parameter)
+        column = column_of(data, values, parameter, parameter, instead=instead)
         numeric = all(isinstance(level, int | float) for level in column.levels)
         if numeric and not np.isfinite(as_floats(column.levels)).all():
             raise ParameterError(_infinite(parameter, column.levels))
@@ -84,8 +90,7 @@ def read_values(data: Any, parameter: str) -> Column | Numbers:
     missing = int(np.isnan(array).sum()) if array.dtype.kind == "f" else 0
     if missing:
         raise ParameterError(
-            f"{parameter} has {missing:,} missing value{'s' if missing > 1 else ''} among {array.size:,}: "
-            "leave these people out of every argument."
+            f"{parameter} has {missing:,} missing value{'s' if missing > 1 else ''} among {array.size:,}: {instead}."
         )
     numbers = np.asarray(array, dtype=float)
     if not np.isfinite(numbers).all():

@@ -10,6 +10,7 @@ from skfairtest import (
     CorrelationFairnessTest,
     FairnessAudit,
     FairnessTest,
+    LabelledFairnessTest,
     PairedFairnessTest,
     SequentialFairnessTest,
     SubgroupScan,
@@ -69,6 +70,7 @@ KINDS = {
     "unknown groups": lambda y, p, s: UncertainGroupsTest.from_predictions(
         y, p, sensitive_features={"a": CHANCES, "b": 1 - CHANCES}, n_resamples=99
     ),
+    "few labels": one_model(LabelledFairnessTest, metric="accuracy", y_judge=DECISIONS),
     "audit": one_model(FairnessAudit),
     "audit, fitted": fitted(FairnessAudit),
 }

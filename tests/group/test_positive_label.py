@@ -8,6 +8,7 @@ from skfairtest import (
     CalibrationDisplay,
     FairnessAudit,
     FairnessTest,
+    LabelledFairnessTest,
     PairedFairnessTest,
     SubgroupScan,
     ThresholdDisplay,
@@ -39,6 +40,7 @@ DOORS = {
     "candidates": lambda **k: compare_models([MODEL, OTHER], X, Y, n_resamples=19, **WHO, **k),
     "scan": lambda **k: SubgroupScan(MODEL, **k).fit(X, Y, **WHO),
     "unknown groups": lambda **k: UncertainGroupsTest(MODEL, n_resamples=19, **k).fit(X, Y, sensitive_features=SHARES),
+    "few labels": lambda **k: LabelledFairnessTest(MODEL, **k).fit(X, Y, **WHO),
     "inequality": lambda **k: inequality_decomposition(Y, PREDICTED, n_resamples=19, **WHO, **k),
 }  # fmt: skip
 

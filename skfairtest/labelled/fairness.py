@@ -1,0 +1,362 @@
+"""The test of one model where the true labels of only some people are known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar, NoReturn, Self
+
+from skfairtest._utils.base import Later
+from skfairtest._utils.checks import check_choice
+from skfairtest._utils.errors import ParameterError
+from skfairtest.comparisons.core import Result
+from skfairtest.comparisons.engine import judge
+from skfairtest.comparisons.frames import frame_of
+from skfairtest.comparisons.people import Inputs
+from skfairtest.comparisons.settings import Settings
+from skfairtest.group.fairness import FairnessTest
+from skfairtest.labelled.measure import judge_columns, measure_labelled
+from skfairtest.labelled.people import LabelledSample
+from skfairtest.labelled.report import labelled_document, worth_sentence
+from skfairtest.metrics import Metric
+from skfairtest.readers import classes_of, in_memory, one_column
+from skfairtest.report.document import Block
+from skfairtest.tables import Sample
+
+
+class LabelledFairnessTest(FairnessTest):
+    """Test whether a rate differs between groups where few people have a true label, and a judge guesses the others.
+
+    Null hypothesis: the rate is equal in the groups that are compared. People with similar guesses or scores of the
+    judge (another model, a rule, a language model) are a bin, in each group on its own. In a bin the labelled people
+    are a random sample, and how many people are in it is known of everybody, so that rates are estimated without
+    trusting the judge: a good one makes the standard error smaller, a bad or biased one only does not help.
+
+    Parameters
+    ----------
+    estimator : fitted estimator, optional
+        As in `FairnessTest`. None: the `X` of `fit` is the predictions.
+    metric : str, Rate, or list or dict of these, default="equalized_odds"
+        Rates that need true labels, and criteria made of them.
+    labelled : {"at_random", None}, default=None
+        How people with a true label were chosen: "at_random", a random sample of each group (of several groups
+        together, too). None: as `label_probability` says, or everybody has a label. Labels that were chosen otherwise,
+        such as those of complaints or of clear cases, say nothing about people without labels.
+    compare : {"between_groups", "to_rest", "to_reference"}, default="between_groups"
+        As in `FairnessTest`.
+    reference_group : label or tuple of labels, optional
+        As in `FairnessTest`.
+    disparity : {"difference", "ratio"}, default="difference"
+        As in `FairnessTest`.
+    alternative : {"two-sided", "greater", "less", "equivalence"}, default="two-sided"
+        As in `FairnessTest`.
+    margin : float or tuple, optional
+        Tolerated disparity, as in `FairnessTest`.
+    adjust : {"auto", "holm", "bonferroni", "fdr_bh", "fdr_by", None}, default="auto"
+        As in `FairnessTest`.
+    confidence_level : float, default=0.95
+        Of intervals; one minus it is the level of the test.
+    pos_label : label, optional
+        The positive label, as in `FairnessTest`.
+    prediction_threshold, response
+        As in `FairnessTest`.
+    random_state : int, RandomState, Generator or None
+        Of the predictions of a randomised model; the test itself draws nothing.
+    verbose : int, default=0
+        As in `FairnessTest`.
+
+    Attributes
+    ----------
+    labels_ : DataFrame
+        A row for each metric and group: ``n`` people, of whom ``labels`` have a label that the metric needs; ``worth``,
+        how many labels without a judge would have the same standard error; ``bins`` of the judge's score; the
+        ``value``, and ``value_judge``, which the judge alone would give (NaN where its scores are not between 0
+        and 1).
+    judge_ : DataFrame
+        A row for each comparison: the ``disparity``, that which the judge alone finds, ``bias`` (how far the latter is
+        from the former), and ``p_value`` of the hypothesis that the judge's disparity is right. A judge with a bias
+        does no harm to the test.
+    by_group_ : DataFrame
+        As of `FairnessTest`; ``n_effective`` counts the labels that meet the condition.
+    p_value_, statistic_, disparity_, binning_error_ : float
+        As of `FairnessTest`, and so is everything that follows.
+    rejected_, concern_ : bool
+        Whether a disparity was found or, with "equivalence", fairness within the margin was not certified.
+    confidence_interval_, equivalence_interval_, p_value_interval_ : tuple of float
+        Limits of the disparity in the population of which people are a sample.
+    comparisons_, excluded_, homogeneity_, standardized_differences_ : DataFrame
+        The last two have no rows.
+    null_distribution_ : None
+        Nothing is drawn.
+    method_, variance_, within_, adjust_ : str or None
+        What was run.
+    n_resamples_, n_samples_, n_unknown_ : int
+        0, people, and 0.
+    groups_ : list
+        Groups, sorted.
+    pos_label_ : object
+        The label counted as positive.
+
+    See Also
+    --------
+    FairnessTest : Everybody has a label; what this test is then, too.
+    label_plan : Whom to label next.
+
+    Notes
+    -----
+    With shares W_b of bins and rates p_b in them, a rate is sum W_b p_b, and of a rate whose condition needs a label,
+    such as the true positive rate, S1 / (S1 + S0) of two such sums over bins of those predicted positive and negative.
+    The statistic is that of a linear form of independent rates, with the variance at the rates that are most likely if
+    the null hypothesis is true (with one bin, it is close to Miettinen and Nurminen's); intervals are the disparities
+    that it does not reject. The variance counts that shares are those of a sample of a population. Bins depend on the
+    judge's scores and on how many labels there are, never on what these are: two below 90 labels of a group, up to six
+    beyond, with at least three expected labels in each.
+
+    With ``label_probability`` people with the same probability are a stratum, in which labels are a random sample; of
+    more than 20 different probabilities, labels in a bin are weighted, and count as an effective number of labels.
+
+    References
+    ----------
+    A. N. Angelopoulos et al. (2023), Prediction-powered inference, Science 382, 669-674. A. N. Angelopoulos,
+    J. C. Duchi and T. Zrnic (2024), PPI++. D. Holt and T. M. F. Smith (1979), Post stratification, JRSS A 142, 33-46.
+    A. Martin Andres et al. (2011), Inferences about a linear combination of proportions, SMMR 20, 369-387.
+
+    Examples
+    --------
+    Loans were granted to 800 people, and for 80 of them an expert has found out who could pay. A model guesses that for
+    everybody, and is right in nine of ten cases.
+
+    >>> import numpy as np
+    >>> from skfairtest import LabelledFairnessTest
+    >>> rng = np.random.default_rng(0)
+    >>> group = np.repeat(["a", "b"], 400)
+    >>> could_pay = rng.random(800) < np.where(group == "a", 0.9, 0.7)
+    >>> guess = np.where(rng.random(800) < 0.9, could_pay, ~could_pay)
+    >>> known = rng.permutation(800) < 80
+    >>> test = LabelledFairnessTest.from_predictions(
+    ...     np.where(known, could_pay, np.nan),
+    ...     np.ones(800),
+    ...     sensitive_features=group,
+    ...     y_judge=guess,
+    ...     metric="precision",
+    ...     labelled="at_random",
+    ... )
+    >>> round(test.disparity_, 2), test.p_value_ < 0.05
+    (0.14, False)
+    >>> test.labels_[["group", "n", "labels"]]
+      group    n  labels
+    0     a  400      39
+    1     b  400      41
+    """
+
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {
+        "sensitive_features": True,
+        "y_judge": True,
+        "label_probability": True,
+        "predict_params": True,
+        "control_features": False,
+        "sample_weight": False,
+        "clusters": False,
+    }
+    _reported: ClassVar[tuple[str, ...]] = (*FairnessTest._reported, "labels", "judge")
+    judge_ = Later()
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        metric: Any = "equalized_odds",
+        labelled: str | None = None,
+        compare: str = "between_groups",
+        reference_group: Any = None,
+        disparity: str = "difference",
+        alternative: str = "two-sided",
+        margin: Any = None,
+        adjust: str | None = "auto",
+        confidence_level: float = 0.95,
+        pos_label: Any = None,
+        prediction_threshold: float | None = None,
+        response: str = "auto",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.metric = metric
+        self.labelled = labelled
+        self.compare = compare
+        self.reference_group = reference_group
+        self.disparity = disparity
+        self.alternative = alternative
+        self.margin = margin
+        self.adjust = adjust
+        self.confidence_level = confidence_level
+        self.pos_label = pos_label
+        self.prediction_threshold = prediction_threshold
+        self.response = response
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check(self) -> tuple[Settings, list[Metric]]:
+        check_choice("labelled", self.labelled, ("at_random", None))
+        check_choice("compare", self.compare, ("between_groups", "to_rest", "to_reference"))
+        check_choice("disparity", self.disparity, ("difference", "ratio"))
+        check_choice("adjust", self.adjust, ("auto", "holm", "bonferroni", "fdr_bh", "fdr_by", None))
+        return super()._check()
+
+    def fit(  # type: ignore[override]
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        y_judge: Any = None,
+        label_probability: Any = None,
+        predict_params: dict[str, Any] | None = None,
+    ) -> Self:
+        """Predict with the estimator and test its predictions.
+
+        Parameters
+        ----------
+        X : array-like
+            The features that the estimator predicts from; with ``estimator=None`` the predictions, of shape
+            (n_samples,).
+        y : array-like of shape (n_samples,)
+            True labels; NaN or None where there is none.
+        sensitive_features : array-like, frame, mapping, or names of columns of `X`
+            The groups: one or several columns of length n_samples.
+        y_judge : array-like of shape (n_samples,), or name of a column of `X`, optional
+            What the judge says of everybody: a guessed label, or a score of the positive label. None: labels alone.
+        label_probability : array-like of shape (n_samples,), or name of a column of `X`, optional
+            How probable it was that each person was labelled: above 0, at most 1.
+        predict_params : dict, optional
+            Further arguments of the estimator's ``predict``.
+
+        Returns
+        -------
+        self
+            The fitted test.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or an input is not usable; labels that are missing where nothing says how the others were
+            chosen among these.
+        """
+        columns = {"sensitive_features": sensitive_features, "y_judge": y_judge, "label_probability": label_probability}
+        return self._fit(Inputs.of_fit(X, y, predict_params, **columns))
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_pred: Any = None,
+        *,
+        y_score: Any = None,
+        sensitive_features: Any = None,
+        y_judge: Any = None,
+        label_probability: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Test predictions, without an estimator.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            True labels; NaN or None where there is none.
+        y_pred : array-like of shape (n_samples,)
+            Predictions of everybody.
+        y_score : array-like of shape (n_samples,), optional
+            Scores in place of predictions, with ``prediction_threshold``.
+        sensitive_features : array-like, frame or mapping
+            The groups: one or several columns of length n_samples.
+        y_judge, label_probability : array-like of shape (n_samples,), optional
+            As in `fit`.
+        **params
+            Parameters of the test.
+
+        Returns
+        -------
+        test
+            The fitted test.
+
+        Examples
+        --------
+        >>> from skfairtest import LabelledFairnessTest
+        >>> LabelledFairnessTest.from_predictions(
+        ...     [1, None, 0, None],
+        ...     [1, 1, 1, 1],
+        ...     sensitive_features=list("aabb"),
+        ...     metric="precision",
+        ... )
+        Traceback (most recent call last):
+        ...
+        skfairtest._utils.errors.ParameterError: y_true is missing for 2 of 4 people, and nothing says how the others...
+        """
+        columns = {"sensitive_features": sensitive_features}
+        for name, values in (("y_judge", y_judge), ("label_probability", label_probability)):
+            columns[name] = one_column(in_memory(values))
+        return cls._of_predictions(y_true, y_pred, y_score, columns, params)
+
+    def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
+        columns = inputs.columns
+        return LabelledSample.read(
+            inputs.y, y_pred, columns["sensitive_features"], columns.get("y_judge"), columns.get("label_probability"),
+            self.labelled,
+        )  # fmt: skip
+
+    def _compare(self, sample: Sample, settings: Settings, metrics: list[Metric], seed: Any) -> Result:
+        assert isinstance(sample, LabelledSample)
+        assert sample.labelled is not None
+        measured, labels = measure_labelled(sample, metrics, settings, self.pos_label, classes_of(self.estimator))
+        self.labels_ = frame_of(labels)
+        (result,) = judge([measured], settings)
+        self.judge_ = partial(frame_of, judge_columns(result.findings))
+        return super()._compare(sample, settings, metrics, seed) if sample.labelled.all() else result
+
+    def _fit_sample(
+        self, sample: Sample, settings: Settings, metrics: list[Metric] | None, seed: Any, subject: str
+    ) -> Self:
+        super()._fit_sample(sample, settings, metrics, seed, subject)
+        self.within_ = None
+        self._setup = replace(
+            self._setup, unknown=worth_sentence(self.labels_, self.comparisons_["metric"].iloc[self._leading])
+        )
+        return self
+
+    def _blocks(self) -> list[Block]:
+        return labelled_document(self)
+
+    @classmethod
+    def from_table(cls, *_: Any, **__: Any) -> NoReturn:
+        """Refuse a table of counts, which has no people without labels.
+
+        Parameters
+        ----------
+        *_, **__
+            Not used.
+
+        Raises
+        ------
+        ParameterError
+            Always.
+        """
+        raise ParameterError(
+            "table holds people who all have labels: use FairnessTest.from_table, or from_predictions with y_true that "
+            "is missing for some"
+        )
+
+    @classmethod
+    def from_frame(cls, *_: Any, **__: Any) -> NoReturn:
+        """Refuse a frame that an engine counts.
+
+        Parameters
+        ----------
+        *_, **__
+            Not used.
+
+        Raises
+        ------
+        ParameterError
+            Always.
+        """
+        cls.from_table()

@@ -1,0 +1,382 @@
+"""Rates of which some people's labels are known: bins of the judge's scores, comparisons, and how good the judge is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.typing import Floats, Positions
+from skfairtest.comparisons import core
+from skfairtest.comparisons.contrasts import Design, contrasts_of, disparity_bounds, groups_of, kept_groups, numbers_of
+from skfairtest.comparisons.measure import positive_label
+from skfairtest.comparisons.resample import orient
+from skfairtest.comparisons.settings import Settings
+from skfairtest.inference.margin import normal_log_p
+from skfairtest.inference.rates import disparity_of, quantiles
+from skfairtest.labelled.people import LabelledSample
+from skfairtest.labelled.statistics import LabelledRate, bins_of, disparity_limit, disparity_statistic
+from skfairtest.metrics import Metric, Rate
+from skfairtest.readers import Column, as_numbers, is_label
+
+#: So many different probabilities of being labelled are told apart; of more, labels in a bin are weighted.
+PROBABILITIES = 20
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """The rate of one group, or of several together: with labels, and as the judge alone has it (None without one)."""
+
+    rate: LabelledRate
+    judged: LabelledRate | None
+    n_labels: int
+
+    @staticmethod
+    def together(each: Sequence[Labelled]) -> Labelled:
+        """The rate of several groups."""
+        judged = [one.judged for one in each if one.judged is not None]
+        return Labelled(
+            _together([one.rate for one in each]),
+            _together(judged) if len(judged) == len(each) else None,
+            sum(one.n_labels for one in each),
+        )
+
+
+def _together(each: Sequence[LabelledRate]) -> LabelledRate:
+    people = np.array([float(one.people) for one in each])
+    share = [one.share * n / people.sum() for one, n in zip(each, people, strict=True)]
+    first, labels, roles = (
+        np.concatenate([getattr(one, name) for one in each]) for name in ("first", "labels", "roles")
+    )
+    return LabelledRate(first, labels, np.concatenate(share), roles, people.sum())
+
+
+@dataclass(frozen=True)
+class LabelledNull(core.NullDistribution):
+    """The score statistic of two rates whose labels are known for some people."""
+
+    first: Labelled
+    second: Labelled
+    effective: int
+
+    def error(self, estimate: core.Estimate) -> float:
+        """Return the standard error of the difference, or of the logarithm of the ratio."""
+        errors = [one.rate.variances[0] for one in (self.first, self.second)]
+        if self.question.disparity == "ratio":
+            with np.errstate(divide="ignore", invalid="ignore"):
+                errors = [v / one.rate.value**2 for v, one in zip(errors, (self.first, self.second), strict=True)]
+        total = float(np.sqrt(sum(errors)))
+        return total if np.isfinite(total) else np.nan
+
+    def n_effective(self, estimate: core.Estimate) -> int:
+        """Return the number of labels of the group that meet the condition."""
+        return self.effective
+
+    def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
+        """Return the disparities whose score statistic is not beyond critical values."""
+        low, high = (
+            end if np.isinf(z) else disparity_limit(
+                self.first.rate, self.second.rate, self.question.disparity, z, upper=upper
+            )
+            for z, end, upper in zip(critical, bounds, (False, True), strict=True)
+        )  # fmt: skip
+        return low, high
+
+    @property
+    def judged(self) -> tuple[float, float, float]:
+        """The disparity that the judge alone finds, its distance to the estimate, and the p-value that it is right.
+
+        That is a question about the people at hand, whose shares in bins are known.
+        """
+        if self.first.judged is None or self.second.judged is None:
+            return np.nan, np.nan, np.nan
+        kind, rates = self.question.disparity, (self.first.rate, self.second.rate)
+        alone = float(disparity_of(self.first.judged.value, self.second.judged.value, kind))
+        if not np.isfinite(alone):
+            return alone, np.nan, np.nan
+        first, second = (replace(rate, people=np.asarray(np.inf)) for rate in rates)
+        z = float(disparity_statistic(first, second, np.asarray(alone), kind))
+        return (
+            alone,
+            alone - float(disparity_of(rates[0].value, rates[1].value, kind)),
+            np.exp(normal_log_p(z, "two-sided")),
+        )
+
+
+def measure_labelled(
+    sample: LabelledSample,
+    metrics: Sequence[Metric],
+    settings: Settings,
+    pos_label: Any,
+    classes: tuple[Any, ...] | None,
+) -> tuple[core.Measured, dict[str, list[Any]]]:
+    """Estimate rates and compare them.
+
+    Parameters
+    ----------
+    sample : LabelledSample
+        People, with the columns that the metrics read.
+    metrics : sequence of Rate
+        What is compared.
+    settings : Settings
+        How.
+    pos_label, classes
+        As in `measure`.
+
+    Returns
+    -------
+    measured : Measured
+        The comparisons.
+    labels : dict of str to list
+        Columns about the labels and the judge, a row for each metric and group.
+
+    Raises
+    ------
+    ParameterError
+        If a metric is no rate, or one that needs no labels.
+    """
+    rates = [metric for metric in metrics if isinstance(metric, Rate) and metric.value is None]
+    for metric in metrics:
+        if metric not in rates:
+            raise ParameterError(
+                f"metric={metric.name!r} has no test with few labels: use rates, such as 'true_positive_rate', "
+                "'precision', 'accuracy' or 'jaccard' (of which F1 is a function)"
+            )
+        if "y_true" not in metric.reads:
+            raise ParameterError(f"metric={metric.name!r} needs no true labels: use FairnessTest")
+    excluded: list[core.Exclusion] = []
+    positive = positive_label(sample, metrics, pos_label, classes)
+    kept = kept_groups(sample, excluded, settings, len(rates))
+    contrasts = tuple(contrasts_of(sample, kept, settings, excluded, len(rates)))
+    design = Design(
+        sample, settings, tuple(kept), contrasts, positive, pos_label, tuple(numbers_of(len(sample.groups)))
+    )
+    by_metric, rows = {}, []
+    for rate in rates:
+        groups = labelled_rates(sample, rate, positive)
+        by_metric[rate.name] = _measured(design, rate, groups)
+        rows += list(_about_labels(sample, rate, groups))
+    comparisons = tuple(comparison for rate in rates for comparison in by_metric[rate.name].comparisons)
+    excluded += [exclusion for measurement in by_metric.values() for exclusion in measurement.excluded]
+    blocks = {rate.name: number for number, rate in enumerate(rates)}
+    names = ("metric", "group", "n", "labels", "worth", "bins", "value", "value_judge")
+    return (
+        core.Measured(settings, comparisons, tuple(excluded), blocks, sample, tuple(metrics), positive, by_metric),
+        {name: [row[place] for row in rows] for place, name in enumerate(names)},
+    )
+
+
+def labelled_rates(sample: LabelledSample, rate: Rate, positive: Any) -> list[Labelled | str]:
+    """The rate of each group, or why it has none."""
+    first, score, kinds, roles = people_in_roles(sample, rate, positive)
+    assert sample.labelled is not None
+    probability = sample.label_probability
+    known = sample.judge is not None and score.min() >= 0 and score.max() <= 1
+    out: list[Labelled | str] = []
+    for group in range(len(sample.groups)):
+        rows = np.flatnonzero(sample.group_codes == group)
+        own = None if probability is None else probability[rows]
+        out.append(rate_of_group(first[rows], score[rows], kinds[rows], roles, sample.labelled[rows], own, known=known))
+    return out
+
+
+def people_in_roles(sample: LabelledSample, rate: Rate, positive: Any) -> tuple[Floats, Floats, Positions, Floats]:
+    """What a rate asks about each person.
+
+    Returns
+    -------
+    first : ndarray of shape (n,)
+        Whether the person has the first of the two roles that its prediction leaves; of no meaning without a label.
+    score : ndarray of shape (n,)
+        How probable the judge finds it; 0 for everybody without a judge.
+    kinds : ndarray of int, shape (n,)
+        Which pair of roles that is.
+    roles : ndarray of shape (kinds, 2, 2)
+        Event and condition of both roles of each pair.
+    """
+    labels = sample.labels
+    is_positive = [is_label(label, positive) for label in labels]
+    labels += [object() for kind in (False, True) if kind not in is_positive]  # a label that nobody has was possible
+    is_positive += [kind for kind in (False, True) if kind not in is_positive]
+    n, yes = len(labels), np.array(is_positive)
+    codes = {"y_true": np.repeat(np.arange(n), n), "y_pred": np.tile(np.arange(n), n)}
+    event, given = rate.masks({name: yes[code] for name, code in codes.items()}, codes)
+    role = np.where(event, 0, np.where(given, 1, 2)).reshape(n, n)  # by true label and prediction
+    ends = np.stack([role.min(axis=0), role.max(axis=0)], axis=1)
+    if not ((role == ends[:, 0]) | (role == ends[:, 1])).all():
+        raise ParameterError(
+            f"metric={rate.name!r} has three outcomes for one prediction where there are more than two labels, and few "
+            "labels have a test for two: turn labels into two"
+        )
+    pairs, kind = np.unique(ends, axis=0, return_inverse=True)
+    what = np.array([[1.0, 1.0], [0.0, 1.0], [0.0, 0.0]])
+    numbers = {label: place for place, label in enumerate(labels)}
+
+    def of(column: Column) -> Positions:
+        return np.array([numbers[level] for level in column.levels], dtype=np.intp)[column.codes]
+
+    truth = of(sample.labels_of("y_true"))
+    predicted = of(sample.labels_of("y_pred")) if "y_pred" in rate.reads else np.zeros_like(truth)
+    is_first = role == ends[:, 0]
+    judge = sample.judge
+    if judge is None:
+        score = np.zeros(len(truth))
+    elif isinstance(judge, Column) and set(judge.levels) <= set(labels):
+        score = is_first[of(judge), predicted].astype(float)
+    else:
+        score = _oriented(as_numbers(judge), rate, yes, is_first)[predicted, np.arange(len(truth))]
+    return is_first[truth, predicted].astype(float), score, kind.reshape(-1)[predicted], what[pairs]
+
+
+def _oriented(score: Floats | None, rate: Rate, yes: np.ndarray, is_first: np.ndarray) -> Floats:
+    """Scores of the positive label as those of the first role, by prediction, (predictions, n)."""
+    if score is None:
+        raise ParameterError(
+            "y_judge must hold scores, or guesses that are labels of y_true or y_pred; found other labels"
+        )
+    positive = (is_first == yes[:, None]).all(axis=0)
+    negative = (is_first != yes[:, None]).all(axis=0)
+    if not (positive | negative | is_first.all(axis=0)).all():
+        raise ParameterError(
+            f"y_judge holds scores of the positive label, and metric={rate.name!r} asks for more than two labels: pass "
+            "guessed labels"
+        )
+    within = score.min() >= 0 and score.max() <= 1
+    turned = (1.0 if within else score.min() + score.max()) - score
+    return np.where(positive[:, None], score, turned)
+
+
+def rate_of_group(
+    first: Floats,
+    score: Floats,
+    kinds: Positions,
+    roles: Floats,
+    labelled: np.ndarray,
+    probability: Floats | None,
+    *,
+    known: bool,
+) -> Labelled | str:
+    """Put the people of a group into bins; a text says what cannot be estimated.
+
+    The judge's scores are probabilities if they are `known` to be.
+    """
+    levels = np.zeros(len(kinds), dtype=np.intp)
+    weight = np.ones(len(kinds))
+    if probability is not None:
+        different, place = np.unique(probability, return_inverse=True)
+        weight = 1 / probability
+        levels = place.reshape(-1) if len(different) <= PROBABILITIES else levels
+    bins, columns, n_labels = [], [], 0
+    for kind in np.unique(kinds):
+        own = np.flatnonzero(kinds == kind)
+        if (roles[kind, 0] == roles[kind, 1]).all():
+            bins.append((1.0, 1.0, len(own)))  # no label is needed
+            columns.append((kind, len(own), len(own)))
+            continue
+        if not labelled[own].any():
+            return "nobody is labelled among those with one of the predictions"
+        # A probability with which nobody came to be labelled is no bin of its own.
+        seen_levels = np.unique(levels[own][labelled[own]])
+        level = np.where(np.isin(levels[own], seen_levels), levels[own], seen_levels[0])
+        for one in seen_levels:
+            rows = own[level == one]
+            bin_of = bins_of(score[rows], labelled[rows].astype(float))
+            for number in range(bin_of.max() + 1):
+                here = rows[bin_of == number]
+                seen = here[labelled[here]]
+                effective = weight[seen].sum() ** 2 / (weight[seen] ** 2).sum()
+                n_labels += len(seen)
+                bins.append((effective * np.average(first[seen], weights=weight[seen]), effective, len(here)))
+                columns.append((kind, score[here].sum(), len(here)))
+    x, labels, people = np.array(bins).T
+    judged, n = (np.array(column, dtype=float) for column in list(zip(*columns, strict=True))[1:])
+    own_roles = roles[[kind for kind, *_ in columns]]
+    rate = LabelledRate(x, labels, people / people.sum(), own_roles, np.asarray(people.sum()))
+    if np.isnan(rate.value):
+        return "undefined: no labelled person meets the condition"
+    return Labelled(rate, replace(rate, first=judged, labels=n) if known else None, n_labels)
+
+
+def _about_labels(sample: LabelledSample, rate: Rate, groups: Sequence[Labelled | str]) -> Iterator[tuple[Any, ...]]:
+    """How much the labels of each group are worth with the judge, and what the judge alone says."""
+    for label, n, one in zip(sample.group_labels, sample.sizes[0].tolist(), groups, strict=True):
+        if isinstance(one, Labelled):
+            bins = int((one.rate.roles[:, 0] != one.rate.roles[:, 1]).any(axis=1).sum())
+            alone = np.nan if one.judged is None else float(one.judged.value)
+            found = (one.n_labels, float(one.rate.worth), bins, float(one.rate.value), alone)
+        else:
+            found = (0, np.nan, 0, np.nan, np.nan)
+        yield (rate.name, label, n, *found)
+
+
+def _measured(design: Design, rate: Rate, groups: Sequence[Labelled | str]) -> core.Measurement:
+    question, sizes = design.question(rate), design.sample.sizes[0]
+    comparisons, excluded = [], []
+    effective = [round(_met(one)) if isinstance(one, Labelled) else 0 for one in groups]
+    for contrast, other in design.contrasts:
+        own, rest = groups_of(len(sizes), contrast)
+        sides = [[groups[place] for place in np.flatnonzero(side).tolist()] for side in (own, rest)]
+        reasons = [one for side in sides for one in side if isinstance(one, str)]
+        if reasons:
+            excluded.append(design.left_out(rate.name, contrast, other, reasons[0], effective[contrast.first]))
+            continue
+        first, second = (Labelled.together([one for one in side if isinstance(one, Labelled)]) for side in sides)
+        values = float(first.rate.value), float(second.rate.value)
+        disparity = float(disparity_of(np.asarray(values[0]), np.asarray(values[1]), question.disparity))
+        null = LabelledNull(question, first, second, effective[contrast.first])
+        estimated = design.estimate(
+            rate.name, contrast, other, values, disparity, disparity_bounds((0.0, 1.0), question.disparity),
+            hypothesis=design.hypothesis(question, contrast, design.what_is_equal(rate, question, scored=False), []),
+            undefined="both values are 0" if np.isnan(disparity) else "",
+        )  # fmt: skip
+        comparisons.append(core.Comparison(estimated, null, _evidence(null, estimated)))
+    return core.Measurement(
+        tuple(comparisons), tuple(excluded), _group_values(groups, effective, design.settings), "score"
+    )
+
+
+def _met(one: Labelled) -> float:
+    """How many labels are of people who meet the condition."""
+    rate = one.rate
+    conditions = rate.roles[:, :, 1]
+    needed = (rate.roles[:, 0] != rate.roles[:, 1]).any(axis=1)
+    met = conditions[:, 0] * rate.first + conditions[:, 1] * (rate.labels - rate.first)
+    return float(met[needed].sum())
+
+
+def _group_values(groups: Sequence[Labelled | str], effective: Sequence[int], settings: Settings) -> core.GroupValues:
+    z, _ = quantiles("two-sided", settings.alpha)
+    rows = [
+        (np.nan,) * 4 if isinstance(one, str)
+        else (float(one.rate.value), float(np.sqrt(one.rate.variances[0])), *one.rate.limits(float(z)))
+        for one in groups
+    ]  # fmt: skip
+    return core.GroupValues(np.array([effective]), *np.array(rows).T[:, None])
+
+
+def _evidence(null: LabelledNull, estimate: core.Estimate) -> core.Evidence:
+    """The score test at equality, or at the margin."""
+    found = []
+    for edge, side in null.question.tests:
+        z = float(disparity_statistic(null.first.rate, null.second.rate, np.asarray(edge), null.question.disparity))
+        found.append((normal_log_p(z, side), z, side))
+    choose = max if null.question.alternative == "equivalence" else min
+    log_p, z, side = choose(found, key=lambda test: test[0])
+    tails = 2 if len(found) == 2 and null.question.alternative == "two-sided" else 1
+    return core.Evidence(
+        min(0.0, log_p + float(np.log(tails))), "score", z, null.error(estimate), orient(z, side), n_tails=tails
+    )
+
+
+def judge_columns(findings: Sequence[core.Finding]) -> Mapping[str, list[Any]]:
+    """What the judge alone says of each comparison, and whether that is right."""
+    rows = []
+    for finding in findings:
+        assert isinstance(finding.null, LabelledNull)
+        estimate = finding.estimate
+        rows.append((estimate.metric, estimate.group, estimate.other, estimate.disparity, *finding.null.judged))
+    names = ("metric", "group", "other", "disparity", "disparity_judge", "bias", "p_value")
+    return {name: [row[place] for row in rows] for place, name in enumerate(names)}

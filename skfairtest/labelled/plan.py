@@ -1,0 +1,292 @@
+"""Whom to label: labels by stratum of the judge's score, for an interval or a power, and a column for annotators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtr, ndtri
+
+from skfairtest._utils.base import check_seed, seed_sequence
+from skfairtest._utils.checks import check_probability, is_integer, is_number
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.typing import Booleans, Floats, Integers, Positions
+from skfairtest.comparisons.frames import frame_of
+from skfairtest.comparisons.measure import positive_label
+from skfairtest.labelled.measure import people_in_roles
+from skfairtest.labelled.people import LabelledSample
+from skfairtest.labelled.statistics import EXPECTED, LabelledRate, bins_of
+from skfairtest.metrics import Rate, resolve_metrics
+
+#: The share of events that is believed of a stratum is no nearer to 0 and 1, so that a judge who is too sure does not
+#: leave people without labels.
+SUREST = 0.1
+#: So many labels of a group decide on its strata before it is known how many there will be.
+USUAL = 100
+
+
+@dataclass(frozen=True, eq=False)
+class LabelPlan:
+    """Whom to label, and what that promises.
+
+    Attributes
+    ----------
+    strata : DataFrame
+        A row for each stratum: ``group``, ``score_low`` and ``score_high`` of the judge (for the event that the metric
+        asks about), ``people``, ``labels`` and ``label_probability``.
+    selected : ndarray of bool, shape (n_samples,)
+        Who is to be labelled: random people of each stratum, a column to send to annotators.
+    label_probability : ndarray of shape (n_samples,)
+        How probable that was for everybody, for `LabelledFairnessTest`.
+    n_labels : int
+        How many labels that makes.
+    interval_width : float
+        The expected width of the interval of two groups' difference (of more groups, of the widest one).
+    power : float or None
+        The probability to find a difference of the size that was asked for.
+    """
+
+    strata: pd.DataFrame
+    selected: Booleans
+    label_probability: Floats
+    n_labels: int
+    interval_width: float
+    power: float | None
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the strata as a frame.
+
+        Returns
+        -------
+        DataFrame
+            A copy of `strata`.
+        """
+        return self.strata.copy()
+
+
+@dataclass(frozen=True)
+class _Stratum:
+    """People of a group whom the judge finds alike: their rows, and what the plan believes of them."""
+
+    group: int
+    kind: int
+    rows: Positions
+    low: float
+    high: float
+    share: float  # of the group
+    believed: float
+
+
+def label_plan(
+    y_pred: Any,
+    *,
+    y_judge: Any,
+    sensitive_features: Any,
+    metric: Any = "true_positive_rate",
+    n_labels: int | None = None,
+    interval_width: float | None = None,
+    power: float | None = None,
+    difference: float | None = None,
+    confidence_level: float = 0.95,
+    pos_label: Any = None,
+    random_state: Any = None,
+) -> LabelPlan:
+    """Plan which people to label, so that a difference of rates between groups is known well, or found.
+
+    Within each group people with similar scores of the judge are a stratum, and gets labels in proportion to its share
+    of the group times the standard deviation of what its labels would tell (Neyman 1934), if the judge were right; no
+    judge is believed to be surer than 10%, and every stratum gets a few labels. The plan is an expectation: the later
+    test is valid however wrong the judge is.
+
+    Parameters
+    ----------
+    y_pred : array-like of shape (n_samples,)
+        Predictions of everybody.
+    y_judge : array-like of shape (n_samples,)
+        What the judge says of everybody: a guessed label, or a score of the positive label.
+    sensitive_features : array-like, frame or mapping
+        The groups.
+    metric : str or Rate, default="true_positive_rate"
+        The rate to plan for.
+    n_labels : int, optional
+        How many labels there can be. Give this, or `interval_width`, or `power` and `difference`.
+    interval_width : float, optional
+        The width of the interval that is wanted.
+    power, difference : float, optional
+        The wanted probability to find a difference of this size.
+    confidence_level : float, default=0.95
+        Of the interval; one minus it is the level of the test.
+    pos_label : label, optional
+        The positive label.
+    random_state : int, RandomState, Generator or None
+        Seed of who is selected.
+
+    Returns
+    -------
+    LabelPlan
+        Strata, who is selected, and with which probability.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not usable, or no number of labels reaches what is wanted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairtest import LabelledFairnessTest, label_plan
+    >>> rng = np.random.default_rng(0)
+    >>> group = np.repeat(["a", "b"], [800, 400])
+    >>> y = (rng.random(1200) < 0.4).astype(int)
+    >>> pred = np.where(rng.random(1200) < 0.8, y, 1 - y)
+    >>> score = np.clip(0.2 + 0.6 * y + rng.normal(scale=0.2, size=1200), 0, 1)
+    >>> plan = label_plan(
+    ...     pred, y_judge=score, sensitive_features=group, n_labels=200, random_state=0
+    ... )
+    >>> plan.n_labels, int(plan.selected.sum())
+    (200, 200)
+    >>> test = LabelledFairnessTest.from_predictions(
+    ...     np.where(plan.selected, y, np.nan),
+    ...     pred,
+    ...     sensitive_features=group,
+    ...     y_judge=score,
+    ...     label_probability=plan.label_probability,
+    ...     metric="true_positive_rate",
+    ... )
+    >>> low, high = test.confidence_interval_
+    >>> bool(low < 0 < high)
+    True
+    """
+    check_seed(random_state)
+    check_probability("confidence_level", confidence_level)
+    _check_wanted(n_labels, interval_width, power, difference)
+    metrics = resolve_metrics(metric)
+    if len(metrics) != 1 or not isinstance(metrics[0], Rate) or metrics[0].value is not None:
+        raise ParameterError(f"metric={metric!r} must be one rate: plan for the one that matters most")
+    # No label is looked at: predictions stand in their place.
+    sample = LabelledSample.read(y_pred, y_pred, sensitive_features, y_judge, None, None)
+    roles, strata = _strata(sample, metrics[0], positive_label(sample, metrics, pos_label, None))
+    z = float(-ndtri((1 - confidence_level) / 2))
+
+    def width(labels: Integers) -> float:
+        variances = np.sort([float(rate.variances[0]) for rate in _planned(sample, roles, strata, labels)])
+        return float(2 * z * np.sqrt(variances[-2:].sum()))
+
+    people = np.array([len(one.rows) for one in strata])
+    importance = _importance(sample, roles, strata)
+    if n_labels is None:
+        aim = interval_width or 2 * z * abs(difference or 0.0) / (z + float(ndtri(power or 0.5)))
+        n_labels = _fewest(people, importance, width, aim)
+    labels = shared_out(n_labels, people, importance)
+    rng = np.random.default_rng(seed_sequence(random_state))
+    # Those of whom no label is needed have the smallest probability, which is of no meaning.
+    selected, probability = np.zeros(sample.n_samples, dtype=bool), np.full(sample.n_samples, (labels / people).min())
+    for one, many in zip(strata, labels.tolist(), strict=True):
+        selected[rng.choice(one.rows, many, replace=False)] = True
+        probability[one.rows] = many / len(one.rows)
+    error = width(labels) / (2 * z)
+    columns = {
+        "group": [sample.group_labels[one.group] for one in strata],
+        "score_low": [one.low for one in strata],
+        "score_high": [one.high for one in strata],
+        "people": people.tolist(),
+        "labels": labels.tolist(),
+        "label_probability": (labels / people).tolist(),
+    }
+    reached = None if difference is None else float(ndtr(abs(difference) / error - z))
+    return LabelPlan(frame_of(columns), selected, probability, int(labels.sum()), width(labels), reached)
+
+
+def _check_wanted(n_labels: Any, interval_width: Any, power: Any, difference: Any) -> None:
+    """Check that one thing is wanted, which can be."""
+    given = [name for name, value in (("n_labels", n_labels), ("interval_width", interval_width), ("power", power))
+             if value is not None]  # fmt: skip
+    if len(given) != 1:
+        found = " and ".join(given) if given else "none of them"
+        raise ParameterError(f"give one of n_labels, interval_width, and power with difference; found {found}")
+    if n_labels is not None and not (is_integer(n_labels) and n_labels > 0):
+        raise ParameterError(f"n_labels must be a number of labels above 0; found {n_labels!r}")
+    for name, value in (("interval_width", interval_width), ("difference", difference)):
+        if value is not None and not (is_number(value) and 0 < abs(value) < 2):
+            raise ParameterError(f"{name} must be a difference of rates, which is not 0; found {value!r}")
+    if power is not None:
+        check_probability("power", power)
+        if difference is None:
+            raise ParameterError("difference is missing: power is the probability to find a difference of some size")
+
+
+def _strata(sample: LabelledSample, rate: Rate, positive: Any) -> tuple[Floats, list[_Stratum]]:
+    """People of each group by their pair of roles and the judge's score, where a label is needed."""
+    _, score, kinds, roles = people_in_roles(sample, rate, positive)
+    known = score.min() >= 0 and score.max() <= 1
+    found = []
+    for group in range(len(sample.groups)):
+        own = np.flatnonzero(sample.group_codes == group)
+        for kind in np.unique(kinds[own]).tolist():
+            rows = own[kinds[own] == kind]
+            if (roles[kind, 0] == roles[kind, 1]).all():
+                continue
+            place = bins_of(score[rows], np.full(len(rows), min(1.0, USUAL / len(own))))
+            for number in range(place.max() + 1):
+                here = rows[place == number]
+                share = float(np.clip(score[here].mean(), SUREST, 1 - SUREST)) if known else 0.5
+                low, high = float(score[here].min()), float(score[here].max())
+                found.append(_Stratum(group, kind, here, low, high, len(here) / len(own), share))
+    if not found:
+        raise ParameterError(f"metric={rate.name!r} needs no true labels: use FairnessTest")
+    return roles, found
+
+
+def _planned(sample: LabelledSample, roles: Floats, strata: list[_Stratum], labels: Integers) -> list[LabelledRate]:
+    """The rate of each group as the plan expects it; people of whom no label is needed add nothing to its variance."""
+    out = []
+    for group, people in enumerate(sample.sizes[0].tolist()):
+        own = [place for place, one in enumerate(strata) if one.group == group]
+        n = labels[own].astype(float)
+        share = np.array([strata[place].share for place in own])
+        believed = np.array([strata[place].believed for place in own])
+        kinds = [strata[place].kind for place in own]
+        out.append(LabelledRate(n * believed, n, share, roles[kinds], np.asarray(float(people))))
+    return out
+
+
+def _importance(sample: LabelledSample, roles: Floats, strata: list[_Stratum]) -> Floats:
+    """How much a stratum's labels vary the rate of its group: the square root of their part of its variance."""
+    rates = _planned(sample, roles, strata, np.full(len(strata), USUAL))
+    out = []
+    for one in strata:
+        event, condition = (roles[one.kind, 0] - roles[one.kind, 1]).tolist()
+        apart = abs(event - float(rates[one.group].value) * condition)
+        out.append(one.share * apart * np.sqrt(one.believed * (1 - one.believed)))
+    return np.array(out)
+
+
+def _fewest(people: Integers, importance: Floats, width: Callable[[Integers], float], aim: float) -> int:
+    """The smallest number of labels with an interval that is no wider."""
+    low, high = 0, int(people.sum())
+    if width(people) > aim:
+        raise ParameterError(
+            f"no number of labels makes the interval {aim:.3f} wide: with a label for everybody it would be "
+            f"{width(people):.3f}, because people are few"
+        )
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if width(shared_out(middle, people, importance)) <= aim else (middle, high)
+    return high
+
+
+def shared_out(n_labels: int, people: Integers, importance: Floats) -> Integers:
+    """Whole numbers of labels in proportion to their importance, at least a few, at most everybody."""
+    least, wanted = np.minimum(people, EXPECTED), importance / importance.sum()
+    low, high = 0.0, people.sum() / wanted[wanted > 0].min()
+    for _ in range(100):  # the factor at which the numbers add up
+        middle = (low + high) / 2
+        low, high = (middle, high) if np.clip(middle * wanted, least, people).sum() < n_labels else (low, middle)
+    exact = np.clip(high * wanted, least, people)
+    labels = np.floor(exact + 1e-9).astype(np.int64)
+    missing = max(0, min(n_labels, int(people.sum())) - int(labels.sum()))
+    labels[np.argsort(labels - exact, kind="stable")[:missing]] += 1
+    return np.asarray(np.minimum(labels, people))

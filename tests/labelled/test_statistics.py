@@ -1,0 +1,138 @@
+"""Rates with labels in bins: Wilson's and Miettinen and Nurminen's limits, brute force, and enumerated sizes."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.stats import binom, norm
+
+from skfairtest.inference.intervals import miettinen_nurminen, wilson
+from skfairtest.labelled.statistics import (
+    EXPECTED,
+    MOST_BINS,
+    LabelledRate,
+    bins_of,
+    disparity_limit,
+    disparity_statistic,
+)
+
+EVENT, GIVEN, OUTSIDE = (1.0, 1.0), (0.0, 1.0), (0.0, 0.0)
+Z = norm.isf(0.025)
+
+
+def side(first, labels, share, roles=(EVENT, GIVEN), people=np.inf):
+    first, labels, share = (np.atleast_1d(np.asarray(each, dtype=float)) for each in (first, labels, share))
+    kinds = roles if isinstance(roles, list) else [roles] * first.shape[-1]
+    return LabelledRate(first, labels, share, np.array(kinds), np.asarray(people))
+
+
+@pytest.mark.parametrize(("x", "n"), [(0, 20), (3, 20), (56, 70), (70, 70)])
+def test_one_bin_has_wilsons_limits_and_its_own_labels_are_what_it_is_worth(x, n):
+    rate = side(x, n, 1.0)
+    # Those of n - 1 people with the same rate, as the variance has the factor n / (n - 1).
+    assert rate.limits(Z) == pytest.approx([float(v) for v in wilson(x * (n - 1) / n, n - 1, Z)], abs=1e-7)
+    assert float(rate.worth) == pytest.approx(n)
+
+
+@pytest.mark.parametrize("disparity", ["difference", "ratio"])
+@pytest.mark.parametrize("counts", [(56, 70, 48, 80), (30, 400, 90, 500), (0, 60, 9, 60)])
+def test_one_bin_on_each_side_is_close_to_miettinen_and_nurminen(counts, disparity):
+    first, second = side(*counts[:2], 1.0), side(*counts[2:], 1.0)
+    found = [disparity_limit(first, second, disparity, Z, upper=upper) for upper in (False, True)]
+    assert found == pytest.approx([float(v) for v in miettinen_nurminen(*counts, Z, disparity)], rel=0.02, abs=0.01)
+
+
+def test_the_statistic_is_that_of_the_most_likely_rates_by_brute_force():
+    """The constrained likelihood of each side is maximised by SciPy, on a fine grid of the value that sides share."""
+
+    def square(rate, t):
+        slope, labels, first = rate.share, rate.labels, rate.first
+
+        def loss(p):
+            return -(first * np.log(p) + (labels - first) * np.log(1 - p)).sum()
+
+        start = np.clip(np.full(len(first), t), 0.01, 0.99)
+        bounds, equal = [(1e-9, 1 - 1e-9)] * len(first), {"type": "eq", "fun": lambda p: slope @ p - t}
+        p = minimize(loss, start, bounds=bounds, constraints=equal, method="SLSQP", options={"ftol": 1e-14}).x
+        n = labels.sum()
+        variance = n / (n - 2) * (slope**2 * p * (1 - p) / labels).sum() + (slope * (p - t) ** 2).sum() / rate.people
+        return -loss(p), (slope @ (first / labels) - t) ** 2 / variance
+
+    first, second = side([4, 9], [30, 12], [0.8, 0.2], people=500), side([2, 5], [25, 15], [0.7, 0.3], people=300)
+    for edge in (0.0, -0.1):
+        grid = np.linspace(0.08, 0.4, 161)
+        expected = max(np.add(square(first, t + edge), square(second, t)).tolist() for t in grid)[1]
+        assert float(disparity_statistic(first, second, np.asarray(edge), "difference")) ** 2 == pytest.approx(
+            expected, rel=5e-3
+        )
+
+
+def test_the_true_positive_rate_is_s1_over_s1_plus_s0():
+    rate = side([6, 9, 2], [10, 10, 20], [0.2, 0.2, 0.6], [(EVENT, OUTSIDE)] * 2 + [(GIVEN, OUTSIDE)])
+    s1, s0 = 0.2 * 0.6 + 0.2 * 0.9, 0.6 * 0.1
+    assert float(rate.value) == pytest.approx(s1 / (s1 + s0))
+    low, high = rate.limits(Z)
+    assert low < float(rate.value) < high
+    # The delta method of a ratio of independent sums, at rates with half a label of either kind.
+    p = (np.array([6, 9, 2]) + 0.5) / np.array([11, 11, 21])
+    s1, s0 = 0.2 * p[0] + 0.2 * p[1], 0.6 * p[2]
+    v1, v0 = (0.04 * (p * (1 - p))[:2] / 10).sum(), 0.36 * p[2] * (1 - p[2]) / 20
+    assert float(rate.variances[0]) == pytest.approx(40 / 37 * (s0**2 * v1 + s1**2 * v0) / (s1 + s0) ** 4)
+
+
+def test_shares_of_a_small_sample_add_their_variance():
+    population, sample = (side([3, 18], [40, 20], [0.7, 0.3], people=n) for n in (np.inf, 200))
+    p = np.array([3.5 / 41, 18.5 / 21])
+    share, mean = np.array([0.7, 0.3]), 0.7 * p[0] + 0.3 * p[1]
+    between = (share * (p - mean) ** 2).sum() / 200
+    assert float(sample.variances[0] - population.variances[0]) == pytest.approx(between)
+
+
+def test_data_sets_at_once_are_data_sets_one_by_one():
+    x = np.array([[1.0, 4.0], [0.0, 5.0], [8.0, 7.0]])
+    n, share = np.full((3, 2), 10.0), np.tile([0.6, 0.4], (3, 1))
+    together = side(x, n, share, people=np.full(3, 100.0))
+    found = disparity_statistic(together, together, np.full(3, 0.1), "difference")
+    for row, statistic in enumerate(found):
+        one = side(x[row], n[row], share[row], people=100.0)
+        assert float(disparity_statistic(one, one, np.asarray(0.1), "difference")) == pytest.approx(statistic, abs=1e-6)
+
+
+def test_sizes_are_right_when_every_outcome_of_few_labels_is_enumerated():
+    """Two groups of 12 labels, 8 and 4 in the bins of a judge: right, useless, inverted, good in one group only."""
+    n, share = np.array([8.0, 4.0]), np.array([0.7, 0.3])
+    x = np.stack(np.meshgrid(np.arange(9), np.arange(5), indexing="ij"), axis=-1).reshape(-1, 2).astype(float)
+    first, second = np.repeat(np.arange(45), 45), np.tile(np.arange(45), 45)
+    sides = [side(x[rows], np.tile(n, (2025, 1)), np.tile(share, (2025, 1)), people=np.full(2025, np.inf))
+             for rows in (first, second)]  # fmt: skip
+    rejected = np.abs(disparity_statistic(*sides, np.zeros(2025), "difference", rounds=3)) >= Z
+    for p1, p2 in [
+        ((0.05, 0.9), (0.05, 0.9)),
+        ((0.3, 0.3), (0.3, 0.3)),
+        ((0.4, 0.1), (0.4, 0.1)),
+        ((0.3, 0.3), (0.1, 0.767)),
+    ]:
+        law = [binom.pmf(x, n, p).prod(axis=1) for p in (p1, p2)]
+        assert share @ p1 == pytest.approx(share @ p2, abs=1e-3)
+        assert (law[0][first] * law[1][second])[rejected].sum() <= 0.055
+
+
+def test_bins_depend_on_scores_and_on_how_many_labels_there_are():
+    rng = np.random.default_rng(0)
+    score = rng.random(1000)
+    for n in (20, 100, 400):
+        labelled = (rng.permutation(1000) < n).astype(float)
+        bins = bins_of(score, labelled)
+        sizes, labels = np.bincount(bins), np.bincount(bins, labelled)
+        assert len(sizes) == min(max(2, n // 30), MOST_BINS)
+        assert (labels > 0).all()
+        assert (sizes * n / 1000 >= EXPECTED).all()
+        assert (np.diff(score[np.argsort(bins, kind="stable")][np.cumsum(sizes) - 1]) != 0).all()
+        starts = [score[bins == number].min() for number in range(len(sizes))]
+        assert starts == sorted(starts)
+
+
+def test_a_bin_without_a_label_is_joined_with_its_neighbour():
+    score = np.repeat([0.0, 0.5, 1.0], [50, 30, 20])
+    labelled = np.zeros(100)
+    labelled[:25] = labelled[50:60] = 1
+    assert np.bincount(bins_of(score, labelled, most=3)).tolist() == [50, 50]
