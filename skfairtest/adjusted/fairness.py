@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from skfairtest import readers
 from skfairtest._utils.base import check_seed, seed_sequence
@@ -14,17 +15,20 @@ from skfairtest._utils.checks import check_choice, is_integer
 from skfairtest._utils.errors import ParameterError, find_stack_level
 from skfairtest._utils.text import enumerated, label, name_of
 from skfairtest._utils.typing import Floats
-from skfairtest.adjusted.measure import Learning, People, doubts_of, measure_adjusted
+from skfairtest.adjusted.measure import AdjustedNull, Learning, People, doubts_of, measure_adjusted
+from skfairtest.adjusted.omitted import Omitted, omitted_variable, strengths
 from skfairtest.adjusted.report import OUTCOMES, AdjustedSetup, adjusted_document, caution
-from skfairtest.adjusted.residuals import CurvesThenTrees
+from skfairtest.adjusted.residuals import CurvesThenTrees, covariate_frame
 from skfairtest.comparisons.contrasts import contrasts_of, kept_groups
-from skfairtest.comparisons.core import Exclusion
+from skfairtest.comparisons.core import Comparison, Exclusion
 from skfairtest.comparisons.engine import Compared, judge
 from skfairtest.comparisons.frames import comparisons_frame, excluded_frame
 from skfairtest.comparisons.outcomes import numbers, own_outcome
 from skfairtest.comparisons.settings import Settings, check_settings
+from skfairtest.comparisons.unknown import with_p_values
 from skfairtest.report.document import Block
 from skfairtest.report.mixin import ReportMixin
+from skfairtest.sensitivity.result import Sensitivity
 from skfairtest.tables import Sample
 
 #: Columns of the frame, and what they are called in a test of groups.
@@ -199,6 +203,8 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         "confidence_interval", "comparisons", "excluded", "method", "adjust", "n_resamples", "groups", "pos_label",
         "n_samples",
     )  # fmt: skip
+
+    _not_written: ClassVar[tuple[str, ...]] = (*ReportMixin._not_written, "_biases")
 
     def __init__(
         self,
@@ -482,6 +488,9 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         self.caution_ = caution(doubts_of(sorted(result.findings, key=lambda one: one is not result.leading)))
         if self.concern_ and self.caution_:
             warnings.warn(self.caution_, UserWarning, stacklevel=find_stack_level())
+        by_name = {column.name: people.covariates[list(covariate_frame([column]))].to_numpy() for column in columns}
+        found = with_p_values(measured, [one.evidence.log_p for one in measured.comparisons])  # without people
+        self._biases = found, [_omitted(people, one, by_name) for one in measured.comparisons]
         self._setup = AdjustedSetup(
             outcome=OUTCOMES[self.of] if isinstance(self.of, str) else f"values of {name_of(self.of)}",
             share=set(np.unique(outcome).tolist()) <= {0.0, 1.0},
@@ -493,6 +502,68 @@ class AdjustedFairnessTest(Compared, ReportMixin):
             adjust=self.adjust_,
             models=tuple(None if model is None else type(model).__name__ for model in self._learners),
         )
+
+    def sensitivity(self, to: str = "confounding", *, at: Any = None) -> Sensitivity:
+        """Ask how far the verdict survives a confounder that is not among the covariates.
+
+        Parameters
+        ----------
+        to : {"confounding"}
+            What may be otherwise: a variable was not measured that the outcome and the group depend on.
+        at : float or array-like of float, optional
+            How strong it may be, in the frame: so many times as strong as the covariate whose omission would move the
+            disparity most. The largest strength that the verdict survives is looked for up to 20.
+
+        Returns
+        -------
+        Sensitivity
+            Its `frame` has the smallest and the largest disparity and p-value of each comparison; the covariate that
+            is the measure (``confounder``), and the shares of what the group and the covariates leave of the outcome
+            (``outcome_explained``), and the covariates of the group (``group_explained``), that the confounder is taken
+            to explain. With shares that are both ``robustness_value`` it would explain the whole disparity.
+
+        Raises
+        ------
+        ValueError
+            If it is a test with ``method="pcm"`` or ``adjust="max_t"``, or was read from JSON.
+
+        Notes
+        -----
+        The p-value is that of the hypothesis that the disparity is the bias. How strong covariates are is found by
+        least squares, also where other models predict.
+
+        References
+        ----------
+        C. Cinelli and C. Hazlett (2020), Making sense of sensitivity: extending omitted variable bias, Journal of the
+        Royal Statistical Society B 82, 39-67.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skfairtest import AdjustedFairnessTest
+        >>> rng = np.random.default_rng(0)
+        >>> man = rng.random(2000) < 0.5
+        >>> experience = rng.gamma(4, 2, 2000) + man
+        >>> pay = 30 + experience + 2 * man + rng.normal(size=2000) * 4
+        >>> test = AdjustedFairnessTest.from_predictions(
+        ...     None,
+        ...     pay,
+        ...     sensitive_features={"man": man},
+        ...     covariates={"experience": experience},
+        ...     random_state=0,
+        ... )
+        >>> print(test.sensitivity(at=1).sentence)
+        Significant disparity. The verdict survives up to an unmeasured confounder 1.3 times as strong as the strongest
+        covariate.
+        """
+        check_is_fitted(self)
+        check_choice("to", to, ("confounding",))
+        found: Any = getattr(self, "_biases", None)
+        if self.method_ == "pcm" or found is None:
+            given = "method='pcm'" if self.method_ == "pcm" else "a test that was read from JSON"
+            raise ParameterError(f"to='confounding' needs the residuals of method='gcm', and is not for {given}")
+        base, biases = found
+        return omitted_variable(base, biases, at)
 
     @property
     def _learners(self) -> tuple[Any, Any]:
@@ -517,3 +588,13 @@ class AdjustedFairnessTest(Compared, ReportMixin):
             if group not in large
         ]
         return large
+
+
+def _omitted(people: People, comparison: Comparison, covariates: dict[str, Floats]) -> Omitted | None:
+    """What the bias of a comparison follows from; None where its disparity is undefined."""
+    null, pair = comparison.null, people.pair(comparison.estimate.contrast)
+    assert isinstance(null, AdjustedNull)
+    if comparison.estimate.undefined:
+        return None
+    columns = {name: matrix[pair.rows] for name, matrix in covariates.items()}
+    return Omitted.of(null.residuals, strengths(people.outcome[pair.rows], pair.first, columns))

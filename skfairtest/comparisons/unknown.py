@@ -237,7 +237,7 @@ def with_p_values(measured: Measured, log_p: Sequence[float]) -> Result:
             one,
             estimate=replace(one.estimate, undefined="" if of_one < 0 else one.estimate.undefined),
             null=NullDistribution(one.null.question),
-            evidence=replace(one.evidence, log_p=of_one),
+            evidence=replace(one.evidence, log_p=max(of_one, float(np.finfo(float).min))),  # finite, to be compared
         )
         for one, of_one in zip(measured.comparisons, log_p, strict=True)
     ]

@@ -1,9 +1,7 @@
 """Sensitivity of tests of rates: to wrong labels, labels of selected people, missing groups, unmeasured confounders.
 
 Each comparison is tested over everything that is possible (`skfairtest.inference.relabelling`, and for missing groups
-`skfairtest.inference.unknown`). The verdict of the whole test may turn where it turns with the largest p-values of all
-comparisons, or with the smallest ones. Of several comparisons these need not be possible at the same time, so that a
-verdict may survive more than is said, and never less.
+`skfairtest.inference.unknown`).
 """
 
 from __future__ import annotations
@@ -16,15 +14,19 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skfairtest._utils.checks import check_choice
+from skfairtest._utils.checks import check_choice, finite_numbers
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.typing import Booleans, Floats, Integers
+from skfairtest._utils.typing import Booleans, Integers
 from skfairtest.comparisons.contrasts import BEST
 from skfairtest.comparisons.core import Comparison, Measured, Result
 from skfairtest.comparisons.family import p_of
-from skfairtest.comparisons.measure import by_labels, is_counted
+from skfairtest.comparisons.measure import by_labels, is_counted, label_table
 from skfairtest.comparisons.rates import RateNull
 from skfairtest.comparisons.unknown import Unassigned, UnknownNull, with_p_values
+from skfairtest.inference.intervals import mover, mover_ratio
+from skfairtest.inference.margin import normal_log_p
+from skfairtest.inference.misclassified import Corrected
+from skfairtest.inference.rates import Scale, answer, disparity_of, pair_disparity, quantiles
 from skfairtest.inference.relabelling import (
     Side,
     assigned_p_values,
@@ -32,14 +34,14 @@ from skfairtest.inference.relabelling import (
     disparity_ends,
     relabelled,
 )
+from skfairtest.inference.score import studentize
 from skfairtest.inference.unknown import PValueBounds
 from skfairtest.metrics import Rate
 from skfairtest.metrics.rates import CELLS
-from skfairtest.sensitivity.result import EVERY, ONE, VIOLATIONS, Sensitivity, largest_surviving
-
-#: P-values and disparities that the comparison at a place may have with an amount of a violation, in one group or
-#: (None) in every group.
-Bounds = Callable[[int, float, int | None], tuple[PValueBounds, tuple[float, float]]]
+from skfairtest.readers import is_label
+from skfairtest.sensitivity.analysis import Analysis, analysed, verdict_of
+from skfairtest.sensitivity.result import VIOLATIONS, Sensitivity
+from skfairtest.tables import Sample
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,10 @@ class Counted:
         Which of these show each rate's event, and who meets its condition.
     unassigned : Unassigned or None
         People of unknown group.
+    groups, labels : tuple
+        The names of the groups, and the labels.
+    pos_label : object
+        The positive one.
     """
 
     result: Result | None
@@ -65,6 +71,9 @@ class Counted:
     cells: Integers | None = None
     masks: Mapping[str, tuple[Booleans, Booleans]] = field(default_factory=dict)
     unassigned: Unassigned | None = None
+    groups: tuple[Any, ...] = ()
+    labels: tuple[Any, ...] = ()
+    pos_label: Any = None
 
     @classmethod
     def of(cls, result: Result) -> Self:
@@ -96,7 +105,8 @@ class Counted:
         # Without people.
         light = replace(measured, sample=None, metrics=(), by_metric={}, design=None, table=None)
         masks = {rate.name: rate.masks(CELLS) for rate in measured.metrics if isinstance(rate, Rate)}
-        return cls(replace(result, measured=light), "", cells, masks, unassigned)
+        names = tuple(sample.group_labels), tuple(sample.labels), measured.pos_label
+        return cls(replace(result, measured=light), "", cells, masks, unassigned, *names)
 
     @property
     def measured(self) -> Measured:
@@ -105,47 +115,8 @@ class Counted:
         return self.result.measured
 
 
-@dataclass(frozen=True)
-class Analysis:
-    """How an assumption is violated: bounds, amounts that may be survived, and groups in which it is violated alone.
-
-    `base` is what was found, where nothing is violated.
-    """
-
-    bounds: Bounds
-    candidates: Floats
-    base: Result
-    groups: tuple[int, ...] = ()
-
-    def ends(self, amount: float, group: int | None) -> tuple[list[Any], list[Result]]:
-        """The bounds of each comparison, and what would be found with the smallest and with the largest p-values."""
-        measured = self.base.measured
-        found = [self.bounds(place, amount, group) for place in range(len(measured.comparisons))]
-        return found, [with_p_values(measured, [getattr(p, end) for p, _ in found]) for end in ("low", "high")]
-
-    def turns(self, amount: float, group: int | None) -> bool:
-        """Whether the verdict may turn."""
-        return any(end.verdict.concern is not self.base.verdict.concern for end in self.ends(amount, group)[1])
-
-    def rows(self, amount: float, group: int | None) -> list[dict[str, Any]]:
-        """What each comparison may be."""
-        found, (low, high) = self.ends(amount, group)
-        ends = zip(found, self.base.findings, low.findings, high.findings, strict=True)
-        return [
-            {
-                "metric": one.estimate.metric, "group": one.estimate.group, "other": one.estimate.other,
-                "stratum": one.estimate.stratum, "disparity_low": disparity[0], "disparity_high": disparity[1],
-                "p_value_low": p_of(p.low), "p_value_high": p_of(p.high),
-                "p_value_adjusted_low": p_of(least.log_p_adjusted), "p_value_adjusted_high": p_of(most.log_p_adjusted),
-                "turns": one.concern is not least.concern or one.concern is not most.concern,
-                "attained": p.attained, "method": p.method,
-            }
-            for (p, disparity), one, least, most in ends
-        ]  # fmt: skip
-
-
-def sensitivity_of(counted: Counted, to: str, at: Any) -> Sensitivity:
-    """Analyse how far a test's verdict depends on an assumption.
+def sensitivity_of(counted: Counted, to: str, at: Any, known: Mapping[str, Any]) -> Sensitivity:
+    """Analyse how far a test's verdict depends on an assumption, given what else is known.
 
     Raises
     ------
@@ -158,47 +129,12 @@ def sensitivity_of(counted: Counted, to: str, at: Any) -> Sensitivity:
             f"to={to!r} is for rates of people who count alike, whose p-values are enumerated or asymptotic, and not "
             f"for {counted.refused}"
         )
-    violation = VIOLATIONS[to]
-    amounts, analysis = violation.amounts(at), KINDS[to](counted, counted.result)
-    within: dict[str, Sequence[int | None]] = {ONE: analysis.groups} if analysis.groups else {}
-    within[EVERY] = [None]
-    rows = [
-        {violation.parameter: amount, "within": where, **row}
-        for amount in amounts
-        for where, each in within.items()
-        for row in _together([analysis.rows(amount, group) for group in each])
-    ]
-    survives = {}
-    for where, each in within.items():
-
-        def turns(amount: float, each: Sequence[int | None] = each) -> bool:
-            return any(analysis.turns(amount, group) for group in each)
-
-        survives[where] = largest_surviving(turns, analysis.candidates)
-    strata = any(row["stratum"] is not None for row in rows)
-    unused = {"within": not analysis.groups, "stratum": not strata}
-    frame = pd.DataFrame(rows).drop(columns=[name for name, drop in unused.items() if drop])
-    question, concern = analysis.base.measured.settings.question, analysis.base.verdict.concern
-    if question.alternative == "equivalence":
-        verdict = "Not certified" if concern else "Certified"
-    else:
-        verdict = "Significant disparity" if concern else "No significant disparity"
-    return Sensitivity(to, verdict, frame, survives, violation, question.disparity)
-
-
-def _together(found: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Return the ends over what is possible in one group or another, a row for each comparison."""
-    out = []
-    for rows in zip(*found, strict=True):
-        ends = {
-            name: (min if name.endswith("_low") else max)(row[name] for row in rows)
-            for name in rows[0]
-            if name.endswith(("_low", "_high"))
-        }
-        widest = max(rows, key=lambda row: row["p_value_high"])
-        turns = any(row["turns"] for row in rows)
-        out.append({**widest, **ends, "turns": turns, "attained": all(row["attained"] for row in rows)})
-    return out
+    for name, value in known.items():
+        if value is not None and name not in KNOWN[to]:
+            raise ParameterError(f"{name} is not for to={to!r}, which takes {' and '.join(KNOWN[to]) or 'at alone'}")
+    if known["error_rates"] is not None:
+        return _corrected(counted, counted.result, at, known["error_rates"])
+    return analysed(KINDS[to](counted, counted.result, known), to, at)
 
 
 def _sides(counted: Counted, one: Comparison) -> tuple[list[int], list[int]]:
@@ -224,7 +160,7 @@ def _check_cells(counted: Counted, what: str) -> Integers:
     return counted.cells
 
 
-def _label_noise(counted: Counted, base: Result) -> Analysis:
+def _label_noise(counted: Counted, base: Result, known: Mapping[str, Any]) -> Analysis:
     cells = _check_cells(counted, "label_noise")
     n = cells.sum(axis=1)
 
@@ -236,13 +172,13 @@ def _label_noise(counted: Counted, base: Result) -> Analysis:
             ]
         ).sum(axis=0)
         event, given = counted.masks[one.estimate.metric]
-        found = relabelled(cells[groups].sum(axis=0), event, given, limits.tolist(), sum(budgets))
+        possible = relabelled(cells[groups].sum(axis=0), event, given, limits.tolist(), sum(budgets))
         # Where a group has no more labels to change, what is left of its share is not another group's.
         bound = len(groups) > 1 and any(k > c.min() for k, c in zip(budgets, cells[groups], strict=True))
-        return replace(found, attained=not bound)
+        return replace(possible, attained=not bound)
 
     @cache
-    def known(place: int, *budgets: tuple[int, ...]) -> tuple[PValueBounds, tuple[float, float]]:
+    def found(place: int, *budgets: tuple[int, ...]) -> tuple[PValueBounds, tuple[float, float]]:
         one = counted.measured.comparisons[place]
         if not any(map(sum, budgets)):
             return _as_found(one)
@@ -251,7 +187,7 @@ def _label_noise(counted: Counted, base: Result) -> Analysis:
 
     def bounds(place: int, amount: float, group: int | None) -> tuple[PValueBounds, tuple[float, float]]:
         sides = _sides(counted, counted.measured.comparisons[place])
-        return known(
+        return found(
             place, *(tuple(int(amount * n[g] + 1e-9) if group in (None, g) else 0 for g in of) for of in sides)
         )
 
@@ -272,7 +208,7 @@ def _completed(one: Comparison, first: Side, second: Side) -> tuple[PValueBounds
     return found, disparity_ends(first, second, null.scale, null.question.disparity)
 
 
-def _missing_groups(counted: Counted, base: Result) -> Analysis:
+def _missing_groups(counted: Counted, base: Result, known: Mapping[str, Any]) -> Analysis:
     unassigned = counted.unassigned
     if unassigned is None:
         raise ParameterError(
@@ -294,7 +230,153 @@ def _missing_groups(counted: Counted, base: Result) -> Analysis:
     return Analysis(bounds, np.arange(1001) / 1000, base)
 
 
-KINDS: dict[str, Callable[[Counted, Result], Analysis]] = {
+def _selection(counted: Counted, base: Result, known: Mapping[str, Any]) -> Analysis:
+    cells = _check_cells(counted, "selection")
+    for name in ("y_pred", "sensitive_features"):
+        if known[name] is None:
+            raise ParameterError(f"{name} is missing: to='selection' needs those of the people without labels")
+    low, high = _shares(known["positive_share"])
+    people = _without_labels(counted, known["y_pred"], known["sensitive_features"])
+    seen = cells[:, :2].sum(axis=1) / cells.sum(axis=1)
+
+    def side(one: Comparison, groups: list[int], factor: float) -> Side:
+        least, most = (np.clip(seen[groups] * times, low, high)[:, None] for times in (1 / factor, factor))
+        # Rounded outwards: of few people, some share is always within.
+        limits = np.stack([np.floor(least * people[groups] + 1e-9), np.ceil(most * people[groups] - 1e-9)]).sum(axis=1)
+        base_cells = cells[groups].sum(axis=0) + np.r_[0, 0, people[groups].sum(axis=0)]
+        return relabelled(base_cells, *counted.masks[one.estimate.metric], limits.T.astype(int).tolist())
+
+    def bounds(place: int, amount: float, group: int | None) -> tuple[PValueBounds, tuple[float, float]]:
+        one = counted.measured.comparisons[place]
+        first, second = (side(one, groups, amount) for groups in _sides(counted, one))
+        return _completed(one, first, second)
+
+    return Analysis(bounds, np.r_[np.geomspace(1, 100, 1000), np.inf], base)
+
+
+def _shares(asked: Any) -> tuple[float, float]:
+    found = finite_numbers((0.0, 1.0) if asked is None else asked)
+    if len(found) != 2 or not 0 <= found[0] <= found[1] <= 1:
+        raise ParameterError(f"positive_share must be two numbers, 0 <= low <= high <= 1; found {asked!r}")
+    return float(found[0]), float(found[1])
+
+
+def _without_labels(counted: Counted, y_pred: Any, sensitive_features: Any) -> Integers:
+    """Count the people without labels by group and prediction, the positive ones first."""
+    sample = Sample.from_predictions(None, y_pred, sensitive_features=sensitive_features)
+    strange = next((one for one in sample.labels if one not in counted.labels), None)
+    if strange is not None:
+        raise ParameterError(f"y_pred of people without labels holds {strange!r}; labels are {counted.labels!r}")
+    people = np.zeros((len(counted.groups), 2), dtype=np.int64)
+    counts, cells, _ = label_table(sample, {"y_pred"}, counted.pos_label)
+    for group, of_group in zip(sample.group_labels, counts[0], strict=True):
+        place = next((place for place, name in enumerate(counted.groups) if is_label(name, group)), None)
+        if place is None:
+            raise ParameterError(f"sensitive_features of people without labels hold {group!r}, which is no group")
+        people[place] = of_group[cells["y_pred"]].sum(), of_group[~cells["y_pred"]].sum()
+    return people
+
+
+def _confounding(counted: Counted, base: Result, known: Mapping[str, Any]) -> Analysis:
+    """Rosenbaum's bounds: the tests that all strata have the odds ratio gamma, and 1 / gamma, at their worst and best.
+
+    Given the totals of a stratum, people of equal covariates whose odds of being in the group differ by up to gamma
+    leave the events of the group between two noncentral hypergeometric distributions, with these odds ratios.
+    """
+    question = base.measured.settings.question
+    if question.margin_bounds is not None:
+        raise ParameterError("margin: to='confounding' bounds the test of equality: use margin=None")
+
+    def bounds(place: int, amount: float, group: int | None) -> tuple[PValueBounds, tuple[float, float]]:
+        one = counted.measured.comparisons[place]
+        null = one.null
+        assert isinstance(null, RateNull)
+        ratio = pair_disparity(null.pair, np.zeros(0), np.zeros(0), "odds_ratio")  # which needs no values
+        if amount == 1:
+            return _as_found(one)[0], (ratio, ratio)
+        # Against the observed direction the bias hides, along it it makes the disparity.
+        worst, best = (
+            answer(null.pair, Scale(), replace(question, disparity="odds_ratio", margin_bounds=odds))
+            for odds in ((1 / amount, amount), (amount, 1 / amount))
+        )
+        evidence = one.in_family.evidence.log_p
+        found = PValueBounds(min(best.log_p, evidence), max(worst.log_p, evidence), worst.method, None, attained=True)
+        return found, (ratio / amount, ratio * amount)
+
+    return Analysis(bounds, np.geomspace(1, 100, 1000), base)
+
+
+def _corrected(counted: Counted, base: Result, at: Any, error_rates: Any) -> Sensitivity:
+    """Test rates that are corrected for labels of which the probabilities of errors are known."""
+    cells, question = _check_cells(counted, "label_noise"), base.measured.settings.question
+    if at is not None:
+        raise ParameterError("at is not for error_rates, which say how many labels are wrong")
+    if question.margin_bounds is not None or counted.measured.settings.compare == "to_rest":
+        raise ParameterError(
+            "error_rates correct differences and ratios of two groups: use margin=None and compare='between_groups' or "
+            "'to_reference'"
+        )
+    errors = [_errors_of(error_rates, name) for name in counted.groups]
+    z, _ = quantiles("two-sided", base.findings[0].error)
+    rows, p = [], []
+    for finding in base.findings:
+        one, null = finding.estimate, finding.null
+        assert isinstance(null, RateNull)
+        scale, masks = null.scale, counted.masks[one.metric]
+        groups = [side[0] for side in _sides(counted, finding)]
+        first, second = (Corrected.of(cells[group], *masks, errors[group], z) for group in groups)
+        distance, spread = first.value - second.value, np.hypot(first.standard_error, second.standard_error)
+        p.append(
+            normal_log_p(float(studentize(distance, spread)), question.alternative) if distance == distance else 0.0
+        )
+        value, lower, upper = (
+            (scale.value(np.asarray(a)), scale.value(np.asarray(b)))
+            for a, b in zip(*((side.value, side.low, side.high) for side in (first, second)), strict=True)
+        )
+        if question.disparity == "ratio":
+            low, high = mover_ratio(value, lower, upper)
+        else:
+            low, high = mover(np.subtract, value, lower, upper)
+        rows.append(
+            {
+                "metric": one.metric, "group": one.group, "other": one.other, "value_group": float(value[0]),
+                "value_other": float(value[1]), "disparity": float(disparity_of(*value, question.disparity)),
+                "ci_low": float(low), "ci_high": float(high), "p_value": p_of(p[-1]),
+            }
+        )  # fmt: skip
+    result = with_p_values(base.measured, p)
+    frame = pd.DataFrame(rows)
+    frame["p_value_adjusted"] = [p_of(finding.log_p_adjusted) for finding in result.findings]
+    frame["concern"] = [finding.concern for finding in result.findings]
+    return Sensitivity("label_noise", verdict_of(result), frame, {}, VIOLATIONS["label_noise"], question.disparity)
+
+
+def _errors_of(error_rates: Any, group: Any) -> tuple[float, float]:
+    """The probabilities of a group's wrong labels: its own, or those of everybody."""
+    found = error_rates
+    if isinstance(error_rates, Mapping):
+        found = next((errors for name, errors in error_rates.items() if is_label(name, group)), None)
+        if found is None:
+            raise ParameterError(f"error_rates has none of group {group!r}: give two probabilities for every group")
+    errors = finite_numbers(found)
+    if len(errors) != 2 or errors.min() < 0 or errors.sum() >= 1:
+        raise ParameterError(
+            "error_rates must be two probabilities with a sum below 1, that a truly negative person is recorded as "
+            f"positive and a truly positive one as negative, or a dict of these by group; found {found!r}"
+        )
+    return float(errors[0]), float(errors[1])
+
+
+KINDS: dict[str, Callable[[Counted, Result, Mapping[str, Any]], Analysis]] = {
     "label_noise": _label_noise,
+    "selection": _selection,
     "missing_groups": _missing_groups,
+    "confounding": _confounding,
+}
+#: What else each of them may be told.
+KNOWN = {
+    "label_noise": ("error_rates",),
+    "selection": ("y_pred", "sensitive_features", "positive_share"),
+    "missing_groups": (),
+    "confounding": (),
 }

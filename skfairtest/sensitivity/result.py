@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skfairtest._utils.checks import finite_numbers
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import enumerated
 from skfairtest._utils.typing import Floats
@@ -56,8 +55,11 @@ class Violation:
         """
         if at is None:
             return list(self.grid)
-        found = finite_numbers(np.atleast_1d(at))
-        if not len(found) or found.min() < self.least or found.max() > self.most:
+        try:
+            found = np.atleast_1d(np.asarray(at, dtype=float))
+        except (TypeError, ValueError):
+            found = np.zeros(0)
+        if found.ndim != 1 or not len(found) or not ((found >= self.least) & (found <= self.most)).all():
             limits = (
                 f"between {self.least:g} and {self.most:g}" if np.isfinite(self.most) else f"from {self.least:g} on"
             )
@@ -70,7 +72,7 @@ VIOLATIONS = {
         "share", 0.0, 1.0, (0.0, 0.005, 0.01, 0.02, 0.05, 0.1), "{} wrong labels in {where}", "share of wrong labels"
     ),
     "selection": Violation(
-        "factor", 1.0, np.inf, (1.0, 1.25, 1.5, 2.0, 3.0, 5.0),
+        "factor", 1.0, np.inf, (1.0, 1.25, 1.5, 2.0, 3.0, np.inf),
         "{} times as many positives, or as few, among the people without labels as among the others of their group",
         "factor of the share positive among people without labels",
     ),
@@ -111,7 +113,7 @@ class Sensitivity:
     violation : Violation
         What amounts are.
     disparity : str
-        What disparities are: "difference", "ratio" or "odds ratio".
+        What disparities are: "difference", "ratio" or "odds_ratio".
 
     See Also
     --------
@@ -154,6 +156,8 @@ class Sensitivity:
     @property
     def sentence(self) -> str:
         """How far the verdict survives."""
+        if not self.survives:
+            return f"{self.verdict}, corrected for wrong labels with these probabilities."
         what = self.violation.survives
         if all(value >= self.violation.most for value in self.survives.values()):
             return f"{self.verdict}. The verdict survives any amount of what was assumed here."

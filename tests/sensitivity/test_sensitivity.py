@@ -5,9 +5,13 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.stats import binom, nchypergeom_fisher, norm
 
 from skfairtest import FairnessTest, SensitivityDisplay
 from skfairtest.datasets import load_compas
+from skfairtest.inference.rates import Pair, Question, Scale, answer
+from skfairtest.metrics import RATES
+from skfairtest.metrics.rates import CELLS
 
 ORDER = [(1, 1), (1, 0), (0, 1), (0, 0)]
 
@@ -189,3 +193,157 @@ def test_a_copy_has_the_analysis_and_a_test_from_json_says_that_it_has_none():
     assert again.frame.equals(found.frame)
     with pytest.raises(ValueError, match="read from JSON, which holds no counts"):
         FairnessTest.from_json(test.to_json()).sensitivity("label_noise")
+
+
+def strata_of(cells, **params):
+    """A test of selection rates of groups "a" and "b": events and people of both, in each stratum."""
+    rows = [
+        (place, group, int(i < events))
+        for place, (x1, d1, x2, d2) in enumerate(cells)
+        for group, events, people in (("a", x1, d1), ("b", x2, d2))
+        for i in range(people)
+    ]
+    stratum, group, selected = zip(*rows, strict=True)
+    return FairnessTest.from_predictions(
+        None,
+        selected,
+        sensitive_features={"g": group},
+        control_features={"c": stratum} if len(cells) > 1 else None,
+        metric="selection_rate",
+        **params,
+    )
+
+
+def test_rosenbaums_bounds_of_hammonds_pairs():
+    """Rosenbaum (2002), table 4.1: of 122 pairs in which one died of lung cancer, 110 times the smoker.
+
+    The upper bounds of the one-sided p-value with gamma 4, 5 and 6 are .0036, .03 and .1: normal ones, of a deviate
+    with two decimals. Ours are exact.
+    """
+    for gamma, published, digits in ((4, 0.0036, 4), (5, 0.03, 2), (6, 0.1, 1)):
+        p = gamma / (1 + gamma)
+        deviate = (109.5 - 122 * p) / np.sqrt(122 * p * (1 - p))
+        assert round(norm.sf(round(deviate, 2)), digits) == published
+        pairs = Pair(*np.array([(1, 1, 0, 1)] * 110 + [(0, 1, 1, 1)] * 12).T)
+        found = answer(pairs, Scale(), Question("odds_ratio", "greater", (1 / gamma, gamma)))
+        assert np.exp(found.log_p) == pytest.approx(binom.sf(109, 122, p))
+
+
+@pytest.mark.parametrize("gamma", [1.3, 2.0, 4.0])
+def test_confounding_bounds_are_tails_of_noncentral_hypergeometric_distributions(gamma):
+    strata = [(8, 12, 3, 10), (5, 9, 2, 8)]
+    one = strata_of(strata[:1], alternative="greater", reference_group="b")
+    row = one.sensitivity("confounding", at=gamma).frame.iloc[0]
+    for odds, end in ((gamma, "high"), (1 / gamma, "low")):
+        x1, d1, x2, d2 = strata[0]
+        tail = nchypergeom_fisher.sf(x1 - 1, d1 + d2, x1 + x2, d1, odds)
+        # The unconditional test of the fit may have a smaller p-value.
+        assert row[f"p_value_{end}"] == pytest.approx(tail if end == "high" else min(tail, one.p_value_))
+    both = strata_of(strata, alternative="greater", reference_group="b").sensitivity("confounding", at=gamma)
+    row = both.frame[both.frame["stratum"].isna()].iloc[0]
+    for odds, end in ((gamma, "high"), (1 / gamma, "low")):
+        first, second = (
+            nchypergeom_fisher.pmf(np.arange(d1 + 1), d1 + d2, x1 + x2, d1, odds) for x1, d1, x2, d2 in strata
+        )
+        assert row[f"p_value_{end}"] == pytest.approx(np.convolve(first, second)[13:].sum())
+    assert row["disparity_high"] / row["disparity_low"] == pytest.approx(gamma**2)
+
+
+def test_confounding_hides_and_makes_disparities():
+    clear, none = strata_of([(30, 40, 12, 40)]), strata_of([(20, 40, 20, 40)])
+    assert clear.sensitivity("confounding").survives["every group"] > 1.5
+    found = none.sensitivity("confounding", at=[1, 1.5, 5])
+    assert found.frame["turns"].tolist() == [False, False, True]
+    assert found.frame["p_value_high"].eq(1).all()
+    assert "changes the odds of being in a group by a factor of" in found.sentence
+
+
+LABELED = {"a": (9, 3, 2, 6), "b": (4, 8, 3, 5)}
+WITHOUT = ([1] * 3 + [0] * 4 + [1] * 2 + [0] * 5, {"g": ["a"] * 7 + ["b"] * 7})
+
+
+@pytest.mark.parametrize("metric", ["true_positive_rate", "false_positive_rate", "precision"])
+def test_selection_bounds_are_those_of_all_labels_that_people_without_may_have(metric):
+    test = fitted(LABELED, metric=metric, method="asymptotic")
+    params = {"y_pred": WITHOUT[0], "sensitive_features": WITHOUT[1]}
+    for share, at in (((0, 1), np.inf), ((0.2, 0.6), np.inf)):
+        row = test.sensitivity("selection", at=at, positive_share=share, **params).frame.iloc[0]
+        seen = []
+        for labels in product(
+            *(range(int(np.floor(share[0] * n)), int(np.ceil(share[1] * n)) + 1) for n in (3, 4, 2, 5))
+        ):
+            cells = {
+                group: (of[0] + k, of[1] + m, of[2] + n - k, of[3] + people - m)
+                for (group, of), (k, m), (n, people) in zip(
+                    LABELED.items(), (labels[:2], labels[2:]), ((3, 4), (2, 5)), strict=True
+                )
+            }
+            seen.append(relabelled_statistic(cells, metric))
+        p, disparity = np.array(seen).T
+        np.testing.assert_allclose(
+            row[["disparity_low", "disparity_high"]].tolist(), [disparity.min(), disparity.max()]
+        )
+        np.testing.assert_allclose(row["p_value_low"], p.min())
+        assert row["p_value_high"] >= p.max() - 1e-12
+
+
+def relabelled_statistic(cells, metric):
+    event, given = RATES[metric].masks(CELLS)
+    x1, d1, x2, d2 = (np.array([np.array(of)[mask].sum()]) for of in cells.values() for mask in (event, given))
+    log_p = answer(Pair(x1, d1, x2, d2), Scale(), Question(method="asymptotic")).log_p
+    return np.exp(log_p), float(x1[0] / d1[0] - x2[0] / d2[0])
+
+
+def test_with_the_factor_1_people_without_labels_are_as_those_of_their_group():
+    test = fitted({"a": (6, 4, 4, 6), "b": (3, 7, 7, 3)}, metric="accuracy")
+    y_pred, groups = [1] * 10 + [0] * 10, {"g": ["a"] * 10 + ["b"] * 10}
+    frame = test.sensitivity("selection", at=[1, 2], y_pred=y_pred, sensitive_features=groups).frame
+    # Five of ten people predicted positive are, of "a", and five of ten predicted negative are not, of "b".
+    assert frame.loc[0, ["disparity_low", "disparity_high"]].tolist() == pytest.approx([17 / 30 - 11 / 30] * 2)
+    assert frame.loc[1, "disparity_low"] < frame.loc[0, "disparity_low"]
+
+
+def test_known_error_rates_correct_values_and_verdict():
+    compas = load_compas()
+    race = compas.sensitive_features["race"].to_numpy()
+    two = np.isin(race, ["African-American", "Caucasian"])
+    test = FairnessTest.from_predictions(
+        compas.y_true[two], compas.y_pred[two], sensitive_features={"race": race[two]}, metric="equalized_odds"
+    )
+    plain = test.sensitivity("label_noise", error_rates=(0, 0)).frame
+    np.testing.assert_allclose(plain["disparity"], test.comparisons_["disparity"])
+    np.testing.assert_allclose(plain[["ci_low", "ci_high"]], test.comparisons_[["ci_low", "ci_high"]], atol=1e-3)
+    # If only white people's labels missed reoffenders, their false positives would be fewer still.
+    found = test.sensitivity("label_noise", error_rates={"African-American": (0, 0), "Caucasian": (0, 0.3)})
+    assert found.frame["value_other"][1] < plain["value_other"][1]
+    assert found.sentence.startswith("Significant disparity, corrected")
+
+
+@pytest.mark.parametrize(
+    ("to", "params", "says"),
+    [
+        ("selection", {}, "y_pred is missing: to='selection' needs"),
+        ("selection", {"y_pred": [1], "sensitive_features": {"g": ["z"]}}, "hold 'z', which is no group"),
+        ("selection", {"y_pred": ["yes"], "sensitive_features": {"g": ["a"]}}, "y_pred of people without labels holds"),
+        (
+            "selection",
+            {"y_pred": [1], "sensitive_features": {"g": ["a"]}, "positive_share": (0.5, 0.2)},
+            "positive_share must be two numbers",
+        ),
+        ("label_noise", {"y_pred": [1]}, "y_pred is not for to='label_noise', which takes error_rates"),
+        ("label_noise", {"error_rates": (0.6, 0.5)}, "error_rates must be two probabilities"),
+        ("label_noise", {"error_rates": {"a": (0, 0.1)}}, "error_rates has none of group 'b'"),
+        ("label_noise", {"error_rates": (0, 0.1), "at": 0.1}, "at is not for error_rates"),
+        ("confounding", {"at": 0.5}, "at must be one or several numbers from 1 on"),
+        ("missing_groups", {"positive_share": (0, 1)}, "positive_share is not for to='missing_groups'"),
+    ],
+)
+def test_what_is_not_for_an_analysis_is_refused(to, params, says):
+    with pytest.raises(ValueError, match=says):
+        fitted(LABELED, metric="recall").sensitivity(to, **params)
+
+
+def test_margins_have_no_bounds_of_confounding():
+    test = fitted(LABELED, metric="recall", margin=0.05)
+    with pytest.raises(ValueError, match="margin: to='confounding'"):
+        test.sensitivity("confounding")

@@ -1,0 +1,209 @@
+"""How far a verdict given covariates survives a confounder that was not measured (omitted-variable bias).
+
+A variable Z that was left out moves the coefficient of the group by at most
+
+    S sqrt(R2_Y R2_D / (1 - R2_D)),
+
+where S is the standard deviation of what covariates and group leave of the outcome, divided by that of what covariates
+leave of the group; R2_Y is the share that Z explains of the former, and R2_D that of the latter (Cinelli and Hazlett
+2020, equation 10; Chernozhukov et al. 2022 of partially linear models, which learn any curves). How large these shares
+may be is told by the covariates that were measured: Z is taken to explain k times as much as the strongest of them, by
+least squares (Cinelli and Hazlett 2020, section 4.4).
+
+References
+----------
+C. Cinelli and C. Hazlett (2020). Making sense of sensitivity: extending omitted variable bias. Journal of the Royal
+Statistical Society B 82, 39-67.
+V. Chernozhukov, C. Cinelli, W. Newey, A. Sharma and V. Syrgkanis (2022). Long story short: omitted variable bias in
+causal machine learning. arXiv 2112.13398.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.typing import Booleans, Floats
+from skfairtest.adjusted.statistics import Residuals, normal_log_p
+from skfairtest.comparisons.core import Result
+from skfairtest.inference.score import studentize
+from skfairtest.inference.unknown import PValueBounds
+from skfairtest.sensitivity.analysis import Analysis, analysed
+from skfairtest.sensitivity.result import Sensitivity
+
+#: A share of the variance up to which it counts as nothing.
+NOTHING = 1e-10
+
+
+@dataclass(frozen=True)
+class Strength:
+    """What a covariate explains of the outcome given the group, and of the group, beyond all other covariates.
+
+    Examples
+    --------
+    >>> confounder = Strength("grade", 0.1, 0.05).times(1.0)
+    >>> round(confounder.outcome, 4), round(confounder.group, 4)
+    (0.1235, 0.0526)
+    """
+
+    name: str
+    outcome: float
+    group: float
+
+    def times(self, k: float) -> Strength:
+        """A confounder k times as strong, which is unrelated to the covariate given the others.
+
+        Cinelli and Hazlett (2020), equations 54 and 57 of their appendix.
+        """
+        most = 1 - 1e-12
+        shared = self.group / (1 - self.group) if self.group < 1 else np.inf
+        group = k * shared
+        if group >= most or k * self.group >= most:
+            return Strength(self.name, 1.0, 1.0)
+        both = k * self.group**2 / ((1 - k * self.group) * (1 - self.group))
+        if both >= most or self.outcome >= most:
+            return Strength(self.name, 1.0, group)
+        times = (np.sqrt(k) + np.sqrt(both)) / np.sqrt(1 - both)
+        return Strength(self.name, min(1.0, float(times**2 * self.outcome / (1 - self.outcome))), group)
+
+    @property
+    def factor(self) -> float:
+        """By how many S it moves the coefficient."""
+        return float(np.sqrt(self.outcome * self.group / (1 - self.group))) if self.group < 1 else np.inf
+
+
+def strengths(outcome: Floats, group: Booleans, columns: Mapping[str, Floats]) -> list[Strength]:
+    """What each covariate, a matrix of columns, explains by least squares beyond all others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> x, z = rng.normal(size=(2, 5000))
+    >>> group = x + rng.normal(size=5000) > 0
+    >>> found = strengths(x + rng.normal(size=5000), group, {"x": x[:, None], "z": z[:, None]})
+    >>> [(one.name, round(one.outcome, 1), round(one.group, 1)) for one in found]
+    [('x', 0.4, 0.3), ('z', 0.0, 0.0)]
+    """
+    every = np.column_stack([outcome, group, *columns.values()]).astype(float)
+    every -= every.mean(axis=0)
+    spread = np.sqrt((every**2).mean(axis=0))
+    every /= np.where(spread > 0, spread, 1.0)
+    products = every.T @ every / len(every)
+    widths = [matrix.shape[1] for matrix in columns.values()]
+    ends = 2 + np.cumsum([0, *widths])
+
+    def left(of: int, given: list[int]) -> float:
+        """The share of the variance of a column that others leave."""
+        slopes = np.linalg.lstsq(products[np.ix_(given, given)], products[given, of], rcond=None)[0]
+        return max(0.0, float(1 - products[given, of] @ slopes))
+
+    everything = list(range(2, len(products)))
+    whole = left(0, [1, *everything]), left(1, everything)
+    out = []
+    for name, start, stop in zip(columns, ends, ends[1:], strict=False):
+        others = [place for place in everything if not start <= place < stop]
+        short = left(0, [1, *others]), left(1, others)
+        shares = (1 - full / less if less > NOTHING else 0.0 for full, less in zip(whole, short, strict=True))
+        out.append(Strength(name, *(max(0.0, share) for share in shares)))
+    return out
+
+
+@dataclass(frozen=True)
+class Omitted:
+    """What the bias of one comparison follows from: moments of the products of residuals, and measured covariates."""
+
+    coefficient: float
+    means: Floats
+    covariance: Floats
+    n: int
+    inflation: float
+    spread: float
+    covariates: tuple[Strength, ...]
+
+    @classmethod
+    def of(cls, residuals: Residuals, covariates: list[Strength]) -> Self:
+        """Take the moments of residuals."""
+        products, squares = residuals.sums(), residuals.squares
+        rest = residuals.outcome - residuals.coefficient * residuals.group
+        return cls(
+            residuals.coefficient,
+            np.array([products.mean(), squares.mean()]),
+            np.cov(products, squares, ddof=0),
+            len(products),
+            residuals.inflation,
+            float(np.sqrt((rest**2).mean() / (residuals.group**2).mean())),
+            tuple(covariates),
+        )
+
+    @property
+    def robustness(self) -> float:
+        """The share of both outcome and group, of what is left, that has to be explained to leave no disparity.
+
+        Cinelli and Hazlett (2020), equation 19.
+        """
+        f = abs(self.coefficient) / self.spread
+        return float((np.sqrt(f**4 + 4 * f**2) - f**2) / 2)
+
+    def confounder(self, k: float) -> Strength:
+        """A confounder k times as strong as the covariate whose omission would move the coefficient most."""
+        return max((one.times(k) for one in self.covariates), key=lambda one: one.factor)
+
+    def bias(self, k: float) -> float:
+        """By how much that moves the coefficient at most."""
+        return self.spread * self.confounder(k).factor if k else 0.0
+
+    def log_p(self, coefficient: float, alternative: str) -> float:
+        """P-value of the hypothesis that the group's coefficient is this one."""
+        if np.isinf(coefficient):
+            return 0.0 if alternative == ("greater" if coefficient > 0 else "less") else -np.inf
+        direction = np.array([1.0, -coefficient])
+        error = np.sqrt(direction @ self.covariance @ direction / self.n) * self.inflation
+        return normal_log_p(float(studentize(direction @ self.means, error)), alternative)
+
+    def bounds(self, k: float, alternative: str) -> tuple[PValueBounds, tuple[float, float]]:
+        """P-values and disparities that a confounder up to k times as strong may leave."""
+        bias = self.bias(k)
+        ends = [self.log_p(end, alternative) for end in (-bias, bias)]
+        hidden = abs(self.coefficient) <= bias and alternative == "two-sided"
+        found = PValueBounds(min(ends), 0.0 if hidden else max(ends), "gcm", None, attained=True)
+        return found, (self.coefficient - bias, self.coefficient + bias)
+
+
+def omitted_variable(base: Result, omitted: Sequence[Omitted | None], at: Any) -> Sensitivity:
+    """Analyse how far a verdict survives a confounder.
+
+    Raises
+    ------
+    ValueError
+        If amounts are no numbers in their range, or draws adjust the p-values.
+    """
+    if base.measured.settings.adjust == "max_t":
+        raise ParameterError("adjust='max_t' has no draws under a bias: use adjust='holm'")
+    question = base.measured.settings.question
+
+    def bounds(place: int, amount: float, group: int | None) -> tuple[PValueBounds, tuple[float, float]]:
+        known, one = omitted[place], base.measured.comparisons[place].in_family
+        if known is None or amount == 0:
+            log_p, disparity = one.evidence.log_p, one.estimate.disparity
+            return PValueBounds(log_p, log_p, "gcm", None, attained=True), (disparity, disparity)
+        return known.bounds(amount, question.alternative)
+
+    found = analysed(Analysis(bounds, np.linspace(0, 20, 2001), base), "omitted_variable", at)
+    amounts, n = found.frame["strength"], len(omitted)
+    each = [(omitted[place % n], amount) for place, amount in enumerate(amounts)]
+    confounders = [None if known is None else known.confounder(amount) for known, amount in each]
+    columns: dict[str, list[Any]] = {
+        "confounder": [one and one.name for one in confounders],
+        "outcome_explained": [one.outcome if one else np.nan for one in confounders],
+        "group_explained": [one.group if one else np.nan for one in confounders],
+        "robustness_value": [known.robustness if known else np.nan for known, _ in each],
+    }
+    for name, values in columns.items():
+        found.frame.insert(list(found.frame).index("disparity_low"), name, values)
+    del found.frame["metric"]  # there is one outcome
+    return found

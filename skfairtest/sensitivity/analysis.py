@@ -1,0 +1,119 @@
+"""From bounds of single comparisons to adjusted bounds over a grid, and to how far the verdict survives.
+
+The verdict of the whole test may turn where it turns with the largest p-values of all comparisons, or with the smallest
+ones. Of several comparisons these need not be possible at the same time, so that a verdict may survive more than is
+said, and never less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from skfairtest._utils.typing import Floats
+from skfairtest.comparisons.core import Result
+from skfairtest.comparisons.family import p_of
+from skfairtest.comparisons.unknown import with_p_values
+from skfairtest.inference.unknown import PValueBounds
+from skfairtest.sensitivity.result import EVERY, ONE, VIOLATIONS, Sensitivity, largest_surviving
+
+#: P-values and disparities that the comparison at a place may have with an amount of a violation, in one group or
+#: (None) in every group.
+Bounds = Callable[[int, float, int | None], tuple[PValueBounds, tuple[float, float]]]
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """How an assumption is violated: bounds, amounts that may be survived, and groups in which it is violated alone.
+
+    `base` is what was found, where nothing is violated.
+    """
+
+    bounds: Bounds
+    candidates: Floats
+    base: Result
+    groups: tuple[int, ...] = ()
+
+    def ends(self, amount: float, group: int | None) -> tuple[list[Any], list[Result]]:
+        """The bounds of each comparison, and what would be found with the smallest and with the largest p-values."""
+        measured = self.base.measured
+        found = [self.bounds(place, amount, group) for place in range(len(measured.comparisons))]
+        return found, [with_p_values(measured, [getattr(p, end) for p, _ in found]) for end in ("low", "high")]
+
+    def turns(self, amount: float, group: int | None) -> bool:
+        """Whether the verdict may turn."""
+        return any(end.verdict.concern is not self.base.verdict.concern for end in self.ends(amount, group)[1])
+
+    def rows(self, amount: float, group: int | None) -> list[dict[str, Any]]:
+        """What each comparison may be."""
+        found, (low, high) = self.ends(amount, group)
+        ends = zip(found, self.base.findings, low.findings, high.findings, strict=True)
+        return [
+            {
+                "metric": one.estimate.metric, "group": one.estimate.group, "other": one.estimate.other,
+                "stratum": one.estimate.stratum, "disparity_low": disparity[0], "disparity_high": disparity[1],
+                "p_value_low": p_of(p.low), "p_value_high": p_of(p.high),
+                "p_value_adjusted_low": p_of(least.log_p_adjusted), "p_value_adjusted_high": p_of(most.log_p_adjusted),
+                "turns": one.concern is not least.concern or one.concern is not most.concern,
+                "attained": p.attained, "method": p.method,
+            }
+            for (p, disparity), one, least, most in ends
+        ]  # fmt: skip
+
+
+def analysed(analysis: Analysis, to: str, at: Any) -> Sensitivity:
+    """Look at the amounts that are asked for, and for the largest one with which the verdict survives.
+
+    Raises
+    ------
+    ValueError
+        If amounts are no numbers in their range.
+    """
+    violation = VIOLATIONS[to]
+    amounts = violation.amounts(at)
+    within: dict[str, Sequence[int | None]] = {ONE: analysis.groups} if analysis.groups else {}
+    within[EVERY] = [None]
+    rows = [
+        {violation.parameter: amount, "within": where, **row}
+        for amount in amounts
+        for where, each in within.items()
+        for row in _together([analysis.rows(amount, group) for group in each])
+    ]
+    survives = {}
+    for where, each in within.items():
+
+        def turns(amount: float, each: Sequence[int | None] = each) -> bool:
+            return any(analysis.turns(amount, group) for group in each)
+
+        survives[where] = largest_surviving(turns, analysis.candidates)
+    strata = any(row["stratum"] is not None for row in rows)
+    unused = {"within": not analysis.groups, "stratum": not strata}
+    frame = pd.DataFrame(rows).drop(columns=[name for name, drop in unused.items() if drop])
+    disparity = "odds_ratio" if to == "confounding" else analysis.base.measured.settings.question.disparity
+    return Sensitivity(to, verdict_of(analysis.base), frame, survives, violation, disparity)
+
+
+def verdict_of(base: Result) -> str:
+    """Say what was found."""
+    concern = base.verdict.concern
+    if base.measured.settings.question.alternative == "equivalence":
+        return "Not certified" if concern else "Certified"
+    return "Significant disparity" if concern else "No significant disparity"
+
+
+def _together(found: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return the ends over what is possible in one group or another, a row for each comparison."""
+    out = []
+    for rows in zip(*found, strict=True):
+        ends = {
+            name: (min if name.endswith("_low") else max)(row[name] for row in rows)
+            for name in rows[0]
+            if name.endswith(("_low", "_high"))
+        }
+        widest = max(rows, key=lambda row: row["p_value_high"])
+        turns = any(row["turns"] for row in rows)
+        out.append({**widest, **ends, "turns": turns, "attained": all(row["attained"] for row in rows)})
+    return out
