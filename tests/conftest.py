@@ -46,7 +46,7 @@ COMPILED = any((Path(__file__).parent / "__pycache__").glob("test_*-pytest-*.pyc
 
 # Property tests ask for this number of examples, or a multiple of it: few at every change, many with
 # --hypothesis-profile=thorough, as .ci/run does.
-settings.register_profile("quick", max_examples=5)
+settings.register_profile("quick", max_examples=3)
 settings.register_profile("thorough", max_examples=50)
 settings.load_profile("quick")
 

@@ -77,6 +77,7 @@ def test_the_schemes_do_what_their_packages_do():
     assert competitors.without_zero((60, 60), people, np.random.default_rng(0))
 
 
+@pytest.mark.slow
 def test_a_package_elsewhere_decides_as_it_does_here(monkeypatch):
     monkeypatch.setenv("SKFAIRTEST_PEERS", sys.executable)
     here = _peers.run("statsmodels", DESIGNS, 2)

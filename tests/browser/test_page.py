@@ -69,7 +69,7 @@ hostile_page, notebook = (pytest.param(name, marks=pytest.mark.slow) for name in
 
 
 @pytest.mark.parametrize("name", ["compas", hostile_page, fair, notebook])
-@light_and_dark
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_it_is_accessible(browser, pages, name, scheme, thorough):
     browser.open(pages[name], scheme=scheme)
     if not thorough:  # rows of a table are alike
