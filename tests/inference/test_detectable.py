@@ -146,8 +146,11 @@ def test_no_ratio_to_zero_is_known():
 @pytest.mark.parametrize("alpha", [0.05, 0.05 / 50])
 @pytest.mark.parametrize("question", [
     Question(), Question(method="asymptotic"), Question(alternative="greater"), Question("ratio", "less"),
-    Question(margin_bounds=(-0.05, 0.05)), Question("ratio", margin_bounds=(0.8, 1.25)),
-    Question("difference", "greater", (-0.05, 0.05)), Question("difference", "equivalence", (-0.35, 0.35)),
+    Question(margin_bounds=(-0.05, 0.05)),
+    *(pytest.param(each, marks=pytest.mark.slow) for each in (
+        Question("ratio", margin_bounds=(0.8, 1.25)), Question("difference", "greater", (-0.05, 0.05)),
+        Question("difference", "equivalence", (-0.35, 0.35)),
+    )),
 ])  # fmt: skip
 def test_at_an_exact_size_every_kind_of_test_has_the_power_that_is_named(question, alpha, thorough):
     people = (120, 150) if thorough else (55, 65)
