@@ -35,15 +35,18 @@ try:
 except ImportError:  # joblib 1.6 depends on it instead
     import cloudpickle
 
-#: Pages whose examples fit many models: among the slow tests.
+#: Pages, and a docstring, whose examples fit many models: among the slow tests.
 LONG = ("adjusted", "calibration", "scale", "subgroups", "two_models", "unknown_groups")
-LONG_PAGES = ("doc/reports.md", "doc/scikit_learn.md", *(f"doc/guide/{name}.md" for name in LONG))
+LONG_PAGES = (
+    *("doc/individual.md", "doc/reports.md", "doc/scikit_learn.md", *(f"doc/guide/{name}.md" for name in LONG)),
+    "skfairtest/individual/fairness.py::skfairtest.individual.fairness.IndividualFairnessTest.compare",
+)
 #: Whether tests ran here before.
 COMPILED = any((Path(__file__).parent / "__pycache__").glob("test_*-pytest-*.pyc"))
 
 # Property tests ask for this number of examples, or a multiple of it: few at every change, many with
 # --hypothesis-profile=thorough, as .ci/run does.
-settings.register_profile("quick", max_examples=5)
+settings.register_profile("quick", max_examples=3)
 settings.register_profile("thorough", max_examples=50)
 settings.load_profile("quick")
 

@@ -260,12 +260,12 @@ CHECKED = {
     ],
     AuditedClassifier: [
         AuditedClassifierWithGroups(
-            LogisticRegression(), tests=FairnessTest(metric="accuracy"), cv=3, on_rejection="ignore"
+            LogisticRegression(), tests=FairnessTest(metric="accuracy"), cv=2, on_rejection="ignore"
         )
     ],
     AuditedRegressor: [
         AuditedRegressorWithGroups(
-            LinearRegression(), tests=FairnessTest(metric="mean_residual", **DRAWN), cv=3, on_rejection="ignore"
+            LinearRegression(), tests=FairnessTest(metric="mean_residual", **DRAWN), cv=2, on_rejection="ignore"
         )
     ],
     ComparablePairs: [ComparablePairsWithJudgements()],

@@ -77,6 +77,7 @@ def test_the_schemes_do_what_their_packages_do():
     assert competitors.without_zero((60, 60), people, np.random.default_rng(0))
 
 
+@pytest.mark.slow
 def test_a_package_elsewhere_decides_as_it_does_here(monkeypatch):
     monkeypatch.setenv("SKFAIRTEST_PEERS", sys.executable)
     here = _peers.run("statsmodels", DESIGNS, 2)
@@ -137,7 +138,7 @@ def test_individuals_without_infairness_keep_rows_without_figures(monkeypatch):
     monkeypatch.setenv("SKFAIRTEST_PEERS", sys.executable)
     if _peers.version_here(_individuals.PACKAGE):
         pytest.skip("inFairness is installed")
-    head, rows = competitors.individual_table(1, 300, np.random.SeedSequence(0))
+    head, rows = competitors.individual_table(1, 100, np.random.SeedSequence(0))
     assert {len(row) for row in rows} == {len(head)}
     assert [row[2] for row in rows[1:]] == list(_individuals.CALLS)
     assert all(row[1] == "not installed here" and set(row[3:]) == {None} for row in rows[1:])

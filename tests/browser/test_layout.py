@@ -17,9 +17,9 @@ from skfairtest.report.html import page
 
 pytestmark = pytest.mark.browser
 
-#: The longest one takes its time.
-fair = pytest.param("fair", marks=pytest.mark.slow)
-every_page = pytest.mark.parametrize("name", ["compas", "three", "hostile", fair])
+#: The longest ones take their time.
+three, fair = (pytest.param(name, marks=pytest.mark.slow) for name in ("three", "fair"))
+every_page = pytest.mark.parametrize("name", ["compas", three, "hostile", fair])
 
 UNFOLD = "document.querySelectorAll('details').forEach(each => { each.open = true })"
 #: Text of the page itself, not of its drawings, and the size of its letters.

@@ -129,13 +129,14 @@ def test_kappa_is_a_rate_between_minus_one_and_one():
 
 
 @pytest.mark.parametrize("metric", ["f1_macro", "matthews_corrcoef"])
-def test_few_errors_are_called_different_as_seldom_as_promised_and_found(metric):
+def test_few_errors_are_called_different_as_seldom_as_promised_and_found(metric, thorough):
     true, predicted = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
     functional, rng = functional_of(metric, true, predicted), np.random.default_rng(0)
     one, none, shares = np.ones(1), np.zeros(1), []
+    n_data = 400 if thorough else 100
     for wrong in (0.03, 0.15):
         found = 0
-        for _ in range(400):
+        for _ in range(n_data):
             sides = [
                 rng.multinomial(n, [0.5 - w / 2, w / 2, w / 2, 0.5 - w / 2]) for n, w in ((40, wrong), (800, 0.03))
             ]
@@ -145,6 +146,6 @@ def test_few_errors_are_called_different_as_seldom_as_promised_and_found(metric)
             form = EffectiveRates(rate[:1], rate[1:], n[:1], n[1:], one, none, none, "difference", skewed=True)
             distance, error = form.at(0.0)
             found += abs(distance) > norm.isf(0.025) * error
-        shares.append(found / 400)
-    assert shares[0] <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)
+        shares.append(found / n_data)
+    assert shares[0] <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / n_data)
     assert shares[1] > 0.7

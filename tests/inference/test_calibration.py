@@ -109,8 +109,8 @@ def test_strata_are_joined_in_the_order_of_scores():
 
 
 @pytest.mark.parametrize("curve", [lambda s: s, lambda s: 0.2 + 0.5 * s, lambda s: s**3])
-def test_groups_of_one_curve_and_different_scores_are_rejected_as_often_as_the_level_says(curve):
-    rng, rejected, data_sets = np.random.default_rng(5), 0, 400
+def test_groups_of_one_curve_and_different_scores_are_rejected_as_often_as_the_level_says(curve, thorough):
+    rng, rejected, data_sets = np.random.default_rng(5), 0, 400 if thorough else 100
     for number in range(data_sets):
         score = np.concatenate([rng.beta(2, 5, 100), rng.beta(4, 2.5, 300)])
         group, outcome = np.repeat([0, 1], [100, 300]), rng.random(400) < curve(score)

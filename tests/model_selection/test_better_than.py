@@ -37,7 +37,7 @@ def baseline():
     return Threshold().fit(None, None)
 
 
-def search(baseline, n=4800, seed=0, **params):
+def search(baseline, n=2400, seed=0, **params):
     X, y, group = people(n, np.random.default_rng(seed))
     scoring = {
         "accuracy": "accuracy",

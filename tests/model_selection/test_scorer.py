@@ -739,7 +739,7 @@ def test_thresholds_are_tuned_by_a_constrained_score(people):
     X, y, sex = people
     scorer = make_fairness_scorer("demographic_parity", maximize="balanced_accuracy", tolerance=0.9)
     with config_context(enable_metadata_routing=True):
-        given = {"cv": 3, "thresholds": 20}
+        given = {"cv": 2, "thresholds": 8}
         tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring=scorer, **given).fit(
             X, y, sensitive_features=sex
         )

@@ -256,8 +256,8 @@ def test_a_search_scores_by_what_is_maximized():
         refit=select_fair("acc", "fair", tolerance=0.6),
     ).fit(people, y)  # fmt: skip
     assert search.score(people, y) == search.best_estimator_.score(people, y)
-    nested = cross_val_score(search, people, y, error_score="raise")
-    assert nested.shape == (5,)
+    nested = cross_val_score(search, people, y, cv=2, error_score="raise")
+    assert nested.shape == (2,)
     assert (nested > 0.5).all()
     choose = select_fair("acc", "fair", tolerance=0.6)
     assert choose == "acc"

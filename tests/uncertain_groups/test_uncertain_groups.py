@@ -93,7 +93,8 @@ def test_intervals_contain_the_estimate_and_agree_with_the_p_values():
     ],
 )
 def test_containers_and_the_order_of_columns_are_the_same(container):
-    pd.testing.assert_frame_equal(run(container(LIKELY)).comparisons_, run().comparisons_)
+    ours, theirs = (run(likely, n_resamples=99).comparisons_ for likely in (container(LIKELY), LIKELY))
+    pd.testing.assert_frame_equal(ours, theirs)
 
 
 def test_columns_without_names_are_numbered():
@@ -186,7 +187,7 @@ def test_nearly_certain_groups_have_the_score_test_of_certain_ones(estimate):
     r = 25 / 515
     z = -0.05 / np.sqrt(r * (1 - r) * (1 / 15 + 1 / 500))
     assert exact.p_value_ == 1.0
-    for doubt in (1e-12, 1e-9, 1e-6, 1e-4):
+    for doubt in (1e-12, 1e-8, 1e-4):
         y, likely = nearly_certain((0, 25), (15, 500), doubt)
         test = UncertainGroupsTest.from_predictions(
             None, y, sensitive_features=likely, estimate=estimate, random_state=0, n_resamples=999
@@ -216,7 +217,7 @@ def test_what_probabilities_do_not_identify_is_not_certified():
 def test_tests_and_intervals_do_not_contradict_each_other(alternative, estimate, disparity):
     margin = {"difference": 0.1, "ratio": 0.8}[disparity] if alternative == "equivalence" else None
     null = {"difference": 0.0, "ratio": 1.0}[disparity]
-    for first in (4, 9, 14, 22, 34):
+    for first in (4, 14, 34):
         y, likely = nearly_certain((first, 60), (40, 200), 0.02)
         test = UncertainGroupsTest.from_predictions(
             None, y, sensitive_features=likely, alternative=alternative, estimate=estimate, disparity=disparity,
