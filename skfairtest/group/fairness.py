@@ -395,7 +395,7 @@ class FairnessTest(GroupsTest):
         self._null_histogram = drawn if isinstance(leading.null, RateNull) else drawn()
         # What the power of the strongest evidence follows from.
         self._supposed = Supposed.of(leading, result)
-        self._breaking = breaking_point_of([result])
+        self._breaking = breaking_point_of(result)
         self._keep_parameters()
 
     @property
