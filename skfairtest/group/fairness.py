@@ -37,6 +37,8 @@ from skfairtest.group.report import group_document, group_title
 from skfairtest.metrics import Metric
 from skfairtest.readers import classes_of
 from skfairtest.report.document import Block
+from skfairtest.sensitivity.rates import Counted, sensitivity_of
+from skfairtest.sensitivity.result import Sensitivity
 from skfairtest.tables import Sample
 
 
@@ -287,6 +289,8 @@ class FairnessTest(GroupsTest):
         "disparity_bounds", "p_value_bounds", "bounds",
     )  # fmt: skip
 
+    _not_written: ClassVar[tuple[str, ...]] = (*GroupsTest._not_written, "_counted")
+
     def __init__(
         self,
         estimator: Any = None,
@@ -393,8 +397,8 @@ class FairnessTest(GroupsTest):
         # Counts may wait until somebody looks at them; people are not kept for that.
         drawn = partial(null_histogram_of, leading)
         self._null_histogram = drawn if isinstance(leading.null, RateNull) else drawn()
-        # What the power of the strongest evidence follows from.
-        self._supposed = Supposed.of(leading, result)
+        # What the power of the strongest evidence follows from, and the sensitivity of the verdict.
+        self._supposed, self._counted = Supposed.of(leading, result), Counted.of(result)
         self._breaking = breaking_point_of(result)
         self._keep_parameters()
 
@@ -447,6 +451,59 @@ class FairnessTest(GroupsTest):
             self._values, self._setup, self.variance_, metric=metric, group=group, other=other, standard=standard
         )
         return replace(found, pos_label=self.pos_label_)
+
+    def sensitivity(self, to: str, *, at: Any = None) -> Sensitivity:
+        """Ask how far the verdict depends on an assumption that the data cannot check.
+
+        Parameters
+        ----------
+        to : {"label_noise", "missing_groups"}
+            What may be otherwise. "label_noise": up to a share of each group's true labels are wrong, which ones is not
+            known; in one group, all others being right, and in every group. "missing_groups": up to a share of the
+            people of unknown group may be in any group, while the others are missing by chance (the test was fitted
+            with ``missing="exclude"`` or ``"bounds"``).
+        at : float or array-like of float, optional
+            Shares in the frame; the largest one that the verdict survives is looked for among all shares.
+
+        Returns
+        -------
+        Sensitivity
+            Its `frame` has the smallest and the largest disparity and p-value of each comparison; printing it begins
+            with how far the verdict survives.
+
+        Raises
+        ------
+        ValueError
+            If there is no such analysis of this test: of rates of people who count alike alone, by exact or asymptotic
+            tests; of true labels alone if a rate reads these; not of a test that was read from JSON.
+
+        Notes
+        -----
+        Labels that may be wrong are those that would have the largest effect: the analysis says what could be, not what
+        is likely. Comparisons that are left out because nobody meets the condition stay left out; where nobody would be
+        left to meet it, the p-value is 1. Where few labels may be wrong in few people, every completed table is tested
+        exactly; in larger tables the p-values are the smallest and the largest of the score test (``method`` is then
+        "asymptotic"). Adjusted p-values are bounds where there are several comparisons, whose own ends need not be
+        possible together.
+
+        Examples
+        --------
+        >>> from skfairtest import FairnessTest
+        >>> from skfairtest.datasets import load_compas
+        >>> compas = load_compas()
+        >>> test = FairnessTest.from_predictions(
+        ...     compas.y_true,
+        ...     compas.y_pred,
+        ...     sensitive_features=compas.sensitive_features["sex"],
+        ...     metric="accuracy",
+        ... )
+        >>> print(test.sensitivity("label_noise", at=0.01).sentence)
+        No significant disparity. The verdict survives up to 2.7% wrong labels in one group and 1.3% wrong labels in
+        every group.
+        """
+        check_is_fitted(self)
+        counted = getattr(self, "_counted", Counted(None, "a test that was read from JSON, which holds no counts"))
+        return sensitivity_of(counted, to, at)
 
     def _found(self) -> dict[str, Any]:
         return {**super()._found(), "by_group": self._values}
