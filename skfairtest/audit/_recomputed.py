@@ -177,7 +177,7 @@ def _scale(part: AuditPart, metric: str, record: AuditRecord) -> Scale | None:
     return Scale() if part.setup.is_percentage(metric) else None
 
 
-def _events(scale: Scale, row: Mapping[str, Any]) -> int:
+def events_of(scale: Scale, row: Mapping[str, Any]) -> int:
     """How many of the people that a value rests on it counts."""
     shares = scale.value(np.arange(row["n_effective"] + 1) / max(row["n_effective"], 1))
     nearest = int(np.abs(shares - row["value"]).argmin()) if row["n_effective"] else 0
@@ -198,7 +198,7 @@ def _of_counts(part: AuditPart, record: AuditRecord, settings: Settings, error: 
         if scale is None:
             continue
         try:
-            row["events"] = _events(scale, row)
+            row["events"] = events_of(scale, row)
         except ValueError as wrong:
             raise ValueError(f"by_group[{i}].{wrong}") from wrong
         shown = group_values(np.array([[row["events"]]]), d, scale, settings)

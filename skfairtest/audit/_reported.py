@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, overload
 
@@ -10,8 +11,10 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest.audit._recomputed import recomputed
+from skfairtest.audit.breaking import breaking_point_of_record
 from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.audit.report import audit_document, summary_frame
+from skfairtest.comparisons.breaking import BreakingPoint, shown_breaking_point
 from skfairtest.comparisons.engine import Compared
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.paired.fairness import PairedFairnessTest
@@ -30,6 +33,7 @@ class ReportedAudit(Compared, ReportMixin):
     def _set(self, record: AuditRecord) -> None:
         """Take fitted attributes from a record, wherever it comes from."""
         self.record_ = record
+        self.__dict__.pop("_breaking", None)
         self.individual_: IndividualFairnessTest | None = None
         self.scan_: SubgroupScan | None = None
         self.impact_ = None if record.impact is None else record.impact.frame
@@ -47,6 +51,20 @@ class ReportedAudit(Compared, ReportMixin):
         self.rejected_ = self.concern_ = record.verdict.concern
         self.pos_label_ = record.verdict.pos_label
         self.n_samples_ = record.verdict.n_samples
+
+    @cached_property
+    def _breaking(self) -> BreakingPoint | str:
+        return breaking_point_of_record(self.record_)
+
+    @property
+    def breaking_point_(self) -> pd.DataFrame:
+        """With how few decisions, and true labels, of one group each verdict would turn."""
+        check_is_fitted(self)
+        frame = shown_breaking_point(self, self._breaking).copy()
+        features = [part.feature for part in self.record_.parts for _ in range(len(part.comparisons))]
+        kinds = frame["changed"].nunique()
+        frame.insert(0, "feature", pd.Series([*features, None] * kinds, dtype=object))
+        return frame
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything that reports are made from, as plain Python objects.

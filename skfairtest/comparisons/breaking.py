@@ -15,7 +15,7 @@ import pandas as pd
 
 from skfairtest._utils.typing import Integers
 from skfairtest.comparisons.contrasts import BEST, Design, groups_of
-from skfairtest.comparisons.core import Estimate, Measured, Result
+from skfairtest.comparisons.core import Measured, Result
 from skfairtest.comparisons.frames import frame_of
 from skfairtest.comparisons.measure import is_counted, label_table
 from skfairtest.comparisons.rates import scale_of
@@ -108,56 +108,44 @@ def shown_breaking_point(test: Any, found: BreakingPoint | str) -> pd.DataFrame:
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
-    """One grouping: who is compared with whom by what, the p-values found, and the comparisons that are shown."""
+class Part:
+    """One grouping: who is compared with whom by what, and the comparisons that are shown, with their groups' labels.
+
+    `tested` has the hypotheses of metrics that are no rates, and the logarithms of their p-values.
+    """
 
     design: Design
     metrics: tuple[Metric, ...]
     tested: Mapping[tuple[str, Contrast], tuple[Equality | None, float]]
-    shown: tuple[Estimate, ...]
+    shown: tuple[tuple[str, Any, Any, Contrast], ...]
 
 
-def breaking_point_of(
-    results: Sequence[Result], whole: Sample | None = None, *, together: bool = False
-) -> partial[BreakingPoint] | str:
-    """What breaking points of results follow from, put together when it is asked for; or why there are none.
-
-    Parameters
-    ----------
-    results : sequence of Result
-        One family.
-    whole : Sample, optional
-        The people in the smallest groups, of which all groupings are made; None: those of the only grouping.
-    together : bool
-        Whether it is the family of an audit.
-    """
-    first = results[0].measured
-    reason = _reason(first)
+def breaking_point_of(result: Result) -> partial[BreakingPoint] | str:
+    """What breaking points of a result follow from, put together when it is asked for; or why there are none."""
+    measured = result.measured
+    reason = reason_of(measured)
     if reason:
         return reason
-    parts = []
-    for result in results:
-        design, table = result.measured.design, result.measured.table
-        assert table is not None
-        tested = {
-            (one.estimate.metric, one.estimate.contrast): (one.estimate.hypothesis, one.in_family.evidence.log_p)
-            for one in result.measured.comparisons
-        }
-        # People are not kept for that, their counts are.
-        design = replace(design, sample=Sample.from_table(table))
-        shown = tuple(finding.estimate for finding in result.findings)
-        parts.append(_Part(design, result.measured.metrics, tested, shown))
-    counted = parts[0].design.sample
-    if whole is not None:
-        counted = Sample.from_table(whole.table(counted.columns))
-    return partial(_made, parts, counted, results[0].verdict.adjust, first.pos_label, together=together)
+    assert measured.table is not None
+    # People are not kept for that, their counts are.
+    counted = Sample.from_table(measured.table)
+    tested = {
+        (one.estimate.metric, one.estimate.contrast): (one.estimate.hypothesis, one.in_family.evidence.log_p)
+        for one in measured.comparisons
+    }
+    estimates = [finding.estimate for finding in result.findings]
+    shown = tuple((one.metric, one.group, one.other, one.contrast) for one in estimates)
+    part = Part(replace(measured.design, sample=counted), measured.metrics, tested, shown)
+    return partial(breaking_points, [part], counted, result.verdict.adjust, measured.pos_label, together=False)
 
 
-def _made(parts: Sequence[_Part], whole: Sample, adjust: str | None, positive: Any, *, together: bool) -> BreakingPoint:
+def breaking_points(
+    parts: Sequence[Part], whole: Sample, adjust: str | None, positive: Any, *, together: bool
+) -> BreakingPoint:
+    """Put together what breaking points follow from."""
     first = parts[0]
     rates = {metric.name: metric for metric in first.metrics if isinstance(metric, Rate)}
-    others = [metric for metric in first.metrics if metric.name not in rates]
-    counts, known = _counts(whole, {name for rate in rates.values() for name in rate.reads}, positive)
+    counts = _counts(whole, {name for rate in rates.values() for name in rate.reads}, positive)
     listed, places = _hypotheses(parts, whole, rates)
     same = distinct([one.equality for one in listed])
     hypothesis = {place: number for number, own in enumerate(same) for place in own}
@@ -188,15 +176,15 @@ def _made(parts: Sequence[_Part], whole: Sample, adjust: str | None, positive: A
         together=together,
     )
     rows = [
-        (one, hypothesis[places[number, one.metric, one.contrast]])
+        (metric, group, other, hypothesis[places[number, metric, contrast]])
         for number, part in enumerate(parts)
-        for one in part.shown
+        for metric, group, other, contrast in part.shown
     ]
     return BreakingPoint(
         decided,
         tuple(whole.group_labels),
-        tuple((one.metric, one.group, one.other, place) for one, place in rows),
-        tuple(name for name in CHANGED if name in known and not any(name in metric.reads for metric in others)),
+        tuple(rows),
+        changeable(first.metrics),
     )
 
 
@@ -215,7 +203,7 @@ class _Hypothesis:
 
 
 def _hypotheses(
-    parts: Sequence[_Part], whole: Sample, rates: Mapping[str, Rate]
+    parts: Sequence[Part], whole: Sample, rates: Mapping[str, Rate]
 ) -> tuple[list[_Hypothesis], dict[tuple[int, str, Contrast], int]]:
     """All comparisons, also those that are undefined as counts are; and the place of each."""
     listed: list[_Hypothesis] = []
@@ -249,12 +237,26 @@ def _hypotheses(
     return listed, places
 
 
-def _reason(measured: Measured) -> str:
+#: Why there is no breaking point.
+NO_RATE = "no metric is a rate, whose test follows from counts of decisions"
+ALL_READ = "metrics that are no rates would change with what rates read"
+
+
+def changeable(metrics: Sequence[Metric]) -> tuple[str, ...]:
+    """The columns, of `CHANGED`, that rates read and no other metric does."""
+    others = frozenset().union(*(metric.reads for metric in metrics if not isinstance(metric, Rate)))
+    reads = frozenset().union(*(metric.reads for metric in metrics if isinstance(metric, Rate)))
+    return tuple(name for name in CHANGED if name in reads - others)
+
+
+def reason_of(measured: Measured) -> str:
     """Why there is no breaking point."""
     settings, sample = measured.settings, measured.sample
     assert sample is not None
     if not any(isinstance(metric, Rate) for metric in measured.metrics):
-        return "no metric is a rate, whose test follows from counts of decisions"
+        return NO_RATE
+    if not changeable(measured.metrics):
+        return ALL_READ
     if not is_counted(sample, settings):
         return "people have weights, or come in clusters"
     if settings.question.method in ("permutation", "bootstrap") or settings.adjust == "max_t":
@@ -270,7 +272,7 @@ def _reason(measured: Measured) -> str:
     return ""
 
 
-def _counts(sample: Sample, names: set[str], positive: Any) -> tuple[Integers, set[str]]:
+def _counts(sample: Sample, names: set[str], positive: Any) -> Integers:
     """Count people by group, true label and prediction, (groups, 2, 2); one that no rate reads is negative."""
     positive = sample.labels[-1] if positive is None else positive
     found, cells, _ = label_table(sample, names, positive)
@@ -279,4 +281,4 @@ def _counts(sample: Sample, names: set[str], positive: Any) -> tuple[Integers, s
     place = [cells[name].astype(np.int64) if name in cells else nothing for name in ("y_true", "y_pred")]
     for cell, (true, predicted) in enumerate(zip(*place, strict=True)):
         counts[:, true, predicted] += found[0, :, cell]
-    return counts, set(cells)
+    return counts

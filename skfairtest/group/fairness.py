@@ -399,7 +399,7 @@ class FairnessTest(GroupsTest):
         self._null_histogram = drawn if isinstance(leading.null, RateNull) else drawn()
         # What the power of the strongest evidence follows from, and the sensitivity of the verdict.
         self._supposed, self._counted = Supposed.of(leading, result), Counted.of(result)
-        self._breaking = breaking_point_of([result])
+        self._breaking = breaking_point_of(result)
         self._keep_parameters()
 
     @property

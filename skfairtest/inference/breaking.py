@@ -260,9 +260,11 @@ class Decided:
         if columns is not None:
             open_ &= np.isin(np.arange(len(now)), np.arange(len(now))[list(columns)])
         while open_.any() and done < reach.max(initial=0):
-            changes = self._changes(reach, done, radius)
-            if looked_at and looked_at + len(changes) * len(now) > _LOOKED_AT:
+            # About half of the changes by at most so many in each direction are by so many people.
+            n_changes = int((np.minimum(reach, radius).sum(axis=2) + 1).prod(axis=1).sum())
+            if done and looked_at + n_changes // 2 * len(now) > _LOOKED_AT:
                 break
+            changes = self._changes(reach, done, radius)
             looked_at += len(changes) * len(now)
             self._keep(
                 out, changes, self.settle(changes, now, np.broadcast_to(open_, (len(changes), len(now)))), every=True
@@ -329,6 +331,10 @@ class Decided:
             _, turned = settled(path, middle, column[:, None] == np.arange(len(now)))
             found = turned[np.arange(len(column)), column]
             low, high = np.where(found, low, middle), np.where(found, middle, high)
+            fewest = np.full(len(now), np.iinfo(np.int64).max)
+            np.minimum.at(fewest, column, high)
+            kept = low < fewest[column]
+            path, column, low, high = path[kept], column[kept], low[kept], high[kept]
         changes, _ = settled(path, high, np.zeros((len(path), len(now)), dtype=bool))
         for one in np.unique(column).tolist():
             own = changes[column == one]

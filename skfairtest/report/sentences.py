@@ -763,5 +763,5 @@ def _otherwise(row: Mapping[str, Any]) -> str:
 
 
 def _tied(row: Mapping[str, Any], names: Sequence[str]) -> str:
-    tied = [f"as many of {people_of(names, group)}" for group in row["tied"]]
-    return "".join(f" (or {one})" for one in [*tied, *(["fewer may suffice"] if row["search"] == "bisection" else [])])
+    tied = [f"or as many of {people_of(names, group)}" for group in row["tied"]]
+    return "".join(f" ({one})" for one in [*tied, *(["fewer may suffice"] if row["search"] == "bisection" else [])])

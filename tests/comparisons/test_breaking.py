@@ -71,10 +71,10 @@ def by_brute_force(counts: np.ndarray, params: dict[str, Any], kind: str) -> dic
     return {key: found.get(key, (None, set())) for key in now}
 
 
-def drawn(rng: np.random.Generator) -> tuple[np.ndarray, dict[str, Any]]:
-    """A random table, and a random test of it."""
+def drawn(rng: np.random.Generator, most: int) -> tuple[np.ndarray, dict[str, Any]]:
+    """A random table with at most so many people in a group, half as many of more than two; and a test of it."""
     n_groups = int(rng.choice([2, 2, 2, 3, 3, 4]))
-    most = int(rng.integers(2, 13 if n_groups == 2 else 7))
+    most = int(rng.integers(2, 1 + (most if n_groups == 2 else most // 2)))
     shape = rng.dirichlet([0.5] * 4, n_groups)
     counts = np.stack([rng.multinomial(rng.integers(2, most + 1), p) for p in shape])
     params: dict[str, Any] = {"metric": str(rng.choice([*RATES, *CRITERIA]))}
@@ -133,8 +133,8 @@ def remembered():
 @pytest.mark.filterwarnings("ignore")
 def test_breaking_points_are_those_of_every_change_tested_anew(thorough):
     n_turned = n_none = 0
-    for seed in range(5000 if thorough else 12):
-        counts, params = drawn(np.random.default_rng([38, seed]))
+    for seed in range(5000 if thorough else 8):
+        counts, params = drawn(np.random.default_rng([38, seed]), 12 if thorough else 4)
         try:
             test = FairnessTest.from_table(table_of(counts), **params)
         except ValueError:  # nothing is defined, or a parameter has no meaning there
@@ -150,8 +150,8 @@ def test_breaking_points_are_those_of_every_change_tested_anew(thorough):
                 people = None if row.n_changed is pd.NA else row.n_changed
                 assert (people, groups) == expected[key], (seed, counts.tolist(), params, kind, key)
                 n_turned, n_none = n_turned + (people is not None), n_none + (people is None)
-    assert n_turned > 10
-    assert n_none > 10
+    assert n_turned > 5
+    assert n_none > 5
 
 
 COMPAS = load_compas()

@@ -1,0 +1,68 @@
+"""Breaking points of audits, which follow from the record: against audits of every changed table."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skfairtest import CountTable, FairnessAudit
+
+RNG = np.random.default_rng(38)
+COUNTS = np.array([[4, 0, 0, 4], [5, 1, 1, 3], [0, 4, 4, 0], [1, 3, 2, 4]])
+LEVEL = {"metrics": ["true_positive_rate", "false_positive_rate"], "confidence_level": 0.8}
+
+
+def audit_of(counts: np.ndarray, **params) -> FairnessAudit:
+    """Two features of two values each, with these people by true label and prediction, (groups, 4)."""
+    table = CountTable(
+        counts[None],
+        groups=[("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")],
+        cells=[(0, 0), (0, 1), (1, 0), (1, 1)],
+        cell_names=["y_true", "y_pred"],
+        sensitive_names=["f", "g"],
+    )
+    return FairnessAudit.from_table(table, **LEVEL, **params)
+
+
+def verdicts_of(audit: FairnessAudit) -> dict:
+    found = audit.comparisons_
+    keys = zip(found["feature"], found["metric"], found["group"], found["other"], strict=True)
+    return dict(zip(keys, found["concern"], strict=True)) | {None: audit.concern_}
+
+
+def test_changed_decisions_turn_what_the_audit_says_they_turn(thorough):
+    """All changes of one person, and of two, audited anew."""
+    most = 2 if thorough else 1
+    audit = audit_of(COUNTS)
+    now, found = verdicts_of(audit), audit.breaking_point_.query("changed == 'decisions'")
+    fewest = dict.fromkeys(now)
+    for people in range(1, most + 1):
+        for group in range(4):
+            for u in range(-people, people + 1):
+                for v in {people - abs(u), abs(u) - people}:
+                    changed = COUNTS.copy()
+                    changed[group] += [-v, v, -u, u]
+                    if changed.min() < 0:
+                        continue
+                    for key, concern in verdicts_of(audit_of(changed)).items():
+                        if key in now and concern != now[key]:
+                            fewest[key] = fewest[key] or people
+    for row in found.itertuples():
+        key = None if row.feature is None else (row.feature, row.metric, row.group, row.other)
+        few = None if row.n_changed is pd.NA or row.n_changed > most else row.n_changed
+        assert few == fewest[key], key
+    assert any(fewest.values())
+
+
+def test_an_audit_that_was_read_has_the_same_breaking_points():
+    audit = audit_of(COUNTS)
+    read = FairnessAudit.from_json(audit.to_json())
+    pd.testing.assert_frame_equal(read.breaking_point_, audit.breaking_point_)
+
+
+@pytest.mark.parametrize(
+    ("params", "reason"),
+    [({"intersections": False}, "intersections=True"), ({"compare": "to_highest"}, "to_highest")],
+)
+def test_where_there_is_no_breaking_point_the_error_says_why(params, reason):
+    with pytest.raises(AttributeError, match=reason):
+        audit_of(COUNTS, **params).breaking_point_  # noqa: B018
