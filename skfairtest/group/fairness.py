@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import Later
+from skfairtest.comparisons.breaking import breaking_point_of, shown_breaking_point
 from skfairtest.comparisons.core import Measured, Result
 from skfairtest.comparisons.engine import check_question, compare
 from skfairtest.comparisons.family import equivalence_interval
@@ -184,6 +185,17 @@ class FairnessTest(GroupsTest):
         Hedges' correction). The test is that of the means. ``ci_low`` and ``ci_high`` invert the same statistic, so
         that they contain 0 where it does not reject at the level of the interval (before Holm's later steps);
         they assume neither normal numbers nor equal variances, and are approximate.
+    breaking_point_ : DataFrame
+        Of tests of rates, with how few decisions of one group, and with how few true labels, verdicts would turn: a row
+        for each comparison and each of the two (``changed``), then for the verdict on all comparisons (``metric`` is
+        None). ``n_changed`` is the smallest number of people in one group for whom a refit says the opposite,
+        whichever people these are and in whichever direction; missing where no number suffices. ``among`` is that
+        group, with ``n_among`` people who have the labels that change, ``to_positive`` and ``to_negative`` how many of
+        them change to what, and ``tied`` the other groups of which as many suffice. ``search`` is "every change" where
+        every smaller change was ruled out; "bisection", in large tables, where changes in five proportions of their
+        two kinds were searched: as many suffice, and fewer may. Computed when first looked at. Not there, with the
+        reason in the error, where p-values do not follow from counts: other metrics, weights, clusters, control
+        features, resamples, more than two labels, ``missing="bounds"``, and with "to_highest" and "to_lowest".
     null_distribution_ : ndarray of shape (n_resamples, n_comparisons) or None
         Statistics under permuted labels, flipped signs or in bootstrap samples, as ``method`` says; None where every
         null distribution was enumerated, NaN where one was.
@@ -268,7 +280,7 @@ class FairnessTest(GroupsTest):
 
     # Most fits are asked for a few numbers: frames and the histogram are put together when somebody looks at them.
     by_group_, comparisons_, excluded_, homogeneity_, standardized_differences_ = (Later() for _ in range(5))
-    _values, _null_histogram = Later(), Later()
+    _values, _null_histogram, _breaking = Later(), Later(), Later()
 
     _reported: ClassVar[tuple[str, ...]] = (
         "p_value", "p_value_interval", "rejected", "concern", "statistic", "disparity", "confidence_interval",
@@ -387,7 +399,14 @@ class FairnessTest(GroupsTest):
         self._null_histogram = drawn if isinstance(leading.null, RateNull) else drawn()
         # What the power of the strongest evidence follows from, and the sensitivity of the verdict.
         self._supposed, self._counted = Supposed.of(leading, result), Counted.of(result)
+        self._breaking = breaking_point_of([result])
         self._keep_parameters()
+
+    @property
+    def breaking_point_(self) -> Any:
+        """With how few decisions, and true labels, of one group each verdict would turn."""
+        check_is_fitted(self)
+        return shown_breaking_point(self, self._breaking)
 
     def explain(
         self, *, metric: str | None = None, group: Any = None, other: Any = None, standard: str = "average"

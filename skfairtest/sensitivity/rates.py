@@ -20,7 +20,7 @@ from skfairtest._utils.typing import Booleans, Integers
 from skfairtest.comparisons.contrasts import BEST
 from skfairtest.comparisons.core import Comparison, Measured, Result
 from skfairtest.comparisons.family import p_of
-from skfairtest.comparisons.measure import is_counted, label_table
+from skfairtest.comparisons.measure import by_labels, is_counted, label_table
 from skfairtest.comparisons.rates import RateNull
 from skfairtest.comparisons.unknown import Unassigned, UnknownNull, with_p_values
 from skfairtest.inference.intervals import mover, mover_ratio
@@ -93,8 +93,8 @@ class Counted:
         if reason:
             return cls(None, reason)
         cells = None
-        if measured.table is not None and "y_true" in measured.table[1] and len(sample.labels) <= 2:
-            counts, labels = measured.table
+        if measured.table is not None and "y_true" in measured.table.cell_names and len(sample.labels) <= 2:
+            counts, labels, _ = by_labels(measured.table, measured.pos_label)
             if len(counts) == 1:
                 predicted = labels.get("y_pred", np.zeros(counts.shape[2], dtype=bool))
                 place = 2 * ~labels["y_true"] + ~predicted
@@ -103,7 +103,7 @@ class Counted:
         if sample.n_unknown and not sample.named and not sample.control_names:
             unassigned = Unassigned.of(measured, sample)
         # Without people.
-        light = replace(measured, sample=None, metrics=(), by_metric={}, table=None)
+        light = replace(measured, sample=None, metrics=(), by_metric={}, design=None, table=None)
         masks = {rate.name: rate.masks(CELLS) for rate in measured.metrics if isinstance(rate, Rate)}
         names = tuple(sample.group_labels), tuple(sample.labels), measured.pos_label
         return cls(replace(result, measured=light), "", cells, masks, unassigned, *names)
