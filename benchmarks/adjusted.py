@@ -24,8 +24,8 @@ from scipy.stats import ttest_ind
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import RidgeCV
 
-from benchmarks._bounds import Promise
-from benchmarks._results import write
+from benchmarks.common.bounds import Promise
+from benchmarks.common.results import write
 from skfairtest import AdjustedFairnessTest
 from skfairtest.adjusted.residuals import PENALTIES, TREES, curves
 

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 from joblib import Parallel, delayed
 
-from benchmarks._results import write
+from benchmarks.common.results import write
 from skfairtest import FairnessAudit, power
 from skfairtest.inference.detectable import TwoRates, detectable_rates
 from skfairtest.inference.rates import Question

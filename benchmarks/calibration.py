@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import beta, chi2, norm
 
-from benchmarks._bounds import Promise
-from benchmarks._results import write
+from benchmarks.common.bounds import Promise
+from benchmarks.common.results import write
 from skfairtest.inference.calibration import BetweenGroups, FromScores, Scores, draw_moves, largest_move
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results" / "calibration.json"

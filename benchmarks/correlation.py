@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import _correlation_intervals as intervals
-from benchmarks._results import write
+from benchmarks.common import correlation_intervals as intervals
+from benchmarks.common.results import write
 from skfairtest.correlation.statistics import arrange, estimate, permuted
 from skfairtest.inference.resampling import monte_carlo_p
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmarks._results import write
+from benchmarks.common.results import write
 from skfairtest import CountTable, SequentialFairnessTest
 
 SEED, TRUNCATIONS, KILLS = 20261124, 80, 25

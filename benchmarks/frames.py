@@ -27,9 +27,9 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet
 
-from benchmarks._fuzz_calls import reraise_others
-from benchmarks._results import write
-from benchmarks._tables import table
+from benchmarks.common.fuzz_calls import reraise_others
+from benchmarks.common.results import write
+from benchmarks.common.tables import table
 from skfairtest import CountTable
 from skfairtest._utils.errors import ParameterError
 from skfairtest.readers import sort_levels

@@ -1,9 +1,9 @@
 """Whether any call gives a wrong answer or a foreign error: ``python -m benchmarks.fuzz [--calls N] [--quick]``.
 
-Random containers, dtypes, labels and parameters (benchmarks/_fuzz_calls.py). Each call has to give a result that agrees
-with a count by hand, without warnings of other libraries, or an error of the package that names what is wrong
-(benchmarks/_fuzz_oracle.py). One call in ten is repeated with its people in lists, in another order and with groups of
-other names, which must not change the p-value.
+Random containers, dtypes, labels and parameters (benchmarks/common/fuzz_calls.py). Each call has to give a result that
+agrees with a count by hand, without warnings of other libraries, or an error of the package that names what is wrong
+(benchmarks/common/fuzz_oracle.py). One call in ten is repeated with its people in lists, in another order and with
+groups of other names, which must not change the p-value.
 
 Without ``--quick`` the counts are written to benchmarks/results/fuzz.json with the seed and versions; violations are
 printed with the seed that reproduces them, and make the exit status 1.
@@ -18,9 +18,9 @@ from pathlib import Path
 
 from joblib import Parallel, delayed
 
-from benchmarks._fuzz_calls import call
-from benchmarks._fuzz_oracle import invariant, run
-from benchmarks._results import write
+from benchmarks.common.fuzz_calls import call
+from benchmarks.common.fuzz_oracle import invariant, run
+from benchmarks.common.results import write
 
 SEED = 20261122
 RESULTS = Path(__file__).parent / "results" / "fuzz.json"

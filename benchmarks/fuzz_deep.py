@@ -1,10 +1,11 @@
 """Whether calls that begin valid end well: ``python -m benchmarks.fuzz_deep [--calls N] [--on] [--quick]``.
 
-A valid call of every public class and function, of which one or two things are changed (benchmarks/_fuzz_deep.py): it
-has to end in a result that agrees with counting by hand, or in an error of the package. Printed is the share of calls
-of each that end in a result; below one half the fuzzer looks at doors instead of rooms, and the exit status is 1, as it
-is for violations. Written to benchmarks/results/fuzz_deep.json, with the seed, after every hundred calls of each:
-``--on`` makes the calls that are still missing there, once those that were violations have been made again.
+A valid call of every public class and function, of which one or two things are changed
+(benchmarks/common/fuzz_deep.py): it has to end in a result that agrees with counting by hand, or in an error of the
+package. Printed is the share of calls of each that end in a result; below one half the fuzzer looks at doors instead of
+rooms, and the exit status is 1, as it is for violations. Written to benchmarks/results/fuzz_deep.json, with the seed,
+after every hundred calls of each: ``--on`` makes the calls that are still missing there, once those that were
+violations have been made again.
 ``--quick``: six calls of each, nothing written.
 """
 
@@ -15,8 +16,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from benchmarks._fuzz_deep import SUBJECTS, run, subject_of
-from benchmarks._results import write
+from benchmarks.common.fuzz_deep import SUBJECTS, run, subject_of
+from benchmarks.common.results import write
 
 SEED = 20261124
 RESULTS = Path(__file__).parent / "results" / "fuzz_deep.json"

@@ -1,7 +1,7 @@
 """Every kind of test on every design in which nothing is to be found: ``python -m benchmarks.gauntlet``.
 
-The designs are in `_gauntlet_designs`, the kinds in `_gauntlet_kinds`, and how a design becomes the arguments of each
-in `_gauntlet_answers`. For each cell (a kind and a design) are computed: how often the true null hypothesis is rejected
+The designs are in `gauntlet_designs`, the kinds in `gauntlet_kinds`, and how a design becomes the arguments of each
+in `gauntlet_answers`. For each cell (a kind and a design) are computed: how often the true null hypothesis is rejected
 at 5%, how many of these rejections come without a caution, how often all intervals contain the true values, and how
 often test and interval contradict each other. A kind that has no answer for a design says why, and so does a test that
 refuses one.
@@ -19,29 +19,23 @@ import sys
 import time
 import warnings
 import zlib
-from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import binom, norm
 from sklearn.exceptions import UndefinedMetricWarning
 
-from benchmarks._bounds import COVERED, Promise
-from benchmarks._cells import ALPHA, BOUNDS
-from benchmarks._gauntlet_designs import DESIGNS
-from benchmarks._gauntlet_kinds import KINDS
-from benchmarks.validity import DOC, ROOT, complete, load, report, store
-
-CLUSTERED = BOUNDS["clusters"].most
+from benchmarks.common.bounds import COVERED, Promise
+from benchmarks.common.cells import ALPHA
+from benchmarks.common.gauntlet_cells import CAUTIONED, CLUSTERED, SILENT, all_cells, failures, is_expected
+from benchmarks.common.gauntlet_designs import DESIGNS
+from benchmarks.common.gauntlet_kinds import KINDS
+from benchmarks.common.gauntlet_table import details, replaced
+from benchmarks.common.storage import DOC, ROOT, complete, load, report, store
 
 RESULTS = ROOT / "benchmarks" / "results" / "gauntlet.json"
 WHAT = "size, coverage, contradictions and cautions of every kind of test; see benchmarks/gauntlet.py"
 SEED = 20261129
-#: Of the rejections of a test that is wrong too often so many have a caution, and so many friendly results none.
-CAUTIONED, SILENT = 0.9, 0.95
-#: How probable a figure that breaks a bar is at least where the bar is just met: three standard errors.
-CHANCE = float(norm.sf(3))
 #: Warnings that are not about how far a result can be trusted.
 NO_CAUTIONS = (
     "cannot reject at", "left out of comparisons", "share a small part of the level", "unfair examples lie outside",
@@ -49,64 +43,6 @@ NO_CAUTIONS = (
 )  # fmt: skip
 #: What a print says where it has a caution that is no warning.
 PRINTED = ("Doubtful:", "Caution:")
-#: Designs in which tests of these questions are expected to fail.
-EXPECTED = {
-    "near-separated scores": ("scored labels",),
-    "unequal skewed shapes": ("means", "losses", "correlation", "subgroups, means", "changes, means"),
-}
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A kind of test in a design."""
-
-    kind: object
-    design: object
-    data_sets: int
-
-    @property
-    def name(self):
-        return f"{self.kind.name}/{self.design.name}"
-
-    @property
-    def is_friendly(self):
-        """Whether a test has no reason to be cautious: covariates that explain nothing are one where they are given."""
-        explains = self.kind.question != "given covariates" or self.design.covariates != "noise"
-        return self.design.friendly and explains
-
-    @property
-    def parameters(self):
-        """What its figures depend on, as JSON has it."""
-        design = {key: value for key, value in asdict(self.design).items() if key not in ("says", "lacks")}
-        return _plain({"data_sets": self.data_sets, "factor": self.kind.factor, **design})
-
-    def __reduce__(self):
-        """Go to other processes by name: kinds hold functions that cannot be sent."""
-        return _cell_named, (self.name, self.data_sets)
-
-
-def _cell_named(name, data_sets):
-    cell = next(cell for cell in all_cells() if cell.name == name)
-    return Cell(cell.kind, cell.design, data_sets)
-
-
-def _plain(value):
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return round(value, 8) if isinstance(value, float) else value
-
-
-def all_cells(*, quick=False, most=None):
-    """Every kind in every design for which it has an answer; `quick`: in those of a quick run."""
-    cells = []
-    for kind in KINDS:
-        for design in DESIGNS:
-            if kind.why_not(design) is None and (not quick or design.name in kind.quick):
-                limits = [kind.slow.get(design.name, kind.data_sets), kind.most if quick else None, most]
-                cells.append(Cell(kind, design, min(limit for limit in limits if limit is not None)))
-    return cells
 
 
 # One cell --------------------------------------------------------------------------------------------------
@@ -182,38 +118,6 @@ def _of_intervals(data_sets, doubted):
 # What holds ------------------------------------------------------------------------------------------------
 
 
-def largest_size(cell):
-    small = min(cell.design.sizes) <= cell.kind.small
-    return CLUSTERED if cell.design.approximate or small else ALPHA
-
-
-def exceeds(hits, n, bar):
-    """Whether so many hits are more than three Monte-Carlo errors beyond a bar."""
-    return bool(binom.sf(hits - 1, n, bar) < CHANCE)
-
-
-def failures(cell, found):
-    """Yield in which ways a cell breaks its bars; three Monte-Carlo errors are allowed beyond each of them."""
-    if "rejected" not in found:  # it refuses them all
-        return
-    n, bar = cell.data_sets, largest_size(cell)
-    hits, silent = round(found["rejected"] * n), found["rejected_silently"]
-    if exceeds(hits, n, bar) and silent > (1 - CAUTIONED) * hits:
-        yield f"size {found['rejected']:.3f}, {silent} of {hits} rejections without a caution"
-    answered = n - found["refused"]
-    if cell.is_friendly and exceeds(found["cautions"], answered, 1 - SILENT):
-        yield f"cautions in {found['cautions']} of {answered} friendly data sets"
-    if "covered" in found:
-        intervals = found["intervals"]
-        missed = intervals - round(found["covered"] * intervals)
-        if exceeds(missed, intervals, 1 - COVERED) and found["missed_silently"] > (1 - CAUTIONED) * missed:
-            yield f"coverage {found['covered']:.3f}"
-
-
-def is_expected(cell):
-    return cell.kind.question in EXPECTED.get(cell.design.name, ())
-
-
 def promises(cells, records):
     """What the gauntlet promises, and where it does not hold."""
     held = Promise(
@@ -255,8 +159,6 @@ def main(argv=None):
     parser.add_argument("--render", action="store_true", help="write the table, and the page of details")
     options = parser.parse_args(argv)
     if options.render:
-        from benchmarks._gauntlet_table import details, replaced
-
         page = DOC / "validity.md"
         page.write_text(replaced(page.read_text(), options.results))
         (DOC / "validity" / "gauntlet.md").write_text(details(options.results))

@@ -27,8 +27,8 @@ from scipy.special import expit
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 
-from benchmarks._logistic_population import Map, Population, Truth, logistic, weight_with
-from benchmarks._results import write
+from benchmarks.common.logistic_population import Map, Population, Truth, logistic, weight_with
+from benchmarks.common.results import write
 from skfairtest.individual.flow.audit_value import audit_value
 
 SEED = 20261122

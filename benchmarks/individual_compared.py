@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks._results import write
+from benchmarks.common.results import write
 from benchmarks.individual import FEW, MAP, MOST, pool, share, text
 from skfairtest.individual.flow.audit_value import difference
 

@@ -28,8 +28,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
-from benchmarks._logistic_population import logistic
-from benchmarks._results import write
+from benchmarks.common.logistic_population import logistic
+from benchmarks.common.results import write
 from benchmarks.individual import share, text
 from benchmarks.individual_people import SOURCES, pipeline, taken
 from skfairtest import IndividualFairnessTest, Mahalanobis, Projection

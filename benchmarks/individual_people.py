@@ -24,7 +24,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from benchmarks._results import write
+from benchmarks.common.results import write
 from benchmarks.make_compas_counts import data_folder
 from skfairtest import IndividualFairnessTest
 

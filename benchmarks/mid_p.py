@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import binom
 
-from benchmarks._cells import ALPHA
-from benchmarks._results import write
+from benchmarks.common.cells import ALPHA
+from benchmarks.common.results import write
 from skfairtest.inference.conditional import conditional_log_p
 from skfairtest.inference.odds_ratio import conditional_limits, mid_log_p
 

@@ -25,7 +25,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks._results import write
+from benchmarks.common.results import write
 from skfairtest import AuditedClassifier, CountTable, FairnessTest, make_fairness_scorer, select_fair
 from skfairtest.inference.multiplicity import extreme_disparity
 

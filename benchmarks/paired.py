@@ -30,10 +30,10 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from benchmarks._bounds import WARNED, Promise
-from benchmarks._cells import FAR, LOWER, far_below
-from benchmarks._results import write
-from benchmarks._run import threshold_at
+from benchmarks.common.bounds import WARNED, Promise
+from benchmarks.common.cells import FAR, LOWER, far_below
+from benchmarks.common.results import write
+from benchmarks.common.run import threshold_at
 from skfairtest import PairedFairnessTest
 from skfairtest._utils.errors import SmallGroupWarning
 from skfairtest.metrics.functionals import Auc

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import norm, rankdata, ttest_ind
 
-from benchmarks._results import write
+from benchmarks.common.results import write
 from skfairtest.inference.rates import Pair, Question, Scale, answer
 from skfairtest.planning.power import power
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks._bounds import Promise
-from benchmarks._results import write
+from benchmarks.common.bounds import Promise
+from benchmarks.common.results import write
 from skfairtest import FairnessTest
 
 RESULTS = Path(__file__).parent / "results" / "prompts.json"

@@ -21,7 +21,7 @@ import pyarrow.parquet
 import scipy.special
 
 import skfairtest
-from benchmarks._results import write
+from benchmarks.common.results import write
 from skfairtest import CountTable, FairnessTest
 
 SEED = 16

@@ -30,8 +30,8 @@ import numpy as np
 import pandas as pd
 from sklearn.linear_model import LogisticRegression
 
-from benchmarks._bounds import Promise
-from benchmarks._results import write
+from benchmarks.common.bounds import Promise
+from benchmarks.common.results import write
 from benchmarks.make_compas_counts import data_folder
 from skfairtest import SubgroupScan
 from skfairtest.inference.multiplicity import holm

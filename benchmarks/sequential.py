@@ -27,8 +27,8 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import hypergeom
 
-from benchmarks._bounds import Promise
-from benchmarks._results import write
+from benchmarks.common.bounds import Promise
+from benchmarks.common.results import write
 from skfairtest import required_sample_size
 from skfairtest.sequential.e_process import EProcess, e_holm, fisher, mixed
 

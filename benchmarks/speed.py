@@ -39,9 +39,9 @@ from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_sc
 from sklearn.model_selection import GridSearchCV
 from sklearn.neural_network import MLPClassifier
 
-from benchmarks._adult_compas import People, load, split
-from benchmarks._logistic_population import logistic
-from benchmarks._results import write
+from benchmarks.common.adult_compas import People, load, split
+from benchmarks.common.logistic_population import logistic
+from benchmarks.common.results import write
 from benchmarks.make_compas_counts import data_folder
 from skfairtest import (
     FairnessAudit,

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks._bounds import Promise
-from benchmarks._results import write
+from benchmarks.common.bounds import Promise
+from benchmarks.common.results import write
 from skfairtest import UncertainGroupsTest
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results" / "uncertain_groups.json"

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
-from benchmarks import _cells, _drawings, validity
+from benchmarks import validity
+from benchmarks.common import cells as designs
+from benchmarks.common import drawings, storage
 from benchmarks.reproduce import __main__ as reproduce
 from benchmarks.reproduce._expected import NOT, READING, inventories, totals, verdicts
 from benchmarks.reproduce._summary import totals_sentence
@@ -50,7 +52,7 @@ def power_of_two_models():
 
 def metrics_of_classes_in_small_groups():
     """Sizes and powers of the plug-in error and of the default, where the smaller group has 40 people."""
-    cells = [each for name, each in validity.load(validity.RESULTS).items() if re.search("0.95/(40-800|800-40)", name)]
+    cells = [each for name, each in storage.load(validity.RESULTS).items() if re.search("0.95/(40-800|800-40)", name)]
     figures = {
         (method, key): sorted(each["methods"][method][key] for each in cells)
         for method in ("kdd", "permutation")
@@ -63,21 +65,21 @@ def metrics_of_classes_in_small_groups():
 
 
 def areas_of_unequal_spread():
-    methods = validity.load(validity.RESULTS)["auc/sd ratio 3 in the smaller group/0.98/100-1000"]["methods"]
+    methods = storage.load(validity.RESULTS)["auc/sd ratio 3 in the smaller group/0.98/100-1000"]["methods"]
     return [f"{100 * methods[method]['size']:.1f}" for method in ("permutation", "areas")]
 
 
 def designs_of(method):
-    records = validity.load(validity.RESULTS)
-    (_, rows), *_ = _drawings.panels(_cells.all_cells(), records, _drawings.sizes)
+    records = storage.load(validity.RESULTS)
+    (_, rows), *_ = drawings.panels(designs.all_cells(), records, drawings.sizes)
     bad = {row.method: (row.is_bad.sum(), len(row.values)) for row in rows}
     return ["{} of {}".format(*bad[method])]
 
 
 def largest_mismatch():
     """Size of the published test where the paper prints its own (section 4.2)."""
-    paper = next(cell for cell in _cells.all_cells() if cell.section == "paper")
-    here = validity.load(validity.RESULTS)[paper.name]["methods"]["kdd"]["size"]
+    paper = next(cell for cell in designs.all_cells() if cell.section == "paper")
+    here = storage.load(validity.RESULTS)[paper.name]["methods"]["kdd"]["size"]
     return [f"{here:.4f}".removeprefix("0"), ".0486"]
 
 
@@ -161,10 +163,10 @@ def test_totals_of_published_results_are_those_of_the_stored_figures():
 
 
 def test_every_design_is_in_at_most_one_claim_and_claims_with_a_condition_say_why():
-    for cell in _cells.all_cells():
-        assert sum(bound.about(cell) for bound in _cells.BOUNDS.values()) <= 1, cell.name
-    for bound in _cells.BOUNDS.values():
-        left = [cell for cell in _cells.all_cells() if bound.about(cell) and not bound.where(cell)]
+    for cell in designs.all_cells():
+        assert sum(bound.about(cell) for bound in designs.BOUNDS.values()) <= 1, cell.name
+    for bound in designs.BOUNDS.values():
+        left = [cell for cell in designs.all_cells() if bound.about(cell) and not bound.where(cell)]
         assert bool(left) == bool(bound.why), bound.says
 
 

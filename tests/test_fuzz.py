@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
 pytest.importorskip("pyarrow", reason="one of the containers")
 
-from benchmarks._fuzz_calls import call
-from benchmarks._fuzz_oracle import invariant, run
+from benchmarks.common.fuzz_calls import call
+from benchmarks.common.fuzz_oracle import invariant, run
 
 #: Calls of each class and function, of which one or two things are changed; the rest is in the benchmark.
 EACH = 2

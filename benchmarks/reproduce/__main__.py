@@ -12,7 +12,7 @@ from dataclasses import asdict, fields
 from importlib import import_module
 from pathlib import Path
 
-from benchmarks._results import write
+from benchmarks.common.results import write
 from benchmarks.make_compas_counts import data_folder
 from benchmarks.reproduce._expected import NOT, REPRODUCED, verdicts
 from benchmarks.reproduce._pages import index_page, inventory_page, source_page

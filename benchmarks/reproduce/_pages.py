@@ -1,6 +1,6 @@
 """The pages of the sources from their stored figures."""
 
-from benchmarks._tables import table
+from benchmarks.common.tables import table
 from benchmarks.reproduce._expected import DEVIATION, NOT, READING, RULE, inventories, inventory
 from benchmarks.reproduce._pictures import described, file_name, pictures_of
 from benchmarks.reproduce._rows import Row

@@ -6,7 +6,7 @@ A module has them in `PICTURES`, by name, and its run returns the figures of eac
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from benchmarks._svg import drawn, file_of
+from benchmarks.common.svg import drawn, file_of
 
 
 @dataclass(frozen=True)

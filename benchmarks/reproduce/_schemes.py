@@ -7,8 +7,8 @@ data sets of a design, and returns the decisions of the scheme and of this packa
 import numpy as np
 from scipy.stats import beta, binomtest, norm
 
-from benchmarks import _competitors as competitors
-from benchmarks._methods import exact_p, rate_value
+from benchmarks.common import competitors
+from benchmarks.common.methods import exact_p, rate_value
 from benchmarks.reproduce._peers import ALPHA, PREDICTED, TRUE
 from skfairtest.inference.resampling import monte_carlo_p
 

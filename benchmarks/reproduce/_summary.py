@@ -1,10 +1,11 @@
 """One page and two sentences of README about all sources and the measured sizes: published, ours, other packages'."""
 
 from benchmarks import validity
-from benchmarks._cells import all_cells
-from benchmarks._drawings import INSTEAD, compared, panels, sizes
-from benchmarks._tables import number, table
-from benchmarks._words import METHODS
+from benchmarks.common.cells import all_cells
+from benchmarks.common.drawings import INSTEAD, compared, panels, sizes
+from benchmarks.common.storage import load
+from benchmarks.common.tables import number, table
+from benchmarks.common.words import METHODS
 from benchmarks.reproduce import diciccio
 from benchmarks.reproduce._expected import (
     NOT,
@@ -59,7 +60,7 @@ MARKS = (
 
 def measured():
     """Return the designs of the benchmark of validity and its stored figures."""
-    return all_cells(), validity.load(validity.RESULTS)
+    return all_cells(), load(validity.RESULTS)
 
 
 def totals_sentence(found):

@@ -15,8 +15,9 @@ import numpy as np
 from scipy.optimize import brentq
 
 import skfairtest
-from benchmarks import _competitors, correlation
-from benchmarks._methods import rate_value
+from benchmarks import correlation
+from benchmarks.common import competitors
+from benchmarks.common.methods import rate_value
 from benchmarks.reproduce import _individuals, _lift, _peers, _schemes, maity_simulation
 from benchmarks.reproduce._peers import SELECTION, TPR
 from benchmarks.reproduce._rows import Found, Row
@@ -204,7 +205,7 @@ def samples_of(events, people):
 def without_zero(events, people, rng):
     """Whether fairlearn's interval of the absolute difference excludes 0."""
     counts = np.array([[n - x, 0, 0, x] for x, n in zip(events, people, strict=True)])
-    return _competitors.fairlearn(_competitors.Table(counts), rate_value(SELECTION), _peers.N_BOOTSTRAP, rng)[1] > 0
+    return competitors.fairlearn(competitors.Table(counts), rate_value(SELECTION), _peers.N_BOOTSTRAP, rng)[1] > 0
 
 
 #: Schemes by how many groups they are run on: what says of events, people and a generator that there is a difference.

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from benchmarks import _adult_compas
+from benchmarks.common import adult_compas
 from benchmarks.reproduce import maity_tables
 from benchmarks.reproduce._expected import claims
 from benchmarks.reproduce._pictures import Picture
@@ -14,7 +14,7 @@ from skfairtest.displays._drawings import BLUE, GREY, ORANGE, literal
 
 TITLE = "Maity et al. (2021): when the flow is stopped"
 SOURCE = maity_tables.SOURCE
-SEED = _adult_compas.SEEDS
+SEED = adult_compas.SEEDS
 NEEDS = ("adult.csv.gz",)
 LIBRARIES = maity_tables.LIBRARIES
 INTRODUCTION = """\

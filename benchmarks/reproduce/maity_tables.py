@@ -1,6 +1,6 @@
 """Tables 1, 3 and 4 of Maity et al. (2021): four models of Adult and of COMPAS, audited on ten splits.
 
-The models (`_fair_training`) are trained on the authors' splits (`_adult_compas`) and audited on the people left out
+The models (`fair_training`) are trained on the authors' splits (`adult_compas`) and audited on the people left out
 (COMPAS: the first 1,000): a network; the same after the sensitive subspace is projected out; fairlearn's reductions
 with equalized odds; and SenSR. As in the paper the fair metric is learned on the people tested; then by cross-fitting,
 and on the people of the training, whose metric SenSR and the projection know.
@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score
 
-from benchmarks import _adult_compas, _fair_training
+from benchmarks.common import adult_compas, fair_training
 from benchmarks.reproduce._expected import DEVIATION, claims, meanings
 from benchmarks.reproduce._individuals import FLOW, TOLERANCE
 from benchmarks.reproduce._rows import Found, Row, said
@@ -23,7 +23,7 @@ from skfairtest import IndividualFairnessTest, SensitiveSubspace
 
 TITLE = "Maity et al. (2021): the tables of Adult and COMPAS"
 SOURCE = "maity"
-SEED = _adult_compas.SEEDS
+SEED = adult_compas.SEEDS
 NEEDS = ("adult.csv.gz", "compas.csv")
 LIBRARIES = ("scikit-learn", "fairlearn")
 INTRODUCTION = """\
@@ -117,7 +117,7 @@ SHOWN = {
 }
 
 
-def fair_metric(sensitive, regression=_fair_training.REGRESSION):
+def fair_metric(sensitive, regression=fair_training.REGRESSION):
     """Who is similar, in both papers."""
     return SensitiveSubspace(classifier=clone(regression), sensitive_columns=sensitive)
 
@@ -126,13 +126,13 @@ def train(kind, name, people, sensitive, metric, seed):
     """Train a model on these people, whose sensitive subspace the metric knows."""
     X, y = people.X, people.y
     if kind == "baseline":
-        return _fair_training.baseline(X, y, seed)
+        return fair_training.baseline(X, y, seed)
     if kind == "project":
-        return _fair_training.project(X, y, seed, metric)
+        return fair_training.project(X, y, seed, metric)
     if kind == "reductions":
-        return _fair_training.reductions(X, y, people.crossed(), *_fair_training.REDUCTIONS[name])
-    directions = _fair_training.sensitive_directions(X, people.groups, sensitive, metric.classifier)
-    return _fair_training.sensr(X, y, seed, directions, _fair_training.SENSR[name])
+        return fair_training.reductions(X, y, people.crossed(), *fair_training.REDUCTIONS[name])
+    directions = fair_training.sensitive_directions(X, people.groups, sensitive, metric.classifier)
+    return fair_training.sensr(X, y, seed, directions, fair_training.SENSR[name])
 
 
 def average_odds_difference(y_true, y_pred, group):
@@ -160,11 +160,11 @@ def audit(model, name, people, metrics, audits):
         yield key, {"statistic": statistic, "lower_bound": bound, "rejected": bool(test.rejected_)}
 
 
-def split_of(name, data_seed, regression=_fair_training.REGRESSION):
+def split_of(name, data_seed, regression=fair_training.REGRESSION):
     """Return the people of a split for training and testing, and fair metrics learned on either and not learned yet."""
-    people, names = _adult_compas.load(name)
-    sensitive = [names.index(column) for column in _adult_compas.SENSITIVE_COLUMNS[name]]
-    training, testing = _adult_compas.split(name, people, names, data_seed)
+    people, names = adult_compas.load(name)
+    sensitive = [names.index(column) for column in adult_compas.SENSITIVE_COLUMNS[name]]
+    training, testing = adult_compas.split(name, people, names, data_seed)
     metric = fair_metric(sensitive, regression)
     learned, tested = (clone(metric).fit(of.X, sensitive_features=of.groups) for of in (training, testing))
     return training, testing, sensitive, {"training": learned, "testing": tested, "other folds": metric}
@@ -176,7 +176,7 @@ def angle_of(metrics):
     return round(float(np.degrees(subspace_angles(*bases).max())), 2)
 
 
-def audited_models(name, seeds, models=MODELS, regression=_fair_training.REGRESSION):
+def audited_models(name, seeds, models=MODELS, regression=fair_training.REGRESSION):
     """Train and audit the models of each split; yield the model and its figures."""
     audits = AUDITS | FEWER_STEPS[name]
     if regression is LIBLINEAR:
@@ -196,7 +196,7 @@ def audited_models(name, seeds, models=MODELS, regression=_fair_training.REGRESS
             yield kind, {"seeds": [data_seed, model_seed], **figures, "audits": found}
 
 
-def figures_of(name, seeds, models=MODELS, regression=_fair_training.REGRESSION):
+def figures_of(name, seeds, models=MODELS, regression=fair_training.REGRESSION):
     """Return the figures of each model's splits."""
     splits = {kind: [] for kind in models}
     for kind, figures in audited_models(name, seeds, models, regression):
@@ -375,7 +375,7 @@ def found(splits, angles, people, **by_liblinear):
         "fewer_steps": FEWER_STEPS["adult"]["loss_ratio_200_steps"][1]["n_steps"],
         **apart_from_one(splits["compas"]),
         "rejected": sum(split["audits"]["loss_ratio"]["rejected"] for split in splits["compas"]["sensr"]),
-        "compas_violation": _fair_training.REDUCTIONS["compas"][1],
+        "compas_violation": fair_training.REDUCTIONS["compas"][1],
         **{f"liblinear_{name}": ours[name]["project"]["loss_ratio_liblinear"][1] for name in liblinear},
         **{f"published_{name}": printed[answered(name, "project", "loss_ratio") + DEVIATION] for name in liblinear},
     }  # fmt: skip
@@ -399,7 +399,7 @@ def quick_rows():
 PARTS = {
     "splits": lambda: {name: figures_of(name, SEED) for name in DATA},
     "angles": lambda: [angle_of(split_of("compas", data_seed)[3]) for data_seed, _ in SEED],
-    "people": lambda: len(_adult_compas.load("adult")[0].y),
+    "people": lambda: len(adult_compas.load("adult")[0].y),
     **{
         f"liblinear_{name}": partial(figures_of, name, SEED, models, LIBLINEAR) for name, models in BY_LIBLINEAR.items()
     },

@@ -210,7 +210,7 @@ def written(record: AuditRecord, result: FairnessAudit, asked: Asked) -> None:
 
 
 def check_metrics(metrics: Sequence[str]) -> str | list[str]:
-    """Return what metrics an audit is asked for."""
+    """The metrics of an audit."""
     if not metrics or list(metrics) == ["standard"]:
         return "standard"
     if "standard" in metrics:
@@ -219,7 +219,7 @@ def check_metrics(metrics: Sequence[str]) -> str | list[str]:
 
 
 def resamples(text: str) -> int | str:
-    """Return how many resamples are asked for."""
+    """The number of resamples."""
     if text == "adaptive":
         return text
     try:

@@ -125,7 +125,7 @@ def _truth(text: nw.Expr) -> nw.Expr:
 
 
 def _encoding(engine: str, encoding: str, known: Mapping[str, str]) -> str:
-    """Return what an engine calls an encoding."""
+    """An encoding by the name that an engine gives it."""
     if encoding not in known:
         raise BadInput(
             f"--encoding {encoding}: --engine {engine} reads {', '.join(known.values())} only: leave out --engine, "

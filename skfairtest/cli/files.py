@@ -76,7 +76,7 @@ class Columns:
         return {name: option for option, name in asked if name is not None}
 
     def number(self, name: str) -> str:
-        """Return what the numbers of a column are called where it is read as names as well."""
+        """The name of the numbers of a column where it is read as names as well."""
         return f"{name} (number)" if name in {*self.labels, *self.names} else name
 
     @property
@@ -320,7 +320,7 @@ def _people(
 
 
 def _following(whole: int, advance: Advance) -> Callable[[int], None]:
-    """Return what is to be called with how much of the whole has been read."""
+    """A function to call with how much of the whole has been read."""
     shown = 0
 
     def up_to(read: int) -> None:

@@ -32,7 +32,7 @@ class Command(TyperCommand):
         return _written(super().get_help_option(ctx))
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Return what is typed, without braces around arguments."""
+        """The text to type, without braces around arguments."""
         return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:

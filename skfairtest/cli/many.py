@@ -208,7 +208,7 @@ def added(files: Sequence[str], columns: Columns) -> Counted:
 
 
 def score_bins(text: str | None) -> int | NDArray[np.float64] | ScoreBins | None:
-    """Return what ``--score-bins`` says: a number of bins, the edges between them, or a table that has bins.
+    """The value of ``--score-bins``: a number of bins, the edges between them, or a table that has bins.
 
     Raises
     ------

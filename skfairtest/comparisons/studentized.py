@@ -473,7 +473,7 @@ class _Permutations:
         return partial(two_sides.draw_statistics, strata, list(zip(slices, self.statistics, strict=True)))
 
     def is_done(self, settings: Settings, alternative: str, parts: list[Floats]) -> bool:
-        """Return whether the answer of each member is known."""
+        """Whether the answer of each member is known."""
         so_far = zip(self.observed, self.proven, np.concatenate(parts).T, strict=True)
         return all(
             sequential_p(drawn, value, alternative, settings.n_decisive, proven=proven) is not None

@@ -230,7 +230,7 @@ class Audited:
         return found if self.scale is None else found * self.scale
 
     def differentiable(self, z: Floats, truth: Truth) -> bool:
-        """Return whether the model's outputs have derivatives where these people are."""
+        """Whether the model's outputs have derivatives where these people are."""
         columns = np.flatnonzero(self.movable)
         return differentiable(lambda x, rows: self.losses(x, truth.take(rows)), z, width=self.step, columns=columns)
 

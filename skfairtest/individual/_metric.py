@@ -81,7 +81,7 @@ def resolve(fair_metric: Any) -> Any:
 
 
 def is_fitted(transformer: Any) -> bool:
-    """Return whether a transformer is fitted already, and used as it is."""
+    """Whether a transformer is fitted already, and used as it is."""
     try:
         check_is_fitted(transformer)
     except (NotFittedError, TypeError):

@@ -556,7 +556,7 @@ class IndividualFairnessTest(ReportMixin):
         return tags
 
     def _held_inside(self, model: Audited, starts: Starts, moved: Moved, x: Floats) -> bool:
-        """Return whether the test also rejects if nobody ends outside the range of the people tested."""
+        """Whether the test also rejects if nobody ends outside the range of the people tested."""
         z = model.in_units_of_audit(x)
         after = model.losses(z, starts.truth) if moved.wrong is None else model.wrong(z, starts.truth)
         values = np.column_stack([self._statistic.values[:, 0], after])

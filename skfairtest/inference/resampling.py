@@ -284,7 +284,7 @@ ROUNDING, FARTHEST = 1e-3, 1000.0
 
 
 def is_rarer(values: Floats, people: NDArray[np.integer], size: int, statistic: float, log_p: float) -> bool:
-    """Return whether a permuted Welch statistic is provably as large, in absolute value, with less than a probability.
+    """Whether a permuted Welch statistic is provably as large, in absolute value, with less than a probability.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ _CATEGORIES = {"CategoricalDtype", "Categorical", "Enum", "DictionaryType"}
 
 
 def is_categorical(data: Any) -> bool:
-    """Return whether a container declares its values categories, whatever they are.
+    """Whether a container declares its values categories, whatever they are.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def is_categorical(data: Any) -> bool:
 
 
 def is_table(data: Any) -> bool:
-    """Return whether `data` has columns (even one), as opposed to being one sequence of values."""
+    """Whether `data` has columns (even one), as opposed to being one sequence of values."""
     if isinstance(data, np.ndarray):
         return data.ndim != 1 or data.dtype.names is not None
     if isinstance(data, (list, tuple)):

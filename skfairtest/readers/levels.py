@@ -42,7 +42,7 @@ def plain_scalar(value: Any) -> Any:
 
 
 def is_label(label: Any, wanted: Any) -> bool:
-    """Return whether a label is the one asked for; a label that cannot be compared with it is a different one.
+    """Whether a label is the one asked for; a label that cannot be compared with it is a different one.
 
     Examples
     --------

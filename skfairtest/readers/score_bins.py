@@ -72,7 +72,7 @@ class ScoreBins:
         return bool(((self.low == self.high) | np.isnan(self.low)).all())
 
     def fits(self, other: "ScoreBins") -> bool:
-        """Return whether both have the same bins, whatever values represent them."""
+        """Whether both have the same bins, whatever values represent them."""
         same = (self.bits, self.unit) == (other.bits, other.unit)
         return same and np.array_equal(self.edges, other.edges)
 

@@ -93,7 +93,7 @@ class Pages:
         return write_text(json.dumps(self._written(), indent=2, allow_nan=False) + "\n", path)
 
     def _written(self) -> dict[str, Any]:
-        """Return what JSON holds."""
+        """The content of JSON."""
         return self.to_dict()
 
     @overload

@@ -7,8 +7,8 @@ from scipy import stats
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
 from benchmarks import correlation as command
-from benchmarks._correlation_intervals import SHARES, broken, designs
-from benchmarks._render import correlation
+from benchmarks.common.correlation_intervals import SHARES, broken, designs
+from benchmarks.common.render import correlation
 
 
 @pytest.mark.slow
@@ -58,6 +58,7 @@ def test_what_is_not_promised_is_not_broken(changes):
     assert broken(measured(**changes)) == []
 
 
+@pytest.mark.in_turn(3)
 @pytest.mark.parametrize(
     "design", [d for d in designs() if d.people == 40 and d.adjust == "holm"], ids=lambda d: f"{d.name} {d.truth:.2f}"
 )

@@ -6,7 +6,7 @@ from fairlearn.metrics import MetricFrame, false_positive_rate, true_positive_ra
 from scipy import stats
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
-from benchmarks import _methods
+from benchmarks.common import methods
 from benchmarks.reproduce import __main__ as reproduce
 from benchmarks.reproduce import _diciccio_data as data
 from benchmarks.reproduce import _diciccio_limits as limits
@@ -25,8 +25,8 @@ def test_statistics_of_rates_are_those_of_the_package(error, variance):
     # Cells: true negative, false positive, false negative (a miss), true positive.
     for x1, d1, x2, d2 in [(3, 160, 9, 40), (12, 150, 2, 51), (1, 9, 5, 60)]:
         counts = np.array([[200 - d1, 0, x1, d1 - x1], [200 - d2, 0, x2, d2 - x2]])
-        table = _methods.RateTable(counts[None], *_methods.masks("false_negative_rate"), _methods.EVERYBODY)
-        expected = _methods.observed_statistics(table, _methods.PAIR, _methods.Scale(), variance)[0][0]
+        table = methods.RateTable(counts[None], *methods.masks("false_negative_rate"), methods.EVERYBODY)
+        expected = methods.observed_statistics(table, methods.PAIR, methods.Scale(), variance)[0][0]
         assert simulations.statistic(error, x1, d1, x2, d2) == pytest.approx(expected, rel=1e-9)
 
 
@@ -133,14 +133,14 @@ def test_the_test_of_section_5_is_that_of_lift():
     score, y, male = people()
     counts = data.counted(score, y, male)
     found = data.tested(counts, np.random.default_rng(0))
-    sample = _methods.competitors.Table(counts.reshape(2, -1))
+    sample = methods.competitors.Table(counts.reshape(2, -1))
     for place in (10, 25):
 
         def recall(cells, place=place):
             own = cells.reshape(*cells.shape[:-1], 2, -1)[..., 1, :]
             return own[..., place + 1 :].sum(axis=-1) / own.sum(axis=-1)
 
-        p, *_ = _methods.competitors.lift(sample, recall, 4000, np.random.default_rng(1))
+        p, *_ = methods.competitors.lift(sample, recall, 4000, np.random.default_rng(1))
         assert found.p_value[1, place] == pytest.approx(p, abs=0.06)
     assert found.p_value[:, 0].tolist() == [1.0, 1.0]
     smallest = found.smallest_detected

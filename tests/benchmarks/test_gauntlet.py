@@ -9,11 +9,12 @@ import pytest
 import skfairtest
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
-from benchmarks import _gauntlet_designs, _gauntlet_table, gauntlet
-from benchmarks._gauntlet_answers import EDGE, Answer
-from benchmarks._gauntlet_designs import DESIGNS, QUESTIONS
-from benchmarks._gauntlet_kinds import KINDS, NO_TESTS
-from benchmarks.inequality import INDICES, PREDICTED, TRUE
+from benchmarks import gauntlet
+from benchmarks.common import gauntlet_cells, gauntlet_designs, gauntlet_table, storage
+from benchmarks.common.gauntlet_answers import EDGE, Answer
+from benchmarks.common.gauntlet_designs import DESIGNS, QUESTIONS
+from benchmarks.common.gauntlet_kinds import KINDS, NO_TESTS
+from benchmarks.common.inequality_cells import INDICES, PREDICTED, TRUE
 
 DESIGN = {design.name: design for design in DESIGNS}
 
@@ -25,14 +26,14 @@ def test_every_public_name_has_a_row_or_a_reason_to_have_none():
 
 
 def test_kinds_and_designs_have_names_of_their_own_and_questions_that_are_known():
-    cells = [cell.name for cell in gauntlet.all_cells()]
+    cells = [cell.name for cell in gauntlet_cells.all_cells()]
     assert len(set(cells)) == len(cells)
     assert {kind.question for kind in KINDS} <= set(QUESTIONS)
     assert all(set(design.lacks) <= set(QUESTIONS) for design in DESIGNS)
-    assert {question for questions in gauntlet.EXPECTED.values() for question in questions} <= set(QUESTIONS)
-    assert set(gauntlet.EXPECTED) <= set(DESIGN)
+    assert {question for questions in gauntlet_cells.EXPECTED.values() for question in questions} <= set(QUESTIONS)
+    assert set(gauntlet_cells.EXPECTED) <= set(DESIGN)
     # Every kind faces a hostile design, and every design a kind.
-    faced = {(cell.kind.name, cell.design.name) for cell in gauntlet.all_cells()}
+    faced = {(cell.kind.name, cell.design.name) for cell in gauntlet_cells.all_cells()}
     assert {kind for kind, design in faced if not DESIGN[design].friendly} == {kind.name for kind in KINDS}
     assert {design for _, design in faced} == set(DESIGN)
     quick = {(kind.name, design) for kind in KINDS for design in kind.quick}
@@ -115,7 +116,7 @@ def test_groups_that_err_differently_have_the_same_theil_index_and_areas_are_wha
 
 
 def test_one_group_comes_until_one_of_its_people_is_selected():
-    group, y_pred = _gauntlet_designs.in_turn(np.array([0, 0, 0, 0, 1, 1, 1]), np.array([0, 1, 1, 0, 0, 0, 1]))
+    group, y_pred = gauntlet_designs.in_turn(np.array([0, 0, 0, 0, 1, 1, 1]), np.array([0, 1, 1, 0, 0, 0, 1]))
     assert group.tolist() == [0, 0, 1, 0, 1, 0, 1]
     assert y_pred.tolist() == [0, 1, 0, 1, 0, 0, 1]
 
@@ -124,7 +125,7 @@ def test_one_group_comes_until_one_of_its_people_is_selected():
 
 
 def cell(kind="means", design="ordinary", data_sets=200):
-    return gauntlet.Cell(next(one for one in KINDS if one.name == kind), DESIGN[design], data_sets)
+    return gauntlet_cells.Cell(next(one for one in KINDS if one.name == kind), DESIGN[design], data_sets)
 
 
 def test_a_cell_depends_on_its_name_alone_and_starts_with_the_data_of_a_quick_run():
@@ -156,11 +157,11 @@ def test_a_test_that_rejects_too_often_breaks_a_bar_unless_it_says_so():
     found = gauntlet.run(wrong)
     assert (found["rejected"], found["rejected_silently"], found["cautions"]) == (0.25, 10, 0)
     assert (found["inside"], found["out"], found["covered"]) == (40, 0, 1.0)
-    assert "size 0.250" in next(gauntlet.failures(wrong, found))
+    assert "size 0.250" in next(gauntlet_cells.failures(wrong, found))
     said = answering(cautious, "sparse disagreement")
-    assert not list(gauntlet.failures(said, gauntlet.run(said)))
+    assert not list(gauntlet_cells.failures(said, gauntlet.run(said)))
     friendly = answering(cautious)
-    assert "friendly" in next(gauntlet.failures(friendly, gauntlet.run(friendly)))
+    assert "friendly" in next(gauntlet_cells.failures(friendly, gauntlet.run(friendly)))
 
 
 def test_intervals_that_miss_break_a_bar_and_what_is_left_out_is_no_caution():
@@ -171,7 +172,7 @@ def test_intervals_that_miss_break_a_bar_and_what_is_left_out_is_no_caution():
     wrong = answering(missing, "sparse disagreement", 100)
     found = gauntlet.run(wrong)
     assert (found["covered"], found["missed_silently"], found["out"], found["cautions"]) == (0.8, 20, 100, 0)
-    assert "coverage 0.800" in next(gauntlet.failures(wrong, found))
+    assert "coverage 0.800" in next(gauntlet_cells.failures(wrong, found))
 
 
 def test_a_refusal_is_recorded_with_its_first_sentence_and_anything_else_is_raised():
@@ -181,29 +182,29 @@ def test_a_refusal_is_recorded_with_its_first_sentence_and_anything_else_is_rais
     refused = answering(refuse)
     found = gauntlet.run(refused)
     assert (found["refused"], found["refusal"]) == (40, "clusters: 6 are too few")
-    assert not list(gauntlet.failures(refused, found))
+    assert not list(gauntlet_cells.failures(refused, found))
     with pytest.raises(KeyError):
         gauntlet.run(answering(lambda people, seed: {}["no"]))
 
 
 def test_the_bar_is_higher_in_approximate_cells_only():
-    assert gauntlet.largest_size(cell("means", "20 and 40 clusters")) == 0.07
-    assert gauntlet.largest_size(cell("areas", "rare events")) == 0.07
-    assert gauntlet.largest_size(cell("areas", "ordinary")) == 0.05
-    assert gauntlet.largest_size(cell("means", "few clusters")) == 0.05
+    assert gauntlet_cells.largest_size(cell("means", "20 and 40 clusters")) == 0.07
+    assert gauntlet_cells.largest_size(cell("areas", "rare events")) == 0.07
+    assert gauntlet_cells.largest_size(cell("areas", "ordinary")) == 0.05
+    assert gauntlet_cells.largest_size(cell("means", "few clusters")) == 0.05
 
 
 def test_the_command_fails_where_a_kind_is_wrong_and_stores_what_it_computed(monkeypatch, tmp_path, capsys):
     wrong = replace(cell().kind, name="dishonest", answer=lambda people, seed: Answer(True),
                     data_sets=20, quick=("rare events",))  # fmt: skip
-    monkeypatch.setattr(gauntlet, "KINDS", (wrong,))
+    monkeypatch.setattr(gauntlet_cells, "KINDS", (wrong,))
     path = tmp_path / "gauntlet.json"
     asked = ["--only", "dishonest", "--design", "rare events", "--results", str(path)]
     assert gauntlet.main(["--quick", *asked]) == 1
     assert not path.exists()
     assert gauntlet.main(asked) == 1
     assert "dishonest/rare events: size 1.000, 20 of 20 rejections without a caution" in capsys.readouterr().err
-    record = gauntlet.load(path)["dishonest/rare events"]
+    record = storage.load(path)["dishonest/rare events"]
     assert record["rejected"] == 1.0
     assert record["versions"]["skfairtest"] == skfairtest.__version__
     gauntlet.main(asked)
@@ -224,9 +225,9 @@ def test_the_table_says_what_holds_what_breaks_and_why_cells_are_empty(monkeypat
     answers[chosen[0].name] = {**wrong, "rejected": 0.05, "rejected_silently": 10}
     answers[chosen[3].name] = {"refused": 200, "refusal": "clusters: 6 are too few"}
     records = {one.name: {"parameters": one.parameters, **answers[one.name]} for one in chosen}
-    gauntlet.store(gauntlet.RESULTS, records, gauntlet.all_cells())
-    page = f"# Title\n\n{_gauntlet_table.BEGIN}\nwhat was here\n{_gauntlet_table.END}\n\nrest\n"
-    text = _gauntlet_table.replaced(page, gauntlet.RESULTS)
+    storage.store(gauntlet.RESULTS, records, gauntlet_cells.all_cells())
+    page = f"# Title\n\n{gauntlet_table.BEGIN}\nwhat was here\n{gauntlet_table.END}\n\nrest\n"
+    text = gauntlet_table.replaced(page, gauntlet.RESULTS)
     assert text.startswith("# Title\n")
     assert text.endswith("\n\nrest\n")
     assert "what was here" not in text
@@ -234,13 +235,13 @@ def test_the_table_says_what_holds_what_breaks_and_why_cells_are_empty(monkeypat
     places = {design.name: place for place, design in enumerate(DESIGNS, 1)}
     shown = [row[places[one.design.name]] for one in chosen]
     assert shown == [".050", "**.300**", "*.300*", "R"]
-    details = _gauntlet_table.details(gauntlet.RESULTS)
+    details = gauntlet_table.details(gauntlet.RESULTS)
     assert "| few clusters | refused: clusters: 6 are too few | means |" in details
     assert "| errors of two kinds | rates differ |" in details
     assert "| means | sparse disagreement | .300 | 60 |" in details
-    exceptions = _gauntlet_table.exceptions(gauntlet.RESULTS)
+    exceptions = gauntlet_table.exceptions(gauntlet.RESULTS)
     assert len(exceptions) == 1
     assert all(f"in *{name}*, means .300" in exceptions[0] for name in names[1:3])
-    assert _gauntlet_table.replaced(text, gauntlet.RESULTS) == text
+    assert gauntlet_table.replaced(text, gauntlet.RESULTS) == text
     with pytest.raises(SystemExit):
-        _gauntlet_table.replaced("no markers", gauntlet.RESULTS)
+        gauntlet_table.replaced("no markers", gauntlet.RESULTS)

@@ -8,7 +8,7 @@ from scipy.special import expit
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
 
 from benchmarks import individual, individual_evidence
-from benchmarks._logistic_population import Map, Population, Truth, logistic, weight_with
+from benchmarks.common.logistic_population import Map, Population, Truth, logistic, weight_with
 from skfairtest import Projection
 
 POPULATION, MAP = Population(truth=(0.5, 1.0, 4.0), minority=0.3), Map()

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
 
-from benchmarks import _adult_compas, _fair_training
+from benchmarks.common import adult_compas, fair_training
 from benchmarks.reproduce import __main__ as reproduce
 from benchmarks.reproduce import maity_tables
 from benchmarks.reproduce._expected import NOT, READING, agrees, claims, verdicts
@@ -22,7 +22,7 @@ def people():
     X = rng.normal(size=(600, 3))
     group = (X[:, 1] + 0.3 * rng.normal(size=600) > 0).astype(int)
     y = (X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=600) > 0).astype(int)
-    return _adult_compas.People(X, y, pd.DataFrame({"sex": group, "race": 1 - group}))
+    return adult_compas.People(X, y, pd.DataFrame({"sex": group, "race": 1 - group}))
 
 
 @pytest.mark.parametrize(
@@ -32,13 +32,13 @@ def people():
 def test_people_are_those_of_the_paper(raw_data, name, file, n_people, n_features, n_training):
     """The 45,222 people and the 7 features are in appendices F.1 and G, the other numbers in the authors' code."""
     raw_data(file)
-    people, names = _adult_compas.load(name)
+    people, names = adult_compas.load(name)
     assert people.X.shape == (n_people, n_features)
     assert len(names) == n_features
-    training, testing = _adult_compas.split(name, people, names, 31228)
+    training, testing = adult_compas.split(name, people, names, 31228)
     assert len(training.y) == n_training
     assert len(testing.y) == n_people - n_training
-    numbers = [names.index(number) for number in _adult_compas.NUMBERS[name]]
+    numbers = [names.index(number) for number in adult_compas.NUMBERS[name]]
     assert training.X[:, numbers].mean(axis=0) == pytest.approx(0, abs=1e-9)
     assert training.X[:, numbers].std(axis=0) == pytest.approx(1)
     others = np.delete(testing.X, numbers, axis=1)
@@ -58,13 +58,13 @@ def test_people_are_those_of_the_paper(raw_data, name, file, n_people, n_feature
 def test_reductions_are_those_of_the_authors(raw_data, name, file, seed, weights, coefficients):
     """Weights and first coefficients of the authors' stored models, which no other split or class weights give."""
     raw_data(file)
-    people, names = _adult_compas.load(name)
-    training, _ = _adult_compas.split(name, people, names, seed)
-    regression, bound = _fair_training.REDUCTIONS[name]
+    people, names = adult_compas.load(name)
+    training, _ = adult_compas.split(name, people, names, seed)
+    regression, bound = fair_training.REDUCTIONS[name]
     # Which models are mixed depends on where the solver stops: scikit-learn 1.9 goes the authors' way with its default
     # tolerance of 1e-4, and 1.6 with 1e-5. Solved to the last digit, it is another mixture, of three models.
     for tol in (1e-4, 1e-5):
-        model = _fair_training.reductions(
+        model = fair_training.reductions(
             training.X, training.y, training.crossed(), clone(regression).set_params(tol=tol), bound
         )
         if len(model.weights) == len(weights):
@@ -76,7 +76,7 @@ def test_reductions_are_those_of_the_authors(raw_data, name, file, seed, weights
 
 def test_slopes_of_the_network_are_those_of_its_losses(people):
     rng = np.random.default_rng(2)
-    network = _fair_training.Network(3, 8, rng)
+    network = fair_training.Network(3, 8, rng)
     for name in ("first", "first_bias", "last", "last_bias"):
         setattr(network, name, getattr(network, name).astype(float))
     X, y = people.X[:20], people.y[:20]
@@ -90,7 +90,7 @@ def test_slopes_of_the_network_are_those_of_its_losses(people):
 
 def test_training_goes_down_the_gradient_of_the_mean_loss(people, monkeypatch):
     rng = np.random.default_rng(2)
-    network = _fair_training.Network(3, 4, rng)
+    network = fair_training.Network(3, 4, rng)
     for array in network.adam.arrays:
         array[:] = array + 0.1
     seen = []
@@ -110,7 +110,7 @@ def test_training_goes_down_the_gradient_of_the_mean_loss(people, monkeypatch):
 
 
 def test_a_network_handed_over_predicts_what_was_trained(people):
-    network = _fair_training.Network(3, 8, np.random.default_rng(3))
+    network = fair_training.Network(3, 8, np.random.default_rng(3))
     for _ in range(300):
         network.learn(people.X.astype(np.float32), people.y.astype(np.float32), 0.01)
     model = network.classifier(people.X, people.y)
@@ -124,7 +124,7 @@ def test_a_network_handed_over_predicts_what_was_trained(people):
 def test_adam_takes_steps_of_its_rate():
     """Where the gradient does not change, each step has the length of the rate (Kingma and Ba, 2015, section 2.1)."""
     array = np.zeros(2)
-    adam = _fair_training.Adam([array], epsilon=0)
+    adam = fair_training.Adam([array], epsilon=0)
     for _ in range(5):
         adam.step([np.array([3.0, -0.1])], [0.01])
     assert array == pytest.approx([-0.05, 0.05])
@@ -134,34 +134,34 @@ def test_a_balanced_regression_is_scikit_learns_where_people_weigh_the_same(peop
     X, y = people.X[people.y + people.groups["sex"] > 0], people.y[people.y + people.groups["sex"] > 0]
     options = {"tol": 1e-10, "max_iter": 1000}
     expected = LogisticRegression(class_weight="balanced", **options).fit(X, y).coef_
-    assert _fair_training.BalancedLogisticRegression(**options).fit(X, y).coef_ == pytest.approx(expected, rel=1e-5)
+    assert fair_training.BalancedLogisticRegression(**options).fit(X, y).coef_ == pytest.approx(expected, rel=1e-5)
 
 
 def test_the_attacks_raise_losses_and_the_first_costs_nothing(people):
-    network = _fair_training.Network(3, 8, np.random.default_rng(4))
+    network = fair_training.Network(3, 8, np.random.default_rng(4))
     X, y = people.X.astype(np.float32), people.y.astype(np.float32)
-    options = replace(_fair_training.SENSR["compas"], full_rate=0.01)
+    options = replace(fair_training.SENSR["compas"], full_rate=0.01)
     directions = np.array([[0.0, 2.0, 0.0]], dtype=np.float32)
-    move = _fair_training.attack_subspace(network, X, y, directions, options)
+    move = fair_training.attack_subspace(network, X, y, directions, options)
     assert (move[:, [0, 2]] == 0).all()
     before, after = (network.losses(network.hidden(x), y).mean() for x in (X, X + move))
     assert after > before
     fair = np.diag([1.0, 0.0, 1.0]).astype(np.float32)
-    found, distance = _fair_training.attack(network, X, y, fair, 0.1, 0.01, 1)
+    found, distance = fair_training.attack(network, X, y, fair, 0.1, 0.01, 1)
     # One step of Adam goes by the rate in every feature, and two of them count.
     assert np.abs(found - X).max() == pytest.approx(0.01, rel=1e-3)
     assert distance == pytest.approx(2 * 0.01**2, rel=0.01)
     assert network.losses(network.hidden(found), y).mean() > before
-    assert _fair_training.attack(network, X, y, fair, 1e6, 1.0, 1) == (None, 0.0)
+    assert fair_training.attack(network, X, y, fair, 1e6, 1.0, 1) == (None, 0.0)
 
 
 @pytest.mark.slow
 def test_sensr_says_the_same_of_people_who_differ_in_the_sensitive_subspace(people):
-    directions = _fair_training.sensitive_directions(people.X, people.groups, [])
+    directions = fair_training.sensitive_directions(people.X, people.groups, [])
     assert directions.shape == (2, 3)
-    options = replace(_fair_training.SENSR["compas"], steps=1500, rate=1e-3, subspace_rate=1.0, units=20)
-    fair = _fair_training.sensr(people.X, people.y, 5, directions, options)
-    plain = _fair_training.baseline(people.X, people.y, 5, steps=1500, rate=1e-3)
+    options = replace(fair_training.SENSR["compas"], steps=1500, rate=1e-3, subspace_rate=1.0, units=20)
+    fair = fair_training.sensr(people.X, people.y, 5, directions, options)
+    plain = fair_training.baseline(people.X, people.y, 5, steps=1500, rate=1e-3)
     there = people.X + directions[0] / np.linalg.norm(directions[0])
     moved = [np.abs(model.predict_proba(there) - model.predict_proba(people.X)).max() for model in (fair, plain)]
     assert moved[0] < 0.2 < 0.5 < moved[1]
@@ -170,7 +170,7 @@ def test_sensr_says_the_same_of_people_who_differ_in_the_sensitive_subspace(peop
 
 def test_projected_networks_do_not_see_the_subspace(people):
     metric = maity_tables.fair_metric([2]).fit(people.X, sensitive_features=people.groups)
-    model = _fair_training.project(people.X, people.y, 6, metric, steps=50)
+    model = fair_training.project(people.X, people.y, 6, metric, steps=50)
     there = people.X + metric.directions_[0] - 3 * metric.directions_[1]
     assert model.predict_proba(there) == pytest.approx(model.predict_proba(people.X), abs=1e-9)
 
@@ -205,8 +205,8 @@ def test_every_model_of_either_data_set_is_trained_and_audited(raw_data, monkeyp
     """With little training and few people, so that all of it runs in seconds."""
     for file in maity_tables.NEEDS:
         raw_data(file)
-    short = {name: replace(options, steps=50) for name, options in _fair_training.SENSR.items()}
-    monkeypatch.setattr(_fair_training, "SENSR", short)
+    short = {name: replace(options, steps=50) for name, options in fair_training.SENSR.items()}
+    monkeypatch.setattr(fair_training, "SENSR", short)
     monkeypatch.setattr(maity_tables, "AUDITED", dict.fromkeys(maity_tables.AUDITED, 300))
     monkeypatch.setattr(maity_tables, "SEED", maity_tables.SEED[:2])
     splits = {name: maity_tables.figures_of(name, maity_tables.SEED) for name in maity_tables.DATA}
@@ -218,7 +218,7 @@ def test_every_model_of_either_data_set_is_trained_and_audited(raw_data, monkeyp
 
 def test_what_is_shown_is_made_of_the_stored_splits():
     document = reproduce.stored("maity_tables")
-    assert document["seed"] == [list(pair) for pair in _adult_compas.SEEDS]
+    assert document["seed"] == [list(pair) for pair in adult_compas.SEEDS]
     assert {"skfairtest", "numpy", "scipy", "python", *maity_tables.LIBRARIES} <= set(document["versions"])
     found = maity_tables.found(**document["data"])
     assert reproduce.stored_rows(found.rows) == document["rows"]
@@ -250,7 +250,7 @@ def test_rejections_have_the_pattern_of_the_paper():
     splits = reproduce.stored("maity_tables")["data"]["splits"]
     for models in splits.values():
         assert list(models) == maity_tables.MODELS
-        assert all(len(of_kind) == len(_adult_compas.SEEDS) for of_kind in models.values())
+        assert all(len(of_kind) == len(adult_compas.SEEDS) for of_kind in models.values())
         ours = {kind: maity_tables.summary(of_kind) for kind, of_kind in models.items()}
         for kind in ("baseline", "reductions"):
             assert ours[kind]["loss_ratio"][2] == 1.0

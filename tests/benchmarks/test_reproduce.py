@@ -206,8 +206,9 @@ def test_tables_that_the_summary_names_are_stored(name):
 def test_the_sizes_of_the_summary_are_those_of_the_validity_benchmark():
     """The default for rates never rejects too often; un-studentized permutation does, in the paper's simulation too."""
     from benchmarks import validity
+    from benchmarks.common import storage
 
-    records = validity.load(validity.RESULTS)
+    records = storage.load(validity.RESULTS)
     page = summary_page({}, {}, [])
     exact = re.search(r"\| Rates and F1, two groups \| \*\*exact\*\* \| (\d+) of (\d+) \|", page)
     assert exact[1] == "0"

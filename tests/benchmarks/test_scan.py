@@ -5,16 +5,8 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
-from benchmarks import (
-    _render,
-    _render_scans,
-    adjusted,
-    calibration,
-    inequality,
-    paired,
-    scan,
-    sequential,
-)
+from benchmarks import adjusted, calibration, inequality, paired, scan, sequential
+from benchmarks.common import render, render_scans
 
 RESULTS, PAGES = scan.RESULTS.parent, Path(__file__).parents[2] / "doc" / "validity"
 
@@ -31,7 +23,7 @@ def test_committed_figures_are_within_the_bounds():
     assert largest["cpu_seconds"] <= 60
 
 
-@pytest.mark.parametrize("section", [_render_scans.calibration, _render_scans.scans, _render.inequality])
+@pytest.mark.parametrize("section", [render_scans.calibration, render_scans.scans, render.inequality])
 def test_the_page_shows_the_stored_figures(section, tmp_path):
     assert any("\n".join(section(RESULTS)).strip() in page.read_text() for page in PAGES.glob("*.md"))
     assert section(tmp_path) == []

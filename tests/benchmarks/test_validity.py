@@ -13,22 +13,24 @@ from sklearn.metrics import mean_squared_error, recall_score, roc_auc_score
 from skfairtest import FairnessTest
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
-from benchmarks import _bounds, _cells, _competitors, _drawings, _families, _methods, _render, _rows, _run, validity
+from benchmarks import validity
+from benchmarks.common import bounds, competitors, drawings, families, methods, render, rows, run, storage
+from benchmarks.common import cells as designs
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 PAGES = Path(__file__).parents[2] / "doc"
-Z = _methods.Z
+Z = methods.Z
 
 
 def expand(counts):
     """Rows (y_true, y_pred, group) of a table (G, 4)."""
     group, cell = np.indices(counts.shape)
-    repeated = [np.repeat(a.ravel(), counts.ravel()) for a in (_methods.TRUE[cell], _methods.PREDICTED[cell], group)]
+    repeated = [np.repeat(a.ravel(), counts.ravel()) for a in (methods.TRUE[cell], methods.PREDICTED[cell], group)]
     return tuple(repeated)
 
 
 def cell_named(name):
-    return next(cell for cell in _cells.all_cells() if cell.name == name)
+    return next(cell for cell in designs.all_cells() if cell.name == name)
 
 
 # The direct path against FairnessTest ----------------------------------------------------------------------
@@ -37,43 +39,43 @@ def cell_named(name):
 def test_comparisons_with_the_highest_are_those_of_a_fairness_test(thorough):
     n = 10 if thorough else 1
     cell = replace(cell_named("highest/rate 0.6/30-30-30-30-30"), people=(20, 20, 20, 25, 25))
-    rejected = _families.judge_highest(cell, n, np.random.default_rng(8))
-    tables = _methods.draw_tables(cell.people, cell.null, n, np.random.default_rng(8))
+    rejected = families.judge_highest(cell, n, np.random.default_rng(8))
+    tables = methods.draw_tables(cell.people, cell.null, n, np.random.default_rng(8))
     for method, asked in (("to_highest", {}), ("chosen_reference", {"compare": "to_reference"})):
         found = []
         for counts in tables:
             y_true, y_pred, group = expand(counts)
             given = {"metric": "selection_rate", "compare": "to_highest"} | asked
             if asked:
-                x, d = _methods.counted_events(counts, "selection_rate")
+                x, d = methods.counted_events(counts, "selection_rate")
                 given["reference_group"] = max(range(len(d)), key=lambda g, x=x, d=d: (x[g] / d[g], d[g], -g))
             found.append(FairnessTest.from_predictions(y_true, y_pred, sensitive_features=group, **given).rejected_)
         assert found == rejected[method].tolist()
 
 
 def test_stored_sizes_against_the_highest_keep_the_level_and_those_of_a_chosen_reference_do_not():
-    records = validity.load(RESULTS / "validity.json")
-    cells = [cell for cell in _cells.highest_cells() if len(cell.people) == 5]
+    records = storage.load(RESULTS / "validity.json")
+    cells = [cell for cell in designs.highest_cells() if len(cell.people) == 5]
     assert len(cells) >= 3
     for cell in cells:
         methods = records[cell.name]["methods"]
-        error = np.sqrt(_cells.ALPHA * (1 - _cells.ALPHA) / cell.data_sets)
+        error = np.sqrt(designs.ALPHA * (1 - designs.ALPHA) / cell.data_sets)
         assert cell.data_sets >= 4000
-        assert methods["to_highest"]["size"] <= _cells.ALPHA + 3 * error
-        assert methods["chosen_reference"]["size"] > _cells.ALPHA + 3 * error
+        assert methods["to_highest"]["size"] <= designs.ALPHA + 3 * error
+        assert methods["chosen_reference"]["size"] > designs.ALPHA + 3 * error
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("metric", sorted(_cells.RATES))
+@pytest.mark.parametrize("metric", sorted(designs.RATES))
 def test_exact_p_values_and_intervals_are_those_of_a_fairness_test(metric):
-    first, same, _ = _cells.RATES[metric]
-    for counts in _methods.draw_tables((60, 90), (first, same), 3, np.random.default_rng(5)):
-        x, d = _methods.counted_events(counts, metric)
-        p = _methods.exact_p(*(int(v) for v in (x[0], d[0], x[1], d[1])))
-        low, high = _methods.exact_interval(x[None], d[None], np.array([p]), metric)
+    first, same, _ = designs.RATES[metric]
+    for counts in methods.draw_tables((60, 90), (first, same), 3, np.random.default_rng(5)):
+        x, d = methods.counted_events(counts, metric)
+        p = methods.exact_p(*(int(v) for v in (x[0], d[0], x[1], d[1])))
+        low, high = methods.exact_interval(x[None], d[None], np.array([p]), metric)
         y_true, y_pred, group = expand(counts)
         test = FairnessTest.from_predictions(y_true, y_pred, sensitive_features=group, metric=metric)
-        assert test.p_value_ == pytest.approx(p, rel=1e-6) or min(test.p_value_, p) > _methods.NEVER
+        assert test.p_value_ == pytest.approx(p, rel=1e-6) or min(test.p_value_, p) > methods.NEVER
         assert test.confidence_interval_ == pytest.approx((low[0], high[0]), abs=1e-9)
 
 
@@ -83,26 +85,26 @@ def test_exact_p_value_that_is_not_computed_further_is_on_the_same_side_of_the_l
     for _ in range(20):
         d1, d2 = 400, int(rng.integers(800, 2000))
         x1, x2 = int(rng.binomial(d1, 0.1)), int(rng.binomial(d2, 0.1))
-        exact = np.exp(_methods.unconditional_log_p(x1, d1, x2, d2))
-        bound = _methods._at_least(float(np.exp(_methods.conditional_log_p(x1, d1, x2, d2))), x1 + x2, d1, d2)
+        exact = np.exp(methods.unconditional_log_p(x1, d1, x2, d2))
+        bound = methods._at_least(float(np.exp(methods.conditional_log_p(x1, d1, x2, d2))), x1 + x2, d1, d2)
         assert bound <= exact * (1 + 1e-9)
-        quick = _methods.exact_p(x1, d1, x2, d2)
+        quick = methods.exact_p(x1, d1, x2, d2)
         assert quick == pytest.approx(exact, rel=1e-6) or (quick > 0.2 and exact > 0.2) or quick <= 1e-3
 
 
 @pytest.mark.parametrize("metric", ["balanced_accuracy", "matthews_corrcoef"])
 def test_permuted_tables_are_those_of_a_fairness_test(metric):
-    cell = next(c for c in _cells.table_cells() if c.metric == metric and c.people == (200, 200))
-    functional, block = _methods.table_functional(metric)
+    cell = next(c for c in designs.table_cells() if c.metric == metric and c.people == (200, 200))
+    functional, block = methods.table_functional(metric)
     rng = np.random.default_rng(3)
-    counts = _methods.draw_tables(cell.people, cell.effect, 1, rng)[0]
-    (p, low, high), *_ = _methods.studentized(_methods.Stratum(functional, counts, block), 4000, rng)
+    counts = methods.draw_tables(cell.people, cell.effect, 1, rng)[0]
+    (p, low, high), *_ = methods.studentized(methods.Stratum(functional, counts, block), 4000, rng)
     y_true, y_pred, group = expand(counts)
     people = {"y_true": y_true, "y_pred": y_pred, "sensitive_features": group, "metric": metric}
     by_default = FairnessTest.from_predictions(**people)
-    assert by_default.p_value_ == pytest.approx(_methods.scored(functional, counts, 0.0)[0], rel=1e-9)
+    assert by_default.p_value_ == pytest.approx(methods.scored(functional, counts, 0.0)[0], rel=1e-9)
     inside, outside = (by_default.confidence_interval_[0] + step for step in (1e-3, -1e-3))
-    covered = [_methods.scored(functional, counts, edge)[1] < np.inf for edge in (inside, outside)]
+    covered = [methods.scored(functional, counts, edge)[1] < np.inf for edge in (inside, outside)]
     assert covered == [True, False]
     test = FairnessTest.from_predictions(**people, method="permutation", n_resamples=4000, random_state=1)
     assert test.p_value_ == pytest.approx(p, abs=5 * np.sqrt(p * (1 - p) / 2000))
@@ -111,14 +113,14 @@ def test_permuted_tables_are_those_of_a_fairness_test(metric):
 
 def test_permuted_areas_and_losses_are_those_of_a_fairness_test():
     rng = np.random.default_rng(4)
-    population = (_cells.scores(0.5, 0.85), _cells.scores(0.5, 0.8, 3.0))
-    group, truth, score = _methods.draw_scores((150, 300), population, rng)
+    population = (designs.scores(0.5, 0.85), designs.scores(0.5, 0.8, 3.0))
+    group, truth, score = methods.draw_scores((150, 300), population, rng)
     counts = np.stack([group == 0, group == 1]).astype(np.int64)
     for metric, functional, block in (
-        ("roc_auc", _methods.Auc(truth, score), truth.astype(int)),
-        ("mean_squared_error", _methods.Mean((truth - score) ** 2, (0.0, np.inf)), np.zeros(len(truth), dtype=int)),
+        ("roc_auc", methods.Auc(truth, score), truth.astype(int)),
+        ("mean_squared_error", methods.Mean((truth - score) ** 2, (0.0, np.inf)), np.zeros(len(truth), dtype=int)),
     ):
-        (p, low, high), *_ = _methods.studentized(_methods.Stratum(functional, counts, block, rows=True), 4000, rng)
+        (p, low, high), *_ = methods.studentized(methods.Stratum(functional, counts, block, rows=True), 4000, rng)
         known = {"y_score": score} if metric == "roc_auc" else {}
         test = FairnessTest.from_predictions(
             truth.astype(int), None if known else score, **known, sensitive_features=group, metric=metric,
@@ -132,10 +134,10 @@ def test_permuted_areas_and_losses_are_those_of_a_fairness_test():
 def test_permutations_of_all_labels_are_those_of_a_fairness_test(method):
     cell = cell_named("paper/tpr")
     rng = np.random.default_rng(6)
-    counts = _methods.draw_tables(cell.people, cell.null, 1, rng)[0]
+    counts = methods.draw_tables(cell.people, cell.null, 1, rng)[0]
     variance = {"kdd": "delta", "raw": None, "score": "score"}[method]
-    table = _methods.RateTable(counts[None], *_methods.masks(cell.metric), _methods.EVERYBODY)
-    p = _methods.permuted_p(table, _methods.Scale(), variance, 4000, rng)
+    table = methods.RateTable(counts[None], *methods.masks(cell.metric), methods.EVERYBODY)
+    p = methods.permuted_p(table, methods.Scale(), variance, 4000, rng)
     y_true, y_pred, group = expand(counts)
     test = FairnessTest.from_predictions(
         y_true, y_pred, sensitive_features=group, metric=cell.metric, method="permutation", within=None,
@@ -146,10 +148,10 @@ def test_permutations_of_all_labels_are_those_of_a_fairness_test(method):
 
 @pytest.mark.parametrize("metric", ["selection_rate", "equalized_odds", "f1"])
 def test_adjusted_p_values_are_those_of_a_fairness_test(metric):
-    cell = next(c for c in _cells.family_cells() if c.metric == metric and len(c.people) == 3)
+    cell = next(c for c in designs.family_cells() if c.metric == metric and len(c.people) == 3)
     rng = np.random.default_rng(7)
-    counts = _methods.draw_tables((40, 70, 90), cell.null, 1, rng)[0]
-    found = _families._exact_pairs(cell, counts, rng)
+    counts = methods.draw_tables((40, 70, 90), cell.null, 1, rng)[0]
+    found = families._exact_pairs(cell, counts, rng)
     y_true, y_pred, group = expand(counts)
     test = FairnessTest.from_predictions(y_true, y_pred, sensitive_features=group, metric=metric)
     assert test.adjust_ == "shaffer"
@@ -163,21 +165,21 @@ def test_adjusted_p_values_are_those_of_a_fairness_test(metric):
 
 
 def test_populations_are_equal_where_they_are_said_to_be():
-    for cell in _cells.all_cells():
-        if cell.kind in _methods.JUDGES:
-            first, second = _methods.true_values(cell, cell.null)
+    for cell in designs.all_cells():
+        if cell.kind in methods.JUDGES:
+            first, second = methods.true_values(cell, cell.null)
             assert first == pytest.approx(second, abs=1e-12), cell.name
             if cell.effect is not None:
-                first, second = _methods.true_values(cell, cell.effect)
+                first, second = methods.true_values(cell, cell.effect)
                 assert abs(first - second) > 0.01, cell.name
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("metric", ["roc_auc", "mean_squared_error"])
 def test_families_of_people_one_by_one_have_two_equal_groups_of_three(metric):
-    for cell in (c for c in _cells.family_cells() if c.metric == metric):
-        assert _families.true_nulls(cell).tolist() == [True, False, False], cell.name
-    found = _families.judge_family(replace(cell, resamples=39), 3, np.random.default_rng(12))
+    for cell in (c for c in designs.family_cells() if c.metric == metric):
+        assert families.true_nulls(cell).tolist() == [True, False, False], cell.name
+    found = families.judge_family(replace(cell, resamples=39), 3, np.random.default_rng(12))
     assert {"shaffer", "holm", "max_t", "unadjusted"} <= set(found)
     assert all(rejected.shape == (3, 3) for rejected in found.values())
     # Adjusting never finds more, and Shaffer's factors never less than Holm's.
@@ -202,10 +204,10 @@ def with_many(population):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cell", [c for c in _cells.row_cells() if "heavy" not in c.name], ids=lambda cell: cell.name)
+@pytest.mark.parametrize("cell", [c for c in designs.row_cells() if "heavy" not in c.name], ids=lambda cell: cell.name)
 def test_people_with_weights_or_in_clusters_are_equal_in_the_population(cell):
     cell = replace(cell, people=(200_000, 200_000), null=tuple(with_many(population) for population in cell.null))
-    columns = _rows.draw_rows(cell, np.random.default_rng(13))
+    columns = rows.draw_rows(cell, np.random.default_rng(13))
     values = []
     for g in (0, 1):
         own = {name: column[columns["group"] == g] for name, column in columns.items()}
@@ -220,24 +222,24 @@ def test_people_with_weights_or_in_clusters_are_equal_in_the_population(cell):
         assert low <= groups_of <= high
 
 
-@pytest.mark.parametrize("kind", sorted(_rows.SHARES))
+@pytest.mark.parametrize("kind", sorted(rows.SHARES))
 def test_ratios_and_weights_that_follow_the_outcome_are_run_by_every_method(kind):
-    cell = next(cell for cell in _cells.share_cells() if cell.kind == kind)
-    figures = _run.run(replace(cell, data_sets=2, resamples=19))["methods"]
-    assert list(figures) == list(_rows.SHARES[kind][1])
+    cell = next(cell for cell in designs.share_cells() if cell.kind == kind)
+    figures = run.run(replace(cell, data_sets=2, resamples=19))["methods"]
+    assert list(figures) == list(rows.SHARES[kind][1])
     for found in figures.values():
         assert {"size", "coverage"} <= set(found)
         assert ("coverage_effect" in found) == (kind == "follow")
         assert found.get("out", 0) == 0
-    ratios, held, agreed = _bounds.promises([cell], {cell.name: {"methods": figures}})[-3:]
+    ratios, held, agreed = bounds.promises([cell], {cell.name: {"methods": figures}})[-3:]
     assert ratios.checked == len(figures)
     assert held.checked >= len(figures)
     assert agreed.checked == (0 if kind == "margin" else len(figures))
 
 
-@pytest.mark.parametrize("law", sorted(_cells.LAWS))
+@pytest.mark.parametrize("law", sorted(designs.LAWS))
 def test_losses_have_the_mean_that_is_said(law):
-    draw, mean = _cells.LAWS[law]
+    draw, mean = designs.LAWS[law]
     losses = draw(np.random.default_rng(8), 400_000)
     assert losses.mean() == pytest.approx(mean, abs=5 * losses.std() / np.sqrt(len(losses)))
 
@@ -255,8 +257,8 @@ def test_percentile_interval_is_fairlearns():
         metrics=recall_score, y_true=y_true, y_pred=y_pred, sensitive_features=group, n_boot=400,
         ci_quantiles=[0.025, 0.975], random_state=3,
     )  # fmt: skip
-    _, low, high = _competitors.fairlearn(
-        _competitors.Table(counts), _methods.rate_value("true_positive_rate"), 4000, np.random.default_rng(1)
+    _, low, high = competitors.fairlearn(
+        competitors.Table(counts), methods.rate_value("true_positive_rate"), 4000, np.random.default_rng(1)
     )
     assert [float(v) for v in frame.difference_ci()] == pytest.approx([low, high], abs=0.04)
 
@@ -265,10 +267,10 @@ def test_lift_counts_only_strictly_larger_permutations():
     """Equal recalls: every permutation that moves anything is larger, and only those; a valid p-value is 1."""
     counts = np.array([[1, 1, 1, 2], [1, 1, 1, 2]])
     rng = np.random.default_rng(9)
-    value = _methods.rate_value("true_positive_rate")
-    p, _, _ = _competitors.lift(_competitors.Table(counts), value, 4000, rng)
-    permuted = _competitors.Table(counts).shuffled(4000, rng)
-    moved = np.abs(np.diff(_competitors._or_zero(value)(permuted))[:, 0]) > 0
+    value = methods.rate_value("true_positive_rate")
+    p, _, _ = competitors.lift(competitors.Table(counts), value, 4000, rng)
+    permuted = competitors.Table(counts).shuffled(4000, rng)
+    moved = np.abs(np.diff(competitors._or_zero(value)(permuted))[:, 0]) > 0
     assert p == pytest.approx(moved.mean(), abs=0.04)
     assert p < 1
 
@@ -276,11 +278,11 @@ def test_lift_counts_only_strictly_larger_permutations():
 @pytest.mark.slow
 def test_lift_rejects_as_often_as_another_port_of_it():
     """Recall .9, 20 and 200 people, base rate .3: another port measured .186 with 3,000 data sets of 999 resamples."""
-    population = [_cells.by_truth(0.3, 0.9, 0.1)] * 2
+    population = [designs.by_truth(0.3, 0.9, 0.1)] * 2
     rng = np.random.default_rng(11)
-    value = _methods.rate_value("true_positive_rate")
-    tables = _methods.draw_tables((20, 200), population, 600, rng)
-    found = [_competitors.lift(_competitors.Table(table), value, 199, rng)[0] <= 0.05 for table in tables]
+    value = methods.rate_value("true_positive_rate")
+    tables = methods.draw_tables((20, 200), population, 600, rng)
+    found = [competitors.lift(competitors.Table(table), value, 199, rng)[0] <= 0.05 for table in tables]
     assert np.mean(found) == pytest.approx(0.186, abs=0.05)
 
 
@@ -290,12 +292,12 @@ def test_boschloo_by_the_smaller_side_is_scipys():
 
     for x1, d1, x2, d2 in ((3, 15, 12, 20), (7, 12, 5, 18)):
         expected = boschloo_exact([[x1, x2], [d1 - x1, d2 - x2]], n=128).pvalue
-        assert _methods.smaller_one_sided(x1, d1, x2, d2) == pytest.approx(expected, rel=1e-4)
+        assert methods.smaller_one_sided(x1, d1, x2, d2) == pytest.approx(expected, rel=1e-4)
 
 
 def test_resamples_of_people_and_of_tables_have_the_same_means():
     rng = np.random.default_rng(10)
-    people = _competitors.People(np.arange(30) < 10)
+    people = competitors.People(np.arange(30) < 10)
     for draw in ("pooled", "within", "shuffled"):
         drawn = getattr(people, draw)(3000, rng)
         assert drawn.sum(axis=(1, 2)) == pytest.approx(30)
@@ -324,13 +326,13 @@ def test_stored_cells_are_not_computed_again_and_order_does_not_matter(few, caps
     assert validity.main(["--only", "f1"]) == 0
     validity.main([])
     assert "2 of 3 cells computed" in capsys.readouterr().out
-    first = validity.load(validity.RESULTS)
+    first = storage.load(validity.RESULTS)
     validity.main([])
     assert "0 of 3 cells computed" in capsys.readouterr().out
     validity.RESULTS.unlink()
     monkeypatch.setattr(validity, "all_cells", lambda: few[::-1])
     validity.main([])
-    again = validity.load(validity.RESULTS)
+    again = storage.load(validity.RESULTS)
     for name, record in first.items():
         assert again[name]["methods"] == record["methods"]
         assert {"parameters", "versions", "seconds"} <= set(record)
@@ -343,9 +345,9 @@ def test_stored_cells_are_not_computed_again_and_order_does_not_matter(few, caps
 
 def test_a_cell_without_the_default_method_is_computed_again(few, capsys):
     validity.main(["--only", "f1"])
-    records = validity.load(validity.RESULTS)
+    records = storage.load(validity.RESULTS)
     del records["rates/f1/20-200"]["methods"]["exact"]
-    validity.store(validity.RESULTS, records, few)
+    storage.store(validity.RESULTS, records, few)
     capsys.readouterr()
     validity.main(["--only", "f1"])
     assert "1 of 1 cells computed" in capsys.readouterr().out
@@ -358,12 +360,12 @@ def test_page_and_drawings_are_written_from_the_stored_figures(few, tmp_path):
     assert validity.main(["--render"]) == 0
     page, reading = ((tmp_path / name).read_text() for name in ("validity.md", "validity/reading.md"))
     rates = (tmp_path / "validity" / "rates.md").read_text()
-    records = validity.load(validity.RESULTS)
-    size = _render.number(records["rates/f1/20-200"]["methods"]["lift"]["size"])
+    records = storage.load(validity.RESULTS)
+    size = render.number(records["rates/f1/20-200"]["methods"]["lift"]["size"])
     row = next(line for line in rates.splitlines() if line.startswith("| f1 | 20, 200"))
     assert size in row
     assert "3 of 3 designs" in reading
-    for name in _drawings.KINDS:
+    for name in drawings.KINDS:
         assert f"(_static/validity_{name}.svg)" in page
         assert (tmp_path / "_static" / f"validity_{name}.svg").read_text().startswith("<svg ")
 
@@ -372,11 +374,11 @@ def test_page_and_drawings_are_written_from_the_stored_figures(few, tmp_path):
 def test_quick_run_stores_nothing_and_notices_a_test_that_rejects_too_often(few, capsys, monkeypatch):
     assert validity.main(["--quick", "--only", "grid"]) == 0
     assert not validity.RESULTS.exists()
-    region = _run.equality_region
+    region = run.equality_region
     monkeypatch.setattr(
-        _run, "equality_region", lambda d1, d2, alpha, reference: region(d1, d2, 0.3, reference="conditional")
+        run, "equality_region", lambda d1, d2, alpha, reference: region(d1, d2, 0.3, reference="conditional")
     )
-    monkeypatch.setattr(_run, "_check", lambda d1, d2, regions, rng: None)
+    monkeypatch.setattr(run, "_check", lambda d1, d2, regions, rng: None)
     assert validity.main(["--quick", "--only", "grid"]) == 1
     assert "FAILED enumerated size" in capsys.readouterr().err
 
@@ -384,10 +386,10 @@ def test_quick_run_stores_nothing_and_notices_a_test_that_rejects_too_often(few,
 @pytest.mark.slow
 def test_several_processes_find_the_same(few):
     validity.main(["--only", "f1"])
-    alone = validity.load(validity.RESULTS)["rates/f1/20-200"]["methods"]
+    alone = storage.load(validity.RESULTS)["rates/f1/20-200"]["methods"]
     validity.RESULTS.unlink()
     validity.main(["--only", "f1", "--processes", "2"])
-    assert validity.load(validity.RESULTS)["rates/f1/20-200"]["methods"] == alone
+    assert storage.load(validity.RESULTS)["rates/f1/20-200"]["methods"] == alone
 
 
 @pytest.mark.parametrize(
@@ -397,20 +399,20 @@ def test_figures_of_the_permutations_alone_are_marked_until_they_are_computed_ag
     cell = cell_named(name)
     figures = {cell.default: {"size": 0.04, "size_error": 0.01}}
     older = {cell.name: {"parameters": cell.parameters, "methods": figures}}
-    newer = {cell.name: {**older[cell.name], "p_value": _run.run(replace(cell, data_sets=2, resamples=39))["p_value"]}}
+    newer = {cell.name: {**older[cell.name], "p_value": run.run(replace(cell, data_sets=2, resamples=39))["p_value"]}}
     for records, is_older in ((older, True), (newer, False)):
-        assert validity.is_finished(cell, records) != is_older
-        shown = "\n".join(_render.section([cell], records))
+        assert storage.is_finished(cell, records) != is_older
+        shown = "\n".join(render.section([cell], records))
         assert ("The figures of 1 of these 1 designs, marked °" in shown) == (" ° | " in shown) == is_older
     rate = cell_named("rates/f1/20-200")  # a count, whose test is exact
-    assert _run.p_value_of(rate) is None
+    assert run.p_value_of(rate) is None
 
 
 def test_power_at_equal_size_uses_a_threshold_with_that_size():
     p = np.linspace(0.001, 1, 1000)
-    assert _run.threshold_at(p, 1000) == pytest.approx(0.05)
-    assert _run.threshold_at(np.zeros(1000), 1000) is None
-    assert _run.threshold_at(np.full(1000, np.nan), 1000) is None
+    assert run.threshold_at(p, 1000) == pytest.approx(0.05)
+    assert run.threshold_at(np.zeros(1000), 1000) is None
+    assert run.threshold_at(np.full(1000, np.nan), 1000) is None
 
 
 # The committed figures --------------------------------------------------------------------------------------
@@ -418,8 +420,8 @@ def test_power_at_equal_size_uses_a_threshold_with_that_size():
 
 def test_committed_figures_belong_to_the_designs_and_name_seed_and_versions():
     document = json.loads((RESULTS / "validity.json").read_text())
-    cells = {cell.name: cell for cell in _cells.all_cells()}
-    assert document["seed"] == _run.SEED
+    cells = {cell.name: cell for cell in designs.all_cells()}
+    assert document["seed"] == run.SEED
     assert set(document["cells"]) == set(cells)
     for name, record in document["cells"].items():
         assert cells[name].parameters.items() <= record["parameters"].items(), name
@@ -427,20 +429,20 @@ def test_committed_figures_belong_to_the_designs_and_name_seed_and_versions():
 
 
 def test_committed_figures_keep_the_promises_of_the_exact_tests_and_the_page_is_up_to_date():
-    cells = _cells.all_cells()
-    records = validity.load(RESULTS / "validity.json")
-    promises = _bounds.promises(cells, records)
+    cells = designs.all_cells()
+    records = storage.load(RESULTS / "validity.json")
+    promises = bounds.promises(cells, records)
     for promise in promises:
         assert promise.checked
         assert promise.broken == []
         assert not promise.left or promise.why
-    pages = _render.render(cells, records, RESULTS)
+    pages = render.render(cells, records, RESULTS)
     assert all((PAGES / name).read_text() == text for name, text in pages.items())
     assert set(pages) == {"validity.md", *(f"validity/{path.name}" for path in (PAGES / "validity").iterdir())} - {
         "validity/gauntlet.md"
     }
     # Every section of designs, and every claim's exception, is on a page.
-    assert {cell.section for cell in cells} == {name for _, names, _ in _render.TOPICS.values() for name in names}
+    assert {cell.section for cell in cells} == {name for _, names, _ in render.TOPICS.values() for name in names}
     for promise in promises:
         for place in promise.left:
             assert f"| {place.rsplit(': ', 1)[0]} |" in pages["validity.md"]
@@ -448,7 +450,7 @@ def test_committed_figures_keep_the_promises_of_the_exact_tests_and_the_page_is_
 
 def test_as_many_designs_do_not_name_the_worse_group_as_there_were_before_some_did():
     # 148 of them were counted before either group was made the worse one.
-    approximate = [cell for cell in _cells.all_cells() if cell.kind in ("area", "table", "loss", "explained")]
+    approximate = [cell for cell in designs.all_cells() if cell.kind in ("area", "table", "loss", "explained")]
     assert sum(not cell.names_direction for cell in approximate) == 148
 
 
@@ -456,9 +458,9 @@ def test_as_many_designs_do_not_name_the_worse_group_as_there_were_before_some_d
 def test_a_size_beyond_a_tenth_is_said_to_be_without_caution_unless_one_is_measured(tmp_path, measured, share):
     names = ("log_loss/certain, rare Beta/200-200", "cautions/rejected too often, certain, rare Beta/200-200")
     cells = [cell_named(name) for name in names[: 1 + measured]]
-    records = {cell.name: {"p_value": _run.p_value_of(cell), "methods": {"permutation": {
+    records = {cell.name: {"p_value": run.p_value_of(cell), "methods": {"permutation": {
         "size": 0.2, "warned": 0.97}}} for cell in cells}  # fmt: skip
-    lines = _render.limits(cells, records, [], [], tmp_path)
+    lines = render.limits(cells, records, [], [], tmp_path)
     said = next(line for line in lines if "no rates" in line)
     assert "of 1 designs" in said
     assert "in 1, and in more than 10% in 1." in said
@@ -480,7 +482,7 @@ def test_power_that_is_lost_is_named_with_the_group_that_is_worse():
         }
         for name, powers in found.items()
     }
-    rows, (said,) = _render.power_lost([cell_named(name) for name in found], records, "areas and the like")
+    rows, (said,) = render.power_lost([cell_named(name) for name in found], records, "areas and the like")
     assert [row[1:] for row in rows] == [["balanced_accuracy/.98/60-1000", ".500, before .600"]]
     assert "(0 of 1 where the smaller group is worse, 1 of 1 where the larger one is, 0 of 1" in said
     assert "in 1 of 3 designs" in said
@@ -488,7 +490,7 @@ def test_power_that_is_lost_is_named_with_the_group_that_is_worse():
     # A higher loss is the worse one.
     name = "mean_squared_error/normal, uniform, first higher/50-500"
     powers = {m: {"power_at_equal_size": power} for m, power in (("permutation", 0.3), ("permuted", 0.4))}
-    _, (said,) = _render.power_lost([cell_named(name)], {name: {"methods": powers}}, "mean losses")
+    _, (said,) = render.power_lost([cell_named(name)], {name: {"methods": powers}}, "mean losses")
     assert "in 1 of 1 designs" in said
     assert "(1 of 1 where the smaller group is worse)" in said
 
@@ -500,7 +502,7 @@ def test_coverage_of_areas_is_counted_where_their_size_is_right():
         "mcc/.5/1000-1000": {"size": 0.2, "coverage": 0.8, "coverage_error": 0.01},
     }
     records = {name: {"methods": {"areas": found}} for name, found in figures.items()}
-    (said,) = _render.coverage_of_scores([cell_named(name) for name in figures], records)
+    (said,) = render.coverage_of_scores([cell_named(name) for name in figures], records)
     assert "at least .930 in 1 of 2 cases, and at least .920" in said
 
 
@@ -513,8 +515,8 @@ def marks(svg):
 
 
 def test_committed_drawings_are_those_of_the_committed_figures():
-    cells, records = _cells.all_cells(), validity.load(RESULTS / "validity.json")
-    for name, text in _drawings.drawings(cells, records).items():
+    cells, records = designs.all_cells(), storage.load(RESULTS / "validity.json")
+    for name, text in drawings.drawings(cells, records).items():
         committed, drawn = (marks(svg) for svg in ((PAGES / "_static" / name).read_text(), text))
         assert committed[0] == drawn[0]
         assert len(drawn[1]) > 200
@@ -528,13 +530,13 @@ def test_a_drawing_marks_a_size_above_three_errors_and_shows_each_figure_at_its_
         name: {"methods": {method: {"size": size} for method, size in zip(("exact", "welch"), pair, strict=True)}}
         for name, pair in sizes.items()
     }
-    ((title, (exact, welch)),) = _drawings.panels(cells, records, _drawings.sizes)
+    ((title, (exact, welch)),) = drawings.panels(cells, records, drawings.sizes)
     assert title == "Rates and F1, two groups"
     assert (exact.is_default, welch.is_default) == (True, False)
     assert exact.is_bad.tolist() == [False, False]
     assert welch.is_bad.tolist() == [True, True]
-    assert _drawings.counts([(title, [exact, welch])]) == {"exact": (0, 2), "welch": (2, 2)}
-    texts, places = marks(_drawings.drawing("size", [(title, [exact, welch])]))
+    assert drawings.counts([(title, [exact, welch])]) == {"exact": (0, 2), "welch": (2, 2)}
+    texts, places = marks(drawings.drawing("size", [(title, [exact, welch])]))
     assert {"exact", "Welch", "0/2", "2/2"} <= set(texts)
     across = places[::2]
     assert len(set(across)) >= 4
@@ -546,18 +548,18 @@ def test_power_is_compared_at_equal_size_or_at_the_level_where_the_size_is_right
         "exact": {"size": 0.05, "power": 0.7, "power_at_equal_size": 0.6},
         "welch": {"size": 0.2, "power": 0.9, "power_at_equal_size": 0.5},
     }
-    assert list(_drawings.gains(methods, "exact", "exact", cell)) == []
-    assert list(_drawings.gains(methods, "welch", "exact", cell)) == [(pytest.approx(-0.1), True)]
+    assert list(drawings.gains(methods, "exact", "exact", cell)) == []
+    assert list(drawings.gains(methods, "welch", "exact", cell)) == [(pytest.approx(-0.1), True)]
     for figures in methods.values():
         del figures["power_at_equal_size"]
-    assert list(_drawings.gains(methods, "welch", "exact", cell)) == []
+    assert list(drawings.gains(methods, "welch", "exact", cell)) == []
     methods["welch"]["size"] = 0.05
-    assert list(_drawings.gains(methods, "welch", "exact", cell)) == [(pytest.approx(0.2), False)]
+    assert list(drawings.gains(methods, "welch", "exact", cell)) == [(pytest.approx(0.2), False)]
 
 
 def test_an_interval_that_misses_too_often_is_marked_with_equal_and_with_different_groups():
     figures = {"coverage": 0.94, "coverage_error": 0.005, "coverage_effect": 0.8, "coverage_effect_error": 0.01}
-    found = list(_drawings.misses({"exact": figures}, "exact", "exact", None))
+    found = list(drawings.misses({"exact": figures}, "exact", "exact", None))
     assert found == [(pytest.approx(0.06), False), (pytest.approx(0.2), True)]
 
 
@@ -578,22 +580,22 @@ def test_empirical_likelihood_of_areas_is_the_largest_one_under_a_common_area():
         return total
 
     least = optimize.minimize_scalar(ratio, bounds=(0.7, 0.9), method="bounded", options={"xatol": 1e-8}).fun
-    assert _competitors.area_likelihood(shares, variances) == pytest.approx(stats.chi2.sf(least, 1), rel=1e-6)
+    assert competitors.area_likelihood(shares, variances) == pytest.approx(stats.chi2.sf(least, 1), rel=1e-6)
 
 
 def test_empirical_likelihood_rejects_areas_that_have_no_common_value():
     perfect, other = np.ones(5), np.array([0.8, 0.9, 1.0])
-    assert _competitors.area_likelihood([perfect, other], (0.0, 0.01)) == 0
-    assert _competitors.area_likelihood([perfect, perfect], (0.0, 0.0)) == 1
+    assert competitors.area_likelihood([perfect, other], (0.0, 0.01)) == 0
+    assert competitors.area_likelihood([perfect, perfect], (0.0, 0.0)) == 1
 
 
 @pytest.mark.parametrize(("words", "key"), [("", "size"), (", first higher", "power")])
 def test_cautions_are_counted_where_means_are_equal_and_where_they_differ(words, key):
     name = f"cautions/friendly, normal, normal{words}/50-500"
-    cell = next(cell for cell in _cells.caution_cells() if cell.name == name)
-    (figures,) = _run.run(replace(cell, data_sets=3, resamples=39))["methods"].values()
+    cell = next(cell for cell in designs.caution_cells() if cell.name == name)
+    (figures,) = run.run(replace(cell, data_sets=3, resamples=39))["methods"].values()
     assert {key, "warned", "silent"} <= set(figures)
     assert ({"size", "power"} - {key}).isdisjoint(figures)
     record = {cell.name: {"methods": {cell.default: figures}}}
-    checked = [promise.checked for promise in _bounds.promises([cell], record) if "caution" in promise.says]
+    checked = [promise.checked for promise in bounds.promises([cell], record) if "caution" in promise.says]
     assert checked == ([0, 1] if key == "size" else [0, 0])

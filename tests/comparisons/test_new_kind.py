@@ -154,7 +154,8 @@ def test_it_is_audited_beside_others(people):
 
 def test_one_declaration_is_its_row_in_the_gauntlet():
     gauntlet = pytest.importorskip("benchmarks.gauntlet", reason="the benchmarks are not part of an installed package")
-    from benchmarks import _gauntlet_answers as answers
+    from benchmarks.common import gauntlet_answers as answers
+    from benchmarks.common import gauntlet_cells
 
     def answer(people, seed):
         return answers.of_test(
@@ -163,6 +164,6 @@ def test_one_declaration_is_its_row_in_the_gauntlet():
 
     kind = replace(gauntlet.KINDS[0], name="log odds", tests=("LogOddsTest",), question="rates", answer=answer)
     friendly = next(design for design in gauntlet.DESIGNS if design.friendly and kind.why_not(design) is None)
-    row = gauntlet.run(gauntlet.Cell(kind, friendly, 40))
+    row = gauntlet.run(gauntlet_cells.Cell(kind, friendly, 40))
     assert row["refused"] == row["out"] == row["inside"] == 0
     assert row["covered"] == 1 - row["rejected"] >= 0.85

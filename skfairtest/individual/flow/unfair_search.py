@@ -89,7 +89,7 @@ def central_differences(
 
 
 def differentiable(function: Function, x: Floats, *, width: float, columns: NDArray[np.intp] | None = None) -> bool:
-    """Return whether a function has derivatives where these rows are, by two widths of differences.
+    """Whether a function has derivatives where these rows are, by two widths of differences.
 
     If a function jumps, its difference quotients are 0, or they grow as the width shrinks. A function that is constant
     between many jumps, such as a large forest, has some of both.

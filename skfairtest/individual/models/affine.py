@@ -35,7 +35,7 @@ from skfairtest.readers.predictions import ask, path_of, transformers_of
 
 
 def is_of(kind: type, package: str, *names: str) -> bool:
-    """Return whether a class is one of those that a package has under these names; derived classes are not.
+    """Whether a class is one of those that a package has under these names; derived classes are not.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def is_of(kind: type, package: str, *names: str) -> bool:
 
 
 def derives(model: Any, package: str, *names: str) -> bool:
-    """Return whether an object is an instance of a class of a package, or of a class derived from it.
+    """Whether an object is an instance of a class of a package, or of a class derived from it.
 
     Examples
     --------

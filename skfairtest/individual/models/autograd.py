@@ -97,7 +97,7 @@ class _Infer:
 
 
 def is_torch(estimator: Any) -> bool:
-    """Return whether a model is torch's, without importing torch.
+    """Whether a model is torch's, without importing torch.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def _read_net(net: Any, before: Any, rows: Floats, entering: Floats, kind: str |
 
 
 def _agrees(candidate: _TorchModel, rows: Floats, responses: Floats) -> bool:
-    """Return whether a link reproduces the model's outputs, and lets torch differentiate."""
+    """Whether a link reproduces the model's outputs, and lets torch differentiate."""
     with np.errstate(all="ignore"):  # the wrong link may take logarithms of anything
         outputs = candidate.outputs(rows)
         expected = outputs if candidate.classes is None else np.exp(outputs)

@@ -395,7 +395,7 @@ def _ask(
 
 
 def _agree(candidate: "_Network | _Mixture", rows: Floats, responses: NDArray[Any]) -> bool:
-    """Return whether a formula reproduces the model's outputs."""
+    """Whether a formula reproduces the model's outputs."""
     with np.errstate(all="ignore"):  # the wrong link may overflow
         outputs = candidate.outputs(rows)
     if candidate.classes is not None:

@@ -8,8 +8,8 @@ from itertools import combinations
 
 import numpy as np
 
-from benchmarks._cells import ALPHA
-from benchmarks._methods import (
+from benchmarks.common.cells import ALPHA
+from benchmarks.common.methods import (
     counted_events,
     draw_losses,
     draw_scores,

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from benchmarks._cells import ALPHA, BOUNDS
-from benchmarks._rows import SHARES
+from benchmarks.common.cells import ALPHA, BOUNDS
+from benchmarks.common.rows import SHARES
 
 #: Smallest coverage of intervals said to be 95% ones.
 COVERED = 0.93

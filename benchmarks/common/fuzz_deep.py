@@ -22,8 +22,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 
 import skfairtest
-from benchmarks._fuzz_calls import LABELS, MISSING, ORDINARY, Call, chance, contained, plain, reraise_others
-from benchmarks._fuzz_oracle import BY_HAND, GENERAL, HERE, SAME, Outcome, Wrong, expect, value_by_hand
+from benchmarks.common.fuzz_calls import LABELS, MISSING, ORDINARY, Call, chance, contained, plain, reraise_others
+from benchmarks.common.fuzz_oracle import BY_HAND, GENERAL, HERE, SAME, Outcome, Wrong, expect, value_by_hand
 from skfairtest._utils.errors import ParameterError
 
 #: How often what is changed stays valid, as far as that can be known.

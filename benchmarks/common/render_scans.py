@@ -4,9 +4,17 @@ import json
 
 import numpy as np
 
-from benchmarks._cells import ALPHA
-from benchmarks._tables import folded, number
-from benchmarks._words import CALIBRATION, CALIBRATION_READING, PROMPTS, SCAN, SCAN_DISCRETE, SCAN_PLANTED, SCAN_SPEED
+from benchmarks.common.cells import ALPHA
+from benchmarks.common.tables import folded, number
+from benchmarks.common.words import (
+    CALIBRATION,
+    CALIBRATION_READING,
+    PROMPTS,
+    SCAN,
+    SCAN_DISCRETE,
+    SCAN_PLANTED,
+    SCAN_SPEED,
+)
 
 #: Methods of the benchmark of calibration, the package's own first.
 CURVES = {

@@ -5,10 +5,10 @@ import zlib
 
 import numpy as np
 
-from benchmarks._cells import ALPHA, AS_RATES
-from benchmarks._families import has_permuted_pairs, judge_family, judge_highest, true_nulls
-from benchmarks._methods import JUDGES, cautioned, counted_events, draw_tables, expects_five, masks, true_values
-from benchmarks._rows import NULL, SHARES, judge_rows, judge_shares
+from benchmarks.common.cells import ALPHA, AS_RATES
+from benchmarks.common.families import has_permuted_pairs, judge_family, judge_highest, true_nulls
+from benchmarks.common.methods import JUDGES, cautioned, counted_events, draw_tables, expects_five, masks, true_values
+from benchmarks.common.rows import NULL, SHARES, judge_rows, judge_shares
 from skfairtest.inference.conditional import conditional_log_p
 from skfairtest.inference.regions import equality_region
 from skfairtest.inference.unconditional import unconditional_log_p

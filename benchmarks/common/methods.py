@@ -10,8 +10,8 @@ from functools import cache, lru_cache, partial
 import numpy as np
 from scipy.stats import norm
 
-from benchmarks import _competitors as competitors
-from benchmarks._cells import ALPHA, LAWS, SHAPES, average_precision_of
+from benchmarks.common import competitors
+from benchmarks.common.cells import ALPHA, LAWS, SHAPES, average_precision_of
 from skfairtest import FairnessTest
 from skfairtest._utils.typing import Moments
 from skfairtest.inference import two_sides

@@ -15,8 +15,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.optimize import brentq
 
-from benchmarks._cells import LAWS
-from benchmarks._methods import PREDICTED, TRUE, Outcomes
+from benchmarks.common.cells import LAWS
+from benchmarks.common.methods import PREDICTED, TRUE, Outcomes
 from skfairtest import FairnessTest, ScoreMetric
 from skfairtest.inference.draws import Side, flipped, random_signs
 from skfairtest.inference.resampling import monte_carlo_p

@@ -3,11 +3,11 @@
 import re
 from dataclasses import replace
 
-from benchmarks._gauntlet_designs import DESIGNS
-from benchmarks._gauntlet_kinds import KINDS
-from benchmarks._tables import folded, number, table
-from benchmarks.gauntlet import all_cells, exceeds, failures, is_expected, largest_size
-from benchmarks.validity import load
+from benchmarks.common.gauntlet_cells import all_cells, exceeds, failures, is_expected, largest_size
+from benchmarks.common.gauntlet_designs import DESIGNS
+from benchmarks.common.gauntlet_kinds import KINDS
+from benchmarks.common.storage import load
+from benchmarks.common.tables import folded, number, table
 
 BEGIN, END = "<!-- gauntlet -->", "<!-- end of gauntlet -->"
 INTRODUCTION = """\

@@ -17,7 +17,7 @@ from fairlearn.metrics import MetricFrame
 from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
 
 import skfairtest
-from benchmarks._fuzz_calls import FUNCTIONS, MISSING, Call, plain, reraise_others
+from benchmarks.common.fuzz_calls import FUNCTIONS, MISSING, Call, plain, reraise_others
 
 HERE = Path(skfairtest.__file__).parent
 #: What an error may be about.

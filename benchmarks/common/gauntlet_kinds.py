@@ -1,14 +1,14 @@
 """The kinds of test that run the gauntlet, as declarations.
 
 A kind names the public tests that it covers, the question that its null hypothesis answers, how it is asked (see
-`_gauntlet_answers`) and which columns it takes. Names of `skfairtest` that give no p-value and no verdict are in
+`gauntlet_answers`) and which columns it takes. Names of `skfairtest` that give no p-value and no verdict are in
 `NO_TESTS`, with the reason.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from benchmarks._gauntlet_answers import (
+from benchmarks.common.gauntlet_answers import (
     EDGE,
     adjusted,
     audit,

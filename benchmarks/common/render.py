@@ -4,15 +4,17 @@ import json
 
 import numpy as np
 
-from benchmarks._bounds import COVERED, FAR, promises
-from benchmarks._cells import ALPHA
-from benchmarks._drawings import KINDS, PANELS, counts, file_name, misses, panels, sizes
-from benchmarks._methods import true_values
-from benchmarks._render_scans import calibration, prompts, scans
-from benchmarks._run import p_value_of
-from benchmarks._tables import folded, number, share_text, table
-from benchmarks._two_models import two_models
-from benchmarks._words import (
+from benchmarks.common import gauntlet_table
+from benchmarks.common.bounds import COVERED, FAR, promises
+from benchmarks.common.cells import ALPHA
+from benchmarks.common.drawings import KINDS, PANELS, counts, file_name, misses, panels, sizes
+from benchmarks.common.inequality_cells import inequality_cells
+from benchmarks.common.methods import true_values
+from benchmarks.common.render_scans import calibration, prompts, scans
+from benchmarks.common.run import p_value_of
+from benchmarks.common.tables import folded, number, share_text, table
+from benchmarks.common.two_models import two_models
+from benchmarks.common.words import (
     ADJUSTED,
     APPROXIMATE,
     AUDIT,
@@ -347,10 +349,8 @@ def mid_p(folder):
 
 def gauntlet(folder):
     """The table of every kind of test in every design, between markers, and lines of what is wrong in it."""
-    from benchmarks import _gauntlet_table  # which uses the cells of this page's benchmark
-
     path = folder / "gauntlet.json"
-    return "\n".join(_gauntlet_table.section(path)), _gauntlet_table.exceptions(path)
+    return "\n".join(gauntlet_table.section(path)), gauntlet_table.exceptions(path)
 
 
 def inequality(folder):
@@ -358,8 +358,6 @@ def inequality(folder):
     path = folder / "inequality.json"
     if not path.exists():
         return []
-    from benchmarks.inequality import inequality_cells
-
     records = json.loads(path.read_text())["cells"]
     cells = [cell for cell in inequality_cells() if cell.name in records]
     return ["## Inequality of benefits", "", INEQUALITY.format(file=path.name), "", *section(cells, records)]

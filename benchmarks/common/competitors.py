@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import chi2, norm, t
 
-from benchmarks._cells import ALPHA
+from benchmarks.common.cells import ALPHA
 from skfairtest.inference.draws import draw_first_rows, memberships
 from skfairtest.inference.score import studentize
 

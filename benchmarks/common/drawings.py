@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.transforms import blended_transform_factory
 
-from benchmarks._cells import ALPHA
-from benchmarks._svg import drawn, file_of
-from benchmarks._words import DRAWN, METHODS
+from benchmarks.common.cells import ALPHA
+from benchmarks.common.svg import drawn, file_of
+from benchmarks.common.words import DRAWN, METHODS
 from skfairtest.displays._drawings import BLUE, GREY, ORANGE, PALE, literal
 
 #: What is shown together: title, sections of designs, the default method, the others.

@@ -11,9 +11,9 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from benchmarks._cells import by_truth, scores
-from benchmarks._logistic_population import Population
-from benchmarks.inequality import INDICES, PREDICTED, TRUE
+from benchmarks.common.cells import by_truth, scores
+from benchmarks.common.inequality_cells import INDICES, PREDICTED, TRUE
+from benchmarks.common.logistic_population import Population
 
 #: What tests ask about, in the words of their null hypotheses.
 QUESTIONS = {

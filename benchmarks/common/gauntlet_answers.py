@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from benchmarks._cells import ALPHA
-from benchmarks._logistic_population import Map
+from benchmarks.common.cells import ALPHA
+from benchmarks.common.inequality_cells import INDICES, PREDICTED, TRUE
+from benchmarks.common.logistic_population import Map
 from benchmarks.individual import TOLERANCE
 from benchmarks.individual import Design as Individuals
-from benchmarks.inequality import INDICES, PREDICTED, TRUE
 from skfairtest import (
     AdjustedFairnessTest,
     AuditedClassifier,

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from benchmarks._tables import folded, number
+from benchmarks.common.tables import folded, number
 from benchmarks.paired import exceeds
 
 METHODS = {

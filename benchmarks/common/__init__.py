@@ -1,0 +1,1 @@
+"""What several benchmarks share: designs, methods, runs, results and how pages show them."""

@@ -1,0 +1,81 @@
+"""Records of cells: computed where they are missing, stored by name, and whether promises hold."""
+
+import json
+import os
+import sys
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+
+from benchmarks.common.cells import ALPHA
+from benchmarks.common.results import versions
+from benchmarks.common.run import SEED, p_value_of, run
+
+ROOT = Path(__file__).parents[2]
+DOC = ROOT / "doc"
+
+
+def load(path):
+    """Return the stored records by cell name."""
+    return json.loads(path.read_text())["cells"] if path.exists() else {}
+
+
+def store(path, records, cells, what="size, power and coverage; see benchmarks/validity.py", seed=SEED):
+    """Write the records of the present designs, a line each, in the designs' order; never half a file."""
+    path.parent.mkdir(exist_ok=True)
+    known = [cell.name for cell in cells if cell.name in records]
+    head = {"what": what, "seed": seed, "level": ALPHA}
+    lines = [f" {json.dumps(key)}: {json.dumps(value)}," for key, value in head.items()]
+    body = ",\n".join(f"  {json.dumps(name)}: {json.dumps(records[name])}" for name in known)
+    text = "{\n" + "\n".join(lines) + '\n "cells": {\n' + body + "\n }\n}\n"
+    partial = path.with_suffix(".partial")
+    partial.write_text(text)
+    os.replace(partial, path)
+
+
+def is_finished(cell, records):
+    record = records.get(cell.name)
+    return (
+        record is not None
+        and cell.parameters.items() <= record["parameters"].items()
+        # What is run by default, and what its p-value is, may have changed.
+        and cell.default in record["methods"]
+        and record.get("p_value") == p_value_of(cell)
+    )
+
+
+def size_line(cell, figures):
+    shares = ((method, figure.get("size", figure.get("power"))) for method, figure in figures["methods"].items())
+    sizes = "  ".join(f"{method} {share:.3f}" for method, share in shares)
+    return f"{figures['seconds']:6.1f} s  {cell.name}: {sizes}"
+
+
+def complete(cells, records, keep, processes=1, *, run=run, is_finished=is_finished, line=size_line):
+    """Compute what is missing in the records of some cells, `keep` them after each, and say how many were missing."""
+    missing = [cell for cell in cells if not is_finished(cell, records)]
+    for cell, figures in _computed(missing, processes, run):
+        records[cell.name] = {"parameters": cell.parameters, "versions": versions(), **figures}
+        keep()
+        print(line(cell, figures), flush=True)
+    return len(missing)
+
+
+def _computed(cells, processes, run):
+    """Yield (cell, its figures) as they are finished."""
+    if processes == 1:
+        for cell in cells:
+            yield cell, run(cell)
+        return
+    with ProcessPoolExecutor(processes) as pool:
+        waiting = {pool.submit(run, cell): cell for cell in cells}
+        for done in as_completed(waiting):
+            yield waiting[done], done.result()
+
+
+def report(found):
+    """Print whether the promises hold; return the exit status."""
+    for promise in found:
+        print(f"{promise.checked - len(promise.broken)} of {promise.checked} hold: {promise.says}")
+    broken = [f"{promise.says}\n  {where}" for promise in found for where in promise.broken]
+    for words in broken:
+        print(f"FAILED {words}", file=sys.stderr)
+    return 1 if broken else 0
