@@ -93,7 +93,8 @@ class NothingDefined(ValueError):
 def find_stack_level() -> int:
     """Return the stack level of the line outside the package that a warning of the calling function is about."""
     level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("skfairtest."):
+    # A function that is dispatched by its first argument is called by functools.
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("skfairtest.", "functools")):
         level, frame = level + 1, frame.f_back
     return level
 
@@ -152,6 +153,7 @@ VALUES = {
     "unstudentized": "None",
     **dict.fromkeys(("difference", "ratio", "odds_ratio"), "disparity={!r}"),
     **dict.fromkeys(("bh", "fdr", "benjamini-hochberg"), "'fdr_bh'"),
+    **dict.fromkeys(("fisher", "boschloo", "barnard"), "'exact'"),
 }
 
 #: What to type in place of too many arguments by position.

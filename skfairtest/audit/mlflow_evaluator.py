@@ -8,6 +8,7 @@ from typing import Any
 
 from skfairtest._utils.text import label
 from skfairtest.audit.fairness_audit import FairnessAudit
+from skfairtest.readers import given_to_fit
 from skfairtest.report.plain import plain_rows
 
 #: What the name of a metric cannot hold in MLflow.
@@ -48,10 +49,8 @@ class FairnessEvaluator:
                 'this evaluator needs mlflow: python -m pip install "skfairtest[mlflow]"', name="mlflow"
             ) from error
         params, features = dict(evaluator_config), dataset.features_data
-        groups = params.pop("sensitive_features")
-        names = [groups] if isinstance(groups, str) else groups
-        if isinstance(names, list | tuple) and all(isinstance(name, str) and name in features for name in names):
-            groups = features[list(names)]
+        groups = {"sensitive_features": params.pop("sensitive_features")}
+        _, _, named = given_to_fit(features, None, groups)
         try:
             y_pred = dataset.predictions_data if model is None else model.predict(features)
         except Exception as error:
@@ -60,7 +59,7 @@ class FairnessEvaluator:
                 "pass the groups themselves as sensitive_features, in place of names of columns"
             )
             raise
-        audit = FairnessAudit.from_predictions(dataset.labels_data, y_pred, sensitive_features=groups, **params)
+        audit = FairnessAudit.from_predictions(dataset.labels_data, y_pred, **named, **params)
         metrics, page = metrics_of(audit), audit.to_html()
         mlflow.log_metrics(metrics, run_id=run_id)
         written: dict[str, tuple[Any, Any]] = {

@@ -244,9 +244,10 @@ def kept_groups(sample: Sample, excluded: list[Exclusion], settings: Settings, n
         )
     kept = [g for g, n in enumerate(totals.tolist()) if n >= SMALLEST_GROUP]
     if len(kept) < 2:
-        found = ", ".join(f"{label!r}: {n}" for label, n in zip(labels, totals.tolist(), strict=True))
         raise GroupsMissing(
-            f"sensitive_features ({names}) needs at least two groups of {SMALLEST_GROUP} or more people; found {found}"
+            f"sensitive_features ({names}) needs at least two groups of {SMALLEST_GROUP} or more people; found "
+            f"{', '.join(f'{label!r}: {n}' for label, n in list(zip(labels, totals.tolist(), strict=True))[:10])}"
+            f"{f', ... ({len(labels):,} in all)' if len(labels) > 10 else ''}"
         )
     for g, n in enumerate(totals.tolist()):
         if n < SMALLEST_GROUP:

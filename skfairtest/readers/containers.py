@@ -355,11 +355,11 @@ def _looked_up(X: Any, values: Any, parameter: str) -> Any:
         return named_columns(X, [values], parameter)[values]
     if is_integer(values) and values in known:
         return named_columns(X, [str(values)], parameter)[str(values)]
-    # Groups may be a long list: names are few, and at least one of them is a column.
+    # Groups may be a long list: names are few, and not one for each person.
     is_list = isinstance(values, list | tuple | np.ndarray | pd.Index) and 0 < len(values) < max(len(known), 2) + 1
     if not is_list or not len(known) or len(values) == len(X) or not all(isinstance(name, str) for name in values):
         return values
-    return named_columns(X, list(values), parameter) if any(name in known for name in values) else values
+    return named_columns(X, list(values), parameter)
 
 
 def check_names_of_columns(names: Any, parameter: str) -> tuple[str, ...] | None:
