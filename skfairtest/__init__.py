@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from skfairtest.displays.monitor import MonitorDisplay
     from skfairtest.displays.null_distribution import NullDistributionDisplay
     from skfairtest.displays.power import PowerDisplay
+    from skfairtest.displays.sensitivity import SensitivityDisplay
     from skfairtest.displays.threshold import ThresholdDisplay
     from skfairtest.group import FairnessTest
     from skfairtest.group.inequality import inequality_decomposition
@@ -79,6 +80,7 @@ __all__ = [
     "ScoreMetric",
     "SensitiveStratifiedKFold",
     "SensitiveSubspace",
+    "SensitivityDisplay",
     "SequentialFairnessTest",
     "SignificanceFrame",
     "SmallGroupWarning",
@@ -130,6 +132,7 @@ _HOMES = {
     "ScoreMetric": "metrics",
     "SensitiveStratifiedKFold": "model_selection.splitter",
     "SensitiveSubspace": "individual",
+    "SensitivityDisplay": "displays.sensitivity",
     "SequentialFairnessTest": "sequential.fairness",
     "SignificanceFrame": "model_selection.frame",
     "SmallGroupWarning": "_utils.errors",

@@ -4,6 +4,7 @@ import gc
 import inspect
 import json
 import os
+import pickle
 import sys
 import tempfile
 import time
@@ -24,8 +25,10 @@ import skfairtest
 from skfairtest import CountTable, FairnessAudit, Rate
 from skfairtest._utils import parallel
 from skfairtest._utils.errors import ParameterError
+from skfairtest.comparisons import null_histogram
 from skfairtest.datasets import load_berkeley, load_compas
 from skfairtest.inference import intervals, margin, margin_regions, rates
+from skfairtest.planning import plan
 
 try:
     from joblib.externals import cloudpickle
@@ -157,7 +160,11 @@ def values_of(item):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Try every value of every parameter once; other combinations are for exhaustive runs, and long pages are slow."""
+    """Try every value of every parameter once; other combinations are for exhaustive runs, and long pages are slow.
+
+    Of values `in_turn`, which are alike, one of so many is tried at every change, and the others are slow. Tests of one
+    file begin by turns with another one, so that together they try all values that they share.
+    """
     cases = defaultdict(list)
     for item in items:
         if item.nodeid.startswith(LONG_PAGES):
@@ -166,6 +173,8 @@ def pytest_collection_modifyitems(items):
             cases[item.nodeid.partition("[")[0]].append((item, values_of(item)))
     for combinations in cases.values():
         missing = set().union(*(values for _, values in combinations))
+        if len(missing) == sum(len(values) for _, values in combinations):
+            continue  # no value comes twice
         while missing:
             best = max(combinations, key=lambda each: len(each[1] & missing))
             missing -= best[1]
@@ -173,6 +182,21 @@ def pytest_collection_modifyitems(items):
         for item, values in combinations:
             if values:
                 item.add_marker(pytest.mark.exhaustive)
+    in_turn = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("in_turn") and not any(map(item.get_closest_marker, ("slow", "exhaustive"))):
+            in_turn[item.function].append(item)
+    for function, tried in in_turn.items():
+        of_file = [each for each in vars(tried[0].module).values() if marked_in_turn(each)]
+        (mark,) = marked_in_turn(function)
+        for place, item in enumerate(tried, of_file.index(function)):
+            if place % mark.args[0] and len(tried) > 1:
+                item.add_marker(pytest.mark.slow)
+
+
+def marked_in_turn(thing):
+    """The mark of a test some of whose values are tried at every change."""
+    return [mark for mark in getattr(thing, "pytestmark", ()) if mark.name == "in_turn"]
 
 
 @pytest.fixture(params=[pytest.param(False, id="quick"), pytest.param(True, id="thorough", marks=pytest.mark.slow)])
@@ -235,10 +259,7 @@ def exact_answers_about_the_same_counts_are_computed_once():
         answers = {}
 
         def answer(*given, **named):
-            arrays = [np.asarray(each) for each in (*given, *named.values())]
-            if any(each.dtype.hasobject for each in arrays):  # whose bytes are addresses
-                return function(*given, **named)
-            key = (*named, *((each.dtype.str, each.shape, each.tobytes()) for each in arrays))
+            key = pickle.dumps((given, named))
             if key not in answers:
                 answers[key] = function(*given, **named)
             return deepcopy(answers[key])
@@ -247,10 +268,15 @@ def exact_answers_about_the_same_counts_are_computed_once():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rates, "unconditional_log_p", remembered)
-        remembering = once(margin.margin_log_p)
-        for module in (margin, margin_regions):
-            patch.setattr(module, "margin_log_p", remembering)
-        patch.setattr(intervals, "miettinen_nurminen", once(intervals.miettinen_nurminen))
+        for name, modules in {
+            "margin_log_p": (margin, margin_regions),
+            "miettinen_nurminen": (intervals,),
+            "detectable_rates": (null_histogram,),
+            "rate_power": (plan,),
+        }.items():
+            remembering = once(getattr(modules[0], name))
+            for module in modules:
+                patch.setattr(module, name, remembering)
         yield
 
 

@@ -860,7 +860,7 @@ KINDS = (GROUPS, UNCERTAIN, PAIRS, AUDITS, SCANS, CORRELATIONS, ADJUSTED, INDIVI
 def parametrized(cases, name=None, values=(None,), *, unless=lambda case, value: False, every=False):
     """Each case, or each with each of the values; by default the first case of each class.
 
-    It has all values where it is of the first of these classes, and every third where it is of another, which read
+    It has all values where it is of the first of these classes, and every fourth where it is of another, which read
     people as that one does; the rest are slow. Other cases are exhaustive, and so are tools, unless `every` case is
     asked for: one test asks all of them everything at once,
     `test_however_people_are_written_down_the_answer_is_the_same`, every second of other classes at every change.
@@ -874,7 +874,7 @@ def parametrized(cases, name=None, values=(None,), *, unless=lambda case, value:
             if every:
                 later = case.slow or (case not in firsts and case.kind is not GROUPS and place % 2)
             else:
-                later = case in firsts[1:] and len(values) > 2 and (firsts.index(case) + turn) % 3
+                later = case in firsts[1:] and len(values) > 2 and (firsts.index(case) + turn) % 4
             marks = pytest.mark.slow if later else marks
             row = (case,) if name is None else (case, value)
             given.append(pytest.param(*row, id=label if name is None else f"{value}-{label}", marks=marks))

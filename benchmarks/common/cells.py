@@ -13,7 +13,7 @@ from functools import cache, partial
 import numpy as np
 from scipy.integrate import quad
 from scipy.optimize import brentq
-from scipy.special import digamma
+from scipy.special import digamma, ndtr
 from scipy.stats import norm
 from sklearn.metrics import (
     cohen_kappa_score,
@@ -365,8 +365,8 @@ def average_precision_of(base, mean):
     """Average precision of scores that are normal in both classes, of standard deviation 1."""
 
     def precision(score):
-        right, wrong = base * norm.sf(score - mean), (1 - base) * norm.sf(score)
-        return norm.pdf(score - mean) * right / (right + wrong)
+        right, wrong = base * ndtr(mean - score), (1 - base) * ndtr(-score)
+        return np.exp(-((score - mean) ** 2) / 2) / np.sqrt(2 * np.pi) * right / (right + wrong)
 
     return float(quad(precision, mean - 8, mean + 8, limit=200)[0])
 

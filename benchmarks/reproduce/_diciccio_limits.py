@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 from scipy.integrate import quad
+from scipy.special import ndtr
 from scipy.stats import norm
 
 from skfairtest.inference import two_sides
@@ -22,6 +23,11 @@ SPREADS = (1.0, 3.0)
 FNR = 0.1
 #: Where histograms begin and end, in units of the limit's standard deviation, and how many bars they have.
 REACH, BARS = 4.0, 40
+
+
+def density(score):
+    """The standard normal density, of one number in a tenth of SciPy's time."""
+    return np.exp(-score * score / 2) / np.sqrt(2 * np.pi)
 
 
 @dataclass(frozen=True)
@@ -43,19 +49,19 @@ class Law:
 
     def positive(self, function):
         """Mean of a function of the score of a positive person."""
-        return self.mixed(lambda m, s: quad(lambda t: function(m + s * t) * norm.pdf(t), -9, 9, limit=200)[0])
+        return self.mixed(lambda m, s: quad(lambda t: function(m + s * t) * density(t), -9, 9, limit=200)[0])
 
     def above(self, score):
         """Probability that a positive person's score is above one."""
-        return self.mixed(lambda m, s: norm.sf(score, m, s))
+        return self.mixed(lambda m, s: ndtr((m - score) / s))
 
     @cached_property
     def _moments(self):
         """The area, the probability that a positive exceeds two negatives, and that two positives exceed a negative."""
         return (
-            self.positive(norm.cdf),
-            self.positive(lambda score: norm.cdf(score) ** 2),
-            quad(lambda t: self.above(t) ** 2 * norm.pdf(t), -9, 9, limit=200)[0],
+            self.positive(ndtr),
+            self.positive(lambda score: ndtr(score) ** 2),
+            quad(lambda t: self.above(t) ** 2 * density(t), -9, 9, limit=200)[0],
         )
 
     def variance(self, *, exchanged=False):

@@ -24,7 +24,7 @@ from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import Question, quantiles
 from skfairtest.inference.resampling import oriented
 from skfairtest.metrics import Metric
-from skfairtest.tables import Sample
+from skfairtest.tables import CountTable, Sample
 
 #: Methods whose p-values count resamples.
 RESAMPLED = frozenset(
@@ -327,7 +327,8 @@ class Measurement:
 class Measured:
     """All results of one grouping of people, before the adjustment for multiplicity.
 
-    `blocks` numbers the metrics whose draws are joint: the same number for metrics of one draw.
+    `blocks` numbers the metrics whose draws are joint: the same number for metrics of one draw. `design` says who is
+    compared with whom, and `table` has the people by the labels that rates read.
     """
 
     settings: Settings
@@ -338,6 +339,9 @@ class Measured:
     metrics: tuple[Metric, ...] = ()
     pos_label: Any = None
     by_metric: Mapping[str, Measurement] = field(default_factory=dict)
+    #: A `Design`, which is made of what stands here.
+    design: Any = None
+    table: CountTable | None = None
 
     @property
     def undefined(self) -> list[Exclusion]:

@@ -26,7 +26,7 @@ from skfairtest.metrics import BuiltIn, Calibration, Context, Mean, Metric, Omni
 from skfairtest.metrics.rates import f1_of_jaccard, f1_slope
 from skfairtest.metrics.resolve import STANDARD
 from skfairtest.readers import as_numbers, check_labels, check_magnitude, resolve_pos_label
-from skfairtest.tables import Kinds, Sample
+from skfairtest.tables import CountTable, Kinds, Sample
 
 COLUMNS = ("y_true", "y_pred", "y_score", "y_pred_a", "y_pred_b", "y_score_a", "y_score_b")
 
@@ -76,8 +76,8 @@ def measure(
     for metric in metrics:
         if isinstance(metric, Rate) and is_counted(sample, settings):
             rates_read = cells_read([m for m in metrics if isinstance(m, Rate)], settings)
-            table = table or label_table(sample, rates_read, design.pos_label)
-            counts, cells, labels = table
+            table = table or sample.table(rates_read)
+            counts, cells, labels = by_labels(table, design.pos_label)
             roles = {name: labels[name] if len(sample.labels) > 2 else cells[name] for name in cells}
             what = design.what_is_equal(metric, settings.question, scored=settings.variance == "score")
             counted.append((count(design, metric, (counts, *metric.masks(cells, labels), roles), what), True))
@@ -117,8 +117,9 @@ def measure(
     excluded += [exclusion for comparison in comparisons for exclusion in undefined_draws(comparison)]
     blocks = _blocks({made.rate.name: made.given for made, own in counted if own}, metrics, settings)
     return Measured(
-        settings, tuple(comparisons), tuple(excluded), blocks, sample, tuple(metrics), design.pos_label, by_metric
-    )
+        settings, tuple(comparisons), tuple(excluded), blocks, sample, tuple(metrics), design.pos_label, by_metric,
+        design, table,
+    )  # fmt: skip
 
 
 @singledispatch
@@ -296,8 +297,12 @@ def check_numbers(design: Design, metric: Metric) -> None:
 def label_table(
     sample: Sample, names: Iterable[str], positive: Any
 ) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Count people by the labels that rates read: counts (S, G, K), and each cell's labels as booleans and as codes."""
-    table = sample.table(names)
+    """Count people by the labels that rates read; see `by_labels`."""
+    return by_labels(sample.table(names), positive)
+
+
+def by_labels(table: CountTable, positive: Any) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """The counts of a table (S, G, K), and each cell's labels as booleans and as codes."""
     labels = {label: place for place, label in enumerate(table.labels)}
     cell_names = [(place, name) for place, name in enumerate(table.cell_names) if name != "y_score"]
     cells = {name: np.array([cell[i] == positive for cell in table.cells], dtype=bool) for i, name in cell_names}

@@ -15,7 +15,15 @@ from typing import Any, Self
 import numpy as np
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest.comparisons.core import Comparison, Enumerated, Estimate, Exclusion, Measured, Result
+from skfairtest.comparisons.core import (
+    Comparison,
+    Enumerated,
+    Estimate,
+    Exclusion,
+    Measured,
+    NullDistribution,
+    Result,
+)
 from skfairtest.comparisons.family import decide, p_of
 from skfairtest.comparisons.measure import label_table
 from skfairtest.comparisons.rates import RateNull
@@ -97,19 +105,47 @@ def with_unknown(measured: Measured) -> Measured:
     return replace(measured, excluded=(*measured.excluded, Exclusion(None, None, None, None, reason, n, n, 0)))
 
 
+@dataclass(frozen=True)
+class Unassigned:
+    """The people whose group is not known, by what is known of it: counts, and where they may be."""
+
+    counted: Mapping[str, tuple[list[int], list[int]]]
+    sides: Mapping[Contrast, list[tuple[bool, bool, bool]]]
+
+    @classmethod
+    def of(cls, measured: Measured, sample: Sample) -> Self:
+        """Count the people of unknown group who show each rate's event, and who may be on which side.
+
+        Raises
+        ------
+        ParameterError
+            If what is measured has no bounds.
+        """
+        _check(measured, sample)
+        rates = {metric.name: metric for metric in measured.metrics if isinstance(metric, Rate)}
+        people, known = sample.unknown() or (None, [])
+        contrasts = dict.fromkeys(one.estimate.contrast for one in measured.comparisons)
+        return cls(
+            {name: _counted(people, rate, measured.pos_label) for name, rate in rates.items()},
+            {contrast: [_sides(own, contrast, sample) for own in known] for contrast in contrasts},
+        )
+
+    def reach(self, estimate: Estimate, share: float | None = None) -> Unknown:
+        """Return who may be on which side of a comparison: everyone, or up to a share of them, the rest on neither."""
+        sides = self.sides[estimate.contrast]
+        if share is not None:
+            sides = [(first, second, True) for first, second, _ in sides]
+        numbers = self.counted[estimate.metric]
+        return Unknown(*(_reach([n if share is None else int(share * n + 1e-9) for n in of], sides) for of in numbers))
+
+
 def _bounded(measured: Measured, sample: Sample) -> list[Comparison]:
-    _check(measured, sample)
-    rates = {metric.name: metric for metric in measured.metrics if isinstance(metric, Rate)}
-    people, known = sample.unknown() or (None, [])
-    counted = {name: _counted(people, rate, measured.pos_label) for name, rate in rates.items()}
-    sides: dict[Contrast, list[tuple[bool, bool, bool]]] = {}
+    unassigned = Unassigned.of(measured, sample)
     out = []
     for one in measured.comparisons:
-        contrast, null = one.estimate.contrast, one.null
-        if contrast not in sides:
-            sides[contrast] = [_sides(own, contrast, sample) for own in known]
+        null = one.null
         assert isinstance(null, RateNull)
-        unknown = Unknown(*(_reach(numbers, sides[contrast]) for numbers in counted[one.estimate.metric]))
+        unknown = unassigned.reach(one.estimate)
         found = p_value_bounds(null.pair, unknown, null.scale, null.question)
         bounded = UnknownNull(null.question, null.pair, null.scale, unknown, found, studentized=null.studentized)
         # A ratio that is undefined among the others is tested where an assignment defines it.
@@ -187,15 +223,26 @@ def p_value_bounds_of(result: Result) -> tuple[float, float]:
 
     Of several comparisons these are bounds: not all of them have their smallest p-value in the same assignment.
     """
-    measured = result.measured
     least = [
-        replace(one, evidence=replace(one.evidence, log_p=one.null.found.low))
-        if isinstance(one.null, UnknownNull)
-        else one
-        for one in measured.comparisons
+        one.null.found.low if isinstance(one.null, UnknownNull) else one.evidence.log_p
+        for one in result.measured.comparisons
     ]
-    (other,) = decide([replace(measured, comparisons=tuple(least))], measured.settings)
-    return p_of(other.verdict.log_p), p_of(result.verdict.log_p)
+    return p_of(with_p_values(result.measured, least).verdict.log_p), p_of(result.verdict.log_p)
+
+
+def with_p_values(measured: Measured, log_p: Sequence[float]) -> Result:
+    """Return what would be found if comparisons had other p-values, without intervals."""
+    others = [
+        replace(
+            one,
+            estimate=replace(one.estimate, undefined="" if of_one < 0 else one.estimate.undefined),
+            null=NullDistribution(one.null.question),
+            evidence=replace(one.evidence, log_p=of_one),
+        )
+        for one, of_one in zip(measured.comparisons, log_p, strict=True)
+    ]
+    (result,) = decide([replace(measured, comparisons=tuple(others))], measured.settings)
+    return result
 
 
 def unknown_sentence(measured: Measured) -> str:

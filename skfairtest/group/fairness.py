@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import Later
+from skfairtest.comparisons.breaking import breaking_point_of, shown_breaking_point
 from skfairtest.comparisons.core import Measured, Result
 from skfairtest.comparisons.engine import check_question, compare
 from skfairtest.comparisons.family import equivalence_interval
@@ -36,6 +37,8 @@ from skfairtest.group.report import group_document, group_title
 from skfairtest.metrics import Metric
 from skfairtest.readers import classes_of
 from skfairtest.report.document import Block
+from skfairtest.sensitivity.rates import Counted, sensitivity_of
+from skfairtest.sensitivity.result import Sensitivity
 from skfairtest.tables import Sample
 
 
@@ -182,6 +185,17 @@ class FairnessTest(GroupsTest):
         Hedges' correction). The test is that of the means. ``ci_low`` and ``ci_high`` invert the same statistic, so
         that they contain 0 where it does not reject at the level of the interval (before Holm's later steps);
         they assume neither normal numbers nor equal variances, and are approximate.
+    breaking_point_ : DataFrame
+        Of tests of rates, with how few decisions of one group, and with how few true labels, verdicts would turn: a row
+        for each comparison and each of the two (``changed``), then for the verdict on all comparisons (``metric`` is
+        None). ``n_changed`` is the smallest number of people in one group for whom a refit says the opposite,
+        whichever people these are and in whichever direction; missing where no number suffices. ``among`` is that
+        group, with ``n_among`` people who have the labels that change, ``to_positive`` and ``to_negative`` how many of
+        them change to what, and ``tied`` the other groups of which as many suffice. ``search`` is "every change" where
+        every smaller change was ruled out; "bisection", in large tables, where changes in five proportions of their
+        two kinds were searched: as many suffice, and fewer may. Computed when first looked at. Not there, with the
+        reason in the error, where p-values do not follow from counts: other metrics, weights, clusters, control
+        features, resamples, more than two labels, ``missing="bounds"``, and with "to_highest" and "to_lowest".
     null_distribution_ : ndarray of shape (n_resamples, n_comparisons) or None
         Statistics under permuted labels, flipped signs or in bootstrap samples, as ``method`` says; None where every
         null distribution was enumerated, NaN where one was.
@@ -266,7 +280,7 @@ class FairnessTest(GroupsTest):
 
     # Most fits are asked for a few numbers: frames and the histogram are put together when somebody looks at them.
     by_group_, comparisons_, excluded_, homogeneity_, standardized_differences_ = (Later() for _ in range(5))
-    _values, _null_histogram = Later(), Later()
+    _values, _null_histogram, _breaking = Later(), Later(), Later()
 
     _reported: ClassVar[tuple[str, ...]] = (
         "p_value", "p_value_interval", "rejected", "concern", "statistic", "disparity", "confidence_interval",
@@ -274,6 +288,8 @@ class FairnessTest(GroupsTest):
         "variance", "within", "adjust", "n_resamples", "groups", "pos_label", "n_samples", "n_unknown",
         "disparity_bounds", "p_value_bounds", "bounds",
     )  # fmt: skip
+
+    _not_written: ClassVar[tuple[str, ...]] = (*GroupsTest._not_written, "_counted")
 
     def __init__(
         self,
@@ -381,9 +397,16 @@ class FairnessTest(GroupsTest):
         # Counts may wait until somebody looks at them; people are not kept for that.
         drawn = partial(null_histogram_of, leading)
         self._null_histogram = drawn if isinstance(leading.null, RateNull) else drawn()
-        # What the power of the strongest evidence follows from.
-        self._supposed = Supposed.of(leading, result)
+        # What the power of the strongest evidence follows from, and the sensitivity of the verdict.
+        self._supposed, self._counted = Supposed.of(leading, result), Counted.of(result)
+        self._breaking = breaking_point_of([result])
         self._keep_parameters()
+
+    @property
+    def breaking_point_(self) -> Any:
+        """With how few decisions, and true labels, of one group each verdict would turn."""
+        check_is_fitted(self)
+        return shown_breaking_point(self, self._breaking)
 
     def explain(
         self, *, metric: str | None = None, group: Any = None, other: Any = None, standard: str = "average"
@@ -428,6 +451,59 @@ class FairnessTest(GroupsTest):
             self._values, self._setup, self.variance_, metric=metric, group=group, other=other, standard=standard
         )
         return replace(found, pos_label=self.pos_label_)
+
+    def sensitivity(self, to: str, *, at: Any = None) -> Sensitivity:
+        """Ask how far the verdict depends on an assumption that the data cannot check.
+
+        Parameters
+        ----------
+        to : {"label_noise", "missing_groups"}
+            What may be otherwise. "label_noise": up to a share of each group's true labels are wrong, which ones is not
+            known; in one group, all others being right, and in every group. "missing_groups": up to a share of the
+            people of unknown group may be in any group, while the others are missing by chance (the test was fitted
+            with ``missing="exclude"`` or ``"bounds"``).
+        at : float or array-like of float, optional
+            Shares in the frame; the largest one that the verdict survives is looked for among all shares.
+
+        Returns
+        -------
+        Sensitivity
+            Its `frame` has the smallest and the largest disparity and p-value of each comparison; printing it begins
+            with how far the verdict survives.
+
+        Raises
+        ------
+        ValueError
+            If there is no such analysis of this test: of rates of people who count alike alone, by exact or asymptotic
+            tests; of true labels alone if a rate reads these; not of a test that was read from JSON.
+
+        Notes
+        -----
+        Labels that may be wrong are those that would have the largest effect: the analysis says what could be, not what
+        is likely. Comparisons that are left out because nobody meets the condition stay left out; where nobody would be
+        left to meet it, the p-value is 1. Where few labels may be wrong in few people, every completed table is tested
+        exactly; in larger tables the p-values are the smallest and the largest of the score test (``method`` is then
+        "asymptotic"). Adjusted p-values are bounds where there are several comparisons, whose own ends need not be
+        possible together.
+
+        Examples
+        --------
+        >>> from skfairtest import FairnessTest
+        >>> from skfairtest.datasets import load_compas
+        >>> compas = load_compas()
+        >>> test = FairnessTest.from_predictions(
+        ...     compas.y_true,
+        ...     compas.y_pred,
+        ...     sensitive_features=compas.sensitive_features["sex"],
+        ...     metric="accuracy",
+        ... )
+        >>> print(test.sensitivity("label_noise", at=0.01).sentence)
+        No significant disparity. The verdict survives up to 2.7% wrong labels in one group and 1.3% wrong labels in
+        every group.
+        """
+        check_is_fitted(self)
+        counted = getattr(self, "_counted", Counted(None, "a test that was read from JSON, which holds no counts"))
+        return sensitivity_of(counted, to, at)
 
     def _found(self) -> dict[str, Any]:
         return {**super()._found(), "by_group": self._values}

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.cluster.hierarchy import DisjointSet
 
-from skfairtest._utils.typing import Floats, Positions
+from skfairtest._utils.typing import Booleans, Floats, Positions
 from skfairtest.inference.conditional import conditional_score_log_p, log_both_tails
 from skfairtest.inference.resampling import at_least_as_extreme, oriented
 
@@ -194,6 +194,51 @@ def shaffer(log_p: Floats, hypotheses: Sequence[Equality | None]) -> Floats:
         rejected[number] += 1
         total -= most[number][rejected[number] - 1] - most[number][rejected[number]]
     return _step(log_p, np.array(factors, dtype=float), down=True)
+
+
+def rejected(log_p: Floats, hypotheses: Sequence[Equality | None], adjust: str | None, level: float) -> Booleans:
+    """Which hypotheses are rejected at a level, in many families of the same hypotheses at once.
+
+    Parameters
+    ----------
+    log_p : ndarray of shape (families, n)
+        Logarithms of p-values.
+    hypotheses : sequence of Equality or None, of length n
+        Distinct hypotheses, as of `shaffer`.
+    adjust : str or None
+        A name in `ADJUSTMENTS`, or "shaffer".
+    level : float
+        The level.
+
+    Returns
+    -------
+    ndarray of bool, shape (families, n)
+        Where the adjusted p-value is at most the level. It can only become true as any p-value decreases.
+
+    Examples
+    --------
+    >>> rejected(np.log([[0.01, 0.04], [0.03, 0.04]]), [None, None], "holm", 0.05).tolist()
+    [[True, True], [False, False]]
+    """
+    most = np.log(level) + 1e-12  # rounding does not decide between equal ones
+    if adjust not in ("holm", "shaffer"):
+        return np.asarray(np.apply_along_axis(ADJUSTMENTS[adjust], 1, log_p) <= most)
+    n = len(hypotheses)
+    # How many can be true, by how many were rejected: of each set of hypotheses that share sides, or of all.
+    parts = [(list(places), _most_true(len(places), sides)) for places, sides in _components(hypotheses)]
+    if adjust == "holm":
+        parts = [(list(range(n)), n - np.arange(n + 1))]
+    member, left = np.zeros((n, len(parts))), np.zeros((len(parts), n + 1))
+    for number, (places, true) in enumerate(parts):
+        member[places, number] = 1
+        left[number, : len(true)] = true
+    found = np.zeros(log_p.shape, dtype=bool)
+    while True:  # each step-down rejects all that the factor of those rejected so far allows
+        factors = left[np.arange(len(parts)), (found @ member).astype(np.intp)].sum(axis=1)
+        more = found | (log_p + np.log(np.maximum(factors, 1))[:, None] <= most)
+        if (more == found).all():
+            return found
+        found = more
 
 
 def bonferroni(log_p: Floats) -> Floats:

@@ -166,13 +166,17 @@ def p_value_bounds(pair: Pair, unknown: Unknown, scale: Scale, question: Questio
     (0.0109, 0.1268, True)
     """
     many = n_assignments(unknown)
-    if question.margin_bounds is not None:
-        if many > MOST_MARGINS:
-            return _without_search("asymptotic" if question.method == "asymptotic" else "exact unconditional")
-        return _of_margin(pair, unknown, scale, question)
+    if question.margin_bounds is not None and many > MOST_MARGINS:
+        return _without_search("asymptotic" if question.method == "asymptotic" else "exact unconditional")
     if many > MOST_ASSIGNMENTS:
         return _of_many(pair, unknown, question)
-    all_of_them = assigned(pair, unknown)
+    return search(assigned(pair, unknown), scale, question)
+
+
+def search(all_of_them: Pair, scale: Scale, question: Question) -> PValueBounds:
+    """Return the smallest and largest p-value of completed tables, counts of shape (n_tables,) of a single stratum."""
+    if question.margin_bounds is not None:
+        return _of_margin(all_of_them, scale, question)
     if question.method == "asymptotic":
         z = statistic(_strata_last(all_of_them), scale, "score")[0]
         log_p = np.array([margin.normal_log_p(float(one), question.alternative) for one in z])
@@ -239,9 +243,8 @@ def _search(
     return best, where, True
 
 
-def _of_margin(pair: Pair, unknown: Unknown, scale: Scale, question: Question) -> PValueBounds:
+def _of_margin(all_of_them: Pair, scale: Scale, question: Question) -> PValueBounds:
     """Test every assignment against a margin, if that does not take too long."""
-    all_of_them = assigned(pair, unknown)
     d1, d2 = all_of_them.d1, all_of_them.d2
     exact = question.method != "asymptotic" and (scale.is_identity or question.disparity == "odds_ratio")
     if exact and ((d1 + d2) * np.minimum(d1, d2)).sum() > MOST_MARGIN_WORK:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any
@@ -12,7 +12,7 @@ import numpy as np
 
 from skfairtest._utils.text import label, pluralize
 from skfairtest.report.plain import Declared, array, between, either, mapping, one_of, text, unordered
-from skfairtest.report.wording import in_words, past, sides_of
+from skfairtest.report.wording import in_words, past, people_of, sides_of
 
 #: What p-values are adjusted by.
 ADJUSTED = {
@@ -691,3 +691,58 @@ def verdict_sentence(
         f"No significant disparity{beyond} by {features} was detected in {asked} ({equals_p(p_value)}). This does not "
         f"prove fairness{'' if no_intervals else ': the intervals show which disparities the data do not rule out'}."
     )
+
+
+def breaking_sentence(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
+    """Say with how few decisions, and true labels, of one group a verdict would turn.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        Rows of a test's `breaking_point_` about one verdict.
+    names : sequence of str
+        Names of the features that make the groups.
+
+    Examples
+    --------
+    >>> row = {
+    ...     "changed": "decisions",
+    ...     "n_changed": 23,
+    ...     "among": "African-American",
+    ...     "n_among": 1795,
+    ... }
+    >>> row |= {"to_positive": 0, "to_negative": 23, "tied": (), "search": "every change"}
+    >>> breaking_sentence([row], ["race"])
+    'The verdict would turn if 23 of 1,795 decisions about African-American people were negative in place of positive.'
+    """
+    found = [row for row in rows if row["among"] is not None]
+    never = [row["changed"] for row in rows if row["among"] is None]
+    said = ""
+    if found:
+        turns = [
+            f"{row['n_changed']:,} of {row['n_among']:,} {_OTHERWISE[row['changed']]} {people_of(names, row['among'])} "
+            f"were {_otherwise(row)}{_tied(row, names)}"
+            for row in found
+        ]
+        said = f"The verdict would turn if {', or if '.join(turns)}."
+    if never:
+        sure = all(row["search"] == "every change" for row in rows if row["among"] is None)
+        turned = "turns" if sure else "was found to turn"
+        said += f" No change of {' or '.join(never)} within one group {turned} the verdict."
+    return said.strip()
+
+
+#: What is said to be otherwise.
+_OTHERWISE = {"decisions": "decisions about", "labels": "true labels of"}
+
+
+def _otherwise(row: Mapping[str, Any]) -> str:
+    """Say in which direction."""
+    if row["to_positive"] and row["to_negative"]:
+        return f"otherwise ({row['to_positive']:,} positive, {row['to_negative']:,} negative)"
+    return "positive in place of negative" if row["to_positive"] else "negative in place of positive"
+
+
+def _tied(row: Mapping[str, Any], names: Sequence[str]) -> str:
+    tied = [f"as many of {people_of(names, group)}" for group in row["tied"]]
+    return "".join(f" (or {one})" for one in [*tied, *(["fewer may suffice"] if row["search"] == "bisection" else [])])

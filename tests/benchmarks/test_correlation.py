@@ -58,6 +58,7 @@ def test_what_is_not_promised_is_not_broken(changes):
     assert broken(measured(**changes)) == []
 
 
+@pytest.mark.in_turn(3)
 @pytest.mark.parametrize(
     "design", [d for d in designs() if d.people == 40 and d.adjust == "holm"], ids=lambda d: f"{d.name} {d.truth:.2f}"
 )

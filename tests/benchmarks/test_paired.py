@@ -88,7 +88,7 @@ def test_figures_of_areas_are_of_the_three_tests():
 
 def test_rejections_are_those_of_the_public_test():
     design = paired.Design((25, 80), (0.4, 0.3), (0.3, 0.1), (0.2, 0.0))
-    counts = paired.draw(design, 15, np.random.default_rng(1))
+    counts = paired.draw(design, 6, np.random.default_rng(1))
     mine, _ = paired.paired(paired.of_changes(counts), 1)
     for table, rejected in zip(counts, mine, strict=True):
         groups = np.repeat([0, 1], design.people)

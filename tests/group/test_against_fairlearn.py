@@ -116,6 +116,7 @@ def both(request, compas):
     return Both(compas, GROUPINGS[request.param], method="asymptotic")
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("metric", list(THEIRS))
 def test_the_index_is_that_of_metric_frame(both, metric):
     ours = both.test.by_group_.xs(metric, level="metric")
@@ -175,6 +176,7 @@ def test_the_largest_disparity_is_metric_frames_difference(both, metric):
         assert both.difference()[metric] == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("metric", list(THEIRS))
 def test_the_disparity_of_two_groups_is_metric_frames_difference(by_sex, metric):
     (row,) = by_sex.rows(metric).to_dict("records")
@@ -215,6 +217,7 @@ def ratios(request, compas):
     return Both(compas, ["race"], disparity="ratio", compare=request.param, method="asymptotic")
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("metric", list(THEIRS))
 def test_the_smallest_ratio_is_metric_frames_ratio(ratios, metric):
     expected = ratios.ratio(method=ratios.test.compare)[metric]
@@ -234,6 +237,7 @@ def within_age(request, compas):
     return Both(compas, [request.param], ["age_cat"], method="asymptotic")
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("metric", list(THEIRS))
 def test_values_within_control_features_are_those_of_metric_frame(within_age, metric):
     ours = within_age.test.by_group_.xs(metric, level="metric")

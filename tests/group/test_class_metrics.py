@@ -108,6 +108,7 @@ def test_a_ratio_of_one_label_has_the_exact_test_of_that_label_as_the_positive_o
         run(people, partial(getattr(sk, f"{name}_score"), pos_label=7), "positive", "yes")
 
 
+@pytest.mark.in_turn(3)
 @cases
 @pytest.mark.parametrize("weight", [None, "weight"])
 def test_values_are_those_of_scikit_learn_in_each_group(people, name, weight):
@@ -119,6 +120,7 @@ def test_values_are_those_of_scikit_learn_in_each_group(people, name, weight):
     assert test.variance_ not in ("jackknife", "bootstrap")
 
 
+@pytest.mark.in_turn(3)
 @cases
 def test_weights_strata_and_clusters_of_one_change_no_value_and_others_give_errors_of_its_size(people, name, thorough):
     y_true, y_pred, metric, _ = CASES[name]
@@ -286,6 +288,7 @@ def kinds_of(*columns):
     return {name: Values(read_values(column, name)) for name, column in zip(("y_true", "y_pred"), columns, strict=True)}
 
 
+@pytest.mark.in_turn(3)
 @pytest.mark.parametrize("name", sorted(OF_LABELS.keys() - AS_ACCURACY))
 def test_the_size_is_the_level_where_groups_share_the_value_and_nothing_else(name, thorough):
     # 1,000 data sets of 200 v 2,000, 2,000 v 200 and 300 v 300 people gave .038 to .061.

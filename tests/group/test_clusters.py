@@ -81,6 +81,7 @@ def test_how_clusters_are_called_changes_nothing(data, metric, request):
 # Everyone a cluster ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("metric", ROBUST)
 def test_people_who_are_a_cluster_each_are_tested_as_people(whole, metric):
     alone = np.arange(len(whole.group))
@@ -97,6 +98,7 @@ def test_people_who_are_a_cluster_each_are_tested_as_people(whole, metric):
     assert own.method_ == "permutation"
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("metric", ROBUST)
 def test_copies_of_people_are_no_evidence(metric, thorough):
     data, n_resamples = Clustered(size=(1, 2), n=150, shift=0.3), 1999 if thorough else 499
@@ -147,6 +149,7 @@ def value_of(data, metric, place):
     }[metric]()
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("compare", [pytest.param("between_groups", marks=pytest.mark.slow), "to_overall"])
 @pytest.mark.parametrize("inside", [False, True])
 @pytest.mark.parametrize("metric", ROBUST)

@@ -70,6 +70,7 @@ OF_SCORES = {
 }
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("name", [*OF_DECISIONS, *OF_SCORES])
 def test_values_are_those_of_a_metric_frame(people, name):
     scores = name in OF_SCORES

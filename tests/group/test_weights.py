@@ -78,6 +78,7 @@ def data():
     return people()
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("metric", [*RATES, *OTHERS])
 def test_values_are_weighted(data, metric):
     test = fit(data, metric, method="asymptotic")
@@ -94,6 +95,7 @@ def test_values_are_weighted(data, metric):
         assert row.value_other == pytest.approx(function(others["y"], others[column], sample_weight=others["weight"]))
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("disparity", ["difference", "ratio"])
 @pytest.mark.parametrize("compare", ["between_groups", "to_overall", "to_rest"])
 @pytest.mark.parametrize("metric", list(RATES))
@@ -115,6 +117,7 @@ def test_strata_of_people_who_all_count_the_same_are_averaged_as_those_without_w
     np.testing.assert_allclose(equal["disparity"], plain["disparity"], rtol=1e-12)
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("metric", list(RATES))
 def test_people_who_all_count_the_same_have_about_the_p_value_of_people_without_weights(metric):
     data = people(600, seed=2)

@@ -1,5 +1,7 @@
 """How unfair examples are found: every derivative against differences, which way is chosen, and what is said of it."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -89,24 +91,27 @@ REGRESSORS = {
 @pytest.fixture(scope="module")
 def fitted(training, people):
     """Fit a model of the tables above and test it, quickly."""
-    found = {}
 
-    def test(table, name, **params):
-        if (id(table), name) not in found:
-            classes = table is CLASSIFIERS
-            model = table[name][0]
-            X, y, _, score = training
-            if isinstance(model, FrozenEstimator):
-                model.estimator.fit(X, y)
-            found[id(table), name] = model.fit(X, y if classes else np.exp(score / 3))
-        X, y, _, score = people
+    def labels(table, data):
+        return data[1] if table is CLASSIFIERS else np.exp(data[3] / 3)
+
+    @cache
+    def model(classes, name):
+        made = (CLASSIFIERS if classes else REGRESSORS)[name][0]
+        X, y, *_ = training
+        if isinstance(made, FrozenEstimator):
+            made.estimator.fit(X, y)
+        return made.fit(X, labels(CLASSIFIERS if classes else REGRESSORS, training))
+
+    @cache
+    def tested(classes, name, **params):
+        table = CLASSIFIERS if classes else REGRESSORS
         test = IndividualFairnessTest.as_published(
-            found[id(table), name],
-            **{"fair_metric": INCOME, "n_steps": 8, "statistic": "ratio_of_means", **params},
+            model(classes, name), **{"fair_metric": INCOME, "n_steps": 8, "statistic": "ratio_of_means", **params}
         )
-        return test.fit(X, y if table is CLASSIFIERS else np.exp(score / 3))
+        return test.fit(people[0], labels(table, people))
 
-    return test
+    return lambda table, name, **params: tested(table is CLASSIFIERS, name, **params)
 
 
 every_classifier = pytest.mark.parametrize("name", CLASSIFIERS)
@@ -232,6 +237,7 @@ SMOOTH = [(table, name) for table, name in SMOOTH if table[name][1] in ("analyti
 SMOOTH_IDS = [f"{'classifier' if table is CLASSIFIERS else 'regressor'}-{name}" for table, name in SMOOTH]
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize(("table", "name"), SMOOTH, ids=SMOOTH_IDS)
 def test_every_gradient_is_that_of_the_loss(table, name, fitted, people):
     check_gradient(fitted(table, name), people)
@@ -254,6 +260,7 @@ def test_several_classes_have_their_derivatives(training, people):
 ANALYTIC = [(table, name) for table, name in SMOOTH if table[name][1] == "analytic"]
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize(
     ("table", "name"), ANALYTIC, ids=[i for i, (t, n) in zip(SMOOTH_IDS, SMOOTH, strict=True) if t[n][1] == "analytic"]
 )
@@ -376,7 +383,7 @@ def test_the_seed_decides_on_the_candidates_and_on_nothing_else(training, people
     X, y, _, _ = people
     forest = RandomForestClassifier(5, max_depth=4, random_state=0).fit(*training[:2])
     metric = Projection([[1, 0, 0], [0, 1, 0]])
-    params = {"fair_metric": metric, "n_steps": 30, "statistic": "ratio_of_means"}
+    params = {"fair_metric": metric, "n_steps": 6, "statistic": "ratio_of_means"}
     first, again, other = (
         IndividualFairnessTest.as_published(forest, random_state=seed, **params).fit(X, y).loss_ratios_
         for seed in (0, 0, 1)
@@ -401,7 +408,7 @@ def test_a_generator_is_asked_for_a_number_where_there_are_candidates_only(make,
     X, y, _, _ = people
     draw = "random" if make is np.random.default_rng else "random_sample"
     untouched = getattr(make(0), draw)()
-    params = {"fair_metric": INCOME, "n_steps": 40, "statistic": "ratio_of_means", "step_size": 0.019}
+    params = {"fair_metric": INCOME, "n_steps": 10, "statistic": "ratio_of_means", "step_size": 0.019}
     for model, searched in (
         (LogisticRegression(), False),
         (GaussianNB(), False),

@@ -122,13 +122,19 @@ def test_a_category_for_one_model_is_one_for_all(training, people):
         "encoded": make_pipeline(encode, LogisticRegression()).fit(X, training[1]),
     }
     for pair in (models, dict(reversed(models.items()))):
-        found = IndividualFairnessTest().compare(pair, tested, people[1], sensitive_features=people[2])
+        found = IndividualFairnessTest(n_steps=10, cross_fit=False).compare(
+            pair, tested, people[1], sensitive_features=people[2]
+        )
         values = found.set_index("model")["value"]
         assert set(values.index) == {"numbers", "encoded"}
     assert found["gradient"].tolist() == ["analytic", "analytic"]
-    both = compared({"a": models["encoded"], "b": models["encoded"]}, (tested, *people[1:]))
+    both = compared(
+        {"a": models["encoded"], "b": models["encoded"]}, (tested, *people[1:]), n_steps=10, cross_fit=False
+    )
     assert values["encoded"] == both["value"].iloc[0]
-    alone = IndividualFairnessTest(models["numbers"]).fit(tested, people[1], sensitive_features=people[2])
+    alone = IndividualFairnessTest(models["numbers"], n_steps=10, cross_fit=False).fit(
+        tested, people[1], sensitive_features=people[2]
+    )
     assert values["numbers"] != alone.statistic_
 
 
@@ -174,5 +180,5 @@ def test_the_order_of_people_is_that_of_frames(models, people):
     X, y, sex, score = people
     order = np.random.default_rng(0).permutation(len(X))
     shuffled = (X.iloc[order], y.iloc[order], sex.iloc[order], score)
-    found, again = (compared(models, each, **GIVEN) for each in (people, shuffled))
+    found, again = (compared(only(models, "line", "boosted"), each, **GIVEN) for each in (people, shuffled))
     pd.testing.assert_frame_equal(again, found, rtol=1e-6)

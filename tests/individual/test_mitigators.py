@@ -26,7 +26,7 @@ def draw(n, seed):
 
 #: fairlearn's own, about pandas.
 pytestmark = pytest.mark.filterwarnings("ignore:Setting a value on a Series", "ignore:Setting an item of incompatible")
-TRAINING, PEOPLE = draw(400, 0), draw(200, 1)
+TRAINING, PEOPLE = draw(400, 0), draw(100, 1)
 
 
 def pipeline():
@@ -79,7 +79,7 @@ def test_mitigators_at_the_end_of_a_pipeline_are_tested_behind_it(mixture):
     test = audit(make_pipeline(FrozenEstimator(front), inside))
     assert test.solver_report_["gradient"] == "analytic"
     members = [
-        w * h.predict_proba(front.transform(PEOPLE[0]))[np.arange(200), PEOPLE[1]]
+        w * h.predict_proba(front.transform(PEOPLE[0]))[np.arange(100), PEOPLE[1]]
         for w, h in zip(inside.weights_, inside.predictors_, strict=True)
         if w > 0
     ]
@@ -89,7 +89,7 @@ def test_mitigators_at_the_end_of_a_pipeline_are_tested_behind_it(mixture):
     ).fit(encoded, y, sensitive_features=sex)
     said = thresholds._pmf_predict(front.transform(PEOPLE[0]), sensitive_features=PEOPLE[2])
     test = audit(make_pipeline(FrozenEstimator(front), thresholds))
-    np.testing.assert_allclose(test.to_frame()["loss_before"], said[np.arange(200), 1 - PEOPLE[1]], atol=1e-12)
+    np.testing.assert_allclose(test.to_frame()["loss_before"], said[np.arange(100), 1 - PEOPLE[1]], atol=1e-12)
 
 
 def test_a_grid_answers_with_its_best(mixture):
@@ -113,7 +113,7 @@ def test_thresholds_are_those_of_everybodys_group(constraints):
     report = test.solver_report_
     assert (report["gradient"], report["loss"], report["statistic"]) == ("search", "zero_one_loss", "ratio_of_means")
     for x, column in ((PEOPLE[0], "loss_before"), (test.unfair_examples_, "loss_after")):
-        said = model._pmf_predict(x, sensitive_features=PEOPLE[2])[np.arange(200), 1 - PEOPLE[1]]  # of the wrong label
+        said = model._pmf_predict(x, sensitive_features=PEOPLE[2])[np.arange(100), 1 - PEOPLE[1]]  # of the wrong label
         np.testing.assert_allclose(test.to_frame()[column], said, atol=1e-12)
     assert test.statistic_ > 1
 

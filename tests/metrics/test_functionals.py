@@ -146,6 +146,7 @@ def people(counts):
 # Values and linearized errors -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.in_turn(3)
 @named
 def test_values_are_those_of_scikit_learn(name):
     functional, reference = METRICS[name]
@@ -155,6 +156,7 @@ def test_values_are_those_of_scikit_learn(name):
     assert float(functional.values(masses)) == pytest.approx(reference(masses), rel=1e-12)
 
 
+@pytest.mark.in_turn(3)
 @named
 def test_parts_are_masses_times_derivatives(name):
     functional, reference = METRICS[name]
@@ -718,6 +720,7 @@ def test_the_scale_of_weights_does_not_matter(name):
     assert [float(v) for v in one] == pytest.approx([float(v) for v in ten], rel=1e-10)
 
 
+@pytest.mark.in_turn(3)
 @named
 def test_people_of_one_weight_are_the_same_counted_or_one_by_one(name):
     functional, reference = METRICS[name]
@@ -756,6 +759,7 @@ def test_the_cluster_robust_variance_of_a_mean_is_that_of_a_regression_on_a_cons
     assert float(variance) == pytest.approx(fit.bse[0] ** 2, rel=1e-10)
 
 
+@pytest.mark.in_turn(3)
 @named
 def test_the_cluster_robust_variance_sums_parts_before_squaring_them(name):
     functional, reference = METRICS[name]

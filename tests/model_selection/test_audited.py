@@ -283,6 +283,7 @@ def by_series(people):
     return [(model, clone(model).fit(X, y, sensitive_features=sex)) for model in models]
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("container", list(GROUPS))
 def test_groups_come_in_any_container_and_reach_models_that_predict_from_them(container, people, by_series):
     X, y, sex = people

@@ -286,6 +286,7 @@ def test_people_are_paired_by_position_as_in_metric_frame():
 # Containers and names of features --------------------------------------------------------------
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize(
     "container",
     {

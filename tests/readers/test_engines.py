@@ -57,6 +57,7 @@ def people():
     return synthetic(20_000)
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
 def test_an_engine_counts_as_memory_does(engine, compas, people, tmp_path):
     table = CountTable.from_frame(
@@ -83,6 +84,7 @@ def test_an_engine_counts_as_memory_does(engine, compas, people, tmp_path):
     assert table.counts.dtype == np.int64
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
 def test_scores_are_in_the_same_bins_on_every_engine(engine, people, tmp_path):
     people = people[:4000]
@@ -95,6 +97,7 @@ def test_scores_are_in_the_same_bins_on_every_engine(engine, people, tmp_path):
     assert CountTable.from_frame(frame, **asked) == CountTable.from_frame(people, **asked)
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
 def test_weights_are_summed(engine, people, tmp_path):
     frame = frame_of(engine, people, tmp_path)
@@ -108,6 +111,7 @@ def test_weights_are_summed(engine, people, tmp_path):
             np.testing.assert_allclose(table.weights[0, group, cell], expected, rtol=1e-12)
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
 def test_a_threshold_makes_predictions(engine, people, tmp_path):
     table = CountTable.from_frame(
@@ -173,6 +177,7 @@ def test_nan_in_files_whose_statistics_hide_it_is_missing(engine, asked, message
         CountTable.from_frame(frame_of(engine, frame, tmp_path), sensitive_features="g", **asked)
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
 def test_only_groups_leave_the_engine(engine, people, tmp_path, monkeypatch):
     collected = []
@@ -494,6 +499,7 @@ def test_a_test_of_a_frame_is_that_of_its_rows(compas):
     pd.testing.assert_frame_equal(audit.comparisons_, expected.comparisons_)
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("metric", ["selection_rate", "equalized_odds", "accuracy", "f1", "balanced_accuracy"])
 def test_sums_of_weights_give_the_weighted_asymptotic_test(people, metric):
     people = people[:3000]
@@ -559,6 +565,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
 def test_a_column_is_counted_whatever_it_is_called(engine, tmp_path):
     """All names in one frame, each another column: one that is taken for another gives other counts."""

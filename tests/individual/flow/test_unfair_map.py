@@ -304,7 +304,7 @@ def test_an_error_of_the_model_remains_its_own():
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
-    ("gradient", "people"), [(square, 1), (lambda x, people: 1000 * x, 2)], ids=["in finite time", "exponentially"]
+    ("gradient", "people"), [(square, 1), (lambda x, people: 100 * x, 2)], ids=["in finite time", "exponentially"]
 )
 def test_a_solver_that_fails_for_somebody_says_for_how_many(method, gradient, people):
     with pytest.raises(FlowDivergedError) as caught:

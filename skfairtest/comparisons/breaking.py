@@ -1,0 +1,282 @@
+"""The breaking point of a verdict: the fewest decisions, or true labels, of one group that would turn it.
+
+What is counted and tested here is searched in `inference.breaking`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skfairtest._utils.typing import Integers
+from skfairtest.comparisons.contrasts import BEST, Design, groups_of
+from skfairtest.comparisons.core import Estimate, Measured, Result
+from skfairtest.comparisons.frames import frame_of
+from skfairtest.comparisons.measure import is_counted, label_table
+from skfairtest.comparisons.rates import scale_of
+from skfairtest.inference.breaking import Decided, Turn
+from skfairtest.inference.multiplicity import Equality, distinct
+from skfairtest.inference.rate_draws import Contrast
+from skfairtest.inference.rates import Question, Scale
+from skfairtest.metrics import Metric, Rate
+from skfairtest.tables import Sample
+
+#: The four cells of true label and prediction, negative first.
+CELLS = {"y_true": np.array([False, False, True, True]), "y_pred": np.array([False, True, False, True])}
+#: What may be changed, by the column that holds it.
+CHANGED = {"y_pred": "decisions", "y_true": "labels"}
+COLUMNS = [
+    "metric", "group", "other", "concern", "changed", "n_changed", "among", "n_among", "to_positive", "to_negative",
+    "tied", "search",
+]  # fmt: skip
+NUMBERS = ("n_changed", "n_among", "to_positive", "to_negative")
+
+
+@dataclass(frozen=True, eq=False)
+class BreakingPoint:
+    """What breaking points follow from.
+
+    Parameters
+    ----------
+    decided : Decided
+        Counts and hypotheses.
+    groups : tuple of object
+        The groups whose people may change.
+    rows : tuple of (object, ..., int)
+        The labels of each comparison, and the place of its hypothesis.
+    changed : tuple of str
+        The columns, of `CHANGED`, whose changes have all p-values follow from the counts.
+    """
+
+    decided: Decided
+    groups: tuple[Any, ...]
+    rows: tuple[tuple[Any, Any, Any, int], ...]
+    changed: tuple[str, ...]
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """A row for each comparison and kind of change, then for the verdict."""
+        return self._frame(None)
+
+    @cached_property
+    def verdict(self) -> pd.DataFrame:
+        """The rows of the verdict alone."""
+        return self._frame([-1])
+
+    def _frame(self, places: Sequence[int] | None) -> pd.DataFrame:
+        rows = (*(self.rows if places is None else ()), (None, None, None, -1))
+        now = self.decided.verdicts(self.decided.log_p[None])[0]
+        found: list[tuple[Any, ...]] = []
+        for column in self.changed:
+            decided = self.decided if column == "y_pred" else self.decided.of_labels()
+            turns = decided.turns(places)
+            found += [
+                (*named, bool(now[place]), CHANGED[column], *self._shown(decided, turns[place]))
+                for *named, place in rows
+            ]
+        columns: dict[str, Any] = dict(zip(COLUMNS, map(list, zip(*found, strict=True)), strict=True))
+        return frame_of(columns | {name: pd.array(columns[name], dtype="Int64") for name in NUMBERS})
+
+    def _shown(self, decided: Decided, turn: Turn) -> tuple[Any, ...]:
+        """How many people, of whom, the direction, further groups with as many, and how they were searched."""
+        search = "every change" if turn.every else "bisection"
+        if turn.people is None:
+            return None, None, None, None, None, (), search
+        (group, *moved), *others = turn.ways
+        n_among = sum(int(decided.counts[group, row].sum()) for row, by in zip((1, 0), moved, strict=True) if by)
+        up, down = sum(by for by in moved if by > 0), -sum(by for by in moved if by < 0)
+        tied = tuple(self.groups[other] for other, *_ in others)
+        return turn.people, self.groups[group], n_among, up, down, tied, search
+
+
+def shown_breaking_point(test: Any, found: BreakingPoint | str) -> pd.DataFrame:
+    """The frame of a test.
+
+    Raises
+    ------
+    AttributeError
+        If there are no breaking points, with the reason.
+    """
+    if isinstance(found, str):
+        raise AttributeError(f"{type(test).__name__!r} object has no breaking_point_: {found}")
+    return found.frame
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """One grouping: who is compared with whom by what, the p-values found, and the comparisons that are shown."""
+
+    design: Design
+    metrics: tuple[Metric, ...]
+    tested: Mapping[tuple[str, Contrast], tuple[Equality | None, float]]
+    shown: tuple[Estimate, ...]
+
+
+def breaking_point_of(
+    results: Sequence[Result], whole: Sample | None = None, *, together: bool = False
+) -> partial[BreakingPoint] | str:
+    """What breaking points of results follow from, put together when it is asked for; or why there are none.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        One family.
+    whole : Sample, optional
+        The people in the smallest groups, of which all groupings are made; None: those of the only grouping.
+    together : bool
+        Whether it is the family of an audit.
+    """
+    first = results[0].measured
+    reason = _reason(first)
+    if reason:
+        return reason
+    parts = []
+    for result in results:
+        design, table = result.measured.design, result.measured.table
+        assert table is not None
+        tested = {
+            (one.estimate.metric, one.estimate.contrast): (one.estimate.hypothesis, one.in_family.evidence.log_p)
+            for one in result.measured.comparisons
+        }
+        # People are not kept for that, their counts are.
+        design = replace(design, sample=Sample.from_table(table))
+        shown = tuple(finding.estimate for finding in result.findings)
+        parts.append(_Part(design, result.measured.metrics, tested, shown))
+    counted = parts[0].design.sample
+    if whole is not None:
+        counted = Sample.from_table(whole.table(counted.columns))
+    return partial(_made, parts, counted, results[0].verdict.adjust, first.pos_label, together=together)
+
+
+def _made(parts: Sequence[_Part], whole: Sample, adjust: str | None, positive: Any, *, together: bool) -> BreakingPoint:
+    first = parts[0]
+    rates = {metric.name: metric for metric in first.metrics if isinstance(metric, Rate)}
+    others = [metric for metric in first.metrics if metric.name not in rates]
+    counts, known = _counts(whole, {name for rate in rates.values() for name in rate.reads}, positive)
+    listed, places = _hypotheses(parts, whole, rates)
+    same = distinct([one.equality for one in listed])
+    hypothesis = {place: number for number, own in enumerate(same) for place in own}
+    kept = [listed[own[0]] for own in same]
+    of: dict[Any, int] = {}
+    sides: dict[Any, int] = {}
+    decided = Decided(
+        counts=counts,
+        sides=np.stack([one.sides for one in kept]),
+        event=np.stack([one.event for one in kept]),
+        given=np.stack([one.given for one in kept]),
+        questions=tuple(one.question for one in kept),
+        scales=tuple(one.scale for one in kept),
+        overall=tuple(one.overall for one in kept),
+        held=np.array([one.held for one in kept]),
+        # As numbers, which any format can hold.
+        hypotheses=tuple(
+            None
+            if one.equality is None
+            else Equality(
+                of.setdefault(one.equality.of, len(of)),
+                frozenset(sides.setdefault(side, len(sides)) for side in one.equality.sides),
+            )
+            for one in kept
+        ),
+        adjust=adjust,
+        level=first.design.settings.alpha,
+        together=together,
+    )
+    rows = [
+        (one, hypothesis[places[number, one.metric, one.contrast]])
+        for number, part in enumerate(parts)
+        for one in part.shown
+    ]
+    return BreakingPoint(
+        decided,
+        tuple(whole.group_labels),
+        tuple((one.metric, one.group, one.other, place) for one, place in rows),
+        tuple(name for name in CHANGED if name in known and not any(name in metric.reads for metric in others)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Hypothesis:
+    """What one comparison tests: `sides` by group, and `event` and `given` by true label and prediction."""
+
+    equality: Equality | None
+    sides: Integers
+    event: Integers
+    given: Integers
+    question: Question
+    scale: Scale
+    overall: bool
+    held: float
+
+
+def _hypotheses(
+    parts: Sequence[_Part], whole: Sample, rates: Mapping[str, Rate]
+) -> tuple[list[_Hypothesis], dict[tuple[int, str, Contrast], int]]:
+    """All comparisons, also those that are undefined as counts are; and the place of each."""
+    listed: list[_Hypothesis] = []
+    places: dict[tuple[int, str, Contrast], int] = {}
+    for number, part in enumerate(parts):
+        design = part.design
+        own = [whole.sensitive_names.index(name) for name in design.sample.sensitive_names]
+        group = {key: place for place, key in enumerate(design.sample.groups)}
+        # People of whom a feature is not known are in none of its groups.
+        inside = np.array([group.get(tuple(key[place] for place in own), -1) for key in whole.groups])
+        for metric in part.metrics:
+            for contrast, _ in design.contrasts:
+                key, nothing = (metric.name, contrast), np.zeros((2, 2), dtype=np.int64)
+                first, second = groups_of(len(group), contrast)
+                known = inside >= 0
+                sides = np.where(known & first[inside], 1, np.where(known & second[inside], 2, 0))
+                question = design.question(metric)
+                if metric.name in rates:
+                    rate = rates[metric.name]
+                    event, given = (mask.reshape(2, 2).astype(np.int64) for mask in rate.masks(CELLS))
+                    what = design.what_is_equal(rate, question, scored=design.settings.variance == "score")
+                    equality, _ = design.hypothesis(question, contrast, what, [0])
+                    one = _Hypothesis(equality, sides, event, given, question, scale_of(rate), contrast.overall, np.nan)
+                elif key in part.tested:
+                    equality, held = part.tested[key]
+                    one = _Hypothesis(equality, sides, nothing, nothing, question, Scale(), False, held)
+                else:
+                    continue
+                places[number, *key] = len(listed)
+                listed.append(one)
+    return listed, places
+
+
+def _reason(measured: Measured) -> str:
+    """Why there is no breaking point."""
+    settings, sample = measured.settings, measured.sample
+    assert sample is not None
+    if not any(isinstance(metric, Rate) for metric in measured.metrics):
+        return "no metric is a rate, whose test follows from counts of decisions"
+    if not is_counted(sample, settings):
+        return "people have weights, or come in clusters"
+    if settings.question.method in ("permutation", "bootstrap") or settings.adjust == "max_t":
+        return "p-values are of resamples, not of counts"
+    if settings.missing == "bounds":
+        return "p-values are the largest over assignments of people to groups"
+    if sample.control_names:
+        return "a group's decisions may change in any stratum of control_features"
+    if settings.compare in BEST:
+        return f"whom groups are compared with by compare={settings.compare!r} depends on the decisions"
+    if measured.table is None or len(measured.table.labels) > 2:
+        return "there are more than two labels, so that a decision can be otherwise in several ways"
+    return ""
+
+
+def _counts(sample: Sample, names: set[str], positive: Any) -> tuple[Integers, set[str]]:
+    """Count people by group, true label and prediction, (groups, 2, 2); one that no rate reads is negative."""
+    positive = sample.labels[-1] if positive is None else positive
+    found, cells, _ = label_table(sample, names, positive)
+    counts = np.zeros((len(sample.groups), 2, 2), dtype=np.int64)
+    nothing = np.zeros(found.shape[2], dtype=np.int64)
+    place = [cells[name].astype(np.int64) if name in cells else nothing for name in ("y_true", "y_pred")]
+    for cell, (true, predicted) in enumerate(zip(*place, strict=True)):
+        counts[:, true, predicted] += found[0, :, cell]
+    return counts, set(cells)

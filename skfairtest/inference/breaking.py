@@ -1,0 +1,353 @@
+"""How many decisions of one group of people would have to be otherwise for verdicts on rates to turn.
+
+A change of decisions moves people between two cells of their group: with the true label as it is, from predicted
+negative to predicted positive or back. Two numbers say all of it: by how many the people predicted positive grow among
+those truly positive (``u``) and among those truly negative (``v``), which takes ``|u| + |v|`` people. Every verdict
+follows from the counts, so changes are searched by these two numbers, and nobody is looked at twice. With predictions
+and true labels exchanged it is the same for labels that would have to be otherwise.
+
+A verdict does not depend on the exact p-value of a hypothesis unless that is close to a level. The p-value of a score
+test, with an error that `slack` bounds, settles the others; Fisher's p-value, which is never below Boschloo's, settles
+most of the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from skfairtest._utils.typing import Booleans, Floats, Integers
+from skfairtest.inference.conditional import conditional_log_p
+from skfairtest.inference.multiplicity import FAMILYWISE, Equality, rejected
+from skfairtest.inference.rates import Pair, Question, Scale, answer, equalities, statistic
+from skfairtest.inference.score import score_at
+from skfairtest.inference.unconditional import within_cap
+
+#: p-values after changes that are looked at before only changes along paths are.
+_LOOKED_AT = 300_000
+#: Changes whose exact p-values are found at a time (fewer of margins, which take longer), and numbers of people tried
+#: along a path.
+_BATCH, _FEW, _TRIED = 64, 8, 48
+#: Shares of u in the changes that are tried.
+_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+#: Expected counts from which on a score test is near enough to the exact one to settle a verdict.
+_EXPECTED = 2.0
+
+
+def slack(log_p: Floats, expected: Floats) -> Floats:
+    """A bound of the difference between the logarithms of the score test's p-value and the exact one.
+
+    It was measured, not proven: `tests/inference/test_breaking.py` compares both on tables of all sizes and shapes,
+    where the difference is below half of it.
+    """
+    return np.asarray(1.1 * np.maximum(-log_p, 1.0) ** 1.5 / np.sqrt(expected))
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The fewest people of one group with whom a verdict turns.
+
+    `people` is None where there are none; `ways` are the groups, each with one (u, v). Where not `every` change of
+    fewer people was looked at, changes in five proportions of u and v were, by bisection: `people` are enough, and
+    fewer may be.
+    """
+
+    people: int | None
+    ways: tuple[tuple[int, int, int], ...]
+    every: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """Counts of people, and the hypotheses on rates that they decide.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (groups, 2, 2)
+        People by group, true label and prediction, each negative first.
+    sides : ndarray of int, shape (hypotheses, groups)
+        1: the group is on the first side of the comparison; 2: on the second one; 0: on neither.
+    event, given : ndarray of int, shape (hypotheses, 2, 2)
+        Whether the people of a cell show the rate's event, and whether they meet its condition: 1 or 0.
+    questions, scales, overall : sequence of Question, of Scale, of bool
+        How each is tested.
+    held : ndarray of shape (hypotheses,)
+        Logarithms of p-values that no change moves; NaN where the counts decide.
+    hypotheses : sequence of Equality or None
+        Which of them share sides.
+    adjust : str or None
+        What p-values are adjusted by.
+    level : float
+        The level.
+    together : bool
+        Whether the verdict is about any significant hypothesis, whatever p-values are adjusted by.
+    """
+
+    counts: Integers
+    sides: Integers
+    event: Integers
+    given: Integers
+    questions: tuple[Question, ...]
+    scales: tuple[Scale, ...]
+    overall: tuple[bool, ...]
+    held: Floats
+    hypotheses: tuple[Equality | None, ...]
+    adjust: str | None
+    level: float
+    together: bool = False
+
+    @cached_property
+    def _known(self) -> dict[Any, float]:
+        """Logarithms of exact p-values by question and counts, as far as they were asked for."""
+        return {}
+
+    def of_labels(self) -> Decided:
+        """The same with true labels in the place of predictions."""
+        turned = {name: getattr(self, name).transpose(0, 2, 1) for name in ("counts", "event", "given")}
+        return replace(self, **turned)
+
+    @property
+    def _kinds(self) -> dict[tuple[Question, Scale, bool], list[int]]:
+        kinds: dict[tuple[Question, Scale, bool], list[int]] = {}
+        for place, kind in enumerate(zip(self.questions, self.scales, self.overall, strict=True)):
+            if np.isnan(self.held[place]):
+                kinds.setdefault(kind, []).append(place)
+        return kinds
+
+    def _moves(self, cells: Integers) -> Floats:
+        """By how much each hypothesis's count of some cells changes with u and with v: (2, hypotheses)."""
+        change = cells[:, :, 1] - cells[:, :, 0]
+        return np.stack([change[:, 1], change[:, 0]])
+
+    def tables(self, changes: Integers) -> Pair:
+        """The counts that each hypothesis compares after changes (group, u, v): arrays (changes, hypotheses)."""
+        group, moved = changes[:, 0], changes[:, 1:]
+        found = []
+        for side in (1, 2):
+            member = self.sides == side
+            for cells in (self.event, self.given):
+                before = np.einsum("hg,gtp,htp->h", member.astype(np.int64), self.counts, cells)
+                found.append(before + member.T[group] * (moved @ self._moves(cells)))
+        return Pair(*found)
+
+    def verdicts(self, log_p: Floats) -> Integers:
+        """Whether each hypothesis, and all together, are a significant disparity: 1 or 0; -1 where undefined."""
+        out = np.full((len(log_p), log_p.shape[1] + 1), -1)
+        absent = np.isnan(log_p)
+        patterns, number = absent[:1], np.zeros(len(log_p), dtype=np.intp)
+        if absent.any():
+            patterns, number = np.unique(absent, axis=0, return_inverse=True)
+        most, equivalence = np.log(self.level) + 1e-12, self.questions[0].alternative == "equivalence"
+        for place, pattern in enumerate(patterns):
+            rows, kept = np.flatnonzero(number.reshape(-1) == place), np.flatnonzero(~pattern)
+            if not len(kept):
+                continue
+            own = log_p[np.ix_(rows, kept)]
+            found = rejected(own, [self.hypotheses[one] for one in kept], self.adjust, self.level)
+            if equivalence:
+                whole = own.max(axis=1) > most
+                found = ~found & whole[:, None]
+            elif self.together or self.adjust in FAMILYWISE:
+                whole = found.any(axis=1)
+            else:
+                whole = own.min(axis=1) + np.log(len(kept)) <= most
+            out[np.ix_(rows, kept)], out[rows, -1] = found, whole
+        return out
+
+    @cached_property
+    def log_p(self) -> Floats:
+        """Logarithms of the p-values of the counts as they are; NaN where a comparison is undefined."""
+        table = self.tables(np.zeros((1, 3), dtype=np.int64))
+        low, high = self._bounds(table)
+        open_ = np.flatnonzero((low < high)[0])
+        self._narrow(table, low, high, np.ones(low.shape, dtype=bool), 0 * open_, open_)
+        return np.asarray(high[0])
+
+    def bounds(self, table: Pair) -> tuple[Floats, Floats]:
+        """Bounds of the logarithms of p-values; NaN where a comparison is undefined."""
+        low, high = self._bounds(table)
+        now, same = self.tables(np.zeros((1, 3), dtype=np.int64)), np.ones(low.shape, dtype=bool)
+        for name in ("x1", "d1", "x2", "d2"):
+            same &= getattr(table, name) == getattr(now, name)
+        return np.where(same, self.log_p, low), np.where(same, self.log_p, high)
+
+    def _bounds(self, table: Pair) -> tuple[Floats, Floats]:
+        low, high = np.broadcast_to(self.held, table.x1.shape).copy(), np.broadcast_to(self.held, table.x1.shape).copy()
+        for (question, scale, overall), places in self._kinds.items():
+            x1, d1, x2, d2 = (np.asarray(a[:, places], dtype=float) for a in (table.x1, table.d1, table.x2, table.d2))
+            undefined = (d1 == 0) | (d2 == 0)
+            with np.errstate(all="ignore"):
+                people, events = d1 + d2, x1 + x2
+                expected = np.minimum(d1, d2) * np.minimum(events, people - events) / people
+                near = _score_log_p(x1, d1, x2, d2, question) if scale.is_identity and not overall else None
+                if near is None or (question.disparity == "odds_ratio" and question.margin_bounds is not None):
+                    expected, near = 0 * expected, 0 * expected
+                error = np.where(expected >= _EXPECTED, slack(near, expected), np.inf)
+            low[:, places] = np.where(undefined, np.nan, near - error)
+            high[:, places] = np.where(undefined, np.nan, np.minimum(near + error, 0.0))
+        return low, high
+
+    def settle(self, changes: Integers, now: Integers, wanted: Booleans) -> Booleans:
+        """Which verdicts turn after which changes, among those `wanted`: (changes, hypotheses + 1).
+
+        Changes are in increasing order of people; beyond the first that turns a verdict, those of more are not settled.
+        """
+        table, people = self.tables(changes), np.abs(changes[:, 1:]).sum(axis=1)
+        low, high = self.bounds(table)
+        passed = np.zeros(low.shape, dtype=bool)  # Fisher's p-value is known
+        first, last = self.verdicts(low), self.verdicts(high)
+        n = len(self.hypotheses)
+        batch = _BATCH if self.questions[0].margin_bounds is None else _FEW
+        factor = n * (1 / np.arange(1, n + 1)).sum() if self.adjust == "fdr_by" else n
+        zone = np.log(self.level / factor) - 1e-9, np.log(self.level) + 1e-9
+        while True:
+            sure = first == last
+            turned = wanted & sure & (first == 1 - now)
+            limit = np.where(turned, people[:, None], np.inf).min(axis=0, initial=np.inf)
+            open_ = np.flatnonzero((wanted & ~sure & (people[:, None] <= limit)).any(axis=1))[:batch]
+            if not len(open_):
+                return np.asarray(turned)
+            unknown = (low < high)[open_] & (high[open_] > zone[0]) & (low[open_] <= zone[1])
+            # Of a hypothesis itself first: others rarely matter.
+            own = unknown & (wanted & ~sure)[open_, :-1]
+            rows, columns = np.nonzero(np.where(own.any(axis=1)[:, None], own, unknown))
+            rows = open_[rows]
+            self._narrow(table, low, high, passed, rows, columns)
+            first[open_], last[open_] = self.verdicts(low[open_]), self.verdicts(high[open_])
+
+    def _narrow(
+        self, table: Pair, low: Floats, high: Floats, passed: Booleans, rows: Integers, columns: Integers
+    ) -> None:
+        """Find Fisher's p-values in place of the score test's, and exact ones in place of those."""
+        for (question, scale, overall), places in self._kinds.items():
+            own = np.isin(columns, places)
+            at = rows[own], columns[own]
+            x1, d1, x2, d2 = (a[at] for a in (table.x1, table.d1, table.x2, table.d2))
+            exact = question.margin_bounds is None and question.method in ("auto", "exact")
+            exact = exact and question.disparity != "odds_ratio"
+            first = ~passed[at] & exact & within_cap(d1, d2)
+            if first.any():
+                fisher = conditional_log_p(x1[first], d1[first], x2[first], d2[first], question.alternative)
+                where = at[0][first], at[1][first]
+                high[where] = np.minimum(high[where], fisher)
+                low[where] = np.minimum(fisher - 8 / np.sqrt(np.minimum(d1, d2)[first]), high[where])
+                passed[where] = True
+            counts = np.stack([x1, d1, x2, d2], axis=1)[~first].tolist()
+            keys = [(question, scale, overall, *key) for key in counts]
+            new = [key for key in dict.fromkeys(keys) if key not in self._known]
+            pairs = [Pair(*np.array(key[3:])[:, None], overall) for key in new]  # type: ignore[call-arg]
+            if exact and pairs:
+                found = [log_p for log_p, _ in equalities(pairs, question.alternative)]
+            else:
+                found = [answer(pair, scale, question).log_p for pair in pairs]
+            self._known.update(zip(new, found, strict=True))
+            low[at[0][~first], at[1][~first]] = high[at[0][~first], at[1][~first]] = [self._known[key] for key in keys]
+
+    def turns(self, columns: Sequence[int] | None = None) -> list[Turn]:
+        """The fewest people of one group with whom each verdict turns, and, last, the verdict on all together.
+
+        Of some hypotheses (-1: of all together) where `columns` says which.
+        """
+        now = self.verdicts(self.log_p[None])[0]
+        reach = self._reach()
+        out: dict[int, Turn] = {}
+        open_, done, radius, looked_at = now >= 0, 0, 8, 0
+        if columns is not None:
+            open_ &= np.isin(np.arange(len(now)), np.arange(len(now))[list(columns)])
+        while open_.any() and done < reach.max(initial=0):
+            changes = self._changes(reach, done, radius)
+            if looked_at and looked_at + len(changes) * len(now) > _LOOKED_AT:
+                break
+            looked_at += len(changes) * len(now)
+            self._keep(
+                out, changes, self.settle(changes, now, np.broadcast_to(open_, (len(changes), len(now)))), every=True
+            )
+            open_[list(out)] = False
+            done, radius = radius, 2 * radius
+        every = done >= reach.max(initial=0)
+        if not every:
+            self._along_paths(out, reach, now, open_, done)
+        return [out.get(column, Turn(None, (), every)) for column in range(len(now))]
+
+    def _reach(self) -> Integers:
+        """How far u and v can go down and up in each group: (groups, 2, 2); nowhere if nothing follows from it."""
+        reach = self.counts[:, ::-1]  # (u, v), of people predicted negative and positive
+        reach = np.stack([reach[:, :, 1], reach[:, :, 0]], axis=2)
+        matters = (self._moves(self.event) != 0) | (self._moves(self.given) != 0)
+        return np.asarray(reach * (matters & np.isnan(self.held)).any(axis=1)[:, None])
+
+    def _changes(self, reach: Integers, done: int, radius: int) -> Integers:
+        """All changes (group, u, v) of more than `done` people and at most `radius`, in increasing order."""
+        found = []
+        for group, far in enumerate(np.minimum(reach, radius)):
+            u, v = (a.ravel() for a in np.mgrid[-far[0, 0] : far[0, 1] + 1, -far[1, 0] : far[1, 1] + 1])
+            people = np.abs(u) + np.abs(v)
+            kept = (people > done) & (people <= radius)
+            found.append(np.stack([np.full(kept.sum(), group), u[kept], v[kept]], axis=1))
+        return _ordered(np.concatenate(found))
+
+    def _keep(self, out: dict[int, Turn], changes: Integers, turned: Booleans, *, every: bool) -> None:
+        people = np.abs(changes[:, 1:]).sum(axis=1)
+        for column in np.flatnonzero(turned.any(axis=0)).tolist():
+            least = int(people[turned[:, column]].min())
+            tied = changes[turned[:, column] & (people == least)].tolist()
+            # Of each group the way with the fewest kinds of changes.
+            tied.sort(key=lambda way: (way[0], way[1] != 0 and way[2] != 0, way))
+            out[column] = Turn(least, tuple({way[0]: tuple(way) for way in reversed(tied)}.values())[::-1], every)
+
+    def _along_paths(self, out: dict[int, Turn], reach: Integers, now: Integers, open_: Booleans, done: int) -> None:
+        """Search changes of which a certain share are of u, as far as that goes, by bisection."""
+        group, up, further, number = np.indices((len(reach), 2, 2, len(_SHARES))).reshape(4, -1)
+        share, far, farther = np.array(_SHARES)[number], reach[group, 0, up], reach[group, 1, further]
+
+        def settled(path: Integers, people: Integers, wanted: Booleans) -> tuple[Integers, Booleans]:
+            people = np.minimum(people, far[path] + farther[path])
+            own = np.minimum(np.rint(share[path] * people).astype(np.int64), far[path])
+            own = np.maximum(own, people - farther[path])
+            moved = own * (2 * up[path] - 1), (people - own) * (2 * further[path] - 1)
+            changes, order = np.stack([group[path], *moved], axis=1), np.argsort(people, kind="stable")
+            turned = np.zeros(wanted.shape, dtype=bool)
+            turned[order] = self.settle(changes[order], now, wanted[order])
+            return changes, turned
+
+        longest = int((far + farther).max())
+        tried = np.unique(np.geomspace(done + 1, longest, _TRIED).astype(np.int64))
+        paths, people = (a.ravel() for a in np.meshgrid(np.arange(len(share)), tried))
+        changes, turned = settled(paths, people, np.broadcast_to(open_, (len(paths), len(now))))
+        taken = np.abs(changes[:, 1:]).sum(axis=1)
+        least = np.where(turned, taken[:, None], np.iinfo(np.int64).max).min(axis=0)
+        row, column = np.nonzero(turned & (taken[:, None] == least))
+        path, high = paths[row], taken[row]
+        low = np.concatenate([[done], tried])[np.searchsorted(tried, high)]
+        while (high - low > 1).any():
+            middle = (low + high) // 2
+            _, turned = settled(path, middle, column[:, None] == np.arange(len(now)))
+            found = turned[np.arange(len(column)), column]
+            low, high = np.where(found, low, middle), np.where(found, middle, high)
+        changes, _ = settled(path, high, np.zeros((len(path), len(now)), dtype=bool))
+        for one in np.unique(column).tolist():
+            own = changes[column == one]
+            self._keep(out, own, np.broadcast_to(np.arange(len(now)) == one, (len(own), len(now))), every=False)
+
+
+def _ordered(changes: Integers) -> Integers:
+    return changes[np.argsort(np.abs(changes[:, 1:]).sum(axis=1), kind="stable")]
+
+
+def _score_log_p(x1: Floats, d1: Floats, x2: Floats, d2: Floats, question: Question) -> Floats:
+    """Logarithms of p-values of score tests."""
+    found = []
+    for edge, side in question.tests:
+        if question.margin_bounds is None:
+            z = statistic(Pair(*np.stack([x1, d1, x2, d2])[..., None]), Scale(), "score")[0]
+        else:
+            z = score_at(x1, d1, x2, d2, edge, question.disparity)[0]
+        found.append(log_ndtr(-np.abs(z)) + np.log(2) if side == "two-sided" else log_ndtr(z if side == "less" else -z))
+    if question.alternative == "equivalence":
+        return np.asarray(np.max(found, axis=0))
+    return np.asarray(np.minimum(0.0, np.min(found, axis=0) + np.log(len(found))))

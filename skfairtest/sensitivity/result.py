@@ -1,0 +1,188 @@
+"""What a sensitivity analysis found: bounds over a grid of assumptions, and how far the verdict survives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skfairtest._utils.checks import finite_numbers
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.text import enumerated
+from skfairtest._utils.typing import Floats
+from skfairtest.report.sentences import points
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A way in which data may mislead: how its amount is called, its unit, and which amounts are looked at.
+
+    Parameters
+    ----------
+    parameter : str
+        Column of the amounts.
+    least, most : float
+        The smallest amount, with which nothing is violated, and the largest one.
+    grid : tuple of float
+        Amounts in the frame where none are asked for.
+    survives : str
+        What a verdict survives, with a place for the amount.
+    axis : str
+        What the amount is called beside an axis.
+    """
+
+    parameter: str
+    least: float
+    most: float
+    grid: tuple[float, ...]
+    survives: str
+    axis: str
+
+    @property
+    def is_share(self) -> bool:
+        """Whether amounts are shares of people."""
+        return self.parameter == "share"
+
+    def amounts(self, at: Any) -> list[float]:
+        """Check the amounts that are asked for.
+
+        Raises
+        ------
+        ValueError
+            If they are no numbers within the smallest and the largest amount.
+        """
+        if at is None:
+            return list(self.grid)
+        found = finite_numbers(np.atleast_1d(at))
+        if not len(found) or found.min() < self.least or found.max() > self.most:
+            limits = (
+                f"between {self.least:g} and {self.most:g}" if np.isfinite(self.most) else f"from {self.least:g} on"
+            )
+            raise ParameterError(f"at must be one or several numbers {limits}; found {at!r}")
+        return sorted(set(found.tolist()))
+
+
+VIOLATIONS = {
+    "label_noise": Violation(
+        "share", 0.0, 1.0, (0.0, 0.005, 0.01, 0.02, 0.05, 0.1), "{} wrong labels in {where}", "share of wrong labels"
+    ),
+    "selection": Violation(
+        "factor", 1.0, np.inf, (1.0, 1.25, 1.5, 2.0, 3.0, 5.0),
+        "{} times as many positives, or as few, among the people without labels as among the others of their group",
+        "factor of the share positive among people without labels",
+    ),
+    "missing_groups": Violation(
+        "share", 0.0, 1.0, (0.0, 0.1, 0.2, 0.5, 1.0), "{} of the people of unknown group in any group",
+        "share of the people of unknown group who may be in any group",
+    ),
+    "confounding": Violation(
+        "gamma", 1.0, np.inf, (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0),
+        "an unmeasured confounder that changes the odds of being in a group by a factor of {}",
+        "factor of the odds by an unmeasured confounder",
+    ),
+    "omitted_variable": Violation(
+        "strength", 0.0, np.inf, (0.0, 0.5, 1.0, 2.0, 3.0),
+        "an unmeasured confounder {} times as strong as the strongest covariate",
+        "strength of a confounder, in those of the strongest covariate",
+    ),
+}  # fmt: skip
+EVERY, ONE = "every group", "one group"
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """How far a verdict depends on an assumption that the data cannot check.
+
+    Parameters
+    ----------
+    to : str
+        The assumption.
+    verdict : str
+        What was found.
+    frame : DataFrame
+        A row for each amount of the violation, and for each comparison: the smallest and the largest disparity and
+        p-value, by itself and adjusted, over all that is possible; whether the comparison's verdict may turn; whether
+        the p-values are ``attained`` or lie outside of all; and the ``method`` of the test.
+    survives : dict of str to float
+        The largest amount with which the verdict of the whole test cannot turn; NaN where it may with the smallest.
+    violation : Violation
+        What amounts are.
+    disparity : str
+        What disparities are: "difference", "ratio" or "odds ratio".
+
+    See Also
+    --------
+    SensitivityDisplay : Its drawing.
+
+    Examples
+    --------
+    >>> from skfairtest import FairnessTest
+    >>> from skfairtest.datasets import load_compas
+    >>> compas = load_compas()
+    >>> test = FairnessTest.from_predictions(
+    ...     compas.y_true,
+    ...     compas.y_pred,
+    ...     sensitive_features=compas.sensitive_features["sex"],
+    ...     metric="true_positive_rate",
+    ... )
+    >>> found = test.sensitivity("label_noise", at=[0.01])
+    >>> found.frame[["within", "p_value_low", "p_value_high", "turns"]].round(3)
+            within  p_value_low  p_value_high  turns
+    0    one group        0.121         0.854  False
+    1  every group        0.032         1.000   True
+    """
+
+    to: str
+    verdict: str
+    frame: pd.DataFrame = field(repr=False)
+    survives: Mapping[str, float]
+    violation: Violation = field(repr=False)
+    disparity: str = "difference"
+
+    @property
+    def equality(self) -> float:
+        """The disparity of two equal values."""
+        return 0.0 if self.disparity == "difference" else 1.0
+
+    def __str__(self) -> str:
+        """Return a sentence, then the frame."""
+        return f"{self.sentence}\n\n{self.frame.to_string(float_format='{:.4g}'.format, na_rep='-')}"
+
+    @property
+    def sentence(self) -> str:
+        """How far the verdict survives."""
+        what = self.violation.survives
+        if all(value >= self.violation.most for value in self.survives.values()):
+            return f"{self.verdict}. The verdict survives any amount of what was assumed here."
+        told = []
+        for where, amount in self.survives.items():
+            if np.isnan(amount):
+                told.append(f"not even {what.format(self._written(self.violation.least), where=where)}")
+            else:
+                # Rounded down: what is written is survived.
+                told.append(what.format(self._written(amount), where=where))
+        return f"{self.verdict}. The verdict survives up to {enumerated(told)}."
+
+    def _written(self, amount: float) -> str:
+        if not self.violation.is_share:
+            return f"{np.floor(amount * 100) / 100:g}"
+        digits = 1 if amount >= 0.001 or not amount else 3
+        return f"{points(np.floor(amount * 100 * 10**digits + 1e-9) / 10**digits / 100, digits)}%"
+
+
+def largest_surviving(turns: Callable[[float], bool], amounts: Floats) -> float:
+    """Return the last of growing amounts with which a verdict cannot turn; NaN if it can with the first.
+
+    Examples
+    --------
+    >>> largest_surviving(lambda amount: amount > 0.3, np.arange(10) / 10)
+    0.3
+    """
+    low, high = -1, len(amounts)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if turns(float(amounts[middle])) else (middle, high)
+    return float(amounts[low]) if low >= 0 else np.nan
