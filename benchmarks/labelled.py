@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import norm
 
-from benchmarks._bounds import Promise
-from benchmarks._results import write
+from benchmarks.common.bounds import Promise
+from benchmarks.common.results import write
 from skfairtest.inference.intervals import miettinen_nurminen
 from skfairtest.inference.score import score_at
 from skfairtest.inference.unconditional import unconditional_log_p

@@ -27,14 +27,18 @@ from skfairtest.audit.impact_record import ImpactRecord
 from skfairtest.audit.provenance import provenance_of
 from skfairtest.comparisons.core import Measured
 from skfairtest.comparisons.engine import judge, settings_of
+from skfairtest.comparisons.frames import frame_of
 from skfairtest.comparisons.measure import measure
 from skfairtest.comparisons.people import FROM_TABLE, GroupsTest, Inputs
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.unknown import with_unknown
 from skfairtest.individual import IndividualFairnessTest
+from skfairtest.labelled.measure import measure_all
+from skfairtest.labelled.people import LabelledSample
+from skfairtest.labelled.report import worth_sentence
 from skfairtest.metrics import Metric, resolve_metrics, standard_metrics
 from skfairtest.paired.fairness import PairedFairnessTest
-from skfairtest.readers import classes_of, is_label
+from skfairtest.readers import classes_of, is_label, one_column
 from skfairtest.report.wording import check_words
 from skfairtest.subgroups.fairness import SubgroupScan
 from skfairtest.tables import Sample
@@ -89,6 +93,10 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     missing : {"raise", "exclude", "group", "bounds"}, default="raise"
         What becomes of people of whom a sensitive feature is missing, as in `FairnessTest`. They are missing only where
         groups are made of that feature.
+    labelled : {"at_random", None}, default=None
+        How people with a true label were chosen where not everybody has one, as in `LabelledFairnessTest`, with which
+        rates that need labels are then tested (by `from_predictions`); other metrics as always. Groups are compared
+        with each other or with the rest.
     pos_label : label, optional
         The positive label, as in `FairnessTest`.
     prediction_threshold : float, optional
@@ -264,6 +272,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         confidence_level: float = 0.95,
         n_resamples: int = 9999,
         missing: str = "raise",
+        labelled: str | None = None,
         pos_label: Any = None,
         prediction_threshold: float | None = None,
         response: str = "auto",
@@ -289,6 +298,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         self.confidence_level = confidence_level
         self.n_resamples = n_resamples
         self.missing = missing
+        self.labelled = labelled
         self.pos_label = pos_label
         self.prediction_threshold = prediction_threshold
         self.response = response
@@ -334,6 +344,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         control_features: Any = None,
         sample_weight: Any = None,
         clusters: Any = None,
+        y_judge: Any = None,
+        label_probability: Any = None,
         X: Any = None,
         y_pred_baseline: Any = None,
         y_score_baseline: Any = None,
@@ -357,6 +369,11 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             What each person counts, at least 0.
         clusters : array-like of shape (n_samples,), optional
             Who belongs together, as in `fit`.
+        y_judge : array-like of shape (n_samples,), optional
+            Where not everybody has a true label (NaN or None in `y_true`): a guessed label or a score for everybody, as
+            in `LabelledFairnessTest`, which then tests the rates that need labels.
+        label_probability : array-like of shape (n_samples,), optional
+            How probable it was that each person was labelled; with ``labelled="at_random"`` left out.
         X : frame or mapping, optional
             Where the `features` of `scan` are looked up that are no sensitive features.
         y_pred_baseline, y_score_baseline : array-like of shape (n_samples,), optional
@@ -390,9 +407,11 @@ class FairnessAudit(ReportedAudit, GroupsTest):
                 "X is where a scan looks up its features: pass scan=SubgroupScan(features=...), or no X"
             )
         columns = {"sensitive_features": sensitive_features, "control_features": control_features}
-        audit = super().from_predictions(
-            y_true, y_pred, y_score=y_score, sample_weight=sample_weight, clusters=clusters, **columns, **params
-        )
+        few = {"y_judge": y_judge, "label_probability": label_probability}
+        few = {name: one_column(values) for name, values in few.items() if values is not None}
+        people = {**columns, "sample_weight": sample_weight, "clusters": clusters, **few}
+        audit = cls._of_predictions(y_true, y_pred, y_score, people, params)
+        audit._trace(*few)
         scan = audit._scan(seed=audit.record_.parameters["random_state"], has_truth=y_true is not None)
         if scan is not None:
             found = scan.from_predictions(y_true, y_pred, y_score=y_score, X=X, **columns, **scan.get_params())
@@ -413,6 +432,23 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             audit._keep_baseline(test, test._predicted(y_true, said, columns), without)
             audit._trace(*(f"{name}_baseline" for name in ("y_pred", "y_score") if f"{name}_a" in said))
         return audit
+
+    def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
+        columns = dict(inputs.columns)
+        judge, probability = columns.pop("y_judge", None), columns.pop("label_probability", None)
+        if judge is None and probability is None and self.labelled is None:
+            return super()._sample(inputs, y_pred, y_score)
+        refused = [name for name, values in columns.items() if name != "sensitive_features" and values is not None]
+        refused += [name for name in ("scan", "baseline", "impact") if getattr(self, name)]
+        refused += [] if is_label(self.missing, "raise") else ["missing"]
+        refused += [] if self.disparity in ("difference", "ratio") else ["disparity"]
+        compared = {"compare": self.compare, "compare_intersections": self.compare_intersections}
+        refused += [name for name, how in compared.items() if how not in ("between_groups", "to_rest")]
+        if refused:
+            raise ParameterError(
+                f"{refused[0]} was given, and where few people have a label audits are without it: leave it out"
+            )
+        return LabelledSample.read(inputs.y, y_pred, columns["sensitive_features"], judge, probability, self.labelled)
 
     def _trace(self, *columns: str) -> None:
         """Say in the record with what else the audit was called."""
@@ -561,6 +597,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         )
         questions = [enough_draws(own, planned) for own in questions]
         measured: list[Measured] = []
+        worth: list[str] = []
         not_compared = list(without)
         missing: GroupsMissing | None = None
         whole = sample.with_unknown()
@@ -568,7 +605,14 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             for names, people, own in zip(asked, samples, questions, strict=True):
                 try:
                     sets = sets_of(whole, people)
-                    measured.append(with_unknown(measure(people, metrics, own, self.pos_label, classes, seed, sets)))
+                    question = (metrics, own, self.pos_label, classes, seed, sets)
+                    if isinstance(people, LabelledSample):
+                        found, labels, left_out = measure_all(people, *question)
+                        not_compared += [one for one in left_out if one not in not_compared]
+                        worth.append(worth_sentence(frame_of(labels), labels["metric"][0]))
+                    else:
+                        found = with_unknown(measure(people, *question))
+                    measured.append(found)
                 except GroupsMissing as error:  # another grouping may still be comparable
                     not_compared.append((" x ".join(names), str(error)))
                     missing = missing or error
@@ -590,6 +634,10 @@ class FairnessAudit(ReportedAudit, GroupsTest):
                 said=self._cautions,
             )
         )
+        if worth:
+            parts = zip(self.record_.parts, worth, strict=True)
+            said = tuple(replace(part, setup=replace(part.setup, people=line)) for part, line in parts)
+            self.record_ = replace(self.record_, parts=said)
         if scan is not None and subject == FROM_TABLE:
             self._keep_scan(scan._fit_sample(sample, *scan._check(), scan.random_state, subject))
         return self
@@ -609,7 +657,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     def _parameters(self, metrics: Sequence[Metric], seed: int) -> dict[str, Any]:
         given = self.get_params(deep=False)
         del given["estimator"], given["n_jobs"], given["verbose"]
-        for name in ("individual", "scan", "baseline", "positive_means", "favorable"):
+        for name in ("individual", "scan", "baseline", "positive_means", "favorable", "labelled"):
             if given[name] is None:
                 del given[name]
         if not self.impact:

@@ -242,9 +242,15 @@ def first_sentences(record: AuditRecord) -> tuple[str, ...]:
     shown = shown_first(record)
     if not record.verdict.concern:
         said = [*_nothing(record, shown), *_paragraph(_detectable(record))]
-        return (*said, *_unknown(record), *_paragraph(_missed(record)))
+        return (*said, *_unknown(record), *_labels(record), *_paragraph(_missed(record)))
     headline = [_headline(shown[0])] if shown else []
-    return (*headline, f"{record.sentence}{_certainty(record)}", *_unknown(record), *_paragraph(_missed(record)))
+    return (
+        *headline,
+        f"{record.sentence}{_certainty(record)}",
+        *_unknown(record),
+        *_labels(record),
+        *_paragraph(_missed(record)),
+    )
 
 
 def _unknown(record: AuditRecord) -> list[str]:
@@ -268,6 +274,13 @@ def people_compared(record: AuditRecord) -> str:
 
 def _unknown_groups(part: AuditPart) -> list[dict[str, Any]]:
     return [row for row in records(part.excluded) if row["group"] is None and " is missing: " in row["reason"]]
+
+
+def _labels(record: AuditRecord) -> list[str]:
+    """Say how much rests on labels and how much on a judge, where not everybody has a label."""
+    columns = () if record.provenance is None else record.provenance.columns
+    few = "labelled" in record.parameters or {"y_judge", "label_probability"} & set(columns)
+    return [record.parts[record.leading[0]].setup.people] if few else []
 
 
 def _paragraph(sentences: Iterable[str]) -> list[str]:

@@ -32,6 +32,8 @@ _FIRST = {"fit": {"y_true": "y"}, "from_predictions": {"y_true": "y_true", "y_pr
 
 #: What a model in production says of the same people.
 BASELINE = ("y_pred_baseline", "y_score_baseline")
+#: What is known of people of whom some have no label.
+FEW_LABELS = ("y_judge", "label_probability")
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,8 @@ class Provenance(Declared):
     entry : {"fit", "from_predictions", "from_table"}
         How the audit was called.
     columns : tuple of str
-        What was known of the people beside their groups: y_true, y_pred, y_score, sample_weight, clusters, and X where
-        a scan looked up further features.
+        What was known of the people beside their groups: y_true, y_pred, y_score, sample_weight, clusters, X where a
+        scan looked up further features, and y_judge and label_probability where few people have a label.
     sensitive, control : tuple of str
         The features that were named.
     data_hash : str
@@ -59,7 +61,8 @@ class Provenance(Declared):
 
     entry: Annotated[str, one_of("fit", "from_predictions", "from_table")]
     columns: Annotated[
-        tuple[str, ...], array(one_of("y_true", "y_pred", "y_score", "sample_weight", "clusters", "X", *BASELINE))
+        tuple[str, ...],
+        array(one_of("y_true", "y_pred", "y_score", "sample_weight", "clusters", "X", *BASELINE, *FEW_LABELS)),
     ]
     sensitive: Annotated[tuple[str, ...], array(text, least=1)]
     control: Annotated[tuple[str, ...], array(text)]
@@ -129,7 +132,7 @@ def _data(provenance: Provenance) -> Iterator[str]:
     first = _FIRST[provenance.entry]
     for name, argument in first.items():
         yield argument if name in provenance.columns else "None"
-    for name in ("y_score", "sample_weight", "clusters", "X", *BASELINE):
+    for name in ("y_score", "sample_weight", "clusters", "X", *BASELINE, *FEW_LABELS):
         # A model is asked for its scores.
         if name in provenance.columns and (name != "y_score" or provenance.entry != "fit"):
             yield f"{name}={name}"

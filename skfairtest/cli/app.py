@@ -158,6 +158,9 @@ def audit(asked: Asked) -> Status:
     --baseline names the predictions of the model in production: the report then says by which metrics and groups the
     disparities of both models differ, at a level of its own; the exit status is not about it either.
 
+    --y-judge names guesses of true labels for everybody, where --y-true has labels for some people and empty fields for
+    others: --labelled at_random says that these are a random sample, or --label-probability how they were drawn.
+
     In a text file only an empty field is missing: a group may be called NA. In a file or a pipe the report is plain
     text with every comparison. JSON writes undefined numbers as null and infinite ones as "inf" and "-inf"; CSV puts an
     apostrophe before text that a spreadsheet would compute.
@@ -171,13 +174,16 @@ def audit(asked: Asked) -> Status:
     from skfairtest.cli.source import Source
 
     baseline = () if asked.baseline is None else (("--baseline", asked.baseline),)
-    source = Source.asked(asked, unknown=asked.missing != "raise", others=baseline)
+    few = {"y_judge": asked.y_judge, "label_probability": asked.label_probability}
+    source = Source.asked(
+        asked, unknown=asked.missing != "raise", others=baseline, **few, few=any((*few.values(), asked.labelled))
+    )
     params = {
         "metrics": auditing.check_metrics(asked.metric or ()),
         "n_resamples": auditing.resamples(asked.n_resamples),
         "n_jobs": asked.jobs,
         **asked.params("compare disparity margin missing adjust intersections impact compare_intersections"),
-        **asked.params("positive_means favorable"),
+        **asked.params("positive_means favorable labelled"),
     }
     with watched(asked.no_color):
         (result, counted), said = auditing.audited(
@@ -278,8 +284,9 @@ for work, names, further, epilog in (
     (demo, "html.demo no_html details no_color", "", options.DEMO_EPILOG),
     (
         audit,
-        f"files {_SOURCE} scan baseline weight cluster missing {_READING} impact metric pos_label positive_means "
-        "favorable compare disparity margin alpha adjust intersections compare_intersections n_resamples seed jobs "
+        f"files {_SOURCE} y_judge label_probability labelled scan baseline weight cluster missing {_READING} impact "
+        "metric pos_label positive_means favorable compare disparity margin alpha adjust intersections "
+        "compare_intersections n_resamples seed jobs "
         f"accept {_FILES} json markdown csv junit sarif signed_by no_color",
         "",
         options.AUDIT_EPILOG,

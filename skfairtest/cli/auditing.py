@@ -104,6 +104,10 @@ def audited_people(
             metrics = "equalized_odds" if people.y_true is not None else "selection_rate"
         searched["scan"] = own.set_params(metric=metrics)
         searched["X"] = {name: cut_where_many(people.sensitive[name], own.n_bins) for name in scan}
+    if people.y_judge is not None:
+        searched["y_judge"] = people.y_judge
+    if people.label_probability is not None:
+        searched["label_probability"] = people.label_probability
     if people.others:
         searched["y_pred_baseline"] = next(iter(people.others.values()))
     return FairnessAudit.from_predictions(
@@ -169,6 +173,8 @@ def _about(record: AuditRecord, source: Source, counted: Counted | None) -> str:
         "scores": columns.y_score,
         "weights": columns.weight,
         "clusters": columns.cluster,
+        "a judge's guesses": columns.y_judge,
+        "probabilities of labels": columns.label_probability,
     }
     read = ", ".join(f"{role} in {label(name)}" for role, name in roles.items() if name is not None) + decided
     if counted is not None and (source.tables or counted.n_files > 1):

@@ -28,7 +28,7 @@ class Status(IntEnum):
 _SAME = (
     "pos_label y_true y_pred y_score score_bins minimum_cell metric compare compare_intersections disparity "
     "margin missing positive_means favorable alpha adjust n_resamples alternative direction scan impact guarantee "
-    "smallest_share max_depth max_subgroups min_group_size n_bins power baseline"
+    "y_judge label_probability labelled smallest_share max_depth max_subgroups min_group_size n_bins power baseline"
 )
 #: The package's parameters, and what they are called here.
 OPTIONS = {

@@ -54,6 +54,10 @@ class Columns:
     unknown: bool | None = None
     others: tuple[tuple[str, str], ...] = ()
     other_scores: tuple[tuple[str, str], ...] = ()
+    y_judge: str | None = None
+    label_probability: str | None = None
+    #: Whether true labels may be missing; None: they never may.
+    few: bool | None = None
 
     @property
     def options(self) -> dict[str, str]:
@@ -63,6 +67,7 @@ class Columns:
         asked += [("--sensitive", name) for name in self.sensitive]
         asked += [("--control", name) for name in self.control]
         asked += [("--weight", self.weight), ("--cluster", self.cluster)]
+        asked += [("--y-judge", self.y_judge), ("--label-probability", self.label_probability)]
         options: dict[str, str] = {}
         for option, name in asked:
             if name is not None:
@@ -73,6 +78,7 @@ class Columns:
     def numbers(self) -> dict[str, str]:
         """The columns of numbers, and the option that asks for each."""
         asked = [("--y-score", self.y_score), ("--weight", self.weight), *self.other_scores]
+        asked.append(("--label-probability", self.label_probability))
         return {name: option for option, name in asked if name is not None}
 
     def number(self, name: str) -> str:
@@ -83,7 +89,9 @@ class Columns:
     def labels(self) -> tuple[str, ...]:
         """The columns of true labels and predictions, each once."""
         others = [name for _, name in self.others]
-        return tuple(dict.fromkeys(name for name in (self.y_true, self.y_pred, *others) if name is not None))
+        return tuple(
+            dict.fromkeys(name for name in (self.y_true, self.y_pred, self.y_judge, *others) if name is not None)
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -108,6 +116,8 @@ class People:
         Who belongs together, with the column's name.
     others, other_scores : dict of str to ndarray or Categorical
         Predictions and scores of further models, by their columns.
+    y_judge, label_probability : ndarray, Categorical or None
+        What a judge says of everybody, and how probable it was that people were labelled; missing labels are None.
     """
 
     y_true: Any
@@ -119,6 +129,8 @@ class People:
     cluster: pd.Series | None = None
     others: dict[str, Any] = field(default_factory=dict)
     other_scores: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    y_judge: Any = None
+    label_probability: NDArray[np.float64] | None = None
 
     @property
     def n_samples(self) -> int:
@@ -136,7 +148,9 @@ class People:
             plain_scalar(value)
             for column in (self.y_true, self.y_pred, *self.others.values())
             if column is not None
-            for value in (column.categories if isinstance(column, pd.Categorical) else np.unique(column))
+            for value in (
+                column.categories if isinstance(column, pd.Categorical) else np.unique(column[pd.notna(column)])
+            )
         ]
         return sort_levels(unify_numbers(dict.fromkeys(seen), map(type, seen)))
 
@@ -218,11 +232,14 @@ def _check_complete(path: str, columns: Columns, missing: Mapping[str, int], n: 
     if not n:
         raise BadInput(f"{path}: the file has a header but no rows")
     for name, option in columns.options.items():
-        if missing.get(name) and not (columns.unknown and option == "--sensitive"):
+        allowed = {"--sensitive": bool(columns.unknown), "--y-true": bool(columns.few)}
+        if missing.get(name) and not allowed.get(option, False):
             are = "is" if missing[name] == 1 else "are"
             instead = "" if name in columns.numbers else ", or give missing a name of its own, such as 'unknown'"
             if columns.unknown is False and option == "--sensitive":
                 instead += ", or say what becomes of them: --missing exclude, group or bounds"
+            if columns.few is False and option == "--y-true":
+                instead = ", or say how people with a label were chosen: --labelled at_random or --label-probability"
             raise BadInput(
                 f"{path}: {missing[name]:,} of {n:,} values {are} missing in column {name!r} ({option}): leave these "
                 f"rows out{instead}"
@@ -256,10 +273,19 @@ class _Coded:
         named: pd.Categorical = pd.Categorical.from_codes(rank[self._array()], categories=levels)  # type: ignore[call-overload]
         return named
 
-    def labels(self, where: str) -> Any:
-        """Return labels: of the type that pandas infers for text that looks like one, else categories."""
-        values = inferred(list(self.places), where)
-        return self.categories() if values is None else values[self._array()]
+    def labels(self, where: str, empty: Any = None) -> Any:
+        """Return labels: of the type that pandas infers for text that looks like one, else categories.
+
+        Those that are `empty` are missing.
+        """
+        values = inferred([level for level in self.places if level != empty], where)
+        if values is None:
+            return self.categories(empty)
+        if empty not in self.places:
+            return values[self._array()]
+        every = values.tolist()
+        every.insert(self.places[empty], None)
+        return np.array(every, dtype=object)[self._array()]
 
 
 def inferred(texts: Sequence[str], where: str) -> NDArray[Any] | None:
@@ -316,6 +342,8 @@ def _people(
         None if columns.cluster is None else pd.Series(named[columns.cluster], name=columns.cluster),
         {name: labels(name) for _, name in columns.others},
         {name: np.asarray(numbers[name], dtype=float) for _, name in columns.other_scores},
+        None if columns.y_judge is None else labels(columns.y_judge),
+        None if columns.label_probability is None else np.asarray(numbers[columns.label_probability], dtype=float),
     )
 
 
@@ -376,7 +404,7 @@ def _read_text(
 
     def labels(name: str) -> Any:
         where = f"{path}: column {name!r} ({columns.options[name]})"
-        return coded[name].labels(where) if typed else coded[name].categories()
+        return coded[name].labels(where, "") if typed else coded[name].categories("")
 
     return _people(path, columns, n, coded, whole, empty="", labels=labels)
 
@@ -438,7 +466,7 @@ def _read_parquet(raw: BinaryIO, path: str, columns: Columns, advance: Advance) 
         coded,
         whole,
         empty=None,
-        labels=lambda name: whole[name] if name in numeric else coded[name].categories(),
+        labels=lambda name: whole[name] if name in numeric else coded[name].categories(None),
     )
 
 

@@ -126,6 +126,8 @@ class Source:
             "--baseline": bool(columns.others),
             "--cluster": columns.cluster is not None,
             "--missing": bool(columns.unknown),
+            "--y-judge": columns.y_judge is not None,
+            "--labelled or --label-probability": bool(columns.few),
         }
         for needed in (option for option, given in in_memory.items() if given and self.is_counted):
             why = next((option for option, value in self._of_counting.items() if value is not None), "several files")

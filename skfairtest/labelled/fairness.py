@@ -58,8 +58,10 @@ class LabelledFairnessTest(FairnessTest):
         Of intervals; one minus it is the level of the test.
     pos_label : label, optional
         The positive label, as in `FairnessTest`.
-    prediction_threshold, response
-        As in `FairnessTest`.
+    prediction_threshold : float, optional
+        Predict the positive label from this score on, as in `FairnessTest`.
+    response : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
+        The estimator's method that gives scores, as in `FairnessTest`.
     random_state : int, RandomState, Generator or None
         Of the predictions of a randomised model; the test itself draws nothing.
     verbose : int, default=0

@@ -12,7 +12,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Positions
 from skfairtest.comparisons import core
 from skfairtest.comparisons.contrasts import Design, contrasts_of, disparity_bounds, groups_of, kept_groups, numbers_of
-from skfairtest.comparisons.measure import positive_label
+from skfairtest.comparisons.measure import measure, positive_label
 from skfairtest.comparisons.resample import orient
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.margin import normal_log_p
@@ -112,6 +112,7 @@ def measure_labelled(
     settings: Settings,
     pos_label: Any,
     classes: tuple[Any, ...] | None,
+    sets: Sequence[int] | None = None,
 ) -> tuple[core.Measured, dict[str, list[Any]]]:
     """Estimate rates and compare them.
 
@@ -123,7 +124,7 @@ def measure_labelled(
         What is compared.
     settings : Settings
         How.
-    pos_label, classes
+    pos_label, classes, sets
         As in `measure`.
 
     Returns
@@ -151,9 +152,8 @@ def measure_labelled(
     positive = positive_label(sample, metrics, pos_label, classes)
     kept = kept_groups(sample, excluded, settings, len(rates))
     contrasts = tuple(contrasts_of(sample, kept, settings, excluded, len(rates)))
-    design = Design(
-        sample, settings, tuple(kept), contrasts, positive, pos_label, tuple(numbers_of(len(sample.groups)))
-    )
+    numbers = tuple(numbers_of(len(sample.groups)) if sets is None else sets)
+    design = Design(sample, settings, tuple(kept), contrasts, positive, pos_label, numbers)
     by_metric, rows = {}, []
     for rate in rates:
         groups = labelled_rates(sample, rate, positive)
@@ -166,6 +166,58 @@ def measure_labelled(
     return (
         core.Measured(settings, comparisons, tuple(excluded), blocks, sample, tuple(metrics), positive, by_metric),
         {name: [row[place] for row in rows] for place, name in enumerate(names)},
+    )
+
+
+def measure_all(
+    sample: LabelledSample,
+    metrics: Sequence[Metric],
+    settings: Settings,
+    pos_label: Any,
+    classes: tuple[Any, ...] | None,
+    random_state: Any,
+    sets: Sequence[int],
+) -> tuple[core.Measured, dict[str, list[Any]], list[tuple[str, str]]]:
+    """Compare every metric of an audit: rates that need labels with these, others as those of everybody.
+
+    Returns
+    -------
+    measured, labels
+        As of `measure_labelled`.
+    without : list of (str, str)
+        Metrics that are left out, with the reason.
+    """
+    few = [metric for metric in metrics if "y_true" in metric.reads]
+    rates = [metric for metric in few if isinstance(metric, Rate) and metric.value is None]
+    without = [(metric.name, "it has no test where few people have a label") for metric in few if metric not in rates]
+    if not rates:
+        names = ", ".join(metric.name for metric in metrics)
+        raise ParameterError(
+            f"y_judge and labelled are for rates that need true labels, and metrics={names} holds none: leave them "
+            "out, or add rates"
+        )
+    first, labels = measure_labelled(sample, rates, settings, pos_label, classes, sets)
+    others = [metric for metric in metrics if metric not in few]
+    if not others:
+        return first, labels, without
+    second = measure(sample, others, settings, pos_label, classes, random_state, sets)
+    # Groups that are left out are so in both.
+    shared = {(e.group, e.other, e.stratum): e.comparisons for e in second.excluded if e.metric is None}
+    excluded = [
+        e if e.metric is not None else replace(e, comparisons=e.comparisons + shared[e.group, e.other, e.stratum])
+        for e in first.excluded
+    ]
+    return (
+        replace(
+            first,
+            comparisons=(*second.comparisons, *first.comparisons),
+            excluded=(*excluded, *(e for e in second.excluded if e.metric is not None)),
+            blocks={**second.blocks, **{name: len(others) + block for name, block in first.blocks.items()}},
+            metrics=(*others, *rates),
+            by_metric={**second.by_metric, **first.by_metric},
+        ),
+        labels,
+        without,
     )
 
 

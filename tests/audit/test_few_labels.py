@@ -1,0 +1,80 @@
+"""Audits of people of whom few have a true label: rates that need labels, other metrics, files and records."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skfairtest import FairnessAudit, FairnessTest, LabelledFairnessTest
+from skfairtest.cli.app import run as command
+
+N = 800
+RNG = np.random.default_rng(8)
+SEX, AGE = RNG.choice(["f", "m"], N), RNG.choice(["old", "young"], N)
+Y = RNG.integers(0, 2, N)
+PRED = np.where(RNG.random(N) < np.where(SEX == "f", 0.6, 0.9), Y, 1 - Y)
+JUDGE = np.where(RNG.random(N) < 0.9, Y, 1 - Y)
+KNOWN = RNG.random(N) < 0.25
+TRUTH = np.where(KNOWN, Y, np.nan)
+FEW = {"y_judge": JUDGE, "labelled": "at_random"}
+
+
+def run(**params):
+    params = {"sensitive_features": {"sex": SEX}, **FEW} | params
+    return FairnessAudit.from_predictions(TRUTH, PRED, **params)
+
+
+def test_rates_that_need_labels_and_others_are_one_family():
+    audit = run(sensitive_features={"sex": SEX, "age": AGE})
+    by_sex = audit.comparisons_[(audit.comparisons_["feature"] == "sex") & audit.comparisons_["stratum"].isna()]
+    rows = by_sex.set_index("metric")
+    few = LabelledFairnessTest.from_predictions(TRUTH, PRED, sensitive_features={"sex": SEX}, metric="accuracy", **FEW)
+    everybody = FairnessTest.from_predictions(None, PRED, sensitive_features={"sex": SEX}, metric="selection_rate")
+    assert rows.loc["accuracy", "p_value"] == few.p_value_
+    assert rows.loc["selection_rate", "p_value"] == everybody.p_value_
+    assert rows.loc["accuracy", "p_value_adjusted"] > few.p_value_
+    worth = round(few.labels_["worth"].sum())
+    assert worth > KNOWN.sum()
+    assert f"{KNOWN.sum()} labels and the judge are worth" in str(audit)
+
+
+def test_records_are_read_again():
+    audit = run(metrics=["accuracy", "selection_rate"])
+    again = FairnessAudit.from_json(audit.to_json())
+    assert again.to_text(details=True) == audit.to_text(details=True)
+
+
+def test_metrics_without_such_a_test_are_named():
+    audit = run(metrics=["accuracy", "f1"])
+    assert "f1" in str(audit.to_text(details=True))
+    assert set(audit.comparisons_["metric"]) == {"accuracy"}
+    with pytest.raises(ValueError, match="holds none: leave them out, or add rates"):
+        run(metrics="selection_rate")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"control_features": {"age": AGE}}, {"sample_weight": np.ones(N)}, {"impact": True}, {"missing": "exclude"},
+        {"compare": "to_overall"}, {"disparity": "odds_ratio", "metrics": "accuracy"},
+    ],
+)  # fmt: skip
+def test_what_has_no_test_with_few_labels_is_refused(more):
+    with pytest.raises(ValueError, match="where few people have a label audits are without it"):
+        run(**more)
+
+
+def test_a_file_with_empty_labels(tmp_path, capsys):
+    people = pd.DataFrame({"sex": SEX, "pred": PRED, "judge": JUDGE, "p": 0.25})
+    people["y"] = [str(value) if known else "" for value, known in zip(Y, KNOWN, strict=True)]
+    people.to_csv(tmp_path / "people.csv", index=False)
+    given = ["audit", str(tmp_path / "people.csv"), "--y-true", "y", "--y-pred", "pred", "--sensitive", "sex"]
+    status = command([*given, "--y-judge", "judge", "--labelled", "at_random", "--metric", "accuracy", "--details"])
+    said = capsys.readouterr().out
+    expected = run(metrics="accuracy")
+    assert status == int(expected.concern_)
+    assert f"{KNOWN.sum()} labels and the judge are worth" in said
+    assert command([*given, "--metric", "accuracy"]) == 2
+    assert "--labelled at_random or --label-probability" in capsys.readouterr().err
+    assert command([*given, "--y-judge", "judge", "--metric", "accuracy"]) == 2
+    assert "nothing says how the others were chosen" in capsys.readouterr().err
+    assert command([*given, "--y-judge", "judge", "--label-probability", "p", "--metric", "accuracy"]) == status
