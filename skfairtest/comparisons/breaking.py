@@ -267,7 +267,9 @@ def reason_of(measured: Measured) -> str:
         return "a group's decisions may change in any stratum of control_features"
     if settings.compare in BEST:
         return f"whom groups are compared with by compare={settings.compare!r} depends on the decisions"
-    if measured.table is None or len(measured.table.labels) > 2:
+    if measured.table is None:
+        return "people are not counted by their groups"
+    if len(measured.table.labels) > 2:
         return "there are more than two labels, so that a decision can be otherwise in several ways"
     return ""
 

@@ -103,6 +103,8 @@ class PairedFairnessTest(FairnessTest):
         As of `FairnessTest`; values of groups are changes from model A to model B.
     standardized_differences_ : DataFrame
         Without rows.
+    breaking_point_ : DataFrame
+        Not there, as the error says: a change of two models is no rate.
     null_distribution_ : ndarray of shape (n_resamples, n_comparisons) or None
         Statistics that were sampled; None where none were.
     p_value_interval_ : tuple of float

@@ -90,6 +90,8 @@ class UncertainGroupsTest(FairnessTest):
         them includes the bias of an estimate whose assumption fails.
     comparisons_, excluded_, homogeneity_, standardized_differences_ : DataFrame
         The last two have no rows.
+    breaking_point_ : DataFrame
+        Not there, as the error says: people have no certain group, in which decisions could be otherwise.
     null_distribution_ : ndarray of shape (n_resamples, n_comparisons) or None
         Statistics of drawn outcomes.
     method_, variance_, within_, adjust_ : str or None
