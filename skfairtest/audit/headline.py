@@ -268,7 +268,7 @@ def people_compared(record: AuditRecord) -> str:
     total = record.verdict.n_samples
     (left_out, *others) = {
         sum(row["n"] for row in _unknown_groups(part) if ": left out" in row["reason"]) for part in record.parts
-    }
+    } or {0}
     return f"{total - left_out:,} of {total:,}" if left_out and not others else f"{total:,}"
 
 

@@ -218,8 +218,8 @@ OPTIONS: dict[str, tuple[Any, Any, str | None, str | None, str]] = {
     "margin": (NUMBER, None, TEST, "SIZE",
         "A disparity to tolerate: 0.05 is 5 points; as a ratio, 0.8 is 0.8 to 1.25."),
     "margin.power": (TEXT, None, TEST, "SIZE",
-        "As of an audit; for equivalence also two ends, one of which may be open: -0.05: is at most 5 points below, "
-        "-0.05:0.1 also at most 10 above."),
+        "A disparity to tolerate: 0.05 is 5 points; as a ratio, 0.8 is 0.8 to 1.25. For equivalence also LOW:HIGH, one "
+        "of which may be left out: -0.05: is at most 5 points below."),
     "margin.compare": (NUMBER, None, TEST, "SIZE",
         "Certify that a candidate's disparity is not larger in size by this or more: 0.02 is 2 points; 0: it is "
         "smaller."),

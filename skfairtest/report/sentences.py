@@ -127,7 +127,7 @@ class Setup(Declared):
     def is_symmetric(self) -> bool:
         """Whether both sides of a margin are alike, so that it holds for a comparison turned round as well."""
         low, high = self.margin_bounds or (0.0, 0.0)
-        return low == -high or bool(np.isclose(low, 1 / high))
+        return low == -high or bool(np.isclose(low * high, 1.0))
 
     def includes_equality(self, row: Mapping[str, Any]) -> bool:
         """Whether a comparison is significant although its interval includes equality."""

@@ -37,3 +37,15 @@ def test_only_the_metrics_are_named_in_which_nothing_was_found(lines):
 
 def test_what_was_not_left_out_takes_no_line(lines):
     assert "Left out, and warnings" not in lines
+
+
+def test_people_who_are_left_out_do_not_count_among_the_compared():
+    groups = ["a"] * 50 + ["b"] * 40 + [None] * 10
+    audits = {
+        how: FairnessAudit.from_predictions(
+            None, [0, 1] * 50, sensitive_features={"sex": groups}, metrics="selection_rate", missing=how
+        )
+        for how in ("exclude", "group")
+    }
+    assert "people: 90 of 100," in str(audits["exclude"])
+    assert "people: 100," in str(audits["group"])

@@ -365,11 +365,12 @@ def test_the_legend_of_a_test_that_certifies_says_so():
 
 def test_a_margin_with_a_direction_is_not_turned_round():
     y_pred = [1] * 60 + [0] * 40 + [1] * 40 + [0] * 60
-    test = FairnessTest.from_predictions(
-        None, y_pred, sensitive_features=["a"] * 100 + ["b"] * 100, metric="selection_rate", alternative="equivalence",
-        margin=(-0.1, 0.4),
-    )  # fmt: skip
-    display = DisparityDisplay.from_test(test)
-    assert rows(display) == ["a against b"]
+    for margin in ((0.0, None), (-0.1, 0.0), (-0.1, 0.4)):
+        test = FairnessTest.from_predictions(
+            None, y_pred, sensitive_features=["a"] * 100 + ["b"] * 100, metric="selection_rate",
+            alternative="equivalence", margin=margin,
+        )  # fmt: skip
+        display = DisparityDisplay.from_test(test)
+        assert rows(display) == ["a against b"]
     assert display.disparity == pytest.approx([0.2])
     assert "60.0% of group a were predicted positive, versus 40.0% of group b" in str(test)

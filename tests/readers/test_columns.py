@@ -16,6 +16,7 @@ from skfairtest.readers import (
     WARN_GROUPS,
     Numbers,
     check_same_people,
+    given_to_fit,
     read_column,
     read_columns,
 )
@@ -423,3 +424,11 @@ def test_some_people_keep_their_values_and_the_labels_of_their_rows(rows):
     assert numbers.index.equals(series.index[rows])
     assert Numbers("age", np.array([1.0, 2.0, 3.0])).take(rows).index is None
     assert read_column([1, 2, 1], "it").take(rows).index is None
+
+
+def test_an_unknown_name_is_named_in_a_list_of_one_too():
+    people = pd.DataFrame({"sex": ["f", "m", "f"], "age": [31, 27, 45]})
+    with pytest.raises(ValueError, match="X has no column 'Sex' here; its columns are 'sex', 'age'"):
+        given_to_fit(people, None, {"sensitive_features": ["Sex"]})
+    groups = ["f", "m", "f"]
+    assert given_to_fit(people, None, {"sensitive_features": groups})[2] == {"sensitive_features": groups}
