@@ -23,7 +23,8 @@ Fawkes, Fishman, Andrews and Lipton (2024, arXiv 2410.09600) ask how far parity 
 (labels that stand for others, selection), on 14 data sets with 3 kinds of classifier, and find a "striking fragility of
 fairness assessments to even minor dataset biases". Their figures are pictures, which were not at hand as numbers, so
 that this page has ours alone, on three of these data sets: models that are fitted on one half of the people, and
-`FairnessTest.sensitivity` on the other half. Their bounds are on the size of a disparity in the population, which is
+`FairnessTest.sensitivity` on the other half. Positive are an income above $50,000, a new offence within two years, and
+a good credit. Their bounds are on the size of a disparity in the population, which is
 assumed to be known; ours also count chance."""
 MODELS = {
     "logistic regression": make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),

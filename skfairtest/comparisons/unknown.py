@@ -110,7 +110,8 @@ class Unassigned:
     """The people whose group is not known, by what is known of it: counts, and where they may be."""
 
     counted: Mapping[str, tuple[list[int], list[int]]]
-    sides: Mapping[Contrast, list[tuple[bool, bool, bool]]]
+    contrasts: tuple[Contrast, ...]
+    sides: list[list[tuple[bool, bool, bool]]]
 
     @classmethod
     def of(cls, measured: Measured, sample: Sample) -> Self:
@@ -124,15 +125,16 @@ class Unassigned:
         _check(measured, sample)
         rates = {metric.name: metric for metric in measured.metrics if isinstance(metric, Rate)}
         people, known = sample.unknown() or (None, [])
-        contrasts = dict.fromkeys(one.estimate.contrast for one in measured.comparisons)
+        contrasts = tuple(dict.fromkeys(one.estimate.contrast for one in measured.comparisons))
         return cls(
             {name: _counted(people, rate, measured.pos_label) for name, rate in rates.items()},
-            {contrast: [_sides(own, contrast, sample) for own in known] for contrast in contrasts},
+            contrasts,
+            [[_sides(own, contrast, sample) for own in known] for contrast in contrasts],
         )
 
     def reach(self, estimate: Estimate, share: float | None = None) -> Unknown:
         """Return who may be on which side of a comparison: everyone, or up to a share of them, the rest on neither."""
-        sides = self.sides[estimate.contrast]
+        sides = self.sides[self.contrasts.index(estimate.contrast)]
         if share is not None:
             sides = [(first, second, True) for first, second, _ in sides]
         numbers = self.counted[estimate.metric]
