@@ -131,10 +131,14 @@ def remembered():
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_breaking_points_are_those_of_every_change_tested_anew(thorough):
+@pytest.mark.parametrize(
+    ("n_tables", "most"),
+    [(8, 4), pytest.param(100, 12, marks=pytest.mark.slow), pytest.param(5000, 12, marks=pytest.mark.exhaustive)],
+)
+def test_breaking_points_are_those_of_every_change_tested_anew(n_tables, most):
     n_turned = n_none = 0
-    for seed in range(5000 if thorough else 8):
-        counts, params = drawn(np.random.default_rng([38, seed]), 12 if thorough else 4)
+    for seed in range(n_tables):
+        counts, params = drawn(np.random.default_rng([38, seed]), most)
         try:
             test = FairnessTest.from_table(table_of(counts), **params)
         except ValueError:  # nothing is defined, or a parameter has no meaning there
