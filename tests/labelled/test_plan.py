@@ -65,7 +65,7 @@ def test_power_asks_for_more_labels_the_smaller_the_difference():
         ({"interval_width": 0}, "interval_width must be a difference of rates"),
         (
             {"interval_width": 0.01},
-            "interval_width is more than labels can do: the interval would have to be 0.010 wide",
+            "interval_width is more than labels can do: the interval would have to be 0.010",
         ),
         ({"n_labels": 50, "metric": "equalized_odds"}, "must be one rate"),
         ({"n_labels": 50, "metric": "selection_rate"}, "needs no true labels"),
