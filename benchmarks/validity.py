@@ -6,7 +6,8 @@ once in benchmarks/results/validity.json with the parameters, the seed and the v
 only what is missing or was run with other parameters. Seeds depend on a cell's name alone.
 
 ``--quick`` runs a few cells with few data sets, and quick checks of the benchmarks that have designs of their own
-(calibration, inequality, scans, two models, streams, given covariates, uncertain groups, prompts); it stores nothing.
+(calibration, inequality, scans, two models, streams, given covariates, uncertain groups, few labels, prompts); it
+stores nothing.
 ``--only PATTERN`` runs the cells whose name contains the pattern; ``--render`` writes doc/validity.md, its pages by
 topic and its drawings from the stored results. The exit status is 1 where a figure breaks a promise of
 `benchmarks.common.bounds`.
@@ -18,7 +19,7 @@ import time
 from dataclasses import replace
 from functools import partial
 
-from benchmarks import adjusted, calibration, inequality, paired, prompts, scan, sequential, uncertain_groups
+from benchmarks import adjusted, calibration, inequality, labelled, paired, prompts, scan, sequential, uncertain_groups
 from benchmarks.common.bounds import promises
 from benchmarks.common.cells import all_cells
 from benchmarks.common.drawings import drawings
@@ -32,7 +33,7 @@ QUICK = 200
 
 def neighbours():
     """Yield quick checks of the benchmarks that have designs of their own."""
-    for benchmark in (calibration, inequality, scan, paired, sequential, adjusted, uncertain_groups, prompts):
+    for benchmark in (calibration, inequality, scan, paired, sequential, adjusted, uncertain_groups, labelled, prompts):
         started = time.process_time()
         promise = benchmark.quick()
         print(f"{time.process_time() - started:6.1f} s  {benchmark.__name__}", flush=True)

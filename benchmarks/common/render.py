@@ -40,6 +40,7 @@ from benchmarks.common.words import (
     INEQUALITY,
     INTERVALS,
     INTRODUCTION,
+    LABELLED,
     LIMITS,
     METHODS,
     MID_P,
@@ -543,6 +544,41 @@ def adjusted(folder):
     return ["## Disparities given covariates", "", text, "", *folded("Share of data sets rejected", head, rows)]
 
 
+def few_labels(folder):
+    """Show the figures of `benchmarks.labelled`."""
+    path = folder / "labelled.json"
+    if not path.exists():
+        return []
+    cells = json.loads(path.read_text())["cells"]
+    counts = " to ".join(
+        f"{n:,}" for n in sorted({min(c["data_sets"] for c in cells), max(c["data_sets"] for c in cells)})
+    )
+    out = ["## Few labels and a judge", "", LABELLED.format(file=path.name, level=number(ALPHA), counts=counts), ""]
+    head = [
+        "judge", "rate", "labels", "size", "coverage", "of PPI++", "width", "of PPI++", "of labels alone", "power",
+        "of labels alone", "data sets",
+    ]  # fmt: skip
+    for how in dict.fromkeys(cell["labels_drawn"] for cell in cells):
+        rows = []
+        for cell in (cell for cell in cells if cell["labels_drawn"] == how):
+            error, alone = 3 * np.sqrt(ALPHA * (1 - ALPHA) / cell["data_sets"]), how == "at random"
+
+            def covered(name, own=cell, error=error):
+                return f"**{number(own[name])}**" if own[name] < 1 - ALPHA - error else number(own[name])
+
+            size = number(cell["size"])
+            rows.append([
+                cell["judge"], number(cell["rate"]), cell["labels"],
+                f"**{size}**" if cell["size"] > ALPHA + error else size,
+                f"{covered('coverage')} ({covered('coverage_of_difference')})",
+                f"{covered('coverage_ppi')} ({covered('coverage_ppi_of_difference')})", number(cell["width"]),
+                number(cell["width_ppi"]), number(cell["width_alone"]) if alone else "–", number(cell["power"]),
+                number(cell["power_alone"]) if alone else "–", f"{cell['data_sets']:,}",
+            ])  # fmt: skip
+        out += folded(f"Labels drawn {how}", head, rows)
+    return out
+
+
 def judged_text(cell, *, fair):
     """Size or power, and coverage; bold as on the rest of the page."""
     rejected, covered = cell["rejected"], cell["coverage"]
@@ -723,6 +759,7 @@ TOPICS = {
     "subgroups": ("Subgroups, and inequality of benefits", (), (scans, inequality)),
     "models": ("Selection, two models and streams", (), (model_selection, two_models, sequential)),
     "adjusted": ("Given covariates", (), (adjusted,)),
+    "labelled": ("Few labels", (), (few_labels,)),
     "individual": ("Individual fairness", (), (individual, individual_people, individual_evidence, adult_and_compas)),
 }  # fmt: skip
 

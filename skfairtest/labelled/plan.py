@@ -179,7 +179,7 @@ def label_plan(
     importance = _importance(sample, roles, strata)
     if n_labels is None:
         aim = interval_width or 2 * z * abs(difference or 0.0) / (z + float(ndtri(power or 0.5)))
-        n_labels = _fewest(people, importance, width, aim)
+        n_labels = _fewest(people, importance, width, aim, "interval_width" if power is None else "power")
     labels = shared_out(n_labels, people, importance)
     rng = np.random.default_rng(seed_sequence(random_state))
     # Those of whom no label is needed have the smallest probability, which is of no meaning.
@@ -206,7 +206,9 @@ def _check_wanted(n_labels: Any, interval_width: Any, power: Any, difference: An
              if value is not None]  # fmt: skip
     if len(given) != 1:
         found = " and ".join(given) if given else "none of them"
-        raise ParameterError(f"give one of n_labels, interval_width, and power with difference; found {found}")
+        raise ParameterError(
+            f"n_labels, interval_width and power: give one of them, the last with difference; found {found}"
+        )
     if n_labels is not None and not (is_integer(n_labels) and n_labels > 0):
         raise ParameterError(f"n_labels must be a number of labels above 0; found {n_labels!r}")
     for name, value in (("interval_width", interval_width), ("difference", difference)):
@@ -264,13 +266,13 @@ def _importance(sample: LabelledSample, roles: Floats, strata: list[_Stratum]) -
     return np.array(out)
 
 
-def _fewest(people: Integers, importance: Floats, width: Callable[[Integers], float], aim: float) -> int:
+def _fewest(people: Integers, importance: Floats, width: Callable[[Integers], float], aim: float, name: str) -> int:
     """The smallest number of labels with an interval that is no wider."""
     low, high = 0, int(people.sum())
     if width(people) > aim:
         raise ParameterError(
-            f"no number of labels makes the interval {aim:.3f} wide: with a label for everybody it would be "
-            f"{width(people):.3f}, because people are few"
+            f"{name} is more than labels can do: the interval would have to be {aim:.3f} wide, and with a label for "
+            f"everybody it would be {width(people):.3f}, because people are few"
         )
     while high - low > 1:
         middle = (low + high) // 2

@@ -1,0 +1,76 @@
+"""Whom to label: Neyman's allocation, what is promised, and what cannot be reached."""
+
+import numpy as np
+import pytest
+
+from skfairtest import LabelledFairnessTest, label_plan
+from skfairtest.labelled.plan import shared_out
+
+N = 1200
+RNG = np.random.default_rng(1)
+GROUP = RNG.choice(["a", "b"], N, p=[0.7, 0.3])
+Y = (RNG.random(N) < 0.4).astype(int)
+PRED = np.where(RNG.random(N) < 0.8, Y, 1 - Y)
+SCORE = np.clip(0.2 + 0.6 * Y + RNG.normal(scale=0.2, size=N), 0, 1)
+
+
+def plan(**params):
+    return label_plan(PRED, **{"y_judge": SCORE, "sensitive_features": GROUP, "random_state": 0} | params)
+
+
+def test_labels_are_shared_out_as_neyman_says_with_a_few_for_everybody():
+    people = np.array([500, 300, 200])
+    assert shared_out(100, people, np.array([50.0, 30.0, 20.0])).tolist() == [50, 30, 20]
+    assert shared_out(100, people, np.array([1.0, 1.0, 0.0])).sum() == 100
+    assert shared_out(100, people, np.array([1.0, 1.0, 0.0]))[2] == 3
+    assert shared_out(5000, people, np.ones(3)).tolist() == people.tolist()
+
+
+def test_selected_people_are_as_many_of_each_stratum_as_the_plan_says():
+    made = plan(n_labels=150)
+    assert made.n_labels == made.selected.sum() == made.strata["labels"].sum() == 150
+    for row in made.to_frame().to_dict("records"):
+        own = (row["group"] == GROUP) & (made.label_probability == row["label_probability"])
+        assert row["label_probability"] == pytest.approx(row["labels"] / row["people"])
+        assert (own & made.selected).sum() >= row["labels"]
+    assert plan(n_labels=150).selected.tolist() == made.selected.tolist()
+
+
+def test_the_interval_is_about_as_wide_as_planned():
+    made = plan(interval_width=0.25, metric="accuracy")
+    assert made.interval_width <= 0.25
+    assert plan(n_labels=made.n_labels - 1, metric="accuracy").interval_width > 0.25
+    test = LabelledFairnessTest.from_predictions(
+        np.where(made.selected, Y, np.nan), PRED, sensitive_features=GROUP, y_judge=SCORE, metric="accuracy",
+        label_probability=made.label_probability,
+    )  # fmt: skip
+    low, high = test.confidence_interval_
+    assert high - low == pytest.approx(0.25, rel=0.35)
+
+
+def test_power_asks_for_more_labels_the_smaller_the_difference():
+    few, many = (plan(power=0.8, difference=d) for d in (0.3, 0.2))
+    assert few.n_labels < many.n_labels
+    assert few.power == pytest.approx(0.8, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("params", "says"),
+    [
+        ({}, "give one of them, the last with difference; found none"),
+        ({"n_labels": 10, "power": 0.8, "difference": 0.1}, "found n_labels and power"),
+        ({"n_labels": 0}, "n_labels must be a number of labels above 0"),
+        ({"power": 0.8}, "difference is missing"),
+        ({"power": 1.2, "difference": 0.1}, "power"),
+        ({"interval_width": 0}, "interval_width must be a difference of rates"),
+        (
+            {"interval_width": 0.01},
+            "interval_width is more than labels can do: the interval would have to be 0.010",
+        ),
+        ({"n_labels": 50, "metric": "equalized_odds"}, "must be one rate"),
+        ({"n_labels": 50, "metric": "selection_rate"}, "needs no true labels"),
+    ],
+)
+def test_what_cannot_be_planned_says_why(params, says):
+    with pytest.raises(ValueError, match=says):
+        plan(**params)
