@@ -92,6 +92,8 @@ VIOLATIONS = {
     ),
 }  # fmt: skip
 EVERY, ONE = "every group", "one group"
+#: Rows that are printed.
+SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -150,8 +152,10 @@ class Sensitivity:
         return 0.0 if self.disparity == "difference" else 1.0
 
     def __str__(self) -> str:
-        """Return a sentence, then the frame."""
-        return f"{self.sentence}\n\n{self.frame.to_string(float_format='{:.4g}'.format, na_rep='-')}"
+        """A sentence, then the first and the last rows of the frame."""
+        shown = self.frame.to_string(float_format="{:.4g}".format, na_rep="-", max_rows=SHOWN)
+        more = f"\n{len(self.frame)} rows; `frame` has all" if len(self.frame) > SHOWN else ""
+        return f"{self.sentence}\n\n{shown}{more}"
 
     @property
     def sentence(self) -> str:
