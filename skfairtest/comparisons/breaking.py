@@ -6,7 +6,7 @@ What is counted and tested here is searched in `inference.breaking`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -57,6 +57,10 @@ class BreakingPoint:
     groups: tuple[Any, ...]
     rows: tuple[tuple[Any, Any, Any, int], ...]
     changed: tuple[str, ...]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields; frames are made again."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def frame(self) -> pd.DataFrame:

@@ -14,7 +14,7 @@ most of the rest.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -103,6 +103,10 @@ class Decided:
     adjust: str | None
     level: float
     together: bool = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields; what was computed from them is computed again."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def _known(self) -> dict[Any, float]:

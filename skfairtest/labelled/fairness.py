@@ -88,6 +88,8 @@ class LabelledFairnessTest(FairnessTest):
         Limits of the disparity in the population of which people are a sample.
     comparisons_, excluded_, homogeneity_, standardized_differences_ : DataFrame
         The last two have no rows.
+    breaking_point_ : DataFrame
+        As of `FairnessTest` where everybody has a label; not there otherwise, as the error says.
     null_distribution_ : None
         Nothing is drawn.
     method_, variance_, within_, adjust_ : str or None

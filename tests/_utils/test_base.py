@@ -156,7 +156,8 @@ def test_what_is_shown_is_computed_when_fitting(cls):
     lazy = {name for name in dir(cls) if name.endswith("_") and not name.startswith("_")}
     frames = {name for name in lazy if isinstance(getattr(cls, name), Later)}  # put together from what is computed
     assert frames <= shown
-    assert lazy - frames == {"n_features_in_", "feature_names_in_"}  # the model's
+    # The model's, and what is searched for when it is asked for.
+    assert lazy - frames - {"breaking_point_"} == {"n_features_in_", "feature_names_in_"}
 
 
 def test_html_stays_small_however_much_was_drawn():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, nchypergeom_fisher, norm
 
-from skfairtest import FairnessTest, SensitivityDisplay
+from skfairtest import FairnessTest, LabelledFairnessTest, SensitivityDisplay
 from skfairtest.datasets import load_compas
 from skfairtest.inference.rates import Pair, Question, Scale, answer
 from skfairtest.metrics import RATES
@@ -166,6 +166,16 @@ def test_a_test_with_strata_has_no_completed_tables():
         metric="recall",
     )
     with pytest.raises(ValueError, match="averages over strata of control_features"):
+        test.sensitivity("label_noise")
+
+
+def test_where_few_people_have_a_label_there_are_no_counts_to_relabel():
+    decided = np.tile([0, 1], 50)
+    test = LabelledFairnessTest.from_predictions(
+        np.where(np.arange(100) < 60, decided, np.nan), decided, sensitive_features=np.repeat(["a", "b"], [40, 60]),
+        y_judge=decided, label_probability=np.full(100, 0.6), metric="accuracy",
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="not for people whose labels or groups are not all known"):
         test.sensitivity("label_noise")
 
 
