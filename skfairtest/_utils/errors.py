@@ -235,7 +235,7 @@ def answering_guesses(function: Function, owner: str = "") -> Function:
         if len(args) > len(placed) and named and not several:
             taken = " and ".join(each for each in placed if each in known)
             rest = f"only {taken} by position: pass the others" if taken else "nothing by position: pass everything"
-            first = "sensitive_features" if "sensitive_features" in named else named[0]
+            first = "sensitive_features" if taken and "sensitive_features" in named else named[0]
             raise TypeError(f"{name}() takes {rest} by name{BY_POSITION.get(name, f', such as {first}=...')}")
 
     def answering(*args: Any, **kwargs: Any) -> Any:

@@ -114,7 +114,9 @@ def key_columns(keys: Sequence[Any], names: Sequence[str], axis: str, place: Pos
             raise ParameterError(f"{axis} must hold tuples with one value for each of {tuple(names)}; found {key!r}.")
     columns = []
     for position, name in enumerate(names):
-        column = read_column([key[position] for key in keys], axis, name=name)
+        # An array, because a list of tuples, which may be labels, looks like rows.
+        values = np.fromiter((key[position] for key in keys), dtype=object, count=len(keys))
+        column = read_column(values, axis, name=name)
         columns.append(column.take(place))
     return columns
 
