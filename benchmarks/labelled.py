@@ -186,19 +186,15 @@ def main(argv=None):
     parser.add_argument("--labels", type=int, choices=LABELS, action="append", help="cells of so many labels a group")
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="PATH")
     options = parser.parse_args(argv)
-    asked = [
-        (judge, how, rate, n)
-        for how in options.drawn or DRAWN
-        for n in options.labels or LABELS
-        for rate in RATES
-        for judge in JUDGES
-    ]
+    every = [(judge, how, rate, n) for how in DRAWN for n in LABELS for rate in RATES for judge in JUDGES]
+    drawn_so, numbers = options.drawn or DRAWN, options.labels or LABELS
+    asked = [cell for cell in every if cell[1] in drawn_so and cell[3] in numbers]
     before = json.loads(options.results.read_text())["cells"] if options.results.exists() else []
     cells = {(cell["judge"], cell["labels_drawn"], cell["rate"], cell["labels"]): cell for cell in before}
     for cell in asked:
         cells[cell] = simulated(*cell, options.data_sets)
         print(*cells[cell].values(), sep=", ", flush=True)
-        write(options.results, WHAT, SEED, cells=list(cells.values()))
+        write(options.results, WHAT, SEED, cells=[cells[known] for known in every if known in cells])
     cells = list(cells.values())
     found = list(broken(cells))
     for where in found:
