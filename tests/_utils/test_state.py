@@ -127,7 +127,7 @@ def test_fitted_objects_are_kept_by_skops(fitted):
 
 @pytest.fixture(scope="module")
 def described(fitted):
-    """Fitted tests that JSON holds, with labels, strata and margins of several types, and a metric that a user writes."""
+    """Fitted tests that JSON holds, with labels, strata and margins of several types, and a metric of a user."""
     rng = np.random.default_rng(0)
     decided, likely, days = rng.integers(0, 2, 300), rng.random(300), pd.to_datetime(["2026-01-01", "2026-05-01"])
     with warnings.catch_warnings():
