@@ -233,7 +233,7 @@ def p_value_bounds_of(result: Result) -> tuple[float, float]:
 
 
 def with_p_values(measured: Measured, log_p: Sequence[float]) -> Result:
-    """Return what would be found if comparisons had other p-values, without intervals."""
+    """The result that comparisons would have with other p-values, without intervals."""
     others = [
         replace(
             one,
