@@ -11,12 +11,10 @@ if TYPE_CHECKING:
     from skfairtest.audit import FairnessAudit
     from skfairtest.audit.impact import impact_table
     from skfairtest.correlation.fairness import CorrelationFairnessTest
-    from skfairtest.displays.calibration import CalibrationDisplay
-    from skfairtest.displays.disparity import DisparityDisplay
-    from skfairtest.displays.group_metric import GroupMetricDisplay
+    from skfairtest.displays.disparity import DisparityDisplay, NullDistributionDisplay
+    from skfairtest.displays.group_metric import CalibrationDisplay, GroupMetricDisplay
     from skfairtest.displays.individual import LossRatioDisplay, StoppingTimeDisplay
     from skfairtest.displays.monitor import MonitorDisplay
-    from skfairtest.displays.null_distribution import NullDistributionDisplay
     from skfairtest.displays.power import PowerDisplay
     from skfairtest.displays.sensitivity import SensitivityDisplay
     from skfairtest.displays.threshold import ThresholdDisplay
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
     from skfairtest.labelled.fairness import LabelledFairnessTest
     from skfairtest.labelled.plan import label_plan
     from skfairtest.metrics import Rate, ScoreMetric
-    from skfairtest.model_selection.assertion import FairnessAssertionError, assert_fair
     from skfairtest.model_selection.audited import (
         AuditedClassifier,
         AuditedRegressor,
@@ -40,7 +37,7 @@ if TYPE_CHECKING:
         FairnessRejectedWarning,
     )
     from skfairtest.model_selection.frame import SignificanceFrame
-    from skfairtest.model_selection.p_value import fairness_p_value
+    from skfairtest.model_selection.p_value import FairnessAssertionError, assert_fair, fairness_p_value
     from skfairtest.model_selection.scorer import make_fairness_scorer
     from skfairtest.model_selection.selection import select_fair
     from skfairtest.model_selection.splitter import SensitiveStratifiedKFold
@@ -108,12 +105,12 @@ _HOMES = {
     "AdjustedFairnessTest": "adjusted.fairness",
     "AuditedClassifier": "model_selection.audited",
     "AuditedRegressor": "model_selection.audited",
-    "CalibrationDisplay": "displays.calibration",
+    "CalibrationDisplay": "displays.group_metric",
     "ComparablePairs": "individual",
     "CorrelationFairnessTest": "correlation.fairness",
     "CountTable": "tables",
     "DisparityDisplay": "displays.disparity",
-    "FairnessAssertionError": "model_selection.assertion",
+    "FairnessAssertionError": "model_selection.p_value",
     "FairnessAudit": "audit",
     "FairnessRejectedError": "model_selection.audited",
     "FairnessRejectedWarning": "model_selection.audited",
@@ -124,7 +121,7 @@ _HOMES = {
     "LossRatioDisplay": "displays.individual",
     "Mahalanobis": "individual",
     "MonitorDisplay": "displays.monitor",
-    "NullDistributionDisplay": "displays.null_distribution",
+    "NullDistributionDisplay": "displays.disparity",
     "PairedFairnessTest": "paired.fairness",
     "PowerDisplay": "displays.power",
     "Projection": "individual",
@@ -140,7 +137,7 @@ _HOMES = {
     "SubgroupScan": "subgroups.fairness",
     "ThresholdDisplay": "displays.threshold",
     "UncertainGroupsTest": "uncertain_groups.fairness",
-    "assert_fair": "model_selection.assertion",
+    "assert_fair": "model_selection.p_value",
     "compare_models": "paired.models",
     "fairness_p_value": "model_selection.p_value",
     "impact_table": "audit.impact",

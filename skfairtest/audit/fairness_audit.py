@@ -21,8 +21,7 @@ from skfairtest._utils.errors import GroupsMissing, ParameterError
 from skfairtest._utils.progress import progress
 from skfairtest.audit._parts import baseline_record, check_counted, comparable, impact_of, paired_test, wanted_scan
 from skfairtest.audit._questions import asked_of, enough_draws, groupings, how_many, kinds_of, sets_of
-from skfairtest.audit._record import record_of
-from skfairtest.audit._reported import ReportedAudit
+from skfairtest.audit._reported import ReportedAudit, record_of
 from skfairtest.audit.impact_record import ImpactRecord
 from skfairtest.audit.provenance import provenance_of
 from skfairtest.comparisons.core import Measured

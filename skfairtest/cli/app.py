@@ -12,20 +12,86 @@ import traceback
 from collections.abc import Mapping, Sequence
 from functools import cache
 from inspect import getdoc
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from skfairtest._utils.errors import meant
+from skfairtest._utils.text import enumerated
 from skfairtest._version import __version__
 from skfairtest.cli import commands, options
 from skfairtest.cli.errors import OPTIONS, BadInput, Status, check_level, in_terms_of_options, one_line
-from skfairtest.cli.help import Command, Commands
 from skfairtest.cli.options import Asked
 from skfairtest.cli.output import check_outputs, deliver, tell, watched, write_asked, write_out
 
 if TYPE_CHECKING:
     from skfairtest.audit.record import AuditRecord
+    from skfairtest.metrics import BuiltIn, Calibration, Rate
+    from skfairtest.report.document import Block
+
+_OTHERS = "Other options"
+
+
+def _written(option: Any) -> Any:
+    """Return the option of help whose text is written as any other output: a full disk is an error in one line."""
+    if option is not None:
+        option.callback = _show
+    return option
+
+
+def _show(context: Any, _: Any, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        write_out(context.get_help() + "\n")
+        context.exit()
+
+
+class Command(TyperCommand):
+    """A command whose options stand under the headings that they name."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return the option that shows the help."""
+        return _written(super().get_help_option(ctx))
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The text to type, without braces around arguments."""
+        return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write each heading with its options, in the order in which they are declared."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is None:
+                continue
+            is_argument = parameter.param_type_name == "argument"
+            name = str(parameter.metavar) if is_argument else record[0]
+            heading = "Arguments" if is_argument else getattr(parameter, "rich_help_panel", None) or _OTHERS
+            sections.setdefault(heading, []).append((name, record[1]))
+        for heading, rows in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write what comes last, whose headings stand where the others do."""
+        if self.epilog:
+            formatter.write_paragraph()
+            formatter.write_text(self.epilog)
+
+
+class Commands(TyperGroup):
+    """The program, which shows its commands before its options."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return the option that shows the help."""
+        return _written(super().get_help_option(ctx))
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands, then the options."""
+        self.format_commands(ctx, formatter)
+        rows = [record for parameter in self.get_params(ctx) if (record := parameter.get_help_record(ctx))]
+        with formatter.section("Options"):
+            formatter.write_dl(rows)
 
 
 PROGRAM = "skfairtest"
@@ -271,7 +337,7 @@ def power(asked: Asked) -> Status:
 
 def metrics(asked: Asked) -> Status:
     """List the metrics, with the columns that each needs."""
-    from skfairtest.cli.metrics import metrics_document
+    pass
 
     deliver(lambda _: metrics_document(), None, no_color=asked.no_color)
     return Status.DONE
@@ -309,3 +375,31 @@ for work, names, further, epilog in (
     # What is said under a function's name is the help of its command.
     text = f"{getdoc(work)}\n\n{further}".strip()
     app.command(name=work.__name__, cls=Command, help=text, epilog=epilog)(options.command_of(work, names))
+
+
+def metrics_document() -> list[Block]:
+    """List every metric by name."""
+    from skfairtest.metrics import CALIBRATION, CRITERIA, RATES, SCORES
+    from skfairtest.report.document import Heading, Items, Paragraph
+
+    criteria = (f"{name}: {enumerated(list(rates))}" for name, rates in CRITERIA.items())
+    return [
+        Paragraph("What --metric takes, and in Python metric=, with the columns that are needed."),
+        Heading("Rates"),
+        Items(tuple(f"{_needed(rate)}: {_meaning(rate)}" for rate in RATES.values())),
+        Heading("Criteria: rates that are tested together"),
+        Items(tuple(criteria)),
+        Heading("Other metrics of each group"),
+        Items(tuple(f"{_needed(metric)}: {metric.describes}" for metric in SCORES.values())),
+        Heading("Calibration curves"),
+        Items(tuple(f"{_needed(metric)}: {metric.describes}" for metric in CALIBRATION.values())),
+    ]
+
+
+def _meaning(rate: Rate) -> str:
+    share = f"among {rate.among}, the share who {rate.happens}"
+    return share if rate.value is None else f"a function of this share: {share}"
+
+
+def _needed(metric: Rate | BuiltIn | Calibration) -> str:
+    return f"{metric.name} ({', '.join(OPTIONS[name] for name in sorted(metric.reads, reverse=True))})"

@@ -302,7 +302,7 @@ def monitor(asked: Asked) -> Status:
             raise BadInput(f"STATE {state}: {error.strerror or error}") from error
     try:
         write_out(f"{clock.strftime('%Y-%m-%d')} {Path(state).name}: {test.summary()}\n")
-        from skfairtest.sequential.openmetrics import open_metrics
+        from skfairtest.sequential.report import open_metrics
 
         makers: dict[str, Callable[[], str | None]] = {
             "html": test.to_html,

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfairtest._utils.base import Later
 from skfairtest.comparisons.breaking import breaking_point_of, shown_breaking_point
 from skfairtest.comparisons.core import Measured, Result
-from skfairtest.comparisons.engine import check_question, compare
+from skfairtest.comparisons.engine import check_question, compare, setup_of
 from skfairtest.comparisons.family import equivalence_interval
 from skfairtest.comparisons.frames import (
     ByGroup,
@@ -30,7 +30,6 @@ from skfairtest.comparisons.null_histogram import Supposed, null_histogram_of
 from skfairtest.comparisons.people import GroupsTest, Inputs
 from skfairtest.comparisons.rates import RateNull
 from skfairtest.comparisons.settings import Settings
-from skfairtest.comparisons.setup import setup_of
 from skfairtest.comparisons.unknown import disparities_of, p_value_bounds_of
 from skfairtest.group.explanation import Explanation, explain
 from skfairtest.group.report import group_document, group_title

@@ -29,9 +29,19 @@ from skfairtest.report.mixin import ReportMixin, write_text
 from skfairtest.report.plain import plain_value
 from skfairtest.report.sentences import Setup, metric_title
 from skfairtest.sequential import report
-from skfairtest.sequential.batches import bounds_of, check_bounded, plain_time, positive_of, values_of
 from skfairtest.sequential.e_process import METHODS
-from skfairtest.sequential.stream import BLOCKS, VERSION, Plan, Stream, check_agreement
+from skfairtest.sequential.stream import (
+    BLOCKS,
+    VERSION,
+    Plan,
+    Stream,
+    bounds_of,
+    check_agreement,
+    check_bounded,
+    plain_time,
+    positive_of,
+    values_of,
+)
 from skfairtest.tables import Sample, tagged, untagged
 
 FORMAT = "skfairtest.SequentialFairnessTest"
