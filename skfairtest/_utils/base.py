@@ -14,10 +14,11 @@ from __future__ import annotations
 import copy
 import datetime
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 import pandas as pd
@@ -28,6 +29,7 @@ from skfairtest._utils.errors import ParameterError, answering_guesses
 
 #: The key of a frame's parts, which no attribute holds otherwise.
 FRAME = "frame of skfairtest"
+Test = TypeVar("Test")
 
 
 class Later:
@@ -131,6 +133,15 @@ def seed_sequence(random_state: Any) -> np.random.SeedSequence:
 
 #: Methods whose unknown keywords are answered with the right name.
 ANSWERING = ("__init__", "fit", "partial_fit", "from_predictions", "from_table", "from_frame")
+
+
+@dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
+def with_parameters(test: type[Test]) -> type[Test]:
+    """A class of tests whose annotated attributes are its parameters; its constructor keeps each under its name."""
+    made: Any = dataclass(repr=False, eq=False, kw_only=True, match_args=False)(test)
+    del made.__dataclass_fields__  # a test is no data that is compared, written or inherited field by field
+    made.__init__ = answering_guesses(made.__init__, made.__name__)
+    return test
 
 
 def _of_model(name: str) -> property:
