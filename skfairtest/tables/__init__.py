@@ -4,5 +4,3 @@ from skfairtest._utils.base import tagged, untagged
 from skfairtest.tables.count_table import CountTable
 from skfairtest.tables.rows import PAIRED_NAMES
 from skfairtest.tables.sample import Kinds, Sample, UncertainSample, Values
-
-__all__ = ["PAIRED_NAMES", "CountTable", "Kinds", "Sample", "UncertainSample", "Values", "tagged", "untagged"]
