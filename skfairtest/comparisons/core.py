@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -133,10 +133,8 @@ class NullDistribution:
         """Which draws are extreme."""
         return self.question.alternative
 
-    @property
-    def is_metric(self) -> bool:
-        """Whether the statistic is the metric itself."""
-        return False
+    #: Whether the statistic is the metric itself.
+    is_metric: ClassVar[bool] = False
 
     def critical_values(self, evidence: Evidence, error: float, joint: float | None) -> tuple[float, float]:
         """Critical values below and above the estimate, at an error and a joint critical value."""

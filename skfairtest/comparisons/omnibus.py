@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -83,10 +83,8 @@ class OmnibusNull(NullDistribution):
         """Which values are evidence against independence."""
         return self.extreme
 
-    @property
-    def is_metric(self) -> bool:
-        """Whether the statistic is the metric itself."""
-        return True
+    #: Whether the statistic is the metric itself.
+    is_metric: ClassVar[bool] = True
 
 
 def measure_omnibus(design: Design, metric: Omnibus, kinds: Kinds, seed: np.random.SeedSequence) -> Measurement:

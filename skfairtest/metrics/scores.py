@@ -63,10 +63,8 @@ class BuiltIn(ScoreMetric):
         """The column that is predicted."""
         return "y_score" if "y_score" in self.columns else "y_pred"
 
-    @property
-    def slow(self) -> bool:
-        """Whether it is evaluated one table at a time."""
-        return False
+    #: Whether it is evaluated one table at a time.
+    slow: ClassVar[bool] = False
 
     @property
     def takes_weights(self) -> bool:
