@@ -9,8 +9,6 @@ What makes a test a scikit-learn estimator that never fits, and never copies, th
 Labels of any type as files hold them.
 """
 
-from __future__ import annotations
-
 import copy
 import datetime
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What follows from the facts of an audit's record by statistics: p-values and intervals of counts, adjustments."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """From adjusted comparisons to the record of an audit, and from a record to everything that an audit is written as."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from datetime import UTC, datetime

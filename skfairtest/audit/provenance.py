@@ -11,8 +11,6 @@ order of rows, the container and whether people came as rows or in a table of co
 taken of a single row or value, which somebody who knows the possible values could look up.
 """
 
-from __future__ import annotations
-
 import copyreg
 import hashlib
 import math

@@ -3,8 +3,6 @@
 What an audit was computed with: each method that was used, in a sentence, and who described it.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Calibration curves: groups against each other, or each group against its own scores."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import partial
 

@@ -5,8 +5,6 @@ A metric that is not a count, ready to be evaluated in any group with the reques
 How far bins of scores may have moved a metric: its values with the scores elsewhere in their bins.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

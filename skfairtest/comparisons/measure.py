@@ -1,7 +1,5 @@
 """From people and metrics to rows: which metric is tested in which way."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import singledispatch

@@ -1,7 +1,5 @@
 """Metrics that look at all groups at once: one row, tested by permuting everybody's labels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar

@@ -3,8 +3,6 @@
 fairlearn's mitigators as models with probabilities.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -6,8 +6,6 @@ C. P. Farrington and G. Manning (1990). Test statistics and sample size formulae
 null hypothesis of non-zero risk difference or non-unity relative risk. Statistics in Medicine 9, 1447-1454.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache, lru_cache
 

@@ -9,8 +9,6 @@ no meaning until it is compared with its values under permuted labels.
 Metrics of calibration beyond the mean: cumulative differences between groups, or from the scores.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

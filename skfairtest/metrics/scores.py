@@ -1,7 +1,5 @@
 """The metrics of scores and numbers, each with its standard error. A new one is one declaration."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar

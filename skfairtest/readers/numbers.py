@@ -7,8 +7,6 @@ Numbers as intervals: a column is cut at its quantiles into a few intervals, whi
 Probabilities of groups, one column for each group, in place of labels.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace

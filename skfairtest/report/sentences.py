@@ -1,7 +1,5 @@
 """Numbers, labels and findings in sentences."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ The frames hold its pairs, its groups, and what they were at every look; the rep
 evidence and limits of every pair, and what still waits.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

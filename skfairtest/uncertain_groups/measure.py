@@ -1,7 +1,5 @@
 """Rates in groups that are known by their probabilities: score tests, and outcomes drawn with the rates they test."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
