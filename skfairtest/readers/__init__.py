@@ -5,12 +5,13 @@ from skfairtest.readers.columns import (
     WARN_GROUPS,
     Column,
     Numbers,
+    check_labels,
     check_same_people,
     read_column,
     read_columns,
+    resolve_pos_label,
 )
 from skfairtest.readers.containers import check_names_of_columns, given_to_fit, in_memory, named_columns, one_column
-from skfairtest.readers.labels import check_labels, resolve_pos_label
 from skfairtest.readers.levels import is_label, sort_levels
 from skfairtest.readers.numbers import (
     Probabilities,

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Integers
-from skfairtest.readers.columns import LEAVE_OUT, Column, Numbers, column_of, read_column
+from skfairtest.readers.columns import LEAVE_OUT, MAX_LABELS, Column, Numbers, column_of, read_column
 from skfairtest.readers.containers import check_lengths, check_names, is_table, one_dimensional, split_table
-from skfairtest.readers.labels import MAX_LABELS
 from skfairtest.readers.levels import listed, sort_levels
 
 #: Among this many values of a column so many different ones are labels, whole numbers more.
