@@ -158,17 +158,13 @@ def _last(fits: Callable[[int], bool], inside: int, outside: int) -> int:
     return inside
 
 
-def _candidates(given: GivenTotals, alpha: float) -> Floats:
-    """Return the conditional p-values to which a level may be raised."""
-    return np.unique(given.p_values[(given.p_values > alpha * 0.999) & (given.p_values <= min(1.0, 20 * alpha))])
-
-
 def raised_level(given: GivenTotals, alpha: float, alternative: str) -> float:
     """Return the largest conditional p-value up to which rejecting controls the false-positive rate (Boschloo 1970)."""
     two_sided = alternative == "two-sided"
     stop = np.pi / 4 if two_sided else np.pi / 2
     people = len(given.left) - 1
-    candidates = _candidates(given, alpha)
+    p = given.p_values
+    candidates = np.unique(p[(p > alpha * 0.999) & (p <= min(1.0, 20 * alpha))])  # to which the level may be raised
     grid = np.sin(np.linspace(0, stop, 129)[1:-1]) ** 2
     m = np.arange(people + 1)
     weights = np.exp(log_choose(people) + m * np.log(grid)[:, None] + (people - m) * np.log1p(-grid)[:, None])

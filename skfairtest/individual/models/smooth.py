@@ -227,22 +227,6 @@ class Smooth(Protocol):
         """
 
 
-def _relu(units: Floats) -> None:
-    np.maximum(units, 0.0, out=units)
-
-
-def _relu_back(units: Floats, slopes: Floats) -> None:
-    slopes *= units > 0
-
-
-def _tanh(units: Floats) -> None:
-    np.tanh(units, out=units)
-
-
-def _tanh_back(units: Floats, slopes: Floats) -> None:
-    slopes *= 1.0 - units * units
-
-
 def _logistic(units: Floats) -> None:
     # NumPy's tanh is several times as fast as an exponential.
     units *= 0.5
@@ -251,16 +235,12 @@ def _logistic(units: Floats) -> None:
     units *= 0.5
 
 
-def _logistic_back(units: Floats, slopes: Floats) -> None:
-    slopes *= units * (1.0 - units)
-
-
-#: What hidden units do, in place, and what it does to slopes on the way back, given the units; None: nothing.
+#: What hidden units do, in place, and the slope of it, given the units; None: nothing.
 _ACTIVATIONS: dict[str, Any] = {
     "identity": None,
-    "relu": (_relu, _relu_back),
-    "tanh": (_tanh, _tanh_back),
-    "logistic": (_logistic, _logistic_back),
+    "relu": (lambda units: np.maximum(units, 0.0, out=units), lambda units: units > 0),
+    "tanh": (lambda units: np.tanh(units, out=units), lambda units: 1.0 - units * units),
+    "logistic": (_logistic, lambda units: units * (1.0 - units)),
 }
 
 
@@ -351,7 +331,7 @@ class _Network(_Formula):
         slopes = self.link.back(scores, outputs, slopes).dot(self._signed)
         for units, weights in zip(hidden[::-1], self._transposed[-2::-1], strict=True):
             if activation is not None:
-                activation[1](units, slopes)
+                slopes *= activation[1](units)
             slopes = slopes.dot(weights)
         return slopes
 
