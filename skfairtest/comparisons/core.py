@@ -4,8 +4,6 @@ A new kind of test is a `NullDistribution` and an estimator. Families, adjustmen
 and displays use only what is declared here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
@@ -217,7 +215,7 @@ class Comparison:
     evidence: Evidence
 
     @property
-    def in_family(self) -> Comparison:
+    def in_family(self) -> Self:
         """The comparison as its family counts it: an undefined disparity keeps its place, and is no evidence."""
         if not self.estimate.undefined:
             return self

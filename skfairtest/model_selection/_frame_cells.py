@@ -11,8 +11,6 @@ distinct kinds of people if labels are all it reads, and on rows otherwise.
 How a metric passed to a MetricFrame is tested: as a built-in metric, or as a function.
 """
 
-from __future__ import annotations
-
 import copy
 import inspect
 import pickle
@@ -21,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import product
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -367,7 +365,7 @@ class Cell:
     comparisons: pd.DataFrame | None = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, result: Result) -> Cell:
+    def of(cls, result: Result) -> Self:
         """Take what a frame shows from a test's results."""
         verdict, leading = result.verdict, result.leading
         certain = [finding for finding in result.findings if not np.isnan(finding.interval).any()]
@@ -604,7 +602,7 @@ class Cells:
         alone = all(metric.function is None or self._suffice(metric, people) for metric in metrics)
         return {**self.__dict__, "metrics": metrics, "listed": None if alone else self.listed}
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Cells:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Return the tests themselves: their results are the same for every copy of their frame."""
         return self
 
