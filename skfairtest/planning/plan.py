@@ -17,7 +17,6 @@ from scipy.optimize import brentq
 from skfairtest._utils.checks import check_probability, is_integer, is_number, is_sequence
 from skfairtest._utils.errors import ParameterError
 from skfairtest.comparisons.contrasts import BEST
-from skfairtest.comparisons.outcomes import means
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.inference.power import LARGEST, NEAR, rate_power, smallest_distance
 from skfairtest.inference.power_designs import Computed, Design, Estimates, normal_power
@@ -26,7 +25,15 @@ from skfairtest.metrics import CELLS, Rate, disparity_of, resolve_metrics
 from skfairtest.planning.estimates import estimates_power
 
 #: Metrics that are the mean of one number per person; their values are given as (mean, standard deviation).
-MEANS = tuple(means())
+MEANS = (
+    "mean_prediction",
+    "mean_residual",
+    "mean_squared_error",
+    "mean_absolute_error",
+    "brier_score",
+    "log_loss",
+    "calibration",
+)
 AREA = "roc_auc"
 #: No group has more people.
 MOST_PEOPLE = 10**10
