@@ -417,8 +417,8 @@ def named_columns(X: Any, names: Sequence[str], parameter: str) -> Any:
 
     Returns
     -------
-    DataFrame or dict
-        The columns with their names; for pandas a frame, so that its index can still be checked.
+    Series, DataFrame or dict
+        The column, or the columns, with their names; for pandas with their index, which can still be checked.
 
     Raises
     ------
@@ -455,5 +455,7 @@ def named_columns(X: Any, names: Sequence[str], parameter: str) -> Any:
             f"{instead[0].upper()}{instead[1:]}"
         )
     if isinstance(X, pd.DataFrame):
+        if len(names) == 1:
+            return X.iloc[:, found[names[0]]].rename(names[0])  # which a search pays for at every score
         return X.iloc[:, [found[name] for name in names]].set_axis(list(names), axis=1)
     return {name: found[name] for name in names}
