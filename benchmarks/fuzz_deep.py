@@ -73,9 +73,10 @@ def main(argv=None):
             for number in range(max(start, done[kind]), min(start + AT_A_TIME, each)):
                 judge(kind, seed, number, outcomes, violations)
         if not options.quick and not options.kind:
-            calls, by_kind = sum(found.total() for found in outcomes.values()), {k: dict(+f) for k, f in outcomes.items()}
+            by_kind = {kind: dict(+found) for kind, found in outcomes.items()}
             write(RESULTS, "valid calls of which one or two things are changed; see benchmarks/fuzz_deep.py", seed,
-                  calls=calls, outcomes=by_kind, violations=violations)  # fmt: skip
+                  calls=sum(found.total() for found in outcomes.values()), outcomes=by_kind,
+                  violations=violations)  # fmt: skip
     shares = {kind: found["result"] / found.total() for kind, found in outcomes.items()}
     for kind, found in outcomes.items():
         print(f"{shares[kind]:.2f} of {found.total():,} {kind}: {dict(+found)}")
