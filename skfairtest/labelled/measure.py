@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.rates import disparity_of, quantiles
 from skfairtest.labelled.people import LabelledSample
-from skfairtest.labelled.statistics import LabelledRate, bins_of, disparity_limit, disparity_statistic
+from skfairtest.labelled.statistics import LabelledRate, bins_of, disparity_limits, disparity_statistic
 from skfairtest.metrics import Metric, Rate
 from skfairtest.readers import Column, as_numbers, is_label
 
@@ -37,6 +37,8 @@ class Labelled:
     @staticmethod
     def together(each: Sequence[Labelled]) -> Labelled:
         """The rate of several groups."""
+        if len(each) == 1:
+            return each[0]
         judged = [one.judged for one in each if one.judged is not None]
         return Labelled(
             _together([one.rate for one in each]),
@@ -77,33 +79,21 @@ class LabelledNull(core.NullDistribution):
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """Return the disparities whose score statistic is not beyond critical values."""
-        low, high = (
-            end if np.isinf(z) else disparity_limit(
-                self.first.rate, self.second.rate, self.question.disparity, z, upper=upper
-            )
-            for z, end, upper in zip(critical, bounds, (False, True), strict=True)
-        )  # fmt: skip
-        return low, high
+        return self.limits_of_all([self], [critical], [bounds])[0]
 
-    @property
-    def judged(self) -> tuple[float, float, float]:
-        """The disparity that the judge alone finds, its distance to the estimate, and the p-value that it is right.
+    @classmethod
+    def limits_of_all(
+        cls, nulls: Sequence[Self], critical: Sequence[tuple[float, float]], bounds: Sequence[tuple[float, float]]
+    ) -> list[tuple[float, float]]:
+        """Return the limits of several comparisons, which are searched at once."""
+        z = np.array(critical).T
+        limits = disparity_limits(sides_of(nulls), nulls[0].question.disparity, np.where(np.isinf(z), 0.0, z))
+        return list(zip(*np.where(np.isinf(z), np.array(bounds).T, limits).tolist(), strict=True))
 
-        That is a question about the people at hand, whose shares in bins are known.
-        """
-        if self.first.judged is None or self.second.judged is None:
-            return np.nan, np.nan, np.nan
-        kind, rates = self.question.disparity, (self.first.rate, self.second.rate)
-        alone = float(disparity_of(self.first.judged.value, self.second.judged.value, kind))
-        if not np.isfinite(alone):
-            return alone, np.nan, np.nan
-        first, second = (replace(rate, people=np.asarray(np.inf)) for rate in rates)
-        z = float(disparity_statistic(first, second, np.asarray(alone), kind))
-        return (
-            alone,
-            alone - float(disparity_of(rates[0].value, rates[1].value, kind)),
-            np.exp(normal_log_p(z, "two-sided")),
-        )
+
+def sides_of(nulls: Sequence[LabelledNull]) -> LabelledRate:
+    """The rates of several comparisons, (2, n)."""
+    return LabelledRate.stacked([null.first.rate for null in nulls], [null.second.rate for null in nulls])
 
 
 def measure_labelled(
@@ -366,7 +356,7 @@ def _about_labels(sample: LabelledSample, rate: Rate, groups: Sequence[Labelled 
 
 def _measured(design: Design, rate: Rate, groups: Sequence[Labelled | str]) -> core.Measurement:
     question, sizes = design.question(rate), design.sample.sizes[0]
-    comparisons, excluded = [], []
+    compared, excluded = [], []
     effective = [round(_met(one)) if isinstance(one, Labelled) else 0 for one in groups]
     for contrast, other in design.contrasts:
         own, rest = groups_of(len(sizes), contrast)
@@ -378,13 +368,17 @@ def _measured(design: Design, rate: Rate, groups: Sequence[Labelled | str]) -> c
         first, second = (Labelled.together([one for one in side if isinstance(one, Labelled)]) for side in sides)
         values = float(first.rate.value), float(second.rate.value)
         disparity = float(disparity_of(np.asarray(values[0]), np.asarray(values[1]), question.disparity))
-        null = LabelledNull(question, first, second, effective[contrast.first])
         estimated = design.estimate(
             rate.name, contrast, other, values, disparity, disparity_bounds((0.0, 1.0), question.disparity),
             hypothesis=design.hypothesis(question, contrast, design.what_is_equal(rate, question, scored=False), []),
             undefined="both values are 0" if np.isnan(disparity) else "",
         )  # fmt: skip
-        comparisons.append(core.Comparison(estimated, null, _evidence(null, estimated)))
+        compared.append((estimated, LabelledNull(question, first, second, effective[contrast.first])))
+    evidence = _evidence(question, [null for _, null in compared])
+    comparisons = [
+        core.Comparison(estimate, null, replace(own, standard_error=null.error(estimate)))
+        for (estimate, null), own in zip(compared, evidence, strict=True)
+    ]
     return core.Measurement(
         tuple(comparisons), tuple(excluded), _group_values(groups, effective, design.settings), "score"
     )
@@ -401,34 +395,46 @@ def _met(one: Labelled) -> float:
 
 def _group_values(groups: Sequence[Labelled | str], effective: Sequence[int], settings: Settings) -> core.GroupValues:
     z, _ = quantiles("two-sided", settings.alpha)
-    rows = [
-        (np.nan,) * 4 if isinstance(one, str)
-        else (float(one.rate.value), float(np.sqrt(one.rate.variances[0])), *one.rate.limits(float(z)))
-        for one in groups
-    ]  # fmt: skip
-    return core.GroupValues(np.array([effective]), *np.array(rows).T[:, None])
+    rates = {place: one.rate for place, one in enumerate(groups) if isinstance(one, Labelled)}
+    each, columns = LabelledRate.stacked(list(rates.values()))[0], np.full((4, 1, len(groups)), np.nan)
+    columns[:, 0, list(rates)] = each.value, np.sqrt(each.variances[0]), *each.limits(float(z))
+    return core.GroupValues(np.array([effective]), *columns)
 
 
-def _evidence(null: LabelledNull, estimate: core.Estimate) -> core.Evidence:
-    """The score test at equality, or at the margin."""
-    found = []
-    for edge, side in null.question.tests:
-        z = float(disparity_statistic(null.first.rate, null.second.rate, np.asarray(edge), null.question.disparity))
-        found.append((normal_log_p(z, side), z, side))
-    choose = max if null.question.alternative == "equivalence" else min
-    log_p, z, side = choose(found, key=lambda test: test[0])
-    tails = 2 if len(found) == 2 and null.question.alternative == "two-sided" else 1
-    return core.Evidence(
-        min(0.0, log_p + float(np.log(tails))), "score", z, null.error(estimate), orient(z, side), n_tails=tails
-    )
+def _evidence(question: core.Question, nulls: Sequence[LabelledNull]) -> list[core.Evidence]:
+    """The score tests at equality, or at the margin; without standard errors."""
+    sides = sides_of(nulls)
+    tested = [(disparity_statistic(sides, edge, question.disparity), side) for edge, side in question.tests]
+    choose = max if question.alternative == "equivalence" else min
+    tails = 2 if len(tested) == 2 and question.alternative == "two-sided" else 1
+    out = []
+    for place in range(len(nulls)):
+        found = [(normal_log_p(float(z[place]), side), float(z[place]), side) for z, side in tested]
+        log_p, z, side = choose(found, key=lambda test: test[0])
+        log_p = min(0.0, log_p + float(np.log(tails)))
+        out.append(core.Evidence(log_p, "score", z, np.nan, orient(z, side), n_tails=tails))
+    return out
 
 
-def judge_columns(findings: Sequence[core.Finding]) -> Mapping[str, list[Any]]:
-    """What the judge alone says of each comparison, and whether that is right."""
-    rows = []
-    for finding in findings:
-        assert isinstance(finding.null, LabelledNull)
-        estimate = finding.estimate
-        rows.append((estimate.metric, estimate.group, estimate.other, estimate.disparity, *finding.null.judged))
-    names = ("metric", "group", "other", "disparity", "disparity_judge", "bias", "p_value")
-    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+def judge_columns(findings: Sequence[core.Finding]) -> Mapping[str, Sequence[Any]]:
+    """What the judge alone says of each comparison, how far that is from the estimate, and whether it is right.
+
+    The last is a question about the people at hand, whose shares in bins are known.
+    """
+    estimates, nulls = zip(*((one.estimate, one.null) for one in findings), strict=True)
+    kind, sides = nulls[0].question.disparity, sides_of(nulls)
+    judged = [[np.nan if one.judged is None else float(one.judged.value) for one in (null.first, null.second)]
+              for null in nulls]  # fmt: skip
+    alone = disparity_of(*np.array(judged).T, kind)
+    known = np.isfinite(alone)
+    z = disparity_statistic(replace(sides, people=np.full(sides.people.shape, np.inf)), np.where(known, alone, 1.0), kind)
+    disparities = np.array([one.disparity for one in estimates])
+    return {
+        "metric": [one.metric for one in estimates],
+        "group": [one.group for one in estimates],
+        "other": [one.other for one in estimates],
+        "disparity": disparities,
+        "disparity_judge": alone,
+        "bias": np.where(known, alone - disparities, np.nan),
+        "p_value": [np.exp(normal_log_p(float(own), "two-sided")) if has else np.nan for own, has in zip(z, known)],
+    }
