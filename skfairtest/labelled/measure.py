@@ -35,19 +35,24 @@ class Labelled:
     n_labels: int
 
     @staticmethod
-    def together(each: Sequence[Labelled]) -> Labelled:
-        """The rate of several groups."""
-        if len(each) == 1:
-            return each[0]
+    def together(groups: Sequence[Labelled | str]) -> Labelled | str:
+        """The rate of several groups, of whom some may have nobody who meets the condition; or why there is none."""
+        each = []
+        for one in groups:
+            if isinstance(one, str):
+                return one
+            each.append(one)
         judged = [one.judged for one in each if one.judged is not None]
-        return Labelled(
-            _together([one.rate for one in each]),
-            _together(judged) if len(judged) == len(each) else None,
-            sum(one.n_labels for one in each),
-        )
+        rate = _together([one.rate for one in each])
+        if np.isnan(rate.value):
+            return "undefined: no labelled person meets the condition"
+        known = len(judged) == len(each)
+        return Labelled(rate, _together(judged) if known else None, sum(one.n_labels for one in each))
 
 
 def _together(each: Sequence[LabelledRate]) -> LabelledRate:
+    if len(each) == 1:
+        return each[0]
     people = np.array([float(one.people) for one in each])
     share = [one.share * n / people.sum() for one, n in zip(each, people, strict=True)]
     first, labels, roles = (
@@ -337,8 +342,6 @@ def rate_of_group(
     judged, n = (np.array(column, dtype=float) for column in list(zip(*columns, strict=True))[1:])
     own_roles = roles[[kind for kind, *_ in columns]]
     rate = LabelledRate(x, labels, people / people.sum(), own_roles, np.asarray(people.sum()))
-    if np.isnan(rate.value):
-        return "undefined: no labelled person meets the condition"
     return Labelled(rate, replace(rate, first=judged, labels=n) if known else None, n_labels)
 
 
@@ -360,12 +363,12 @@ def _measured(design: Design, rate: Rate, groups: Sequence[Labelled | str]) -> c
     effective = [round(_met(one)) if isinstance(one, Labelled) else 0 for one in groups]
     for contrast, other in design.contrasts:
         own, rest = groups_of(len(sizes), contrast)
-        sides = [[groups[place] for place in np.flatnonzero(side).tolist()] for side in (own, rest)]
-        reasons = [one for side in sides for one in side if isinstance(one, str)]
+        sides = [Labelled.together([groups[place] for place in np.flatnonzero(side)]) for side in (own, rest)]
+        reasons = [one for one in sides if isinstance(one, str)]
         if reasons:
             excluded.append(design.left_out(rate.name, contrast, other, reasons[0], effective[contrast.first]))
             continue
-        first, second = (Labelled.together([one for one in side if isinstance(one, Labelled)]) for side in sides)
+        first, second = (one for one in sides if isinstance(one, Labelled))
         values = float(first.rate.value), float(second.rate.value)
         disparity = float(disparity_of(np.asarray(values[0]), np.asarray(values[1]), question.disparity))
         estimated = design.estimate(
@@ -395,7 +398,8 @@ def _met(one: Labelled) -> float:
 
 def _group_values(groups: Sequence[Labelled | str], effective: Sequence[int], settings: Settings) -> core.GroupValues:
     z, _ = quantiles("two-sided", settings.alpha)
-    rates = {place: one.rate for place, one in enumerate(groups) if isinstance(one, Labelled)}
+    rates = {place: one.rate for place, one in enumerate(groups)
+             if isinstance(one, Labelled) and not np.isnan(one.rate.value)}  # fmt: skip
     each, columns = LabelledRate.stacked(list(rates.values()))[0], np.full((4, 1, len(groups)), np.nan)
     columns[:, 0, list(rates)] = each.value, np.sqrt(each.variances[0]), *each.limits(float(z))
     return core.GroupValues(np.array([effective]), *columns)

@@ -127,10 +127,11 @@ class LabelledRate:
         """
         p = (self.first + 0.5) / (self.labels + 1)
         event, condition = self._sums(p)
-        slope, role, _ = self._form(event / condition)
-        squares = role[..., 1] ** 2 + (role[..., 0] ** 2 - role[..., 1] ** 2) * p
-        alone = (self.share * squares).sum(axis=-1) / np.maximum(self.n_labels - 1, 1)
-        return self._variance(slope, role, p) / condition**2, alone / condition**2
+        with np.errstate(invalid="ignore"):  # nobody meets the condition of a rate that is NaN
+            slope, role, _ = self._form(event / condition)
+            squares = role[..., 1] ** 2 + (role[..., 0] ** 2 - role[..., 1] ** 2) * p
+            alone = (self.share * squares).sum(axis=-1) / np.maximum(self.n_labels - 1, 1)
+            return self._variance(slope, role, p) / condition**2, alone / condition**2
 
     @cached_property
     def needed(self) -> Booleans:
