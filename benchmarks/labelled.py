@@ -66,7 +66,7 @@ def data_set(judge, how, group, rate, n, rng):
     y, score = person(judge, group, rate, rng)
     labelled, probability = drawn(how, score, n, rng)
     kinds = np.zeros(PEOPLE, dtype=np.intp)
-    found = rate_of_group(y.astype(float), score, kinds, ROLES, labelled, probability, known=True).rate
+    found = rate_of_group(y.astype(float), score, kinds, ROLES, labelled, probability, known=True)
     weight = np.ones(labelled.sum()) if probability is None else 1 / probability[labelled]
     weight = weight / weight.sum()
     f, e = score[labelled], y[labelled].astype(float)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, Self
 
 from skfairtest._utils.base import Later
 from skfairtest._utils.checks import check_choice
-from skfairtest._utils.errors import ParameterError
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import judge
 from skfairtest.comparisons.frames import frame_of
@@ -163,6 +162,10 @@ class LabelledFairnessTest(FairnessTest):
         "clusters": False,
     }
     _reported: ClassVar[tuple[str, ...]] = (*FairnessTest._reported, "labels", "judge")
+    _uncounted: ClassVar[str] = (
+        "table holds people who all have labels: use FairnessTest.from_table, or from_predictions with y_true that "
+        "is missing for some"
+    )
     judge_ = Later()
 
     def __init__(
@@ -329,38 +332,3 @@ class LabelledFairnessTest(FairnessTest):
 
     def _blocks(self) -> list[Block]:
         return labelled_document(self)
-
-    @classmethod
-    def from_table(cls, *_: Any, **__: Any) -> NoReturn:
-        """Refuse a table of counts, which has no people without labels.
-
-        Parameters
-        ----------
-        *_, **__
-            Not used.
-
-        Raises
-        ------
-        ParameterError
-            Always.
-        """
-        raise ParameterError(
-            "table holds people who all have labels: use FairnessTest.from_table, or from_predictions with y_true that "
-            "is missing for some"
-        )
-
-    @classmethod
-    def from_frame(cls, *_: Any, **__: Any) -> NoReturn:
-        """Refuse a frame that an engine counts.
-
-        Parameters
-        ----------
-        *_, **__
-            Not used.
-
-        Raises
-        ------
-        ParameterError
-            Always.
-        """
-        cls.from_table()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self, cast
 
 import numpy as np
+from scipy.special import ndtr
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Positions
@@ -16,7 +17,7 @@ from skfairtest.comparisons.measure import measure, positive_label
 from skfairtest.comparisons.resample import orient
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.margin import normal_log_p
-from skfairtest.inference.rates import disparity_of, quantiles
+from skfairtest.inference.rates import Question, disparity_of, quantiles
 from skfairtest.labelled.people import LabelledSample
 from skfairtest.labelled.statistics import LabelledRate, bins_of, disparity_limits, disparity_statistic
 from skfairtest.metrics import Metric, Rate
@@ -27,38 +28,36 @@ PROBABILITIES = 20
 
 
 @dataclass(frozen=True)
-class Labelled:
-    """The rate of one group, or of several together: with labels, and as the judge alone has it (None without one)."""
+class Labelled(LabelledRate):
+    """The rate of one group, or of several together, with what each bin's people are.
 
-    rate: LabelledRate
-    judged: LabelledRate | None
-    n_labels: int
+    Parameters
+    ----------
+    seen, score : ndarray of shape (B,)
+        Labels without weights, and the judge's mean score; NaN where this is no probability.
+    """
+
+    seen: Floats
+    score: Floats
 
     @staticmethod
     def together(groups: Sequence[Labelled | str]) -> Labelled | str:
         """The rate of several groups, of whom some may have nobody who meets the condition; or why there is none."""
-        each = []
-        for one in groups:
-            if isinstance(one, str):
-                return one
-            each.append(one)
-        judged = [one.judged for one in each if one.judged is not None]
-        rate = _together([one.rate for one in each])
-        if np.isnan(rate.value):
-            return "undefined: no labelled person meets the condition"
-        known = len(judged) == len(each)
-        return Labelled(rate, _together(judged) if known else None, sum(one.n_labels for one in each))
+        each = [one for one in groups if isinstance(one, Labelled)]
+        if len(each) < len(groups):
+            return next(one for one in groups if isinstance(one, str))
+        people = np.asarray(sum(float(one.people) for one in each))
+        each = [replace(one, share=one.share * one.people / people) for one in each] if len(each) > 1 else each
+        bins = {field.name: np.concatenate([np.atleast_1d(getattr(one, field.name)) for one in each])
+                for field in fields(Labelled)}  # fmt: skip
+        pooled = Labelled(**{**bins, "people": people})
+        return "undefined: no labelled person meets the condition" if np.isnan(pooled.value) else pooled
 
-
-def _together(each: Sequence[LabelledRate]) -> LabelledRate:
-    if len(each) == 1:
-        return each[0]
-    people = np.array([float(one.people) for one in each])
-    share = [one.share * n / people.sum() for one, n in zip(each, people, strict=True)]
-    first, labels, roles = (
-        np.concatenate([getattr(one, name) for one in each]) for name in ("first", "labels", "roles")
-    )
-    return LabelledRate(first, labels, np.concatenate(share), roles, people.sum())
+    @property
+    def met(self) -> int:
+        """How many labels are of people who meet the condition."""
+        roles = self.roles[..., 1]
+        return round(float((self.needed * (roles[:, 0] * self.first + roles[:, 1] * (self.labels - self.first))).sum()))
 
 
 @dataclass(frozen=True)
@@ -67,20 +66,18 @@ class LabelledNull(core.NullDistribution):
 
     first: Labelled
     second: Labelled
-    effective: int
 
     def error(self, estimate: core.Estimate) -> float:
         """Return the standard error of the difference, or of the logarithm of the ratio."""
-        errors = [one.rate.variances[0] for one in (self.first, self.second)]
-        if self.question.disparity == "ratio":
-            with np.errstate(divide="ignore", invalid="ignore"):
-                errors = [v / one.rate.value**2 for v, one in zip(errors, (self.first, self.second), strict=True)]
-        total = float(np.sqrt(sum(errors)))
+        sides = (self.first, self.second)
+        ratio = self.question.disparity == "ratio"
+        with np.errstate(divide="ignore"):
+            total = float(np.sqrt(sum(one.variances[0] / (one.value**2 if ratio else 1.0) for one in sides)))
         return total if np.isfinite(total) else np.nan
 
     def n_effective(self, estimate: core.Estimate) -> int:
         """Return the number of labels of the group that meet the condition."""
-        return self.effective
+        return self.first.met
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """Return the disparities whose score statistic is not beyond critical values."""
@@ -98,7 +95,7 @@ class LabelledNull(core.NullDistribution):
 
 def sides_of(nulls: Sequence[LabelledNull]) -> LabelledRate:
     """The rates of several comparisons, (2, n)."""
-    return LabelledRate.stacked([null.first.rate for null in nulls], [null.second.rate for null in nulls])
+    return LabelledRate.stacked([null.first for null in nulls], [null.second for null in nulls])
 
 
 def measure_labelled(
@@ -316,12 +313,11 @@ def rate_of_group(
         different, place = np.unique(probability, return_inverse=True)
         weight = 1 / probability
         levels = place.reshape(-1) if len(different) <= PROBABILITIES else levels
-    bins, columns, n_labels = [], [], 0
+    bins = []
     for kind in np.unique(kinds):
         own = np.flatnonzero(kinds == kind)
         if (roles[kind, 0] == roles[kind, 1]).all():
-            bins.append((1.0, 1.0, len(own)))  # no label is needed
-            columns.append((kind, len(own), len(own)))
+            bins.append((kind, 1.0, 1.0, 0, 1.0, len(own)))  # no label is needed
             continue
         if not labelled[own].any():
             return "nobody is labelled among those with one of the predictions"
@@ -335,48 +331,44 @@ def rate_of_group(
                 here = rows[bin_of == number]
                 seen = here[labelled[here]]
                 effective = weight[seen].sum() ** 2 / (weight[seen] ** 2).sum()
-                n_labels += len(seen)
-                bins.append((effective * np.average(first[seen], weights=weight[seen]), effective, len(here)))
-                columns.append((kind, score[here].sum(), len(here)))
-    x, labels, people = np.array(bins).T
-    judged, n = (np.array(column, dtype=float) for column in list(zip(*columns, strict=True))[1:])
-    own_roles = roles[[kind for kind, *_ in columns]]
-    rate = LabelledRate(x, labels, people / people.sum(), own_roles, np.asarray(people.sum()))
-    return Labelled(rate, replace(rate, first=judged, labels=n) if known else None, n_labels)
+                mean = score[here].mean() if known else np.nan
+                x = effective * np.average(first[seen], weights=weight[seen])
+                bins.append((kind, x, effective, len(seen), mean, len(here)))
+    kind, x, n, seen, mean, people = np.array(bins, dtype=float).T
+    total = people.sum()
+    return Labelled(x, n, people / total, roles[kind.astype(np.intp)], np.asarray(total), seen, mean)
 
 
 def _about_labels(sample: LabelledSample, rate: Rate, groups: Sequence[Labelled | str]) -> Iterator[tuple[Any, ...]]:
     """How much the labels of each group are worth with the judge, and what the judge alone says."""
     for label, n, one in zip(sample.group_labels, sample.sizes[0].tolist(), groups, strict=True):
+        found: tuple[Any, ...] = (0, np.nan, 0, np.nan, np.nan)
         if isinstance(one, Labelled):
-            bins = int((one.rate.roles[:, 0] != one.rate.roles[:, 1]).any(axis=1).sum())
-            alone = np.nan if one.judged is None else float(one.judged.value)
-            found = (one.n_labels, float(one.rate.worth), bins, float(one.rate.value), alone)
-        else:
-            found = (0, np.nan, 0, np.nan, np.nan)
+            judged = float(one.rates(one.score))
+            found = (int(one.seen.sum()), float(one.worth), int(one.needed.sum()), float(one.value), judged)
         yield (rate.name, label, n, *found)
 
 
 def _measured(design: Design, rate: Rate, groups: Sequence[Labelled | str]) -> core.Measurement:
     question, sizes = design.question(rate), design.sample.sizes[0]
     compared, excluded = [], []
-    effective = [round(_met(one)) if isinstance(one, Labelled) else 0 for one in groups]
+    effective = [0 if isinstance(one, str) else one.met for one in groups]
     for contrast, other in design.contrasts:
         own, rest = groups_of(len(sizes), contrast)
-        sides = [Labelled.together([groups[place] for place in np.flatnonzero(side)]) for side in (own, rest)]
+        sides = [Labelled.together([groups[place] for place in np.flatnonzero(side).tolist()]) for side in (own, rest)]
         reasons = [one for one in sides if isinstance(one, str)]
         if reasons:
             excluded.append(design.left_out(rate.name, contrast, other, reasons[0], effective[contrast.first]))
             continue
         first, second = (one for one in sides if isinstance(one, Labelled))
-        values = float(first.rate.value), float(second.rate.value)
+        values = float(first.value), float(second.value)
         disparity = float(disparity_of(np.asarray(values[0]), np.asarray(values[1]), question.disparity))
         estimated = design.estimate(
             rate.name, contrast, other, values, disparity, disparity_bounds((0.0, 1.0), question.disparity),
             hypothesis=design.hypothesis(question, contrast, design.what_is_equal(rate, question, scored=False), []),
             undefined="both values are 0" if np.isnan(disparity) else "",
         )  # fmt: skip
-        compared.append((estimated, LabelledNull(question, first, second, effective[contrast.first])))
+        compared.append((estimated, LabelledNull(question, first, second)))
     evidence = _evidence(question, [null for _, null in compared])
     comparisons = [
         core.Comparison(estimate, null, replace(own, standard_error=null.error(estimate)))
@@ -387,25 +379,15 @@ def _measured(design: Design, rate: Rate, groups: Sequence[Labelled | str]) -> c
     )
 
 
-def _met(one: Labelled) -> float:
-    """How many labels are of people who meet the condition."""
-    rate = one.rate
-    conditions = rate.roles[:, :, 1]
-    needed = (rate.roles[:, 0] != rate.roles[:, 1]).any(axis=1)
-    met = conditions[:, 0] * rate.first + conditions[:, 1] * (rate.labels - rate.first)
-    return float(met[needed].sum())
-
-
 def _group_values(groups: Sequence[Labelled | str], effective: Sequence[int], settings: Settings) -> core.GroupValues:
     z, _ = quantiles("two-sided", settings.alpha)
-    rates = {place: one.rate for place, one in enumerate(groups)
-             if isinstance(one, Labelled) and not np.isnan(one.rate.value)}  # fmt: skip
+    rates = {place: one for place, one in enumerate(groups) if isinstance(one, Labelled) and not np.isnan(one.value)}
     each, columns = LabelledRate.stacked(list(rates.values()))[0], np.full((4, 1, len(groups)), np.nan)
     columns[:, 0, list(rates)] = each.value, np.sqrt(each.variances[0]), *each.limits(float(z))
     return core.GroupValues(np.array([effective]), *columns)
 
 
-def _evidence(question: core.Question, nulls: Sequence[LabelledNull]) -> list[core.Evidence]:
+def _evidence(question: Question, nulls: Sequence[LabelledNull]) -> list[core.Evidence]:
     """The score tests at equality, or at the margin; without standard errors."""
     sides = sides_of(nulls)
     tested = [(disparity_statistic(sides, edge, question.disparity), side) for edge, side in question.tests]
@@ -420,25 +402,24 @@ def _evidence(question: core.Question, nulls: Sequence[LabelledNull]) -> list[co
     return out
 
 
-def judge_columns(findings: Sequence[core.Finding]) -> Mapping[str, Sequence[Any]]:
+def judge_columns(findings: Sequence[core.Finding]) -> Mapping[str, Any]:
     """What the judge alone says of each comparison, how far that is from the estimate, and whether it is right.
 
     The last is a question about the people at hand, whose shares in bins are known.
     """
-    estimates, nulls = zip(*((one.estimate, one.null) for one in findings), strict=True)
+    nulls = [cast("LabelledNull", one.null) for one in findings]
     kind, sides = nulls[0].question.disparity, sides_of(nulls)
-    judged = [[np.nan if one.judged is None else float(one.judged.value) for one in (null.first, null.second)]
-              for null in nulls]  # fmt: skip
-    alone = disparity_of(*np.array(judged).T, kind)
+    first, second = (np.array([one.rates(one.score) for one in side])
+                     for side in zip(*((null.first, null.second) for null in nulls), strict=True))  # fmt: skip
+    alone = disparity_of(first, second, kind)
     known = np.isfinite(alone)
-    z = disparity_statistic(replace(sides, people=np.full(sides.people.shape, np.inf)), np.where(known, alone, 1.0), kind)
-    disparities = np.array([one.disparity for one in estimates])
+    at_hand = replace(sides, people=np.full_like(sides.people, np.inf))
+    z = disparity_statistic(at_hand, np.where(known, alone, 0.0), kind)
+    names = ("metric", "group", "other", "disparity")
+    own: dict[str, Any] = {name: [getattr(one.estimate, name) for one in findings] for name in names}
     return {
-        "metric": [one.metric for one in estimates],
-        "group": [one.group for one in estimates],
-        "other": [one.other for one in estimates],
-        "disparity": disparities,
+        **own,
         "disparity_judge": alone,
-        "bias": np.where(known, alone - disparities, np.nan),
-        "p_value": [np.exp(normal_log_p(float(own), "two-sided")) if has else np.nan for own, has in zip(z, known)],
+        "bias": np.where(known, alone - np.array(own["disparity"]), np.nan),
+        "p_value": np.where(known, 2 * ndtr(-np.abs(z)), np.nan),
     }

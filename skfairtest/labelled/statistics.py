@@ -80,7 +80,8 @@ class LabelledRate:
             counts[:, place, : rate.share.size] = rate.first, rate.labels, rate.share
             roles[place, : rate.share.size] = rate.roles
         people = np.array([float(rate.people) for rate in each]).reshape(shape)
-        return LabelledRate(*counts.reshape(3, *shape, bins), roles.reshape(*shape, bins, 2, 2), people)
+        first, labels, share = counts.reshape(3, *shape, bins)
+        return LabelledRate(first, labels, share, roles.reshape(*shape, bins, 2, 2), people)
 
     def _sums(self, p: Floats) -> tuple[Floats, Floats]:
         """The shares of everybody who show the event, and who meet the condition, where bins have rates p."""
@@ -88,12 +89,16 @@ class LabelledRate:
         total = (self.share[..., None] * expected).sum(axis=-2)
         return total[..., 0], total[..., 1]
 
+    def rates(self, p: Floats) -> Floats:
+        """The rates where bins have rates p; NaN where nobody meets the condition."""
+        event, condition = self._sums(p)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(condition > 0, event / condition, np.nan)
+
     @cached_property
     def value(self) -> Floats:
         """The rate; NaN where nobody is estimated to meet the condition."""
-        event, condition = self._sums(self.first / self.labels)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(condition > 0, event / condition, np.nan)
+        return self.rates(self.first / self.labels)
 
     def _form(self, t: Floats) -> tuple[Floats, Floats, Floats]:
         """What rates of bins are multiplied by at rates t (...,), roles (..., B, 2) and the constant (...,)."""
@@ -193,7 +198,7 @@ def _most_likely(slope: Floats, constant: Floats, first: Floats, labels: Floats)
     return np.clip(p, 0.0, 1.0), sign * c
 
 
-def disparity_statistic(sides: LabelledRate, edge: Floats, disparity: str) -> Floats:
+def disparity_statistic(sides: LabelledRate, edge: Floats | float, disparity: str) -> Floats:
     """The statistics of differences or ratios of two rates (2, ...), standard normal where the edge is the truth."""
     ratio = disparity == "ratio"
     edge = edge + np.zeros(sides.people.shape[1:])
@@ -214,7 +219,7 @@ def disparity_statistic(sides: LabelledRate, edge: Floats, disparity: str) -> Fl
     # The log likelihood rises up to the most likely t, which is between both sides' own, and then falls.
     t = _root(rises, start, start + width)
     distance = first - edge * second if ratio else first - second - edge
-    return np.where(np.abs(distance) < 1e-13, 0.0, np.sign(distance) * np.sqrt(at(t)[0].sum(axis=0)))
+    return np.asarray(np.where(np.abs(distance) < 1e-13, 0.0, np.sign(distance) * np.sqrt(at(t)[0].sum(axis=0))))
 
 
 def disparity_limits(sides: LabelledRate, disparity: str, z: Floats) -> Floats:
@@ -229,7 +234,7 @@ def disparity_limits(sides: LabelledRate, disparity: str, z: Floats) -> Floats:
         return np.maximum(z - np.abs(statistic), -50.0)
 
     found = _root(within, start, ends)
-    return np.where(found == np.pi / 2, np.inf, np.tan(found)) if ratio else found
+    return np.asarray(np.where(found == np.pi / 2, np.inf, np.tan(found))) if ratio else found
 
 
 def _root(function: Callable[[Floats], Floats], start: Floats, stop: Floats) -> Floats:
