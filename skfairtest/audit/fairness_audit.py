@@ -38,7 +38,7 @@ from skfairtest.labelled.people import LabelledSample
 from skfairtest.labelled.report import worth_sentence
 from skfairtest.metrics import Metric, resolve_metrics, standard_metrics
 from skfairtest.paired.fairness import PairedFairnessTest
-from skfairtest.readers import classes_of, is_label, one_column
+from skfairtest.readers import classes_of, is_label
 from skfairtest.report.wording import check_words
 from skfairtest.subgroups.fairness import SubgroupScan
 from skfairtest.tables import Sample
@@ -253,6 +253,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     rest of age_cat = Less than 25         0.62         0.51    False
     """
 
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"y_judge": True, "label_probability": True}
     _models: ClassVar[tuple[str, ...]] = ("estimator", "baseline")
     _of: ClassVar[str] = "metrics"
     _scores_are_predictions: ClassVar[bool] = False
@@ -311,6 +312,57 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        control_features: Any = None,
+        sample_weight: Any = None,
+        clusters: Any = None,
+        y_judge: Any = None,
+        label_probability: Any = None,
+        predict_params: dict[str, Any] | None = None,
+    ) -> Self:
+        """Predict with the estimator and audit its predictions.
+
+        Parameters
+        ----------
+        X : array-like
+            The features that the estimator predicts from; with ``estimator=None`` the predictions, of shape
+            (n_samples,).
+        y : array-like of shape (n_samples,), optional
+            True labels; None where the metrics need none.
+        sensitive_features : array-like, frame, mapping, or names of columns of `X`
+            The groups: one or several columns of length n_samples.
+        control_features : array-like, frame, mapping, or names of columns of `X`, optional
+            Strata within which groups are compared.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weight of each person, at least 0.
+        clusters : array-like of shape (n_samples,), optional
+            Who belongs together, as in `FairnessTest.fit`.
+        y_judge, label_probability : array-like of shape (n_samples,), or name of a column of `X`, optional
+            As in `from_predictions`, where not everybody has a true label (NaN or None in `y`).
+        predict_params : dict, optional
+            Further arguments of the estimator's ``predict``, as in `FairnessTest.fit`.
+
+        Returns
+        -------
+        self
+            The fitted audit.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or an input is not usable; the message names it, what was found and what to do.
+        NotFittedError
+            If the estimator is a scikit-learn estimator that is not fitted.
+        """
+        columns = {"sensitive_features": sensitive_features, "control_features": control_features}
+        columns |= {"sample_weight": sample_weight, "clusters": clusters, "y_judge": y_judge}
+        return self._fit(Inputs.of_fit(X, y, predict_params, **columns, label_probability=label_probability))
 
     def _fit(self, inputs: Inputs) -> Self:
         """Audit what a fit is given; with `individual`, `scan` and `baseline` also by these."""
@@ -407,11 +459,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
                 "X is where a scan looks up its features: pass scan=SubgroupScan(features=...), or no X"
             )
         columns = {"sensitive_features": sensitive_features, "control_features": control_features}
-        few = {"y_judge": y_judge, "label_probability": label_probability}
-        few = {name: one_column(values) for name, values in few.items() if values is not None}
-        people = {**columns, "sample_weight": sample_weight, "clusters": clusters, **few}
+        people = {**columns, "sample_weight": sample_weight, "clusters": clusters, "y_judge": y_judge}
+        people["label_probability"] = label_probability
         audit = cls._of_predictions(y_true, y_pred, y_score, people, params)
-        audit._trace(*few)
         scan = audit._scan(seed=audit.record_.parameters["random_state"], has_truth=y_true is not None)
         if scan is not None:
             found = scan.from_predictions(y_true, y_pred, y_score=y_score, X=X, **columns, **scan.get_params())
@@ -437,9 +487,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         columns = dict(inputs.columns)
         judge, probability = columns.pop("y_judge", None), columns.pop("label_probability", None)
         if judge is None and probability is None and self.labelled is None:
-            return super()._sample(inputs, y_pred, y_score)
+            return super()._sample(replace(inputs, columns=columns), y_pred, y_score)
         refused = [name for name, values in columns.items() if name != "sensitive_features" and values is not None]
-        refused += [name for name in ("scan", "baseline", "impact") if getattr(self, name)]
+        refused += [name for name in ("individual", "scan", "baseline", "impact") if getattr(self, name)]
         refused += [] if is_label(self.missing, "raise") else ["missing"]
         refused += [] if self.disparity in ("difference", "ratio") else ["disparity"]
         compared = {"compare": self.compare, "compare_intersections": self.compare_intersections}

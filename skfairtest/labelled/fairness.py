@@ -18,7 +18,7 @@ from skfairtest.labelled.measure import judge_columns, measure_labelled
 from skfairtest.labelled.people import LabelledSample
 from skfairtest.labelled.report import labelled_document, worth_sentence
 from skfairtest.metrics import Metric
-from skfairtest.readers import classes_of, in_memory, one_column
+from skfairtest.readers import classes_of
 from skfairtest.report.document import Block
 from skfairtest.tables import Sample
 
@@ -299,9 +299,7 @@ class LabelledFairnessTest(FairnessTest):
         ...
         skfairtest._utils.errors.ParameterError: y_true is missing for 2 of 4 people, and nothing says how the others...
         """
-        columns = {"sensitive_features": sensitive_features}
-        for name, values in (("y_judge", y_judge), ("label_probability", label_probability)):
-            columns[name] = one_column(in_memory(values))
+        columns = {"sensitive_features": sensitive_features, "y_judge": y_judge, "label_probability": label_probability}
         return cls._of_predictions(y_true, y_pred, y_score, columns, params)
 
     def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:

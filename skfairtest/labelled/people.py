@@ -10,7 +10,7 @@ import numpy as np
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats
-from skfairtest.readers import Column, Numbers, as_numbers, check_same_people, read_column, read_values
+from skfairtest.readers import Column, Numbers, as_numbers, check_same_people, one_column, read_column, read_values
 from skfairtest.tables import Sample
 
 
@@ -44,6 +44,7 @@ class LabelledSample(Sample):
             If labels are missing and nothing says how the others were chosen, or what says it cannot be.
         """
         truth = read_column(y_true, "y_true", missing=True)
+        judge, label_probability = one_column(judge), one_column(label_probability)
         labelled = truth.codes >= 0
         if not labelled.any():
             raise ParameterError(

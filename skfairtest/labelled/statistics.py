@@ -214,7 +214,7 @@ def disparity_statistic(sides: LabelledRate, edge: Floats | float, disparity: st
 
     def rises(t: Floats) -> Floats:  # of one bin each, and an edge of 0, a straight line
         up, down = at(t)[1]
-        return (up * (edge if ratio else 1.0) + down) * (t - low) * (high - t)
+        return np.asarray((up * (edge if ratio else 1.0) + down) * (t - low) * (high - t))
 
     # The log likelihood rises up to the most likely t, which is between both sides' own, and then falls.
     t = _root(rises, start, start + width)
@@ -231,7 +231,7 @@ def disparity_limits(sides: LabelledRate, disparity: str, z: Floats) -> Floats:
     def within(place: Floats) -> Floats:
         # What is infinite near the end is large for the steps towards the root.
         statistic = disparity_statistic(sides[:, None], np.tan(place) if ratio else place, disparity)
-        return np.maximum(z - np.abs(statistic), -50.0)
+        return np.asarray(np.maximum(z - np.abs(statistic), -50.0))
 
     found = _root(within, start, ends)
     return np.asarray(np.where(found == np.pi / 2, np.inf, np.tan(found))) if ratio else found

@@ -139,6 +139,19 @@ def test_three_groups_and_the_rest():
     assert run(sensitive_features=groups, reference_group="c").comparisons_["other"].tolist() == ["c", "c"]
 
 
+def test_the_rest_may_hold_a_group_in_which_nobody_meets_the_condition():
+    """Nobody of group c is predicted positive, so that its people add nothing to the precision of the rest."""
+    groups, pred = np.where(np.arange(N) % 5 == 0, "c", GROUP), np.where(np.arange(N) % 5 == 0, 0.0, PRED)
+    with pytest.warns(UndefinedMetricWarning, match="no labelled person meets the condition"):
+        test = run(y_pred=pred, sensitive_features=groups, compare="to_rest", disparity="ratio", metric="precision")
+    assert test.comparisons_["group"].tolist() == ["a", "b"]
+    values = test.by_group_["value"]
+    assert np.isnan(values["c"])
+    assert test.comparisons_["disparity"].tolist() == pytest.approx(
+        [values["a"] / values["b"], values["b"] / values["a"]]
+    )
+
+
 @pytest.mark.parametrize("disparity", ["difference", "ratio"])
 def test_intervals_are_the_disparities_that_are_not_rejected(disparity):
     for end, alternative in zip(run(disparity=disparity).confidence_interval_, ("greater", "less"), strict=True):
