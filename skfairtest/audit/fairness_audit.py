@@ -33,7 +33,7 @@ from skfairtest.comparisons.people import FROM_TABLE, GroupsTest, Inputs
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.unknown import with_unknown
 from skfairtest.individual import IndividualFairnessTest
-from skfairtest.labelled.measure import measure_all
+from skfairtest.labelled.measure import label_columns, with_few_labels
 from skfairtest.labelled.people import LabelledSample
 from skfairtest.labelled.report import worth_sentence
 from skfairtest.metrics import Metric, resolve_metrics, standard_metrics
@@ -648,20 +648,20 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         questions = [enough_draws(own, planned) for own in questions]
         measured: list[Measured] = []
         worth: list[str] = []
-        not_compared = list(without)
+        not_compared, tested, few = list(without), list(metrics), isinstance(sample, LabelledSample)
+        if few:
+            tested, untested = with_few_labels(metrics)
+            not_compared += [(name, "it has no test where few people have a label") for name in untested]
         missing: GroupsMissing | None = None
         whole = sample.with_unknown()
         with progress("audit", len(asked), bool(settings.verbose)) as advance:
             for names, people, own in zip(asked, samples, questions, strict=True):
                 try:
                     sets = sets_of(whole, people)
-                    question = (metrics, own, self.pos_label, classes, seed, sets)
-                    if isinstance(people, LabelledSample):
-                        found, labels, left_out = measure_all(people, *question)
-                        not_compared += [one for one in left_out if one not in not_compared]
-                        worth.append(worth_sentence(frame_of(labels), labels["metric"][0]))
-                    else:
-                        found = with_unknown(measure(people, *question))
+                    found = with_unknown(measure(people, tested, own, self.pos_label, classes, seed, sets))
+                    if few:
+                        labels = frame_of(label_columns(found))
+                        worth.append(worth_sentence(labels, labels["metric"][0]))
                     measured.append(found)
                 except GroupsMissing as error:  # another grouping may still be comparable
                     not_compared.append((" x ".join(names), str(error)))

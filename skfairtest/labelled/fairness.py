@@ -11,10 +11,11 @@ from skfairtest._utils.checks import check_choice
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import judge
 from skfairtest.comparisons.frames import frame_of
+from skfairtest.comparisons.measure import measure
 from skfairtest.comparisons.people import Inputs
 from skfairtest.comparisons.settings import Settings
 from skfairtest.group.fairness import FairnessTest
-from skfairtest.labelled.measure import judge_columns, measure_labelled
+from skfairtest.labelled.measure import FewLabels, judge_columns, label_columns, with_few_labels
 from skfairtest.labelled.people import LabelledSample
 from skfairtest.labelled.report import labelled_document, worth_sentence
 from skfairtest.metrics import Metric
@@ -312,8 +313,12 @@ class LabelledFairnessTest(FairnessTest):
     def _compare(self, sample: Sample, settings: Settings, metrics: list[Metric], seed: Any) -> Result:
         assert isinstance(sample, LabelledSample)
         assert sample.labelled is not None
-        measured, labels = measure_labelled(sample, metrics, settings, self.pos_label, classes_of(self.estimator))
-        self.labels_ = frame_of(labels)
+        few, without = with_few_labels(metrics)
+        without += [metric.name for metric in few if not isinstance(metric, FewLabels)]
+        if without:
+            with_few_labels([metric for metric in metrics if metric.name in without])  # which raises
+        measured = measure(sample, few, settings, self.pos_label, classes_of(self.estimator), seed)
+        self.labels_ = frame_of(label_columns(measured))
         (result,) = judge([measured], settings)
         self.judge_ = partial(frame_of, judge_columns(result.findings))
         return super()._compare(sample, settings, metrics, seed) if sample.labelled.all() else result

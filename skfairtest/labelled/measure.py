@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self, cast
 
@@ -12,8 +12,8 @@ from scipy.special import ndtr
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Positions
 from skfairtest.comparisons import core
-from skfairtest.comparisons.contrasts import Design, contrasts_of, disparity_bounds, groups_of, kept_groups, numbers_of
-from skfairtest.comparisons.measure import measure, positive_label
+from skfairtest.comparisons.contrasts import Design, disparity_bounds, groups_of
+from skfairtest.comparisons.measure import measure_metric
 from skfairtest.comparisons.resample import orient
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.margin import normal_log_p
@@ -98,119 +98,40 @@ def sides_of(nulls: Sequence[LabelledNull]) -> LabelledRate:
     return LabelledRate.stacked([null.first for null in nulls], [null.second for null in nulls])
 
 
-def measure_labelled(
-    sample: LabelledSample,
-    metrics: Sequence[Metric],
-    settings: Settings,
-    pos_label: Any,
-    classes: tuple[Any, ...] | None,
-    sets: Sequence[int] | None = None,
-) -> tuple[core.Measured, dict[str, list[Any]]]:
-    """Estimate rates and compare them.
+@dataclass(frozen=True)
+class FewLabels(Rate):
+    """A rate of people of whom only some have the label that it needs."""
 
-    Parameters
-    ----------
-    sample : LabelledSample
-        People, with the columns that the metrics read.
-    metrics : sequence of Rate
-        What is compared.
-    settings : Settings
-        How.
-    pos_label, classes, sets
-        As in `measure`.
 
-    Returns
-    -------
-    measured : Measured
-        The comparisons.
-    labels : dict of str to list
-        Columns about the labels and the judge, a row for each metric and group.
+@dataclass(frozen=True)
+class LabelledMeasurement(core.Measurement):
+    """What few labels say of a rate, with the rate of each group, or why it has none."""
+
+    groups: tuple[Labelled | str, ...] = ()
+
+
+def with_few_labels(metrics: Sequence[Metric]) -> tuple[list[Metric], list[str]]:
+    """Metrics of which those that need labels have few, and the names of those that have no test then.
 
     Raises
     ------
     ParameterError
-        If a metric is no rate, or one that needs no labels.
+        If no metric is a rate that needs labels.
     """
-    rates = [metric for metric in metrics if isinstance(metric, Rate) and metric.value is None]
+    found: list[Metric] = []
     for metric in metrics:
-        if metric not in rates:
-            raise ParameterError(
-                f"metric={metric.name!r} has no test with few labels: use rates, such as 'true_positive_rate', "
-                "'precision', 'accuracy' or 'jaccard' (of which F1 is a function)"
-            )
         if "y_true" not in metric.reads:
-            raise ParameterError(f"metric={metric.name!r} needs no true labels: use FairnessTest")
-    excluded: list[core.Exclusion] = []
-    positive = positive_label(sample, metrics, pos_label, classes)
-    kept = kept_groups(sample, excluded, settings, len(rates))
-    contrasts = tuple(contrasts_of(sample, kept, settings, excluded, len(rates)))
-    numbers = tuple(numbers_of(len(sample.groups)) if sets is None else sets)
-    design = Design(sample, settings, tuple(kept), contrasts, positive, pos_label, numbers)
-    by_metric, rows = {}, []
-    for rate in rates:
-        groups = labelled_rates(sample, rate, positive)
-        by_metric[rate.name] = _measured(design, rate, groups)
-        rows += list(_about_labels(sample, rate, groups))
-    comparisons = tuple(comparison for rate in rates for comparison in by_metric[rate.name].comparisons)
-    excluded += [exclusion for measurement in by_metric.values() for exclusion in measurement.excluded]
-    blocks = {rate.name: number for number, rate in enumerate(rates)}
-    names = ("metric", "group", "n", "labels", "worth", "bins", "value", "value_judge")
-    return (
-        core.Measured(settings, comparisons, tuple(excluded), blocks, sample, tuple(metrics), positive, by_metric),
-        {name: [row[place] for row in rows] for place, name in enumerate(names)},
-    )
-
-
-def measure_all(
-    sample: LabelledSample,
-    metrics: Sequence[Metric],
-    settings: Settings,
-    pos_label: Any,
-    classes: tuple[Any, ...] | None,
-    random_state: Any,
-    sets: Sequence[int],
-) -> tuple[core.Measured, dict[str, list[Any]], list[tuple[str, str]]]:
-    """Compare every metric of an audit: rates that need labels with these, others as those of everybody.
-
-    Returns
-    -------
-    measured, labels
-        As of `measure_labelled`.
-    without : list of (str, str)
-        Metrics that are left out, with the reason.
-    """
-    few = [metric for metric in metrics if "y_true" in metric.reads]
-    rates = [metric for metric in few if isinstance(metric, Rate) and metric.value is None]
-    without = [(metric.name, "it has no test where few people have a label") for metric in few if metric not in rates]
-    if not rates:
+            found.append(metric)
+        elif isinstance(metric, Rate) and metric.value is None:
+            found.append(FewLabels(**{field.name: getattr(metric, field.name) for field in fields(Rate)}))
+    if not any(isinstance(metric, FewLabels) for metric in found):
         names = ", ".join(metric.name for metric in metrics)
         raise ParameterError(
-            f"y_judge and labelled are for rates that need true labels, and metrics={names} holds none: leave them "
-            "out, or add rates"
+            f"metric={names} has no test with few labels: use rates that need labels, such as 'true_positive_rate', "
+            "'precision', 'accuracy' or 'jaccard' (of which F1 is a function), and FairnessTest for what needs none"
         )
-    first, labels = measure_labelled(sample, rates, settings, pos_label, classes, sets)
-    others = [metric for metric in metrics if metric not in few]
-    if not others:
-        return first, labels, without
-    second = measure(sample, others, settings, pos_label, classes, random_state, sets)
-    # Groups that are left out are so in both.
-    shared = {(e.group, e.other, e.stratum): e.comparisons for e in second.excluded if e.metric is None}
-    excluded = [
-        e if e.metric is not None else replace(e, comparisons=e.comparisons + shared[e.group, e.other, e.stratum])
-        for e in first.excluded
-    ]
-    return (
-        replace(
-            first,
-            comparisons=(*second.comparisons, *first.comparisons),
-            excluded=(*excluded, *(e for e in second.excluded if e.metric is not None)),
-            blocks={**second.blocks, **{name: len(others) + block for name, block in first.blocks.items()}},
-            metrics=(*others, *rates),
-            by_metric={**second.by_metric, **first.by_metric},
-        ),
-        labels,
-        without,
-    )
+    names_found = {metric.name for metric in found}
+    return found, [metric.name for metric in metrics if metric.name not in names_found]
 
 
 def labelled_rates(sample: LabelledSample, rate: Rate, positive: Any) -> list[Labelled | str]:
@@ -339,17 +260,27 @@ def rate_of_group(
     return Labelled(x, n, people / total, roles[kind.astype(np.intp)], np.asarray(total), seen, mean)
 
 
-def _about_labels(sample: LabelledSample, rate: Rate, groups: Sequence[Labelled | str]) -> Iterator[tuple[Any, ...]]:
-    """How much the labels of each group are worth with the judge, and what the judge alone says."""
-    for label, n, one in zip(sample.group_labels, sample.sizes[0].tolist(), groups, strict=True):
-        found: tuple[Any, ...] = (0, np.nan, 0, np.nan, np.nan)
-        if isinstance(one, Labelled):
-            judged = float(one.rates(one.score))
-            found = (int(one.seen.sum()), float(one.worth), int(one.needed.sum()), float(one.value), judged)
-        yield (rate.name, label, n, *found)
+def label_columns(measured: core.Measured) -> dict[str, list[Any]]:
+    """How much the labels of each group are worth with the judge, and what the judge alone says, by rate and group."""
+    assert measured.sample is not None
+    names, rows = ("metric", "group", "n", "labels", "worth", "bins", "value", "value_judge"), []
+    people = list(zip(measured.sample.group_labels, measured.sample.sizes[0].tolist(), strict=True))
+    few = {rate: made for rate, made in measured.by_metric.items() if isinstance(made, LabelledMeasurement)}
+    for rate, made in few.items():
+        for (label, n), one in zip(people, made.groups, strict=True):
+            found: tuple[Any, ...] = (0, np.nan, 0, np.nan, np.nan)
+            if isinstance(one, Labelled):
+                judged = float(one.rates(one.score))
+                found = (int(one.seen.sum()), float(one.worth), int(one.needed.sum()), float(one.value), judged)
+            rows.append((rate, label, n, *found))
+    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
 
-def _measured(design: Design, rate: Rate, groups: Sequence[Labelled | str]) -> core.Measurement:
+@measure_metric.register(FewLabels)
+def _(rate: FewLabels, design: Design, *_: Any) -> core.Measurement:
+    sample = design.sample
+    assert isinstance(sample, LabelledSample)
+    groups = labelled_rates(sample, rate, design.pos_label)
     question, sizes = design.question(rate), design.sample.sizes[0]
     compared, excluded = [], []
     effective = [0 if isinstance(one, str) else one.met for one in groups]
@@ -374,9 +305,8 @@ def _measured(design: Design, rate: Rate, groups: Sequence[Labelled | str]) -> c
         core.Comparison(estimate, null, replace(own, standard_error=null.error(estimate)))
         for (estimate, null), own in zip(compared, evidence, strict=True)
     ]
-    return core.Measurement(
-        tuple(comparisons), tuple(excluded), _group_values(groups, effective, design.settings), "score"
-    )
+    by_group = _group_values(groups, effective, design.settings)
+    return LabelledMeasurement(tuple(comparisons), tuple(excluded), by_group, "score", groups=tuple(groups))
 
 
 def _group_values(groups: Sequence[Labelled | str], effective: Sequence[int], settings: Settings) -> core.GroupValues:
