@@ -23,7 +23,7 @@ from skfairtest.inference.score import score_at
 from skfairtest.inference.unconditional import unconditional_log_p
 from skfairtest.labelled.measure import rate_of_group
 from skfairtest.labelled.plan import SUREST, shared_out
-from skfairtest.labelled.statistics import LabelledRate, bins_of, disparity_limits, disparity_statistic
+from skfairtest.labelled.statistics import LabelledRate, bins_of, disparity_limits, disparity_statistic, log_tails
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results" / "labelled.json"
 WHAT = "size, coverage, power and width of tests with few labels and a judge; see benchmarks/labelled.py"
@@ -83,6 +83,13 @@ def powered(sums, n):
     return y + power * (everybody - f), (w - 2 * power * c + power**2 * v) / (n - 1) + power**2 * spread / PEOPLE
 
 
+def rejected(rates):
+    """Whether the test rejects: both the score statistic and labels drawn with the most likely rates."""
+    found = np.abs(disparity_statistic(rates, 0.0, "difference")) > Z
+    found[found] = log_tails(rates[:, found], 0.0, "difference", "two-sided") <= np.log(LEVEL)
+    return found
+
+
 def boschloo(x1, x2, n):
     """Whether labels alone reject, by the test of `FairnessTest`."""
     pairs, place = np.unique(np.stack([x1, x2], axis=1).astype(np.int64), axis=0, return_inverse=True)
@@ -102,9 +109,9 @@ def simulated(judge, how, rate, n, data_sets):
         rates = LabelledRate.stacked(*([one for one, _ in side] for side in sets))
         sums = [np.array([own for _, own in side]) for side in sets]
         truth = np.full(data_sets, rate - other)
-        reject = covers = np.abs(disparity_statistic(rates, 0.0, "difference"))
-        if other != rate:
-            covers = np.abs(disparity_statistic(rates, truth, "difference"))
+        reject = rejected(rates)
+        # An interval holds equality where that is not rejected.
+        covers = ~reject if other == rate else np.abs(disparity_statistic(rates, truth, "difference")) <= Z
         (m1, v1), (m2, v2) = (powered(own, n) for own in sums)
         with np.errstate(invalid="ignore", divide="ignore"):
             error = np.sqrt(v1 + v2)
@@ -112,17 +119,18 @@ def simulated(judge, how, rate, n, data_sets):
         x1, x2 = (own[:, 0] for own in sums)
         if other == rate:
             some = slice(WIDTHS)
-            own = np.diff(disparity_limits(rates[:, some], "difference", Z), axis=0)
+            own = disparity_limits(rates[:, some], "difference", Z)
+            own = np.where(reject[some], own, [np.minimum(own[0], 0), np.maximum(own[1], 0)])
             low, high = miettinen_nurminen(x1[some], n, x2[some], n, Z)
             found = {
-                "size": (reject > Z).mean(), "coverage": (covers <= Z).mean(), "width": own.mean(),
+                "size": reject.mean(), "coverage": covers.mean(), "width": (own[1] - own[0]).mean(),
                 "width_alone": (high - low).mean(), "width_ppi": (2 * Z * error[some]).mean(),
                 "coverage_alone": (np.abs(score_at(x1, n, x2, n, 0.0)[0]) <= Z).mean(),
                 "coverage_ppi": 1 - by_power[1].mean(),
             }  # fmt: skip
         else:
             found |= {
-                "power": (reject > Z).mean(), "coverage_of_difference": (covers <= Z).mean(),
+                "power": reject.mean(), "coverage_of_difference": covers.mean(),
                 "power_alone": boschloo(x1, x2, n).mean(), "coverage_ppi_of_difference": 1 - by_power[1].mean(),
             }  # fmt: skip
     cell = {"judge": judge, "labels_drawn": how, "rate": rate, "labels": n, "data_sets": data_sets}

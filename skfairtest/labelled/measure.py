@@ -19,7 +19,7 @@ from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.rates import Question, disparity_of, quantiles
 from skfairtest.labelled.people import LabelledSample
-from skfairtest.labelled.statistics import LabelledRate, bins_of, disparity_limits, disparity_statistic
+from skfairtest.labelled.statistics import LabelledRate, bins_of, disparity_limits, disparity_statistic, log_tails
 from skfairtest.metrics import Metric, Rate
 from skfairtest.readers import Column, as_numbers, is_label
 
@@ -318,17 +318,20 @@ def _group_values(groups: Sequence[Labelled | str], effective: Sequence[int], se
 
 
 def _evidence(question: Question, nulls: Sequence[LabelledNull]) -> list[core.Evidence]:
-    """The score tests at equality, or at the margin; without standard errors."""
-    sides = sides_of(nulls)
-    tested = [(disparity_statistic(sides, edge, question.disparity), side) for edge, side in question.tests]
+    """The tests at equality, or at the margin; without standard errors."""
+    sides, tested = sides_of(nulls), []
+    for edge, side in question.tests:
+        z = disparity_statistic(sides, edge, question.disparity)
+        tested.append((z, log_tails(sides, edge, question.disparity, side), side))
     choose = max if question.alternative == "equivalence" else min
     tails = 2 if len(tested) == 2 and question.alternative == "two-sided" else 1
     out = []
     for place in range(len(nulls)):
-        found = [(normal_log_p(float(z[place]), side), float(z[place]), side) for z, side in tested]
-        log_p, z, side = choose(found, key=lambda test: test[0])
+        found = [(max(normal_log_p(float(z[place]), side), float(tail[place])), float(z[place]), side)
+                 for z, tail, side in tested]  # fmt: skip
+        log_p, own, side = choose(found, key=lambda test: test[0])
         log_p = min(0.0, log_p + float(np.log(tails)))
-        out.append(core.Evidence(log_p, "score", z, np.nan, orient(z, side), n_tails=tails))
+        out.append(core.Evidence(log_p, "score", own, np.nan, orient(own, side), n_tails=tails))
     return out
 
 

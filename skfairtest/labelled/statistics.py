@@ -37,10 +37,13 @@ from typing import Any
 import numpy as np
 
 from skfairtest._utils.typing import Booleans, Floats, Positions
+from skfairtest.inference._discrete import binomial_log_pmf
 
 #: A bin expects so many labels at least; below so many labels there are two bins, above that one for every so many, and
 #: so many at the most. Scores are first rounded to so many quantiles.
 EXPECTED, PER_BIN, MOST_BINS, QUANTILES = 3, 30, 6, 100
+#: Places on either side of 0 of the grid on which sums of labels are, and a probability that is left out of these.
+GRID, _RARE = 8192, 1e-18
 #: Steps towards the most likely rates, how near 0 the form is then, in shares of its terms, and what rounding adds.
 _STEPS, _ENOUGH, _NEAR = 100, 1e-12, 1e-9
 
@@ -200,6 +203,13 @@ def _most_likely(slope: Floats, constant: Floats, first: Floats, labels: Floats)
 
 def disparity_statistic(sides: LabelledRate, edge: Floats | float, disparity: str) -> Floats:
     """The statistics of differences or ratios of two rates (2, ...), standard normal where the edge is the truth."""
+    (first, second), squares = sides.value, sides.at(_likely_values(sides, edge, disparity))[0].sum(axis=0)
+    distance = first - edge * second if disparity == "ratio" else first - second - edge
+    return np.asarray(np.where(np.abs(distance) < 1e-13, 0.0, np.sign(distance) * np.sqrt(squares)))
+
+
+def _likely_values(sides: LabelledRate, edge: Floats | float, disparity: str) -> Floats:
+    """The most likely values of both sides at an edge, (2, ...)."""
     ratio = disparity == "ratio"
     edge = edge + np.zeros(sides.people.shape[1:])
     low, high = (0.0, 1 / np.maximum(edge, 1.0)) if ratio else (np.maximum(0.0, -edge), np.minimum(1.0, 1 - edge))
@@ -209,17 +219,44 @@ def disparity_statistic(sides: LabelledRate, edge: Floats | float, disparity: st
     other = np.clip(second, low, high)
     start, width = np.minimum(own, other), np.abs(own - other)
 
-    def at(t: Floats) -> tuple[Floats, Floats]:
-        return sides.at(np.stack([edge * t if ratio else t + edge, t]))
+    def both(t: Floats) -> Floats:
+        return np.stack([edge * t if ratio else t + edge, t])
 
     def rises(t: Floats) -> Floats:  # of one bin each, and an edge of 0, a straight line
-        up, down = at(t)[1]
+        up, down = sides.at(both(t))[1]
         return np.asarray((up * (edge if ratio else 1.0) + down) * (t - low) * (high - t))
 
     # The log likelihood rises up to the most likely t, which is between both sides' own, and then falls.
-    t = _root(rises, start, start + width)
-    distance = first - edge * second if ratio else first - second - edge
-    return np.asarray(np.where(np.abs(distance) < 1e-13, 0.0, np.sign(distance) * np.sqrt(at(t)[0].sum(axis=0))))
+    return both(_root(rises, start, start + width))
+
+
+def log_tails(sides: LabelledRate, edge: float, disparity: str, alternative: str) -> Floats:
+    """Log probabilities of a distance from the edge as large as the data's, at the most likely rates, (n,).
+
+    Labels are binomial in each bin, and shares are those of the people at hand. Sums of them are rounded to places of a
+    grid, where what may be as far away as the data counts.
+    """
+    slope, *_, constant = sides._form(_likely_values(sides, edge, disparity))
+    p, _ = _most_likely(slope, constant, sides.first, sides.labels)
+    weight = slope / sides.labels / sides._sums(p)[1][..., None]
+    weight[1] *= -edge if disparity == "ratio" else -1.0
+    away = (weight * (sides.first - sides.labels * p)).sum(axis=(0, -1))
+    out = np.zeros(len(away))
+    for place, distance in enumerate(away.tolist()):
+        bins = []
+        for w, n, rate in zip(*(each[:, place].ravel() for each in (weight, sides.labels.round(), p)), strict=True):
+            mass = np.exp(binomial_log_pmf(np.arange(n + 1), n, rate))
+            seen = np.flatnonzero(mass > _RARE)
+            bins.append((w * (seen - n * rate), mass[seen]))
+        step = max(sum(np.ptp(each) for each, _ in bins) / (GRID - len(bins)), _RARE)
+        spectrum = np.ones(GRID + 1, dtype=complex)
+        for each, mass in bins:
+            spectrum *= np.fft.rfft(np.bincount(np.rint(each / step).astype(np.int64) % (2 * GRID), mass, 2 * GRID))
+        far, near = np.fft.fftfreq(2 * GRID, 1 / (2 * GRID * step)), (len(bins) + 1) / 2 * step
+        beyond = {"greater": far >= distance - near, "less": far <= distance + near}
+        tail = np.fft.irfft(spectrum)[beyond.get(alternative, np.abs(far) >= np.abs(distance) - near)].sum()
+        out[place] = np.log(np.clip(tail, np.finfo(float).tiny, 1.0))
+    return out
 
 
 def disparity_limits(sides: LabelledRate, disparity: str, z: Floats) -> Floats:

@@ -10,9 +10,11 @@ from skfairtest.labelled.statistics import (
     EXPECTED,
     MOST_BINS,
     LabelledRate,
+    _most_likely,
     bins_of,
     disparity_limits,
     disparity_statistic,
+    log_tails,
 )
 
 EVENT, GIVEN, OUTSIDE = (1.0, 1.0), (0.0, 1.0), (0.0, 0.0)
@@ -136,6 +138,50 @@ def test_sizes_are_right_when_every_outcome_of_few_labels_is_enumerated():
         law = [binom.pmf(x, n, p).prod(axis=1) for p in (p1, p2)]
         assert share @ p1 == pytest.approx(share @ p2, abs=1e-3)
         assert (law[0][first] * law[1][second])[rejected].sum() <= 0.055
+
+
+@pytest.mark.parametrize("roles", [[(EVENT, GIVEN)] * 2, [(EVENT, OUTSIDE), (GIVEN, OUTSIDE)]])
+@pytest.mark.parametrize(("disparity", "edge"), [("difference", 0.0), ("difference", 0.1), ("ratio", 0.8)])
+def test_tails_are_those_of_enumerated_labels(roles, disparity, edge):
+    """Every number of labels in four bins, with SciPy's binomial probabilities at the most likely rates."""
+    first, second = side([7, 3], [12, 6], [0.7, 0.3], roles), side([9, 6], [20, 8], [0.6, 0.4], roles)
+    sides = LabelledRate.stacked([first], [second])
+    grid = np.linspace(0, 1, 200001)[1:-1]
+    values = np.stack([edge * grid if disparity == "ratio" else grid + edge, grid])
+    values = values[:, (values[0] > 0) & (values[0] < 1)]
+    up, down = first.at(values[0])[1], second.at(values[1])[1]
+    best = np.abs(up * (edge if disparity == "ratio" else 1) + down).argmin()
+    away, law = [], []
+    for one, value, sign in zip(
+        (first, second), values[:, best], (1, -edge if disparity == "ratio" else -1), strict=True
+    ):
+        slope, _, constant = one._form(value)
+        p = _most_likely(slope, constant, one.first, one.labels)[0]
+        x = np.stack(np.meshgrid(*[np.arange(n + 1) for n in one.labels], indexing="ij"), axis=-1).reshape(-1, 2)
+        away.append(sign * (slope * (x / one.labels - p)).sum(axis=1) / one._sums(p)[1])
+        law.append(binom.pmf(x, one.labels, p).prod(axis=1))
+        own = (x == one.first).all(axis=1)
+        away[-1] = np.append(away[-1], away[-1][own])
+    data = away[0][-1] + away[1][-1]
+    every, probable = away[0][:-1, None] + away[1][:-1], law[0][:, None] * law[1]
+    for alternative, beyond in (
+        ("two-sided", np.abs(every) >= abs(data) - 1e-4),
+        ("greater", every >= data - 1e-4),
+        ("less", every <= data + 1e-4),
+    ):
+        found = float(np.exp(log_tails(sides, edge, disparity, alternative)[0]))
+        assert found == pytest.approx(probable[beyond].sum(), rel=2e-3)
+
+
+def test_one_error_of_a_few_labels_is_not_beyond_chance_where_errors_are_rare():
+    """The normal p-value of one event in 26 against 2 in 500 is .026, and the probability of an event in 26 is .14."""
+    first, second = side(1, 26, 1.0), side(2, 500, 1.0)
+    assert 2 * norm.sf(statistic(first, second, 0.0)) < 0.03
+    sides, common = LabelledRate.stacked([first], [second]), 3 / 526
+    x1, x2 = np.arange(27)[:, None], np.arange(501)
+    beyond = np.abs(x1 / 26 - x2 / 500) >= 1 / 26 - 2 / 500 - 1e-9
+    expected = (binom.pmf(x1, 26, common) * binom.pmf(x2, 500, common))[beyond].sum()
+    assert np.exp(log_tails(sides, 0.0, "difference", "two-sided"))[0] == pytest.approx(expected, rel=1e-3)
 
 
 def test_bins_depend_on_scores_and_on_how_many_labels_there_are():
