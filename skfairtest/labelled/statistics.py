@@ -231,10 +231,9 @@ def _likely_values(sides: LabelledRate, edge: Floats | float, disparity: str) ->
 
 
 def log_tails(sides: LabelledRate, edge: float, disparity: str, alternative: str) -> Floats:
-    """Log probabilities of a distance from the edge as large as the data's, at the most likely rates, (n,).
+    """Log mid-p-values of distances from the edge, if rates are the most likely ones there, (n,).
 
-    Labels are binomial in each bin, and shares are those of the people at hand. Sums of them are rounded to places of a
-    grid, where what may be as far away as the data counts.
+    Labels are binomial in each bin, and shares are those of the people at hand. Sums are rounded to places of a grid.
     """
     slope, *_, constant = sides._form(_likely_values(sides, edge, disparity))
     p, _ = _most_likely(slope, constant, sides.first, sides.labels)
@@ -253,8 +252,9 @@ def log_tails(sides: LabelledRate, edge: float, disparity: str, alternative: str
         for each, mass in bins:
             spectrum *= np.fft.rfft(np.bincount(np.rint(each / step).astype(np.int64) % (2 * GRID), mass, 2 * GRID))
         far, near = np.fft.fftfreq(2 * GRID, 1 / (2 * GRID * step)), (len(bins) + 1) / 2 * step
-        beyond = {"greater": far >= distance - near, "less": far <= distance + near}
-        tail = np.fft.irfft(spectrum)[beyond.get(alternative, np.abs(far) >= np.abs(distance) - near)].sum()
+        signed = {"greater": far - distance, "less": distance - far}
+        beyond, mass = signed.get(alternative, np.abs(far) - abs(distance)), np.fft.irfft(spectrum)
+        tail = mass[beyond > near].sum() + mass[np.abs(beyond) <= near].sum() / 2
         out[place] = np.log(np.clip(tail, np.finfo(float).tiny, 1.0))
     return out
 
