@@ -24,7 +24,7 @@ from skfairtest.audit._questions import asked_of, enough_draws, groupings, how_m
 from skfairtest.audit._record import record_of
 from skfairtest.audit._reported import ReportedAudit
 from skfairtest.audit.impact_record import ImpactRecord
-from skfairtest.audit.provenance import provenance_of
+from skfairtest.audit.provenance import FEW_LABELS, provenance_of
 from skfairtest.comparisons.core import Measured
 from skfairtest.comparisons.engine import judge, settings_of
 from skfairtest.comparisons.frames import frame_of
@@ -485,8 +485,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
 
     def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
         columns = dict(inputs.columns)
-        judge, probability = columns.pop("y_judge", None), columns.pop("label_probability", None)
-        if judge is None and probability is None and self.labelled is None:
+        few = {name: columns.pop(name, None) for name in FEW_LABELS}
+        if self.labelled is None and all(values is None for values in few.values()):
             return super()._sample(replace(inputs, columns=columns), y_pred, y_score)
         refused = [name for name, values in columns.items() if name != "sensitive_features" and values is not None]
         refused += [name for name in ("individual", "scan", "baseline", "impact") if getattr(self, name)]
@@ -498,7 +498,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             raise ParameterError(
                 f"{refused[0]} was given, and where few people have a label audits are without it: leave it out"
             )
-        return LabelledSample.read(inputs.y, y_pred, columns["sensitive_features"], judge, probability, self.labelled)
+        return LabelledSample.read(inputs.y, y_pred, self.labelled, sensitive_features=inputs.groups, **few)
 
     def _trace(self, *columns: str) -> None:
         """Say in the record with what else the audit was called."""

@@ -15,7 +15,7 @@ from skfairtest.comparisons.measure import measure
 from skfairtest.comparisons.people import Inputs
 from skfairtest.comparisons.settings import Settings
 from skfairtest.group.fairness import FairnessTest
-from skfairtest.labelled.measure import FewLabels, judge_columns, label_columns, with_few_labels
+from skfairtest.labelled.measure import judge_columns, label_columns, with_few_labels
 from skfairtest.labelled.people import LabelledSample
 from skfairtest.labelled.report import labelled_document, worth_sentence
 from skfairtest.metrics import Metric
@@ -304,19 +304,11 @@ class LabelledFairnessTest(FairnessTest):
         return cls._of_predictions(y_true, y_pred, y_score, columns, params)
 
     def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
-        columns = inputs.columns
-        return LabelledSample.read(
-            inputs.y, y_pred, columns["sensitive_features"], columns.get("y_judge"), columns.get("label_probability"),
-            self.labelled,
-        )  # fmt: skip
+        return LabelledSample.read(inputs.y, y_pred, self.labelled, **inputs.columns)
 
     def _compare(self, sample: Sample, settings: Settings, metrics: list[Metric], seed: Any) -> Result:
         assert isinstance(sample, LabelledSample)
-        assert sample.labelled is not None
-        few, without = with_few_labels(metrics)
-        without += [metric.name for metric in few if not isinstance(metric, FewLabels)]
-        if without:
-            with_few_labels([metric for metric in metrics if metric.name in without])  # which raises
+        few = [with_few_labels([metric])[0][0] for metric in metrics]  # each of them, or an error
         measured = measure(sample, few, settings, self.pos_label, classes_of(self.estimator), seed)
         self.labels_ = frame_of(label_columns(measured))
         (result,) = judge([measured], settings)
@@ -328,9 +320,8 @@ class LabelledFairnessTest(FairnessTest):
     ) -> Self:
         super()._fit_sample(sample, settings, metrics, seed, subject)
         self.within_ = None
-        self._setup = replace(
-            self._setup, unknown=worth_sentence(self.labels_, self.comparisons_["metric"].iloc[self._leading])
-        )
+        worth = worth_sentence(self.labels_, self.comparisons_["metric"].iloc[self._leading])
+        self._setup = replace(self._setup, unknown=worth)
         return self
 
     def _blocks(self) -> list[Block]:

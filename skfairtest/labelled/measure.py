@@ -69,10 +69,10 @@ class LabelledNull(core.NullDistribution):
 
     def error(self, estimate: core.Estimate) -> float:
         """Return the standard error of the difference, or of the logarithm of the ratio."""
-        sides = (self.first, self.second)
         ratio = self.question.disparity == "ratio"
         with np.errstate(divide="ignore"):
-            total = float(np.sqrt(sum(one.variances[0] / (one.value**2 if ratio else 1.0) for one in sides)))
+            parts = [one.variances[0] / (one.value**2 if ratio else 1) for one in (self.first, self.second)]
+        total = float(np.sqrt(sum(parts)))
         return total if np.isfinite(total) else np.nan
 
     def n_effective(self, estimate: core.Estimate) -> int:
@@ -130,14 +130,12 @@ def with_few_labels(metrics: Sequence[Metric]) -> tuple[list[Metric], list[str]]
             f"metric={names} has no test with few labels: use rates that need labels, such as 'true_positive_rate', "
             "'precision', 'accuracy' or 'jaccard' (of which F1 is a function), and FairnessTest for what needs none"
         )
-    names_found = {metric.name for metric in found}
-    return found, [metric.name for metric in metrics if metric.name not in names_found]
+    return found, [metric.name for metric in metrics if metric.name not in {one.name for one in found}]
 
 
 def labelled_rates(sample: LabelledSample, rate: Rate, positive: Any) -> list[Labelled | str]:
     """The rate of each group, or why it has none."""
     first, score, kinds, roles = people_in_roles(sample, rate, positive)
-    assert sample.labelled is not None
     probability = sample.label_probability
     known = sample.judge is not None and score.min() >= 0 and score.max() <= 1
     out: list[Labelled | str] = []
@@ -209,8 +207,7 @@ def _oriented(score: Floats | None, rate: Rate, yes: np.ndarray, is_first: np.nd
             f"y_judge holds scores of the positive label, and metric={rate.name!r} asks for more than two labels: pass "
             "guessed labels"
         )
-    within = score.min() >= 0 and score.max() <= 1
-    turned = (1.0 if within else score.min() + score.max()) - score
+    turned = (1.0 if score.min() >= 0 and score.max() <= 1 else score.min() + score.max()) - score
     return np.where(positive[:, None], score, turned)
 
 
@@ -262,12 +259,12 @@ def rate_of_group(
 
 def label_columns(measured: core.Measured) -> dict[str, list[Any]]:
     """How much the labels of each group are worth with the judge, and what the judge alone says, by rate and group."""
-    assert measured.sample is not None
+    sample = measured.sample
+    assert sample is not None
     names, rows = ("metric", "group", "n", "labels", "worth", "bins", "value", "value_judge"), []
-    people = list(zip(measured.sample.group_labels, measured.sample.sizes[0].tolist(), strict=True))
     few = {rate: made for rate, made in measured.by_metric.items() if isinstance(made, LabelledMeasurement)}
     for rate, made in few.items():
-        for (label, n), one in zip(people, made.groups, strict=True):
+        for label, n, one in zip(sample.group_labels, sample.sizes[0].tolist(), made.groups, strict=True):
             found: tuple[Any, ...] = (0, np.nan, 0, np.nan, np.nan)
             if isinstance(one, Labelled):
                 judged = float(one.rates(one.score))

@@ -217,7 +217,6 @@ def _likely_values(sides: LabelledRate, edge: Floats | float, disparity: str) ->
     with np.errstate(divide="ignore", invalid="ignore"):
         own = np.clip(np.fmin(first / edge, high) if ratio else first - edge, low, high)
     other = np.clip(second, low, high)
-    start, width = np.minimum(own, other), np.abs(own - other)
 
     def both(t: Floats) -> Floats:
         return np.stack([edge * t if ratio else t + edge, t])
@@ -227,7 +226,7 @@ def _likely_values(sides: LabelledRate, edge: Floats | float, disparity: str) ->
         return np.asarray((up * (edge if ratio else 1.0) + down) * (t - low) * (high - t))
 
     # The log likelihood rises up to the most likely t, which is between both sides' own, and then falls.
-    return both(_root(rises, start, start + width))
+    return both(_root(rises, np.minimum(own, other), np.maximum(own, other)))
 
 
 def log_tails(sides: LabelledRate, edge: float, disparity: str, alternative: str) -> Floats:
