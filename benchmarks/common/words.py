@@ -467,6 +467,18 @@ LABELLED = (
     "listed have not been run."
 )
 
+LABELLED_EXACT = (
+    "Enumerated by `python -m benchmarks.labelled_exact`, stored in `benchmarks/results/{file}`: with 5, 10 or 20 "
+    "labels in each group and known shares of the judge's bins, every outcome has a probability, and nothing is drawn. "
+    "*Size* is the largest one over a grid of rates of the bins at which the groups' rates are equal; *power* is that "
+    "at the rates in the table. Two exact tests were tried: their p-values are the largest probability, over that "
+    "grid, of a score statistic as far from 0 (*largest over rates*), or of a probability of that at the most likely "
+    "rates which is as small (*of likely rates*). Sizes of both are at most {exact}; that of `LabelledFairnessTest` is "
+    "{ten} with 10 labels and {twenty} with 20. {power} With 5 labels there is one bin, and all tests are the same. "
+    "*Neither is built in*: what they add with 10 labels they take with 20, they are exact only if shares are known "
+    "without error, and one comparison takes up to some seconds."
+)
+
 AUDIT = (
     "Measured by `python -m benchmarks.audit`, stored in `benchmarks/results/{file}`: how often an audit of three "
     "sensitive features and all their crossings, by the standard metrics, reports even one false positive. *One "

@@ -112,7 +112,9 @@ class LabelledFairnessTest(FairnessTest):
     such as the true positive rate, S1 / (S1 + S0) of two such sums over bins of those predicted positive and negative.
     The statistic is that of a linear form of independent rates, with the variance at the rates that are most likely if
     the null hypothesis is true (with one bin, it is close to Miettinen and Nurminen's); intervals are the disparities
-    that it does not reject. The variance counts that shares are those of a sample of a population. Bins depend on the
+    that it does not reject, and equality where the test does not. The variance counts that shares are those of a sample
+    of a population. The p-value is the larger of the normal one and a mid-p-value, of labels that are binomial in each
+    bin with the most likely rates: it decides where events are rare and one side has few labels. Bins depend on the
     judge's scores and on how many labels there are, never on what these are: two below 90 labels of a group, up to six
     beyond, with at least three expected labels in each.
 
