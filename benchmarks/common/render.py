@@ -583,6 +583,8 @@ def few_labels(folder):
 def exact_labels(folder):
     """Show the figures of `benchmarks.labelled_exact`."""
     path = folder / "labelled_exact.json"
+    if not path.exists():
+        return []
     cells = json.loads(path.read_text())["cells"]
     tests = {"test": "the test", "normal": "normal", "largest over rates": "largest over rates",
              "of likely rates": "of likely rates", "labels alone": "labels alone"}  # fmt: skip

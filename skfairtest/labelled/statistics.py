@@ -35,9 +35,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.stats import binom
 
 from skfairtest._utils.typing import Booleans, Floats, Positions
-from skfairtest.inference._discrete import binomial_log_pmf
 
 #: A bin expects so many labels at least; below so many labels there are two bins, above that one for every so many, and
 #: so many at the most. Scores are first rounded to so many quantiles.
@@ -243,7 +243,7 @@ def log_tails(sides: LabelledRate, edge: float, disparity: str, alternative: str
     for place, distance in enumerate(away.tolist()):
         bins = []
         for w, n, rate in zip(*(each[:, place].ravel() for each in (weight, sides.labels.round(), p)), strict=True):
-            mass = np.exp(binomial_log_pmf(np.arange(n + 1), n, rate))
+            mass = binom.pmf(np.arange(n + 1), n, rate)
             seen = np.flatnonzero(mass > _RARE)
             bins.append((w * (seen - n * rate), mass[seen]))
         step = max(sum(np.ptp(each) for each, _ in bins) / (GRID - len(bins)), _RARE)
