@@ -361,8 +361,10 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             If the estimator is a scikit-learn estimator that is not fitted.
         """
         columns = {"sensitive_features": sensitive_features, "control_features": control_features}
-        columns |= {"sample_weight": sample_weight, "clusters": clusters, "y_judge": y_judge}
-        return self._fit(Inputs.of_fit(X, y, predict_params, **columns, label_probability=label_probability))
+        columns |= {"sample_weight": sample_weight, "clusters": clusters}
+        few = {"y_judge": y_judge, "label_probability": label_probability}
+        columns |= {name: values for name, values in few.items() if values is not None}
+        return self._fit(Inputs.of_fit(X, y, predict_params, **columns))
 
     def _fit(self, inputs: Inputs) -> Self:
         """Audit what a fit is given; with `individual`, `scan` and `baseline` also by these."""
