@@ -310,7 +310,7 @@ class Audits(Kind):
     labels = ("y_true", "y_pred")
     frames = ("comparisons_", "by_group_", "excluded_", "summary_")
     values = ("p_value_", "rejected_", "concern_", "n_samples_")
-    requests = ("sensitive_features", "control_features", "sample_weight", "clusters")
+    requests = (*Groups.requests, "y_judge", "label_probability")
     nonsense = {"metrics": "nonsense", "margin": "wide"}
 
     def arguments(self, case, data, put):
