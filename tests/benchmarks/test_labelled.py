@@ -17,7 +17,10 @@ def test_sizes_coverages_widths_and_powers_are_what_is_promised():
     random = [cell for cell in STORED if cell["labels_drawn"] == "at random"]
     assert {cell["judge"] for cell in random} == set(labelled.JUDGES)
     assert {(cell["labels"], cell["rate"]) for cell in random if cell["judge"] == "good"} >= {(40, 0.1), (100, 0.1)}
-    assert min(cell["data_sets"] for cell in STORED if cell["labels"] == 20 and cell in random) >= 2000
+    assert {(cell["labels_drawn"], cell["labels"]) for cell in STORED} == {
+        (how, n) for how in labelled.DRAWN for n in labelled.LABELS
+    }
+    assert min(cell["data_sets"] for cell in STORED) >= labelled.DATA_SETS
 
 
 def test_prediction_powered_inference_misses_more_where_labels_are_few():
