@@ -456,15 +456,15 @@ ADJUSTED = (
 
 LABELLED = (
     "Measured by `python -m benchmarks.labelled`, stored in `benchmarks/results/{file}`: `LabelledFairnessTest` at "
-    "{level}, of the difference of two groups of 1,000 people, of whom 20 to 300 in each have a true label. Judges are "
-    "right for half of the people (useless), for 93% (good), for 93% of one group and half of the other, for 7% "
+    "{level}, of the difference of two groups of 1,000 people, of whom 20 to 300 in each have a true label. Judges "
+    "are right for half of the people (useless), for 93% (good), for 93% of one group and half of the other, for 7% "
     "(inverted), or give scores that are right about who is more probable and wrong about how probable "
     "(miscalibrated). Size and coverage are of equal rates *of the population*, with {counts} data sets a cell; the "
     "coverage of a difference of 20 points stands in parentheses. *PPI++* is prediction-powered inference with power "
-    "tuning, and *labels alone* are Miettinen and Nurminen's limits and Boschloo's test, in the same data sets. Widths are "
-    "averages of 200 data sets; power is that of finding 20 points. Figures beyond 3 Monte-Carlo errors are bold. "
-    "Where labels are drawn by a plan, labels alone are no random sample, and are not shown. Cells that are not "
-    "listed have not been run."
+    "tuning, and *labels alone* are Miettinen and Nurminen's limits and Boschloo's test, in the same data sets. "
+    "Widths are averages of 200 data sets; power is that of finding 20 points. Figures beyond 3 Monte-Carlo errors "
+    "are bold. Where labels are drawn by a plan, labels alone are no random sample, and are not shown. Cells that are"
+    " not listed have not been run."
 )
 
 LABELLED_EXACT = (
