@@ -4,8 +4,8 @@ Two groups of 1,000 people, of whom 20 to 300 in each group have a true label; a
 useless (right for half), good (right for 93%), good in one group only, inverted (wrong for 93%), or scores that are
 right about who is more probable and wrong about how probable (miscalibrated). Labels are drawn at random, or by the
 plan of `label_plan`. The disparity is a difference of rates of the population. In the same data sets: labels alone
-(Boschloo's test, Miettinen and Nurminen's limits) and prediction-powered inference with power tuning (PPI++). People
-are put into bins by the function that the estimator calls. Stored in benchmarks/results/labelled.json.
+(Boschloo's test, Miettinen and Nurminen's limits) and prediction-powered inference with power tuning (PPI++). Bins,
+statistics and limits are those of the functions that the estimator calls. Stored in benchmarks/results/labelled.json.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from skfairtest.inference.score import score_at
 from skfairtest.inference.unconditional import unconditional_log_p
 from skfairtest.labelled.measure import rate_of_group
 from skfairtest.labelled.plan import SUREST, shared_out
-from skfairtest.labelled.statistics import LabelledRate, bins_of, disparity_statistic
+from skfairtest.labelled.statistics import LabelledRate, bins_of, disparity_limits, disparity_statistic, log_tails
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results" / "labelled.json"
 WHAT = "size, coverage, power and width of tests with few labels and a judge; see benchmarks/labelled.py"
@@ -66,7 +66,7 @@ def data_set(judge, how, group, rate, n, rng):
     y, score = person(judge, group, rate, rng)
     labelled, probability = drawn(how, score, n, rng)
     kinds = np.zeros(PEOPLE, dtype=np.intp)
-    found = rate_of_group(y.astype(float), score, kinds, ROLES, labelled, probability, known=True).rate
+    found = rate_of_group(y.astype(float), score, kinds, ROLES, labelled, probability, known=True)
     weight = np.ones(labelled.sum()) if probability is None else 1 / probability[labelled]
     weight = weight / weight.sum()
     f, e = score[labelled], y[labelled].astype(float)
@@ -83,28 +83,11 @@ def powered(sums, n):
     return y + power * (everybody - f), (w - 2 * power * c + power**2 * v) / (n - 1) + power**2 * spread / PEOPLE
 
 
-def stacked(rates):
-    """Rates of data sets with as many bins as the longest; others have bins without people."""
-    bins = max(rate.share.size for rate in rates)
-    arrays = np.zeros((3, len(rates), bins))
-    arrays[1] = 1e-9
-    for place, rate in enumerate(rates):
-        for array, own in zip(arrays, (rate.first, rate.labels, rate.share), strict=True):
-            array[place, : own.size] = own
-    return LabelledRate(*arrays, np.repeat(ROLES, bins, axis=0), np.full(len(rates), float(PEOPLE)))
-
-
-def limits(first, second):
-    """Both limits of each data set by bisection."""
-    ends = []
-    for end in (-1.0, 1.0):
-        inside, outside = first.value - second.value, np.full(len(first.value), end)
-        for _ in range(11):
-            middle = (inside + outside) / 2
-            covered = np.abs(disparity_statistic(first, second, middle, "difference", rounds=2)) <= Z
-            inside, outside = np.where(covered, middle, inside), np.where(covered, outside, middle)
-        ends.append((inside + outside) / 2)
-    return ends[1] - ends[0]
+def rejected(rates):
+    """Whether the test rejects: both the score statistic and labels drawn with the most likely rates."""
+    found = np.abs(disparity_statistic(rates, 0.0, "difference")) > Z
+    found[found] = log_tails(rates[:, found], 0.0, "difference", "two-sided") <= np.log(LEVEL)
+    return found
 
 
 def boschloo(x1, x2, n):
@@ -123,12 +106,12 @@ def simulated(judge, how, rate, n, data_sets):
             [data_set(judge, how, group, value, n, rng) for _ in range(data_sets)]
             for group, value in ((0, rate), (1, other))
         ]
-        first, second = (stacked([one for one, _ in side]) for side in sets)
+        rates = LabelledRate.stacked(*([one for one, _ in side] for side in sets))
         sums = [np.array([own for _, own in side]) for side in sets]
         truth = np.full(data_sets, rate - other)
-        reject = covers = np.abs(disparity_statistic(first, second, 0 * truth, "difference", rounds=2))
-        if other != rate:
-            covers = np.abs(disparity_statistic(first, second, truth, "difference", rounds=2))
+        reject = rejected(rates)
+        # An interval holds equality where that is not rejected.
+        covers = ~reject if other == rate else np.abs(disparity_statistic(rates, truth, "difference")) <= Z
         (m1, v1), (m2, v2) = (powered(own, n) for own in sums)
         with np.errstate(invalid="ignore", divide="ignore"):
             error = np.sqrt(v1 + v2)
@@ -136,18 +119,18 @@ def simulated(judge, how, rate, n, data_sets):
         x1, x2 = (own[:, 0] for own in sums)
         if other == rate:
             some = slice(WIDTHS)
-            own = [LabelledRate(one.first[some], one.labels[some], one.share[some], one.roles, one.people[some])
-                   for one in (first, second)]  # fmt: skip
+            own = disparity_limits(rates[:, some], "difference", Z)
+            own = np.where(reject[some], own, [np.minimum(own[0], 0), np.maximum(own[1], 0)])
             low, high = miettinen_nurminen(x1[some], n, x2[some], n, Z)
             found = {
-                "size": (reject > Z).mean(), "coverage": (covers <= Z).mean(), "width": limits(*own).mean(),
+                "size": reject.mean(), "coverage": covers.mean(), "width": (own[1] - own[0]).mean(),
                 "width_alone": (high - low).mean(), "width_ppi": (2 * Z * error[some]).mean(),
                 "coverage_alone": (np.abs(score_at(x1, n, x2, n, 0.0)[0]) <= Z).mean(),
                 "coverage_ppi": 1 - by_power[1].mean(),
             }  # fmt: skip
         else:
             found |= {
-                "power": (reject > Z).mean(), "coverage_of_difference": (covers <= Z).mean(),
+                "power": reject.mean(), "coverage_of_difference": covers.mean(),
                 "power_alone": boschloo(x1, x2, n).mean(), "coverage_ppi_of_difference": 1 - by_power[1].mean(),
             }  # fmt: skip
     cell = {"judge": judge, "labels_drawn": how, "rate": rate, "labels": n, "data_sets": data_sets}

@@ -310,7 +310,7 @@ class Audits(Kind):
     labels = ("y_true", "y_pred")
     frames = ("comparisons_", "by_group_", "excluded_", "summary_")
     values = ("p_value_", "rejected_", "concern_", "n_samples_")
-    requests = ("sensitive_features", "control_features", "sample_weight", "clusters")
+    requests = (*Groups.requests, "y_judge", "label_probability")
     nonsense = {"metrics": "nonsense", "margin": "wide"}
 
     def arguments(self, case, data, put):
@@ -764,7 +764,7 @@ CASES = [
     Case(UNCERTAIN, "likelihood", {"metric": "accuracy", "estimate": "likelihood", **FEW}, exact=False),
     Case(UNCERTAIN, "equivalence", {"margin": 0.2, "alternative": "equivalence", **FEW}, exact=False),
     Case(FEW_LABELS, "accuracy", {"metric": "accuracy"}),
-    Case(FEW_LABELS, "ratio", {"metric": "accuracy", "disparity": "ratio"}),
+    Case(FEW_LABELS, "ratio to the rest", {"metric": "precision", "disparity": "ratio", "compare": "to_rest"}),
     Case(FEW_LABELS, "equivalence", {"margin": 0.5, "alternative": "equivalence", "metric": "accuracy"}),
     Case(PAIRS, "precision to the rest", {"metric": "precision", "compare": "to_rest", **FEW}, exact=False),
     Case(PAIRS, "to the rest", {"metric": "accuracy", "compare": "to_rest", "adjust": "bonferroni"}),

@@ -41,6 +41,7 @@ from benchmarks.common.words import (
     INTERVALS,
     INTRODUCTION,
     LABELLED,
+    LABELLED_EXACT,
     LIMITS,
     METHODS,
     MID_P,
@@ -579,6 +580,44 @@ def few_labels(folder):
     return out
 
 
+def exact_labels(folder):
+    """Show the figures of `benchmarks.labelled_exact`."""
+    path = folder / "labelled_exact.json"
+    if not path.exists():
+        return []
+    cells = json.loads(path.read_text())["cells"]
+    tests = {"test": "the test", "normal": "normal", "largest over rates": "largest over rates",
+             "of likely rates": "of likely rates", "labels alone": "labels alone"}  # fmt: skip
+
+    def of(n, test, what="size"):
+        return [cell[test][what] for cell in cells if sum(cell["labels"][0]) == n]
+
+    power = []
+    for n in (10, 20):
+        differences = [100 * (np.array(of(n, test, "power")) - of(n, "test", "power"))
+                       for test in ("largest over rates", "of likely rates")]  # fmt: skip
+        by = " and ".join(f"by {own.min():+.1f} to {own.max():+.1f} points ({own.mean():+.1f} on average)"
+                          for own in differences)  # fmt: skip
+        by = by.replace("+0.0", "0").replace("-0.0", "0")
+        power.append(f"With {n} labels their power differs from the test's {by}.")
+    exact = max(max(of(n, test)) for n in (10, 20) for test in ("largest over rates", "of likely rates"))
+    text = LABELLED_EXACT.format(
+        file=path.name, exact=number(exact), ten=number(max(of(10, "test"))), twenty=number(max(of(20, "test"))),
+        power=" ".join(power),
+    )  # fmt: skip
+    rows = [
+        [
+            cell["judge"],
+            " v ".join(map(number, cell["rates"])),
+            " v ".join(" + ".join(map(str, n)) for n in cell["labels"]),
+            *(f"{number(cell[test]['size'])} / {number(cell[test]['power'])}" for test in tests),
+        ]
+        for cell in cells
+    ]
+    head = ["judge", "rates", "labels in bins", *tests.values()]
+    return ["## Exact tests of very few labels", "", text, "", *folded("Size / power", head, rows, left=3)]
+
+
 def judged_text(cell, *, fair):
     """Size or power, and coverage; bold as on the rest of the page."""
     rejected, covered = cell["rejected"], cell["coverage"]
@@ -759,7 +798,7 @@ TOPICS = {
     "subgroups": ("Subgroups, and inequality of benefits", (), (scans, inequality)),
     "models": ("Selection, two models and streams", (), (model_selection, two_models, sequential)),
     "adjusted": ("Given covariates", (), (adjusted,)),
-    "labelled": ("Few labels", (), (few_labels,)),
+    "labelled": ("Few labels", (), (few_labels, exact_labels)),
     "individual": ("Individual fairness", (), (individual, individual_people, individual_evidence, adult_and_compas)),
 }  # fmt: skip
 

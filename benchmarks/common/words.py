@@ -456,15 +456,27 @@ ADJUSTED = (
 
 LABELLED = (
     "Measured by `python -m benchmarks.labelled`, stored in `benchmarks/results/{file}`: `LabelledFairnessTest` at "
-    "{level}, of the difference of two groups of 1,000 people, of whom 20 to 300 in each have a true label. Judges are "
-    "right for half of the people (useless), for 93% (good), for 93% of one group and half of the other, for 7% "
+    "{level}, of the difference of two groups of 1,000 people, of whom 20 to 300 in each have a true label. Judges "
+    "are right for half of the people (useless), for 93% (good), for 93% of one group and half of the other, for 7% "
     "(inverted), or give scores that are right about who is more probable and wrong about how probable "
-    "(miscalibrated). Size and coverage are of equal rates *of the population*, with {counts} data sets; the coverage "
-    "of a difference of 20 points stands in parentheses. *PPI++* is prediction-powered inference with power tuning, "
-    "and *labels alone* are Miettinen and Nurminen's limits and Boschloo's test, in the same data sets. Widths are "
-    "averages of 200 data sets; power is that of finding 20 points. Figures beyond 3 Monte-Carlo errors are bold. "
-    "Where labels are drawn by a plan, labels alone are no random sample, and are not shown. Cells that are not "
-    "listed have not been run."
+    "(miscalibrated). Size and coverage are of equal rates *of the population*, with {counts} data sets a cell; the "
+    "coverage of a difference of 20 points stands in parentheses. *PPI++* is prediction-powered inference with power "
+    "tuning, and *labels alone* are Miettinen and Nurminen's limits and Boschloo's test, in the same data sets. "
+    "Widths are averages of 200 data sets; power is that of finding 20 points. Figures beyond 3 Monte-Carlo errors "
+    "are bold. Where labels are drawn by a plan, labels alone are no random sample, and are not shown. Cells that are"
+    " not listed have not been run."
+)
+
+LABELLED_EXACT = (
+    "Enumerated by `python -m benchmarks.labelled_exact`, stored in `benchmarks/results/{file}`: with 5, 10 or 20 "
+    "labels in each group and known shares of the judge's bins, every outcome has a probability, and nothing is drawn. "
+    "*Size* is the largest one over a grid of rates of the bins at which the groups' rates are equal; *power* is that "
+    "at the rates in the table. Two exact tests were tried: their p-values are the largest probability, over that "
+    "grid, of a score statistic as far from 0 (*largest over rates*), or of a probability of that at the most likely "
+    "rates which is as small (*of likely rates*). Sizes of both are at most {exact}; that of `LabelledFairnessTest` is "
+    "{ten} with 10 labels and {twenty} with 20. {power} With 5 labels there is one bin, and all tests are the same. "
+    "*Neither is built in*: what they add with 10 labels they take with 20, they are exact only if shares are known "
+    "without error, and one comparison takes up to some seconds."
 )
 
 AUDIT = (

@@ -23,7 +23,7 @@ from skfairtest.audit._parts import baseline_record, check_counted, comparable, 
 from skfairtest.audit._questions import asked_of, enough_draws, groupings, how_many, kinds_of, sets_of
 from skfairtest.audit._reported import ReportedAudit, record_of
 from skfairtest.audit.impact_record import ImpactRecord
-from skfairtest.audit.provenance import provenance_of
+from skfairtest.audit.provenance import FEW_LABELS, provenance_of
 from skfairtest.comparisons.core import Measured
 from skfairtest.comparisons.engine import judge, settings_of
 from skfairtest.comparisons.frames import frame_of
@@ -32,12 +32,12 @@ from skfairtest.comparisons.people import FROM_TABLE, GroupsTest, Inputs
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.unknown import with_unknown
 from skfairtest.individual import IndividualFairnessTest
-from skfairtest.labelled.measure import measure_all
+from skfairtest.labelled.measure import label_columns, with_few_labels
 from skfairtest.labelled.people import LabelledSample
 from skfairtest.labelled.report import worth_sentence
 from skfairtest.metrics import Metric, resolve_metrics, standard_metrics
 from skfairtest.paired.fairness import PairedFairnessTest
-from skfairtest.readers import classes_of, is_label, one_column
+from skfairtest.readers import classes_of, is_label
 from skfairtest.report.wording import check_words
 from skfairtest.subgroups.fairness import SubgroupScan
 from skfairtest.tables import Sample
@@ -253,6 +253,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     rest of age_cat = Less than 25         0.62         0.51    False
     """
 
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"y_judge": True, "label_probability": True}
     _models: ClassVar[tuple[str, ...]] = ("estimator", "baseline")
     _of: ClassVar[str] = "metrics"
     _scores_are_predictions: ClassVar[bool] = False
@@ -282,6 +283,59 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     random_state: Any = None
     n_jobs: int | None = None
     verbose: int = 0
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        control_features: Any = None,
+        sample_weight: Any = None,
+        clusters: Any = None,
+        y_judge: Any = None,
+        label_probability: Any = None,
+        predict_params: dict[str, Any] | None = None,
+    ) -> Self:
+        """Predict with the estimator and audit its predictions.
+
+        Parameters
+        ----------
+        X : array-like
+            The features that the estimator predicts from; with ``estimator=None`` the predictions, of shape
+            (n_samples,).
+        y : array-like of shape (n_samples,), optional
+            True labels; None where the metrics need none.
+        sensitive_features : array-like, frame, mapping, or names of columns of `X`
+            The groups: one or several columns of length n_samples.
+        control_features : array-like, frame, mapping, or names of columns of `X`, optional
+            Strata within which groups are compared.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weight of each person, at least 0.
+        clusters : array-like of shape (n_samples,), optional
+            Who belongs together, as in `FairnessTest.fit`.
+        y_judge, label_probability : array-like of shape (n_samples,), or name of a column of `X`, optional
+            As in `from_predictions`, where not everybody has a true label (NaN or None in `y`).
+        predict_params : dict, optional
+            Further arguments of the estimator's ``predict``, as in `FairnessTest.fit`.
+
+        Returns
+        -------
+        self
+            The fitted audit.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or an input is not usable; the message names it, what was found and what to do.
+        NotFittedError
+            If the estimator is a scikit-learn estimator that is not fitted.
+        """
+        columns = {"sensitive_features": sensitive_features, "control_features": control_features}
+        columns |= {"sample_weight": sample_weight, "clusters": clusters}
+        few = {"y_judge": y_judge, "label_probability": label_probability}
+        columns |= {name: values for name, values in few.items() if values is not None}
+        return self._fit(Inputs.of_fit(X, y, predict_params, **columns))
 
     def _fit(self, inputs: Inputs) -> Self:
         """Audit what a fit is given; with `individual`, `scan` and `baseline` also by these."""
@@ -378,11 +432,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
                 "X is where a scan looks up its features: pass scan=SubgroupScan(features=...), or no X"
             )
         columns = {"sensitive_features": sensitive_features, "control_features": control_features}
-        few = {"y_judge": y_judge, "label_probability": label_probability}
-        few = {name: one_column(values) for name, values in few.items() if values is not None}
-        people = {**columns, "sample_weight": sample_weight, "clusters": clusters, **few}
+        people = {**columns, "sample_weight": sample_weight, "clusters": clusters, "y_judge": y_judge}
+        people["label_probability"] = label_probability
         audit = cls._of_predictions(y_true, y_pred, y_score, people, params)
-        audit._trace(*few)
         scan = audit._scan(seed=audit.record_.parameters["random_state"], has_truth=y_true is not None)
         if scan is not None:
             found = scan.from_predictions(y_true, y_pred, y_score=y_score, X=X, **columns, **scan.get_params())
@@ -406,11 +458,11 @@ class FairnessAudit(ReportedAudit, GroupsTest):
 
     def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
         columns = dict(inputs.columns)
-        judge, probability = columns.pop("y_judge", None), columns.pop("label_probability", None)
-        if judge is None and probability is None and self.labelled is None:
-            return super()._sample(inputs, y_pred, y_score)
+        few = {name: columns.pop(name, None) for name in FEW_LABELS}
+        if self.labelled is None and all(values is None for values in few.values()):
+            return super()._sample(replace(inputs, columns=columns), y_pred, y_score)
         refused = [name for name, values in columns.items() if name != "sensitive_features" and values is not None]
-        refused += [name for name in ("scan", "baseline", "impact") if getattr(self, name)]
+        refused += [name for name in ("individual", "scan", "baseline", "impact") if getattr(self, name)]
         refused += [] if is_label(self.missing, "raise") else ["missing"]
         refused += [] if self.disparity in ("difference", "ratio") else ["disparity"]
         compared = {"compare": self.compare, "compare_intersections": self.compare_intersections}
@@ -419,7 +471,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             raise ParameterError(
                 f"{refused[0]} was given, and where few people have a label audits are without it: leave it out"
             )
-        return LabelledSample.read(inputs.y, y_pred, columns["sensitive_features"], judge, probability, self.labelled)
+        return LabelledSample.read(inputs.y, y_pred, self.labelled, sensitive_features=inputs.groups, **few)
 
     def _trace(self, *columns: str) -> None:
         """Say in the record with what else the audit was called."""
@@ -569,20 +621,20 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         questions = [enough_draws(own, planned) for own in questions]
         measured: list[Measured] = []
         worth: list[str] = []
-        not_compared = list(without)
+        not_compared, tested, few = list(without), list(metrics), isinstance(sample, LabelledSample)
+        if few:
+            tested, untested = with_few_labels(metrics)
+            not_compared += [(name, "it has no test where few people have a label") for name in untested]
         missing: GroupsMissing | None = None
         whole = sample.with_unknown()
         with progress("audit", len(asked), bool(settings.verbose)) as advance:
             for names, people, own in zip(asked, samples, questions, strict=True):
                 try:
                     sets = sets_of(whole, people)
-                    question = (metrics, own, self.pos_label, classes, seed, sets)
-                    if isinstance(people, LabelledSample):
-                        found, labels, left_out = measure_all(people, *question)
-                        not_compared += [one for one in left_out if one not in not_compared]
-                        worth.append(worth_sentence(frame_of(labels), labels["metric"][0]))
-                    else:
-                        found = with_unknown(measure(people, *question))
+                    found = with_unknown(measure(people, tested, own, self.pos_label, classes, seed, sets))
+                    if few:
+                        labels = frame_of(label_columns(found))
+                        worth.append(worth_sentence(labels, labels["metric"][0]))
                     measured.append(found)
                 except GroupsMissing as error:  # another grouping may still be comparable
                     not_compared.append((" x ".join(names), str(error)))

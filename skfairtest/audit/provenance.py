@@ -25,6 +25,7 @@ from sklearn.base import BaseEstimator
 
 from skfairtest._utils.text import label, shorten
 from skfairtest._utils.typing import Positions
+from skfairtest.labelled.people import LabelledSample
 from skfairtest.readers.columns import Column, Numbers
 from skfairtest.report.plain import Declared, array, between, either, matching, one_of, text
 from skfairtest.tables import Sample
@@ -264,7 +265,9 @@ MOST_CHARACTERS = 600
 
 def provenance_of(sample: Sample, estimator: Any, *, from_table: bool) -> Provenance:
     """Trace an audit of these people; `estimator` is the model that was asked, if any."""
-    further = {"sample_weight": sample.weight, "clusters": sample.clusters}
+    further: dict[str, Any] = {"sample_weight": sample.weight, "clusters": sample.clusters}
+    if isinstance(sample, LabelledSample):
+        further |= {"y_judge": sample.judge, "label_probability": sample.label_probability}
     columns = [name for name in ("y_true", "y_pred", "y_score") if name in sample.columns]
     return Provenance(
         entry="from_table" if from_table else "from_predictions" if estimator is None else "fit",

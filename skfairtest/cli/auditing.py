@@ -102,10 +102,6 @@ def audited_people(
             metrics = "equalized_odds" if people.y_true is not None else "selection_rate"
         searched["scan"] = own.set_params(metric=metrics)
         searched["X"] = {name: cut_where_many(people.sensitive[name], own.n_bins) for name in scan}
-    if people.y_judge is not None:
-        searched["y_judge"] = people.y_judge
-    if people.label_probability is not None:
-        searched["label_probability"] = people.label_probability
     if people.others:
         searched["y_pred_baseline"] = next(iter(people.others.values()))
     return FairnessAudit.from_predictions(
@@ -116,6 +112,8 @@ def audited_people(
         control_features=people.control or None,
         sample_weight=people.weight,
         clusters=people.cluster,
+        y_judge=people.y_judge,
+        label_probability=people.label_probability,
         pos_label=people.pos_label(pos_label),
         **searched,
         **params,

@@ -71,7 +71,7 @@ def measure(
     others: list[tuple[ScoreMetric | Rate | Omnibus, Kinds]] = []
     table = None
     for metric in metrics:
-        if isinstance(metric, Rate) and is_counted(sample, settings):
+        if type(metric) is Rate and is_counted(sample, settings):  # others are measured as their kind of test does
             rates_read = cells_read([m for m in metrics if isinstance(m, Rate)], settings)
             table = table or sample.table(rates_read)
             counts, cells, labels = by_labels(table, design.pos_label)

@@ -64,6 +64,8 @@ class GroupsTest(Compared, ReportMixin):
     #: The parameter that holds metrics, and whether scores that are given alone are read as predictions.
     _of: ClassVar[str] = "metric"
     _scores_are_predictions: ClassVar[bool] = True
+    #: Why people who are counted, in a table or by an engine, cannot be tested; empty where they can.
+    _uncounted: ClassVar[str] = ""
     random_state: Any
     pos_label: Any
     #: From which score on the positive label is predicted, and by which method the estimator scores, of tests that
@@ -293,6 +295,8 @@ class GroupsTest(Compared, ReportMixin):
             group other stratum  disparity
         1  Female  Male       A        0.2
         """
+        if cls._uncounted:
+            raise ParameterError(cls._uncounted)
         if not isinstance(table, CountTable):
             raise ParameterError(
                 f"table must be a CountTable, found {type(table).__name__}: see CountTable.from_counts"
@@ -358,6 +362,8 @@ class GroupsTest(Compared, ReportMixin):
         ... ).p_value_
         0.0078125...
         """
+        if cls._uncounted:
+            raise ParameterError(cls._uncounted)
         table = CountTable.from_frame(
             frame,
             y_true=y_true,

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, Self
 
 from skfairtest._utils.base import Later
 from skfairtest._utils.checks import check_choice
-from skfairtest._utils.errors import ParameterError
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import judge
 from skfairtest.comparisons.frames import frame_of
+from skfairtest.comparisons.measure import measure
 from skfairtest.comparisons.people import Inputs
 from skfairtest.comparisons.settings import Settings
 from skfairtest.group.fairness import FairnessTest
-from skfairtest.labelled.measure import judge_columns, measure_labelled
+from skfairtest.labelled.measure import judge_columns, label_columns, with_few_labels
 from skfairtest.labelled.people import LabelledSample
 from skfairtest.labelled.report import labelled_document, worth_sentence
 from skfairtest.metrics import Metric
-from skfairtest.readers import classes_of, in_memory, one_column
+from skfairtest.readers import classes_of
 from skfairtest.report.document import Block
 from skfairtest.tables import Sample
 
@@ -112,7 +112,9 @@ class LabelledFairnessTest(FairnessTest):
     such as the true positive rate, S1 / (S1 + S0) of two such sums over bins of those predicted positive and negative.
     The statistic is that of a linear form of independent rates, with the variance at the rates that are most likely if
     the null hypothesis is true (with one bin, it is close to Miettinen and Nurminen's); intervals are the disparities
-    that it does not reject. The variance counts that shares are those of a sample of a population. Bins depend on the
+    that it does not reject, and equality where the test does not. The variance counts that shares are those of a sample
+    of a population. The p-value is the larger of the normal one and a mid-p-value, of labels that are binomial in each
+    bin with the most likely rates: it decides where events are rare and one side has few labels. Bins depend on the
     judge's scores and on how many labels there are, never on what these are: two below 90 labels of a group, up to six
     beyond, with at least three expected labels in each.
 
@@ -163,6 +165,10 @@ class LabelledFairnessTest(FairnessTest):
         "clusters": False,
     }
     _reported: ClassVar[tuple[str, ...]] = (*FairnessTest._reported, "labels", "judge")
+    _uncounted: ClassVar[str] = (
+        "table holds people who all have labels: use FairnessTest.from_table, or from_predictions with y_true that "
+        "is missing for some"
+    )
     judge_ = Later()
 
     def __init__(
@@ -296,23 +302,17 @@ class LabelledFairnessTest(FairnessTest):
         ...
         skfairtest._utils.errors.ParameterError: y_true is missing for 2 of 4 people, and nothing says how the others...
         """
-        columns = {"sensitive_features": sensitive_features}
-        for name, values in (("y_judge", y_judge), ("label_probability", label_probability)):
-            columns[name] = one_column(in_memory(values))
+        columns = {"sensitive_features": sensitive_features, "y_judge": y_judge, "label_probability": label_probability}
         return cls._of_predictions(y_true, y_pred, y_score, columns, params)
 
     def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
-        columns = inputs.columns
-        return LabelledSample.read(
-            inputs.y, y_pred, columns["sensitive_features"], columns.get("y_judge"), columns.get("label_probability"),
-            self.labelled,
-        )  # fmt: skip
+        return LabelledSample.read(inputs.y, y_pred, self.labelled, **inputs.columns)
 
     def _compare(self, sample: Sample, settings: Settings, metrics: list[Metric], seed: Any) -> Result:
         assert isinstance(sample, LabelledSample)
-        assert sample.labelled is not None
-        measured, labels = measure_labelled(sample, metrics, settings, self.pos_label, classes_of(self.estimator))
-        self.labels_ = frame_of(labels)
+        few = [with_few_labels([metric])[0][0] for metric in metrics]  # each of them, or an error
+        measured = measure(sample, few, settings, self.pos_label, classes_of(self.estimator), seed)
+        self.labels_ = frame_of(label_columns(measured))
         (result,) = judge([measured], settings)
         self.judge_ = partial(frame_of, judge_columns(result.findings))
         return super()._compare(sample, settings, metrics, seed) if sample.labelled.all() else result
@@ -322,45 +322,9 @@ class LabelledFairnessTest(FairnessTest):
     ) -> Self:
         super()._fit_sample(sample, settings, metrics, seed, subject)
         self.within_ = None
-        self._setup = replace(
-            self._setup, unknown=worth_sentence(self.labels_, self.comparisons_["metric"].iloc[self._leading])
-        )
+        worth = worth_sentence(self.labels_, self.comparisons_["metric"].iloc[self._leading])
+        self._setup = replace(self._setup, unknown=worth)
         return self
 
     def _blocks(self) -> list[Block]:
         return labelled_document(self)
-
-    @classmethod
-    def from_table(cls, *_: Any, **__: Any) -> NoReturn:
-        """Refuse a table of counts, which has no people without labels.
-
-        Parameters
-        ----------
-        *_, **__
-            Not used.
-
-        Raises
-        ------
-        ParameterError
-            Always.
-        """
-        raise ParameterError(
-            "table holds people who all have labels: use FairnessTest.from_table, or from_predictions with y_true that "
-            "is missing for some"
-        )
-
-    @classmethod
-    def from_frame(cls, *_: Any, **__: Any) -> NoReturn:
-        """Refuse a frame that an engine counts.
-
-        Parameters
-        ----------
-        *_, **__
-            Not used.
-
-        Raises
-        ------
-        ParameterError
-            Always.
-        """
-        cls.from_table()

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self, cast
 
 import numpy as np
+from scipy.special import ndtr
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Positions
 from skfairtest.comparisons import core
-from skfairtest.comparisons.contrasts import Design, contrasts_of, disparity_bounds, groups_of, kept_groups, numbers_of
-from skfairtest.comparisons.measure import measure, positive_label
+from skfairtest.comparisons.contrasts import Design, disparity_bounds, groups_of
+from skfairtest.comparisons.measure import measure_metric
 from skfairtest.comparisons.resample import orient
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.margin import normal_log_p
-from skfairtest.inference.rates import disparity_of, quantiles
+from skfairtest.inference.rates import Question, disparity_of, quantiles
 from skfairtest.labelled.people import LabelledSample
-from skfairtest.labelled.statistics import LabelledRate, bins_of, disparity_limit, disparity_statistic
+from skfairtest.labelled.statistics import LabelledRate, bins_of, disparity_limits, disparity_statistic, log_tails
 from skfairtest.metrics import Metric, Rate
 from skfairtest.readers import Column, as_numbers, is_label
 
@@ -27,31 +28,36 @@ PROBABILITIES = 20
 
 
 @dataclass(frozen=True)
-class Labelled:
-    """The rate of one group, or of several together: with labels, and as the judge alone has it (None without one)."""
+class Labelled(LabelledRate):
+    """The rate of one group, or of several together, with what each bin's people are.
 
-    rate: LabelledRate
-    judged: LabelledRate | None
-    n_labels: int
+    Parameters
+    ----------
+    seen, score : ndarray of shape (B,)
+        Labels without weights, and the judge's mean score; NaN where this is no probability.
+    """
+
+    seen: Floats
+    score: Floats
 
     @staticmethod
-    def together(each: Sequence[Labelled]) -> Labelled:
-        """The rate of several groups."""
-        judged = [one.judged for one in each if one.judged is not None]
-        return Labelled(
-            _together([one.rate for one in each]),
-            _together(judged) if len(judged) == len(each) else None,
-            sum(one.n_labels for one in each),
-        )
+    def together(groups: Sequence[Labelled | str]) -> Labelled | str:
+        """The rate of several groups, of whom some may have nobody who meets the condition; or why there is none."""
+        each = [one for one in groups if isinstance(one, Labelled)]
+        if len(each) < len(groups):
+            return next(one for one in groups if isinstance(one, str))
+        people = np.asarray(sum(float(one.people) for one in each))
+        each = [replace(one, share=one.share * one.people / people) for one in each] if len(each) > 1 else each
+        bins = {field.name: np.concatenate([np.atleast_1d(getattr(one, field.name)) for one in each])
+                for field in fields(Labelled)}  # fmt: skip
+        pooled = Labelled(**{**bins, "people": people})
+        return "undefined: no labelled person meets the condition" if np.isnan(pooled.value) else pooled
 
-
-def _together(each: Sequence[LabelledRate]) -> LabelledRate:
-    people = np.array([float(one.people) for one in each])
-    share = [one.share * n / people.sum() for one, n in zip(each, people, strict=True)]
-    first, labels, roles = (
-        np.concatenate([getattr(one, name) for one in each]) for name in ("first", "labels", "roles")
-    )
-    return LabelledRate(first, labels, np.concatenate(share), roles, people.sum())
+    @property
+    def met(self) -> int:
+        """How many labels are of people who meet the condition."""
+        roles = self.roles[..., 1]
+        return round(float((self.needed * (roles[:, 0] * self.first + roles[:, 1] * (self.labels - self.first))).sum()))
 
 
 @dataclass(frozen=True)
@@ -60,171 +66,76 @@ class LabelledNull(core.NullDistribution):
 
     first: Labelled
     second: Labelled
-    effective: int
 
     def error(self, estimate: core.Estimate) -> float:
         """Return the standard error of the difference, or of the logarithm of the ratio."""
-        errors = [one.rate.variances[0] for one in (self.first, self.second)]
-        if self.question.disparity == "ratio":
-            with np.errstate(divide="ignore", invalid="ignore"):
-                errors = [v / one.rate.value**2 for v, one in zip(errors, (self.first, self.second), strict=True)]
-        total = float(np.sqrt(sum(errors)))
+        ratio = self.question.disparity == "ratio"
+        with np.errstate(divide="ignore"):
+            parts = [one.variances[0] / (one.value**2 if ratio else 1) for one in (self.first, self.second)]
+        total = float(np.sqrt(sum(parts)))
         return total if np.isfinite(total) else np.nan
 
     def n_effective(self, estimate: core.Estimate) -> int:
         """Return the number of labels of the group that meet the condition."""
-        return self.effective
+        return self.first.met
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """Return the disparities whose score statistic is not beyond critical values."""
-        low, high = (
-            end if np.isinf(z) else disparity_limit(
-                self.first.rate, self.second.rate, self.question.disparity, z, upper=upper
-            )
-            for z, end, upper in zip(critical, bounds, (False, True), strict=True)
-        )  # fmt: skip
-        return low, high
+        return self.limits_of_all([self], [critical], [bounds])[0]
 
-    @property
-    def judged(self) -> tuple[float, float, float]:
-        """The disparity that the judge alone finds, its distance to the estimate, and the p-value that it is right.
-
-        That is a question about the people at hand, whose shares in bins are known.
-        """
-        if self.first.judged is None or self.second.judged is None:
-            return np.nan, np.nan, np.nan
-        kind, rates = self.question.disparity, (self.first.rate, self.second.rate)
-        alone = float(disparity_of(self.first.judged.value, self.second.judged.value, kind))
-        if not np.isfinite(alone):
-            return alone, np.nan, np.nan
-        first, second = (replace(rate, people=np.asarray(np.inf)) for rate in rates)
-        z = float(disparity_statistic(first, second, np.asarray(alone), kind))
-        return (
-            alone,
-            alone - float(disparity_of(rates[0].value, rates[1].value, kind)),
-            np.exp(normal_log_p(z, "two-sided")),
-        )
+    @classmethod
+    def limits_of_all(
+        cls, nulls: Sequence[Self], critical: Sequence[tuple[float, float]], bounds: Sequence[tuple[float, float]]
+    ) -> list[tuple[float, float]]:
+        """Return the limits of several comparisons, which are searched at once."""
+        z = np.array(critical).T
+        limits = disparity_limits(sides_of(nulls), nulls[0].question.disparity, np.where(np.isinf(z), 0.0, z))
+        return list(zip(*np.where(np.isinf(z), np.array(bounds).T, limits).tolist(), strict=True))
 
 
-def measure_labelled(
-    sample: LabelledSample,
-    metrics: Sequence[Metric],
-    settings: Settings,
-    pos_label: Any,
-    classes: tuple[Any, ...] | None,
-    sets: Sequence[int] | None = None,
-) -> tuple[core.Measured, dict[str, list[Any]]]:
-    """Estimate rates and compare them.
+def sides_of(nulls: Sequence[LabelledNull]) -> LabelledRate:
+    """The rates of several comparisons, (2, n)."""
+    return LabelledRate.stacked([null.first for null in nulls], [null.second for null in nulls])
 
-    Parameters
-    ----------
-    sample : LabelledSample
-        People, with the columns that the metrics read.
-    metrics : sequence of Rate
-        What is compared.
-    settings : Settings
-        How.
-    pos_label, classes, sets
-        As in `measure`.
 
-    Returns
-    -------
-    measured : Measured
-        The comparisons.
-    labels : dict of str to list
-        Columns about the labels and the judge, a row for each metric and group.
+@dataclass(frozen=True)
+class FewLabels(Rate):
+    """A rate of people of whom only some have the label that it needs."""
+
+
+@dataclass(frozen=True)
+class LabelledMeasurement(core.Measurement):
+    """What few labels say of a rate, with the rate of each group, or why it has none."""
+
+    groups: tuple[Labelled | str, ...] = ()
+
+
+def with_few_labels(metrics: Sequence[Metric]) -> tuple[list[Metric], list[str]]:
+    """Metrics of which those that need labels have few, and the names of those that have no test then.
 
     Raises
     ------
     ParameterError
-        If a metric is no rate, or one that needs no labels.
+        If no metric is a rate that needs labels.
     """
-    rates = [metric for metric in metrics if isinstance(metric, Rate) and metric.value is None]
+    found: list[Metric] = []
     for metric in metrics:
-        if metric not in rates:
-            raise ParameterError(
-                f"metric={metric.name!r} has no test with few labels: use rates, such as 'true_positive_rate', "
-                "'precision', 'accuracy' or 'jaccard' (of which F1 is a function)"
-            )
         if "y_true" not in metric.reads:
-            raise ParameterError(f"metric={metric.name!r} needs no true labels: use FairnessTest")
-    excluded: list[core.Exclusion] = []
-    positive = positive_label(sample, metrics, pos_label, classes)
-    kept = kept_groups(sample, excluded, settings, len(rates))
-    contrasts = tuple(contrasts_of(sample, kept, settings, excluded, len(rates)))
-    numbers = tuple(numbers_of(len(sample.groups)) if sets is None else sets)
-    design = Design(sample, settings, tuple(kept), contrasts, positive, pos_label, numbers)
-    by_metric, rows = {}, []
-    for rate in rates:
-        groups = labelled_rates(sample, rate, positive)
-        by_metric[rate.name] = _measured(design, rate, groups)
-        rows += list(_about_labels(sample, rate, groups))
-    comparisons = tuple(comparison for rate in rates for comparison in by_metric[rate.name].comparisons)
-    excluded += [exclusion for measurement in by_metric.values() for exclusion in measurement.excluded]
-    blocks = {rate.name: number for number, rate in enumerate(rates)}
-    names = ("metric", "group", "n", "labels", "worth", "bins", "value", "value_judge")
-    return (
-        core.Measured(settings, comparisons, tuple(excluded), blocks, sample, tuple(metrics), positive, by_metric),
-        {name: [row[place] for row in rows] for place, name in enumerate(names)},
-    )
-
-
-def measure_all(
-    sample: LabelledSample,
-    metrics: Sequence[Metric],
-    settings: Settings,
-    pos_label: Any,
-    classes: tuple[Any, ...] | None,
-    random_state: Any,
-    sets: Sequence[int],
-) -> tuple[core.Measured, dict[str, list[Any]], list[tuple[str, str]]]:
-    """Compare every metric of an audit: rates that need labels with these, others as those of everybody.
-
-    Returns
-    -------
-    measured, labels
-        As of `measure_labelled`.
-    without : list of (str, str)
-        Metrics that are left out, with the reason.
-    """
-    few = [metric for metric in metrics if "y_true" in metric.reads]
-    rates = [metric for metric in few if isinstance(metric, Rate) and metric.value is None]
-    without = [(metric.name, "it has no test where few people have a label") for metric in few if metric not in rates]
-    if not rates:
+            found.append(metric)
+        elif isinstance(metric, Rate) and metric.value is None:
+            found.append(FewLabels(**{field.name: getattr(metric, field.name) for field in fields(Rate)}))
+    if not any(isinstance(metric, FewLabels) for metric in found):
         names = ", ".join(metric.name for metric in metrics)
         raise ParameterError(
-            f"y_judge and labelled are for rates that need true labels, and metrics={names} holds none: leave them "
-            "out, or add rates"
+            f"metric={names} has no test with few labels: use rates that need labels, such as 'true_positive_rate', "
+            "'precision', 'accuracy' or 'jaccard' (of which F1 is a function), and FairnessTest for what needs none"
         )
-    first, labels = measure_labelled(sample, rates, settings, pos_label, classes, sets)
-    others = [metric for metric in metrics if metric not in few]
-    if not others:
-        return first, labels, without
-    second = measure(sample, others, settings, pos_label, classes, random_state, sets)
-    # Groups that are left out are so in both.
-    shared = {(e.group, e.other, e.stratum): e.comparisons for e in second.excluded if e.metric is None}
-    excluded = [
-        e if e.metric is not None else replace(e, comparisons=e.comparisons + shared[e.group, e.other, e.stratum])
-        for e in first.excluded
-    ]
-    return (
-        replace(
-            first,
-            comparisons=(*second.comparisons, *first.comparisons),
-            excluded=(*excluded, *(e for e in second.excluded if e.metric is not None)),
-            blocks={**second.blocks, **{name: len(others) + block for name, block in first.blocks.items()}},
-            metrics=(*others, *rates),
-            by_metric={**second.by_metric, **first.by_metric},
-        ),
-        labels,
-        without,
-    )
+    return found, [metric.name for metric in metrics if metric.name not in {one.name for one in found}]
 
 
 def labelled_rates(sample: LabelledSample, rate: Rate, positive: Any) -> list[Labelled | str]:
     """The rate of each group, or why it has none."""
     first, score, kinds, roles = people_in_roles(sample, rate, positive)
-    assert sample.labelled is not None
     probability = sample.label_probability
     known = sample.judge is not None and score.min() >= 0 and score.max() <= 1
     out: list[Labelled | str] = []
@@ -296,8 +207,7 @@ def _oriented(score: Floats | None, rate: Rate, yes: np.ndarray, is_first: np.nd
             f"y_judge holds scores of the positive label, and metric={rate.name!r} asks for more than two labels: pass "
             "guessed labels"
         )
-    within = score.min() >= 0 and score.max() <= 1
-    turned = (1.0 if within else score.min() + score.max()) - score
+    turned = (1.0 if score.min() >= 0 and score.max() <= 1 else score.min() + score.max()) - score
     return np.where(positive[:, None], score, turned)
 
 
@@ -321,12 +231,11 @@ def rate_of_group(
         different, place = np.unique(probability, return_inverse=True)
         weight = 1 / probability
         levels = place.reshape(-1) if len(different) <= PROBABILITIES else levels
-    bins, columns, n_labels = [], [], 0
+    bins = []
     for kind in np.unique(kinds):
         own = np.flatnonzero(kinds == kind)
         if (roles[kind, 0] == roles[kind, 1]).all():
-            bins.append((1.0, 1.0, len(own)))  # no label is needed
-            columns.append((kind, len(own), len(own)))
+            bins.append((kind, 1.0, 1.0, 0, 1.0, len(own)))  # no label is needed
             continue
         if not labelled[own].any():
             return "nobody is labelled among those with one of the predictions"
@@ -340,95 +249,107 @@ def rate_of_group(
                 here = rows[bin_of == number]
                 seen = here[labelled[here]]
                 effective = weight[seen].sum() ** 2 / (weight[seen] ** 2).sum()
-                n_labels += len(seen)
-                bins.append((effective * np.average(first[seen], weights=weight[seen]), effective, len(here)))
-                columns.append((kind, score[here].sum(), len(here)))
-    x, labels, people = np.array(bins).T
-    judged, n = (np.array(column, dtype=float) for column in list(zip(*columns, strict=True))[1:])
-    own_roles = roles[[kind for kind, *_ in columns]]
-    rate = LabelledRate(x, labels, people / people.sum(), own_roles, np.asarray(people.sum()))
-    if np.isnan(rate.value):
-        return "undefined: no labelled person meets the condition"
-    return Labelled(rate, replace(rate, first=judged, labels=n) if known else None, n_labels)
+                mean = score[here].mean() if known else np.nan
+                x = effective * np.average(first[seen], weights=weight[seen])
+                bins.append((kind, x, effective, len(seen), mean, len(here)))
+    kind, x, n, seen, mean, people = np.array(bins, dtype=float).T
+    total = people.sum()
+    return Labelled(x, n, people / total, roles[kind.astype(np.intp)], np.asarray(total), seen, mean)
 
 
-def _about_labels(sample: LabelledSample, rate: Rate, groups: Sequence[Labelled | str]) -> Iterator[tuple[Any, ...]]:
-    """How much the labels of each group are worth with the judge, and what the judge alone says."""
-    for label, n, one in zip(sample.group_labels, sample.sizes[0].tolist(), groups, strict=True):
-        if isinstance(one, Labelled):
-            bins = int((one.rate.roles[:, 0] != one.rate.roles[:, 1]).any(axis=1).sum())
-            alone = np.nan if one.judged is None else float(one.judged.value)
-            found = (one.n_labels, float(one.rate.worth), bins, float(one.rate.value), alone)
-        else:
-            found = (0, np.nan, 0, np.nan, np.nan)
-        yield (rate.name, label, n, *found)
+def label_columns(measured: core.Measured) -> dict[str, list[Any]]:
+    """How much the labels of each group are worth with the judge, and what the judge alone says, by rate and group."""
+    sample = measured.sample
+    assert sample is not None
+    names, rows = ("metric", "group", "n", "labels", "worth", "bins", "value", "value_judge"), []
+    few = {rate: made for rate, made in measured.by_metric.items() if isinstance(made, LabelledMeasurement)}
+    for rate, made in few.items():
+        for label, n, one in zip(sample.group_labels, sample.sizes[0].tolist(), made.groups, strict=True):
+            found: tuple[Any, ...] = (0, np.nan, 0, np.nan, np.nan)
+            if isinstance(one, Labelled):
+                judged = float(one.rates(one.score))
+                found = (int(one.seen.sum()), float(one.worth), int(one.needed.sum()), float(one.value), judged)
+            rows.append((rate, label, n, *found))
+    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
 
-def _measured(design: Design, rate: Rate, groups: Sequence[Labelled | str]) -> core.Measurement:
+@measure_metric.register(FewLabels)
+def _(rate: FewLabels, design: Design, *_: Any) -> core.Measurement:
+    sample = design.sample
+    assert isinstance(sample, LabelledSample)
+    groups = labelled_rates(sample, rate, design.pos_label)
     question, sizes = design.question(rate), design.sample.sizes[0]
-    comparisons, excluded = [], []
-    effective = [round(_met(one)) if isinstance(one, Labelled) else 0 for one in groups]
+    compared, excluded = [], []
+    effective = [0 if isinstance(one, str) else one.met for one in groups]
     for contrast, other in design.contrasts:
         own, rest = groups_of(len(sizes), contrast)
-        sides = [[groups[place] for place in np.flatnonzero(side).tolist()] for side in (own, rest)]
-        reasons = [one for side in sides for one in side if isinstance(one, str)]
+        sides = [Labelled.together([groups[place] for place in np.flatnonzero(side).tolist()]) for side in (own, rest)]
+        reasons = [one for one in sides if isinstance(one, str)]
         if reasons:
             excluded.append(design.left_out(rate.name, contrast, other, reasons[0], effective[contrast.first]))
             continue
-        first, second = (Labelled.together([one for one in side if isinstance(one, Labelled)]) for side in sides)
-        values = float(first.rate.value), float(second.rate.value)
+        first, second = (one for one in sides if isinstance(one, Labelled))
+        values = float(first.value), float(second.value)
         disparity = float(disparity_of(np.asarray(values[0]), np.asarray(values[1]), question.disparity))
-        null = LabelledNull(question, first, second, effective[contrast.first])
         estimated = design.estimate(
             rate.name, contrast, other, values, disparity, disparity_bounds((0.0, 1.0), question.disparity),
             hypothesis=design.hypothesis(question, contrast, design.what_is_equal(rate, question, scored=False), []),
             undefined="both values are 0" if np.isnan(disparity) else "",
         )  # fmt: skip
-        comparisons.append(core.Comparison(estimated, null, _evidence(null, estimated)))
-    return core.Measurement(
-        tuple(comparisons), tuple(excluded), _group_values(groups, effective, design.settings), "score"
-    )
-
-
-def _met(one: Labelled) -> float:
-    """How many labels are of people who meet the condition."""
-    rate = one.rate
-    conditions = rate.roles[:, :, 1]
-    needed = (rate.roles[:, 0] != rate.roles[:, 1]).any(axis=1)
-    met = conditions[:, 0] * rate.first + conditions[:, 1] * (rate.labels - rate.first)
-    return float(met[needed].sum())
+        compared.append((estimated, LabelledNull(question, first, second)))
+    evidence = _evidence(question, [null for _, null in compared])
+    comparisons = [
+        core.Comparison(estimate, null, replace(own, standard_error=null.error(estimate)))
+        for (estimate, null), own in zip(compared, evidence, strict=True)
+    ]
+    by_group = _group_values(groups, effective, design.settings)
+    return LabelledMeasurement(tuple(comparisons), tuple(excluded), by_group, "score", groups=tuple(groups))
 
 
 def _group_values(groups: Sequence[Labelled | str], effective: Sequence[int], settings: Settings) -> core.GroupValues:
     z, _ = quantiles("two-sided", settings.alpha)
-    rows = [
-        (np.nan,) * 4 if isinstance(one, str)
-        else (float(one.rate.value), float(np.sqrt(one.rate.variances[0])), *one.rate.limits(float(z)))
-        for one in groups
-    ]  # fmt: skip
-    return core.GroupValues(np.array([effective]), *np.array(rows).T[:, None])
+    rates = {place: one for place, one in enumerate(groups) if isinstance(one, Labelled) and not np.isnan(one.value)}
+    each, columns = LabelledRate.stacked(list(rates.values()))[0], np.full((4, 1, len(groups)), np.nan)
+    columns[:, 0, list(rates)] = each.value, np.sqrt(each.variances[0]), *each.limits(float(z))
+    return core.GroupValues(np.array([effective]), *columns)
 
 
-def _evidence(null: LabelledNull, estimate: core.Estimate) -> core.Evidence:
-    """The score test at equality, or at the margin."""
-    found = []
-    for edge, side in null.question.tests:
-        z = float(disparity_statistic(null.first.rate, null.second.rate, np.asarray(edge), null.question.disparity))
-        found.append((normal_log_p(z, side), z, side))
-    choose = max if null.question.alternative == "equivalence" else min
-    log_p, z, side = choose(found, key=lambda test: test[0])
-    tails = 2 if len(found) == 2 and null.question.alternative == "two-sided" else 1
-    return core.Evidence(
-        min(0.0, log_p + float(np.log(tails))), "score", z, null.error(estimate), orient(z, side), n_tails=tails
-    )
+def _evidence(question: Question, nulls: Sequence[LabelledNull]) -> list[core.Evidence]:
+    """The tests at equality, or at the margin; without standard errors."""
+    sides, tested = sides_of(nulls), []
+    for edge, side in question.tests:
+        z = disparity_statistic(sides, edge, question.disparity)
+        tested.append((z, log_tails(sides, edge, question.disparity, side), side))
+    choose = max if question.alternative == "equivalence" else min
+    tails = 2 if len(tested) == 2 and question.alternative == "two-sided" else 1
+    out = []
+    for place in range(len(nulls)):
+        found = [(max(normal_log_p(float(z[place]), side), float(tail[place])), float(z[place]), side)
+                 for z, tail, side in tested]  # fmt: skip
+        log_p, own, side = choose(found, key=lambda test: test[0])
+        log_p = min(0.0, log_p + float(np.log(tails)))
+        out.append(core.Evidence(log_p, "score", own, np.nan, orient(own, side), n_tails=tails))
+    return out
 
 
-def judge_columns(findings: Sequence[core.Finding]) -> Mapping[str, list[Any]]:
-    """What the judge alone says of each comparison, and whether that is right."""
-    rows = []
-    for finding in findings:
-        assert isinstance(finding.null, LabelledNull)
-        estimate = finding.estimate
-        rows.append((estimate.metric, estimate.group, estimate.other, estimate.disparity, *finding.null.judged))
-    names = ("metric", "group", "other", "disparity", "disparity_judge", "bias", "p_value")
-    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+def judge_columns(findings: Sequence[core.Finding]) -> Mapping[str, Any]:
+    """What the judge alone says of each comparison, how far that is from the estimate, and whether it is right.
+
+    The last is a question about the people at hand, whose shares in bins are known.
+    """
+    nulls = [cast("LabelledNull", one.null) for one in findings]
+    kind, sides = nulls[0].question.disparity, sides_of(nulls)
+    first, second = (np.array([one.rates(one.score) for one in side])
+                     for side in zip(*((null.first, null.second) for null in nulls), strict=True))  # fmt: skip
+    alone = disparity_of(first, second, kind)
+    known = np.isfinite(alone)
+    at_hand = replace(sides, people=np.full_like(sides.people, np.inf))
+    z = disparity_statistic(at_hand, np.where(known, alone, 0.0), kind)
+    names = ("metric", "group", "other", "disparity")
+    own: dict[str, Any] = {name: [getattr(one.estimate, name) for one in findings] for name in names}
+    return {
+        **own,
+        "disparity_judge": alone,
+        "bias": np.where(known, alone - np.array(own["disparity"]), np.nan),
+        "p_value": np.where(known, 2 * ndtr(-np.abs(z)), np.nan),
+    }

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats
-from skfairtest.readers import Column, Numbers, as_numbers, check_same_people, read_column, read_values
+from skfairtest.readers import Column, Numbers, as_numbers, check_same_people, one_column, read_column, read_values
 from skfairtest.tables import Sample
 
 
@@ -28,13 +28,20 @@ class LabelledSample(Sample):
         How probable it was that a person was labelled; None: equally probable within a group.
     """
 
-    labelled: Booleans | None = None
+    labelled: Booleans = field(default_factory=lambda: np.ones(0, dtype=bool))
     judge: Column | Numbers | None = None
     label_probability: Floats | None = None
 
     @classmethod
     def read(
-        cls, y_true: Any, y_pred: Any, groups: Any, judge: Any, label_probability: Any, asked: str | None
+        cls,
+        y_true: Any,
+        y_pred: Any,
+        asked: str | None,
+        *,
+        sensitive_features: Any,
+        y_judge: Any = None,
+        label_probability: Any = None,
     ) -> LabelledSample:
         """Read people from one row per person.
 
@@ -44,15 +51,15 @@ class LabelledSample(Sample):
             If labels are missing and nothing says how the others were chosen, or what says it cannot be.
         """
         truth = read_column(y_true, "y_true", missing=True)
+        judge, label_probability = one_column(y_judge), one_column(label_probability)
         labelled = truth.codes >= 0
         if not labelled.any():
             raise ParameterError(
                 f"y_true is missing for all {len(truth):,} people: a judge that is never compared with labels proves "
                 "nothing; have some people labelled (label_plan says whom)"
             )
-        probability = (
-            None if label_probability is None else as_numbers(read_values(label_probability, "label_probability"))
-        )
+        given = None if label_probability is None else read_values(label_probability, "label_probability")
+        probability = None if given is None else as_numbers(given)
         missing = int((~labelled).sum())
         if missing and label_probability is None and asked is None:
             raise ParameterError(
@@ -67,7 +74,7 @@ class LabelledSample(Sample):
         people = Sample.from_predictions(
             Column(truth.name, truth.levels, np.maximum(truth.codes, 0), truth.index, truth.categorical),
             y_pred,
-            sensitive_features=groups,
+            sensitive_features=sensitive_features,
         )
         check_same_people({"y_true": truth, "y_judge": guesses, "label_probability": label_probability})
         own: Mapping[str, Any] = {field.name: getattr(people, field.name) for field in fields(Sample)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -167,7 +168,7 @@ def label_plan(
     if len(metrics) != 1 or not isinstance(metrics[0], Rate) or metrics[0].value is not None:
         raise ParameterError(f"metric={metric!r} must be one rate: plan for the one that matters most")
     # No label is looked at: predictions stand in their place.
-    sample = LabelledSample.read(y_pred, y_pred, sensitive_features, y_judge, None, None)
+    sample = LabelledSample.read(y_pred, y_pred, None, sensitive_features=sensitive_features, y_judge=y_judge)
     roles, strata = _strata(sample, metrics[0], positive_label(sample, metrics, pos_label, None))
     z = float(-ndtri((1 - confidence_level) / 2))
 
@@ -205,9 +206,9 @@ def _check_wanted(n_labels: Any, interval_width: Any, power: Any, difference: An
     given = [name for name, value in (("n_labels", n_labels), ("interval_width", interval_width), ("power", power))
              if value is not None]  # fmt: skip
     if len(given) != 1:
-        found = " and ".join(given) if given else "none of them"
         raise ParameterError(
-            f"n_labels, interval_width and power: give one of them, the last with difference; found {found}"
+            "n_labels, interval_width and power: give one of them, the last with difference; found "
+            f"{' and '.join(given) or 'none of them'}"
         )
     if n_labels is not None and not (is_integer(n_labels) and n_labels > 0):
         raise ParameterError(f"n_labels must be a number of labels above 0; found {n_labels!r}")
@@ -268,16 +269,12 @@ def _importance(sample: LabelledSample, roles: Floats, strata: list[_Stratum]) -
 
 def _fewest(people: Integers, importance: Floats, width: Callable[[Integers], float], aim: float, name: str) -> int:
     """The smallest number of labels with an interval that is no wider."""
-    low, high = 0, int(people.sum())
     if width(people) > aim:
         raise ParameterError(
             f"{name} is more than labels can do: the interval would have to be {aim:.3f} wide, and with a label for "
             f"everybody it would be {width(people):.3f}, because people are few"
         )
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if width(shared_out(middle, people, importance)) <= aim else (middle, high)
-    return high
+    return bisect_left(range(people.sum()), True, 1, key=lambda n: width(shared_out(n, people, importance)) <= aim)
 
 
 def shared_out(n_labels: int, people: Integers, importance: Floats) -> Integers:

@@ -39,12 +39,9 @@ def labelled_document(test: Any) -> list[Block]:
         Column("bins", shows="bins"), Column("value", shows=lambda row: cells.number_text(row["value"])),
         Column("the judge says", shows=lambda row: cells.number_text(row["value_judge"])),
     )  # fmt: skip
-    shown: list[Block] = [
-        Heading("Labels and the judge", 3),
-        Table.of(
-            of_labels, cells.records(test.labels_), "What labels are worth with the judge", marks=None, few=cells.SHOWN
-        ),
-    ]
+    shown: list[Block] = [Heading("Labels and the judge", 3)]
+    rows: Any = {"marks": None, "few": cells.SHOWN}
+    shown += [Table.of(of_labels, cells.records(test.labels_), "What labels are worth with the judge", **rows)]
     judged = test.judge_[test.judge_["disparity_judge"].notna()]
     if len(judged):
         of_judge = (
@@ -53,11 +50,7 @@ def labelled_document(test: Any) -> list[Block]:
             Column("by the judge alone", shows=lambda row: cells.number_text(row["disparity_judge"])),
             Column("p (judge is right)", shows=lambda row: cells.P.cell(row)),
         )  # fmt: skip
-        shown += [
-            Table.of(
-                of_judge, cells.records(judged), "The disparity that the judge alone finds", marks=None, few=cells.SHOWN
-            )
-        ]
+        shown += [Table.of(of_judge, cells.records(judged), "The disparity that the judge alone finds", **rows)]
         worst = judged.loc[judged["p_value"].idxmin()] if judged["p_value"].notna().any() else None
         if worst is not None and worst["p_value"] * len(judged) <= test._setup.alpha:
             shown += lines(

@@ -29,34 +29,34 @@ stratification, JRSS A 142, 33-46. J. Neyman (1934), JRSS 97, 558-625.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
+from scipy.stats import binom
 
 from skfairtest._utils.typing import Booleans, Floats, Positions
-from skfairtest.inference.linear_form import NEAREST
 
 #: A bin expects so many labels at least; below so many labels there are two bins, above that one for every so many, and
 #: so many at the most. Scores are first rounded to so many quantiles.
 EXPECTED, PER_BIN, MOST_BINS, QUANTILES = 3, 30, 6, 100
+#: Places on either side of 0 of the grid on which sums of labels are, and a probability that is left out of these.
+GRID, _RARE = 8192, 1e-18
 #: Steps towards the most likely rates, how near 0 the form is then, in shares of its terms, and what rounding adds.
 _STEPS, _ENOUGH, _NEAR = 100, 1e-12, 1e-9
-#: Places between the smallest and largest rate that are looked at, and how often the best one's surroundings are.
-_PLACES, _ROUNDS = 17, 4
 
 
 @dataclass(frozen=True)
 class LabelledRate:
-    """The rate of the people of one side, with labels in bins; leading axes are data sets.
+    """Rates of people with labels in bins; leading axes are sides, comparisons or data sets.
 
     Parameters
     ----------
     first, labels, share : ndarray of shape (..., B)
         Labels that give a person the first role, labels, and the share of everybody who is in the bin.
-    roles : ndarray of shape (B, 2, 2)
+    roles : ndarray of shape (..., B, 2, 2)
         Event and condition of the first and of the second role; equal roles where no label is needed.
     people : ndarray of shape (...,)
         How many people shares are of; infinite where these are the population.
@@ -68,47 +68,64 @@ class LabelledRate:
     roles: Floats
     people: Floats
 
+    def __getitem__(self, index: Any) -> LabelledRate:
+        """Some of the rates."""
+        return LabelledRate(*(getattr(self, field.name)[index] for field in fields(self)))
+
+    @staticmethod
+    def stacked(*sides: Sequence[LabelledRate]) -> LabelledRate:
+        """Single rates as those of shape (sides, rates); where others have more bins, bins without people are added."""
+        each = [rate for side in sides for rate in side]
+        shape, bins = (len(sides), len(sides[0])), max((rate.share.size for rate in each), default=1)
+        counts, roles = np.zeros((3, len(each), bins)), np.zeros((len(each), bins, 2, 2))
+        counts[1] = 1.0
+        for place, rate in enumerate(each):
+            counts[:, place, : rate.share.size] = rate.first, rate.labels, rate.share
+            roles[place, : rate.share.size] = rate.roles
+        people = np.array([float(rate.people) for rate in each]).reshape(shape)
+        first, labels, share = counts.reshape(3, *shape, bins)
+        return LabelledRate(first, labels, share, roles.reshape(*shape, bins, 2, 2), people)
+
     def _sums(self, p: Floats) -> tuple[Floats, Floats]:
         """The shares of everybody who show the event, and who meet the condition, where bins have rates p."""
-        expected = self.roles[:, 1] + (self.roles[:, 0] - self.roles[:, 1]) * p[..., None]
+        expected = self.roles[..., 1, :] + (self.roles[..., 0, :] - self.roles[..., 1, :]) * p[..., None]
         total = (self.share[..., None] * expected).sum(axis=-2)
         return total[..., 0], total[..., 1]
+
+    def rates(self, p: Floats) -> Floats:
+        """The rates where bins have rates p; NaN where nobody meets the condition."""
+        event, condition = self._sums(p)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(condition > 0, event / condition, np.nan)
 
     @cached_property
     def value(self) -> Floats:
         """The rate; NaN where nobody is estimated to meet the condition."""
-        event, condition = self._sums(self.first / self.labels)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(condition > 0, event / condition, np.nan)
+        return self.rates(self.first / self.labels)
 
     def _form(self, t: Floats) -> tuple[Floats, Floats, Floats]:
-        """What rates of bins are multiplied by at rates t (..., T), roles (..., T, B) and the constant (..., T)."""
+        """What rates of bins are multiplied by at rates t (...,), roles (..., B, 2) and the constant (...,)."""
         role = self.roles[..., 0] - t[..., None, None] * self.roles[..., 1]
-        share = self.share[..., None, :]
-        return share * (role[..., 0] - role[..., 1]), role, (share * role[..., 1]).sum(axis=-1)
+        return self.share * (role[..., 0] - role[..., 1]), role, (self.share * role[..., 1]).sum(axis=-1)
 
     def at(self, t: Floats) -> tuple[Floats, Floats]:
-        """The squared score statistics of rates t (..., T), and the slopes of their largest log likelihood."""
+        """The squared score statistics of rates t (...,), and the slopes of their largest log likelihood."""
         slope, role, constant = self._form(t)
-        first, labels = self.first[..., None, :], self.labels[..., None, :]
-        distance = constant + (slope * (first / labels)).sum(axis=-1)
-        p, multiplier = _most_likely(slope, constant, first, labels)
+        distance = constant + (slope * (self.first / self.labels)).sum(axis=-1)
+        p, multiplier = _most_likely(slope, constant, self.first, self.labels)
         variance = self._variance(slope, role, p)
         distance = np.where(np.abs(distance) < 1e-14, 0.0, distance)
-        # The form falls by the share of those who meet the condition as t grows.
-        meets = self.roles[..., 1, 1] + (self.roles[..., 0, 1] - self.roles[..., 1, 1]) * p
         with np.errstate(invalid="ignore", divide="ignore"):
             square = np.where(distance == 0, 0.0, distance**2 / variance)
-        return square, multiplier * (self.share[..., None, :] * meets).sum(axis=-1)
+        # The form falls by the share of those who meet the condition as t grows.
+        return square, multiplier * self._sums(p)[1]
 
     def _variance(self, slope: Floats, role: Floats, p: Floats) -> Floats:
         expected = role[..., 1] + (role[..., 0] - role[..., 1]) * p
-        share, people = self.share[..., None, :], np.asarray(self.people)[..., None]
-        spread = (share * expected**2).sum(axis=-1) - (share * expected).sum(axis=-1) ** 2
-        n = self.n_labels[..., None]
-        freedom = np.maximum(n - (self._needed * (self.share > 0)).sum(axis=-1)[..., None], 1)
-        of_labels = (slope**2 * p * (1 - p) / self.labels[..., None, :]).sum(axis=-1)
-        return np.asarray(of_labels * n / freedom + spread / people)
+        spread = (self.share * expected**2).sum(axis=-1) - (self.share * expected).sum(axis=-1) ** 2
+        freedom = np.maximum(self.n_labels - (self.needed & (self.share > 0)).sum(axis=-1), 1)
+        of_labels = (slope**2 * p * (1 - p) / self.labels).sum(axis=-1)
+        return np.asarray(of_labels * self.n_labels / freedom + spread / self.people)
 
     @cached_property
     def variances(self) -> tuple[Floats, Floats]:
@@ -118,21 +135,21 @@ class LabelledRate:
         """
         p = (self.first + 0.5) / (self.labels + 1)
         event, condition = self._sums(p)
-        slope, role, _ = self._form((event / condition)[..., None])
-        own = self._variance(slope, role, p[..., None, :])[..., 0]
-        squares = role[..., 1] ** 2 + (role[..., 0] ** 2 - role[..., 1] ** 2) * p[..., None, :]
-        alone = (self.share[..., None, :] * squares).sum(axis=-1)[..., 0] / np.maximum(self.n_labels - 1, 1)
-        return own / condition**2, alone / condition**2
+        with np.errstate(invalid="ignore"):  # nobody meets the condition of a rate that is NaN
+            slope, role, _ = self._form(event / condition)
+            squares = role[..., 1] ** 2 + (role[..., 0] ** 2 - role[..., 1] ** 2) * p
+            alone = (self.share * squares).sum(axis=-1) / np.maximum(self.n_labels - 1, 1)
+            return self._variance(slope, role, p) / condition**2, alone / condition**2
 
-    @property
-    def _needed(self) -> Booleans:
+    @cached_property
+    def needed(self) -> Booleans:
         """In which bins labels matter."""
-        return np.asarray((self.roles[:, 0] != self.roles[:, 1]).any(axis=-1))
+        return np.asarray((self.roles[..., 0, :] != self.roles[..., 1, :]).any(axis=-1))
 
-    @property
+    @cached_property
     def n_labels(self) -> Floats:
         """The number of labels in bins in which they matter."""
-        return np.asarray((self.labels * self._needed).sum(axis=-1))
+        return np.asarray((self.labels * self.needed).sum(axis=-1))
 
     @property
     def worth(self) -> Floats:
@@ -140,14 +157,10 @@ class LabelledRate:
         own, alone = self.variances
         return np.asarray(self.n_labels * alone / own)
 
-    def limits(self, z: float) -> tuple[float, float]:
-        """Limits of the rate: those that the score test does not reject."""
-        value = float(self.value)
-        ends = []
-        for end in (0.0, 1.0):
-            inside, outside = value + 1e-9 * (end - value), end + 1e-9 * (value - end)
-            ends.append(_root(lambda t: float(self.at(np.array([t]))[0][0]) - z * z, inside, outside, end))
-        return ends[0], ends[1]
+    def limits(self, z: float) -> Floats:
+        """Limits of the rates, (2, ...): those that the score test does not reject."""
+        ends = np.array([0.0, 1.0]).reshape(2, *([1] * self.value.ndim))
+        return _root(lambda t: z * z - self.at(t)[0], np.stack([self.value] * 2), ends)
 
 
 def _most_likely(slope: Floats, constant: Floats, first: Floats, labels: Floats) -> tuple[Floats, Floats]:
@@ -175,74 +188,119 @@ def _most_likely(slope: Floats, constant: Floats, first: Floats, labels: Floats)
             p = np.where(ahead >= 0, 2 * first / np.maximum(ahead + root, tiny), (ahead - root) / (2 * by))
             form = constant + (slope * p).sum(axis=-1)
             low, high = np.where(form > 0, c, low), np.where(form > 0, high, c)
-            if not ((np.abs(form) > enough) & (high - low > 1e-14 * low)).any():
+            wide = (np.abs(form) > enough) & (high - low > 1e-14 * low)
+            if not wide.any():
                 break
             steep = np.where(root > 0, slope**2 * p * (1 - p) / root, 0.0).sum(axis=-1)
             between = np.where(low > 0, np.sqrt(low * high), high / 4)
             between = np.where(np.isinf(high), 4 * c, between)
-            for far in (1.0, (form + end) / end) if step % 4 < 3 else ():
+            for far in (1.0, (form + end) / end) if step < 9 or step % 4 else ():
                 new = c + form / steep * far
                 between = np.where((new > low * (1 - _NEAR)) & (new < high * (1 + _NEAR)), new, between)
-            c = between
+            c = np.where(wide, between, c)
     return np.clip(p, 0.0, 1.0), sign * c
 
 
-def disparity_statistic(
-    first: LabelledRate, second: LabelledRate, edge: Floats, disparity: str, rounds: int = _ROUNDS
-) -> Floats:
-    """The statistic of a difference or ratio of two rates, standard normal where the edge is the truth.
+def disparity_statistic(sides: LabelledRate, edge: Floats | float, disparity: str) -> Floats:
+    """The statistics of differences or ratios of two rates (2, ...), standard normal where the edge is the truth."""
+    (first, second), squares = sides.value, sides.at(_likely_values(sides, edge, disparity))[0].sum(axis=0)
+    distance = first - edge * second if disparity == "ratio" else first - second - edge
+    return np.asarray(np.where(np.abs(distance) < 1e-13, 0.0, np.sign(distance) * np.sqrt(squares)))
 
-    `edge` has any shape; of rates of several data sets, theirs.
-    """
-    edge = np.asarray(edge, dtype=float)
+
+def _likely_values(sides: LabelledRate, edge: Floats | float, disparity: str) -> Floats:
+    """The most likely values of both sides at an edge, (2, ...)."""
     ratio = disparity == "ratio"
-    low, high = (np.zeros_like(edge), 1 / np.maximum(edge, 1.0)) if ratio else (
-        np.maximum(0.0, -edge), np.minimum(1.0, 1 - edge)
-    )  # fmt: skip
-    start, stop = np.zeros_like(edge), np.ones_like(edge)
+    edge = edge + np.zeros(sides.people.shape[1:])
+    low, high = (0.0, 1 / np.maximum(edge, 1.0)) if ratio else (np.maximum(0.0, -edge), np.minimum(1.0, 1 - edge))
+    first, second = sides.value
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own = np.clip(np.fmin(first / edge, high) if ratio else first - edge, low, high)
+    other = np.clip(second, low, high)
 
-    def at(places: Floats) -> tuple[Floats, Floats]:
-        t = low[..., None] + (high - low)[..., None] * np.sin(places * np.pi / 2) ** 2
-        (one, up), (two, down) = first.at(edge[..., None] * t if ratio else t + edge[..., None]), second.at(t)
-        return one + two, up * (edge[..., None] if ratio else 1.0) + down
+    def both(t: Floats) -> Floats:
+        return np.stack([edge * t if ratio else t + edge, t])
 
-    # The log likelihood rises up to the most likely t, and then falls.
-    for _ in range(rounds):
-        width = (stop - start) / (_PLACES + 1)
-        places = start[..., None] + width[..., None] * np.arange(1, _PLACES + 1)
-        slopes = at(places)[1]
-        below = (slopes > 0).sum(axis=-1)
-        start, stop = start + width * below, start + width * (below + 1)
-    ends = np.stack([start + 1e-3 * width, stop - 1e-3 * width], axis=-1)
-    up, down = np.moveaxis(at(ends)[1], -1, 0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        part = np.where((up > 0) & (down < 0), up / (up - down), np.where(up > 0, 1.0, 0.0))
-    square = at((ends[..., 0] + part * (ends[..., 1] - ends[..., 0]))[..., None])[0][..., 0]
-    distance = first.value - edge * second.value if ratio else first.value - second.value - edge
-    return np.sign(np.where(np.abs(distance) < 1e-13, 0.0, distance)) * np.sqrt(square)
+    def rises(t: Floats) -> Floats:  # of one bin each, and an edge of 0, a straight line
+        up, down = sides.at(both(t))[1]
+        return np.asarray((up * (edge if ratio else 1.0) + down) * (t - low) * (high - t))
+
+    # The log likelihood rises up to the most likely t, which is between both sides' own, and then falls.
+    return both(_root(rises, np.minimum(own, other), np.maximum(own, other)))
 
 
-def disparity_limit(first: LabelledRate, second: LabelledRate, disparity: str, z: float, *, upper: bool) -> float:
-    """The last disparity on one side of the estimate that the statistic does not reject."""
-    if disparity == "ratio":
-        angle = float(np.arctan2(first.value, second.value))
-        end = np.pi / 2 - NEAREST if upper else NEAREST
-        found = _root(lambda at: _beyond(first, second, "ratio", np.tan(at), z), angle, end, end)
-        return 0.0 if found <= NEAREST else np.inf if found >= np.pi / 2 - NEAREST else float(np.tan(found))
-    value, end = float(first.value - second.value), 1.0 if upper else -1.0
-    return _root(lambda at: _beyond(first, second, "difference", at, z), value, end + 1e-9 * (value - end), end)
+def log_tails(sides: LabelledRate, edge: float, disparity: str, alternative: str) -> Floats:
+    """Log mid-p-values of distances from the edge, if rates are the most likely ones there, (n,).
+
+    Labels are binomial in each bin, and shares are those of the people at hand. Sums are rounded to places of a grid.
+    """
+    slope, *_, constant = sides._form(_likely_values(sides, edge, disparity))
+    p, _ = _most_likely(slope, constant, sides.first, sides.labels)
+    weight = slope / sides.labels / sides._sums(p)[1][..., None]
+    weight[1] *= -edge if disparity == "ratio" else -1.0
+    away = (weight * (sides.first - sides.labels * p)).sum(axis=(0, -1))
+    out = np.zeros(len(away))
+    for place, distance in enumerate(away.tolist()):
+        bins = []
+        for w, n, rate in zip(*(each[:, place].ravel() for each in (weight, sides.labels.round(), p)), strict=True):
+            mass = binom.pmf(np.arange(n + 1), n, rate)
+            seen = np.flatnonzero(mass > _RARE)
+            bins.append((w * (seen - n * rate), mass[seen]))
+        step = max(sum(np.ptp(each) for each, _ in bins) / (GRID - len(bins)), _RARE)
+        spectrum = np.ones(GRID + 1, dtype=complex)
+        for each, mass in bins:
+            spectrum *= np.fft.rfft(np.bincount(np.rint(each / step).astype(np.int64) % (2 * GRID), mass, 2 * GRID))
+        far, near = np.fft.fftfreq(2 * GRID, 1 / (2 * GRID * step)), (len(bins) + 1) / 2 * step
+        signed = {"greater": far - distance, "less": distance - far}
+        beyond, mass = signed.get(alternative, np.abs(far) - abs(distance)), np.fft.irfft(spectrum)
+        tail = mass[beyond > near].sum() + mass[np.abs(beyond) <= near].sum() / 2
+        out[place] = np.log(np.clip(tail, np.finfo(float).tiny, 1.0))
+    return out
 
 
-def _beyond(first: LabelledRate, second: LabelledRate, disparity: str, edge: float, z: float) -> float:
-    return float(np.abs(disparity_statistic(first, second, np.asarray(edge), disparity)) - z)
+def disparity_limits(sides: LabelledRate, disparity: str, z: Floats) -> Floats:
+    """The last disparities (2, n) below and above the estimates of sides (2, n) whose statistics are not beyond z."""
+    ratio, (first, second) = disparity == "ratio", sides.value
+    start = np.stack([np.arctan2(first, second) if ratio else first - second] * 2)
+    ends = np.array([[0.0, np.pi / 2] if ratio else [-1.0, 1.0]]).T
+
+    def within(place: Floats) -> Floats:
+        # What is infinite near the end is large for the steps towards the root.
+        statistic = disparity_statistic(sides[:, None], np.tan(place) if ratio else place, disparity)
+        return np.asarray(np.maximum(z - np.abs(statistic), -50.0))
+
+    found = _root(within, start, ends)
+    return np.asarray(np.where(found == np.pi / 2, np.inf, np.tan(found))) if ratio else found
 
 
-def _root(function: Callable[[float], float], inside: float, outside: float, end: float) -> float:
-    """Where a function changes its sign; `end` where it does not."""
-    if inside == outside or function(outside) <= 0:
-        return end
-    # What is infinite near the end is large for the secants.
-    return float(brentq(lambda at: min(function(at), 50.0), inside, outside, xtol=1e-10, rtol=1e-10))
+def _root(function: Callable[[Floats], Floats], start: Floats, stop: Floats) -> Floats:
+    """Where functions that fall on the way from start to stop pass 0, by Chandrupatla's (1997) steps.
+
+    It is the start where they are not above 0 next to it, and the stop where they are not below 0.
+    """
+    one, two = start + _NEAR * (stop - start), stop + _NEAR * (start - stop)
+    at_one, at_two = function(one), function(two)
+    ended = np.where(at_one <= 0, start, stop)
+    inside = (at_one > 0) & (at_two < 0)
+    part = np.full_like(ended, 0.5)
+    with np.errstate(all="ignore"):
+        for _ in range(_STEPS):
+            new = one + part * (two - one)
+            at_new = function(new)
+            same = (at_new > 0) == (at_one > 0)
+            old, at_old = np.where(same, one, two), np.where(same, at_one, at_two)
+            two, at_two = np.where(same, two, one), np.where(same, at_two, at_one)
+            one, at_one = new, at_new
+            least = 1e-11 / np.abs(two - one)
+            wide = inside & (least < 0.5) & (at_one != 0)
+            if not wide.any():
+                break
+            x, y = (one - two) / (old - two), (at_one - at_two) / (at_old - at_two)
+            part = at_one / (at_two - at_one) * at_old / (at_two - at_old)
+            part += (old - one) / (two - one) * at_one / (at_old - at_one) * at_two / (at_old - at_two)
+            part = np.where((1 - np.sqrt(1 - x) < y) & (y < np.sqrt(x)), part, 0.5)
+            part = np.where(wide, np.clip(part, least, 1 - least), 0.0)
+    return np.where(inside, np.where(np.abs(at_two) < np.abs(at_one), two, one), ended)
 
 
 def bins_of(score: Floats, labelled: Floats, most: int | None = None) -> Positions:

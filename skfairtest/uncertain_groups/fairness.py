@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Real
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -149,6 +149,10 @@ class UncertainGroupsTest(FairnessTest):
         "clusters": False,
     }
     _reported: ClassVar[tuple[str, ...]] = (*FairnessTest._reported, "assumption")
+    _uncounted: ClassVar[str] = (
+        "table holds people whose groups are known: use FairnessTest.from_table, or from_predictions with a column "
+        "of probabilities for each group"
+    )
 
     def __init__(
         self,
@@ -244,38 +248,3 @@ class UncertainGroupsTest(FairnessTest):
             if self.estimate != "thresholded":
                 self.within_ = None
         return self
-
-    @classmethod
-    def from_table(cls, *_: Any, **__: Any) -> NoReturn:
-        """Refuse a table of counts, in which nobody has probabilities.
-
-        Parameters
-        ----------
-        *_, **__
-            Not used.
-
-        Raises
-        ------
-        ParameterError
-            Always.
-        """
-        raise ParameterError(
-            "table holds people whose groups are known: use FairnessTest.from_table, or from_predictions with a column "
-            "of probabilities for each group"
-        )
-
-    @classmethod
-    def from_frame(cls, *_: Any, **__: Any) -> NoReturn:
-        """Refuse a frame that an engine counts.
-
-        Parameters
-        ----------
-        *_, **__
-            Not used.
-
-        Raises
-        ------
-        ParameterError
-            Always.
-        """
-        cls.from_table()

@@ -37,6 +37,25 @@ def test_rates_that_need_labels_and_others_are_one_family():
     assert f"{KNOWN.sum()} labels and the judge are worth" in str(audit)
 
 
+@pytest.mark.parametrize("more", [{"labelled": "at_random"}, {"label_probability": "p"}])
+def test_a_fit_takes_a_judge_by_the_name_of_a_column(more):
+    class Model:
+        def predict(self, X):
+            return X["said"].to_numpy()
+
+    X = pd.DataFrame({"said": PRED, "sex": SEX, "judge": JUDGE, "p": 0.25})
+    columns = {name: more[name] for name in more if name == "label_probability"}
+    settings = {name: more[name] for name in more if name == "labelled"}
+    audit = FairnessAudit(Model(), metrics=["accuracy", "selection_rate"], **settings).fit(
+        X, TRUTH, sensitive_features=["sex"], y_judge="judge", **columns
+    )
+    said = run(metrics=["accuracy", "selection_rate"])
+    assert audit.comparisons_["p_value"].tolist() == said.comparisons_["p_value"].tolist()
+    assert f"{KNOWN.sum()} labels and the judge are worth" in str(audit)
+    assert {"y_judge", *columns} <= set(audit.record_.provenance.columns)
+    assert "y_judge=y_judge" in audit.to_text(details=True)
+
+
 def test_records_are_read_again():
     audit = run(metrics=["accuracy", "selection_rate"])
     again = FairnessAudit.from_json(audit.to_json())
@@ -47,7 +66,7 @@ def test_metrics_without_such_a_test_are_named():
     audit = run(metrics=["accuracy", "f1"])
     assert "f1" in str(audit.to_text(details=True))
     assert set(audit.comparisons_["metric"]) == {"accuracy"}
-    with pytest.raises(ValueError, match="holds none: leave them out, or add rates"):
+    with pytest.raises(ValueError, match="metrics=selection_rate has no test with few labels"):
         run(metrics="selection_rate")
 
 

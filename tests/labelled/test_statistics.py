@@ -10,9 +10,11 @@ from skfairtest.labelled.statistics import (
     EXPECTED,
     MOST_BINS,
     LabelledRate,
+    _most_likely,
     bins_of,
-    disparity_limit,
+    disparity_limits,
     disparity_statistic,
+    log_tails,
 )
 
 EVENT, GIVEN, OUTSIDE = (1.0, 1.0), (0.0, 1.0), (0.0, 0.0)
@@ -25,19 +27,23 @@ def side(first, labels, share, roles=(EVENT, GIVEN), people=np.inf):
     return LabelledRate(first, labels, share, np.array(kinds), np.asarray(people))
 
 
+def statistic(first, second, edge, disparity="difference"):
+    return float(disparity_statistic(LabelledRate.stacked([first], [second]), edge, disparity)[0])
+
+
 @pytest.mark.parametrize(("x", "n"), [(0, 20), (3, 20), (56, 70), (70, 70)])
 def test_one_bin_has_wilsons_limits_and_its_own_labels_are_what_it_is_worth(x, n):
     rate = side(x, n, 1.0)
     # Those of n - 1 people with the same rate, as the variance has the factor n / (n - 1).
-    assert rate.limits(Z) == pytest.approx([float(v) for v in wilson(x * (n - 1) / n, n - 1, Z)], abs=1e-7)
+    assert rate.limits(Z).tolist() == pytest.approx([float(v) for v in wilson(x * (n - 1) / n, n - 1, Z)], abs=1e-7)
     assert float(rate.worth) == pytest.approx(n)
 
 
 @pytest.mark.parametrize("disparity", ["difference", "ratio"])
 @pytest.mark.parametrize("counts", [(56, 70, 48, 80), (30, 400, 90, 500), (0, 60, 9, 60)])
 def test_one_bin_on_each_side_is_close_to_miettinen_and_nurminen(counts, disparity):
-    first, second = side(*counts[:2], 1.0), side(*counts[2:], 1.0)
-    found = [disparity_limit(first, second, disparity, Z, upper=upper) for upper in (False, True)]
+    sides = LabelledRate.stacked([side(*counts[:2], 1.0)], [side(*counts[2:], 1.0)])
+    found = disparity_limits(sides, disparity, np.full((2, 1), Z))[:, 0].tolist()
     assert found == pytest.approx([float(v) for v in miettinen_nurminen(*counts, Z, disparity)], rel=0.02, abs=0.01)
 
 
@@ -61,9 +67,7 @@ def test_the_statistic_is_that_of_the_most_likely_rates_by_brute_force():
     for edge in (0.0, -0.1):
         grid = np.linspace(0.08, 0.4, 161)
         expected = max(np.add(square(first, t + edge), square(second, t)).tolist() for t in grid)[1]
-        assert float(disparity_statistic(first, second, np.asarray(edge), "difference")) ** 2 == pytest.approx(
-            expected, rel=5e-3
-        )
+        assert statistic(first, second, edge) ** 2 == pytest.approx(expected, rel=5e-3)
 
 
 def test_the_true_positive_rate_is_s1_over_s1_plus_s0():
@@ -87,14 +91,34 @@ def test_shares_of_a_small_sample_add_their_variance():
     assert float(sample.variances[0] - population.variances[0]) == pytest.approx(between)
 
 
-def test_data_sets_at_once_are_data_sets_one_by_one():
-    x = np.array([[1.0, 4.0], [0.0, 5.0], [8.0, 7.0]])
-    n, share = np.full((3, 2), 10.0), np.tile([0.6, 0.4], (3, 1))
-    together = side(x, n, share, people=np.full(3, 100.0))
-    found = disparity_statistic(together, together, np.full(3, 0.1), "difference")
-    for row, statistic in enumerate(found):
-        one = side(x[row], n[row], share[row], people=100.0)
-        assert float(disparity_statistic(one, one, np.asarray(0.1), "difference")) == pytest.approx(statistic, abs=1e-6)
+def test_comparisons_at_once_are_comparisons_one_by_one():
+    """Sides with fewer bins than others get bins without people, and conditions may differ."""
+    several = [
+        side([1, 4], [10, 10], [0.6, 0.4], people=100),
+        side(5, 20, 1.0),
+        side([8, 7, 0], [10, 10, 5], [0.5, 0.3, 0.2], [(EVENT, OUTSIDE), (EVENT, OUTSIDE), (GIVEN, OUTSIDE)]),
+    ]
+    others = several[::-1]
+    sides = LabelledRate.stacked(several, others)
+    for disparity, edge in (("difference", 0.1), ("ratio", 0.8)):
+        found = disparity_statistic(sides, edge, disparity)
+        limits = disparity_limits(sides, disparity, np.full((2, 3), Z))
+        for place, (first, second) in enumerate(zip(several, others, strict=True)):
+            assert statistic(first, second, edge, disparity) == pytest.approx(found[place], abs=1e-8)
+            for limit in limits[:, place]:
+                assert abs(statistic(first, second, limit, disparity)) == pytest.approx(Z, abs=1e-6)
+
+
+def test_likely_rates_are_found_where_a_sides_own_value_is_the_most_likely():
+    """All labels of a bin say the same, and the likelihood has an edge at the side's own value."""
+    first = side([23, 2], [24, 15], [0.999, 0.001], [(EVENT, OUTSIDE), (GIVEN, OUTSIDE)], people=500)
+    second = side([1, 16], [15, 16], [0.167, 0.833], [(EVENT, OUTSIDE), (GIVEN, OUTSIDE)])
+    edge = 0.5131306
+    t = np.linspace(0, 1 - edge, 20001)[1:-1]
+    squares = [one.at(places)[0] for one, places in ((first, t + edge), (second, t))]
+    slopes = first.at(t + edge)[1] + second.at(t)[1]
+    best = np.flatnonzero(slopes > 0)[-1]
+    assert statistic(first, second, edge) ** 2 == pytest.approx(squares[0][best] + squares[1][best], rel=2e-2)
 
 
 def test_sizes_are_right_when_every_outcome_of_few_labels_is_enumerated():
@@ -102,9 +126,9 @@ def test_sizes_are_right_when_every_outcome_of_few_labels_is_enumerated():
     n, share = np.array([8.0, 4.0]), np.array([0.7, 0.3])
     x = np.stack(np.meshgrid(np.arange(9), np.arange(5), indexing="ij"), axis=-1).reshape(-1, 2).astype(float)
     first, second = np.repeat(np.arange(45), 45), np.tile(np.arange(45), 45)
-    sides = [side(x[rows], np.tile(n, (2025, 1)), np.tile(share, (2025, 1)), people=np.full(2025, np.inf))
-             for rows in (first, second)]  # fmt: skip
-    rejected = np.abs(disparity_statistic(*sides, np.zeros(2025), "difference", rounds=3)) >= Z
+    each = [side(one, n, share) for one in x]
+    sides = LabelledRate.stacked(*([each[row] for row in rows] for rows in (first, second)))
+    rejected = np.abs(disparity_statistic(sides, 0.0, "difference")) >= Z
     for p1, p2 in [
         ((0.05, 0.9), (0.05, 0.9)),
         ((0.3, 0.3), (0.3, 0.3)),
@@ -114,6 +138,48 @@ def test_sizes_are_right_when_every_outcome_of_few_labels_is_enumerated():
         law = [binom.pmf(x, n, p).prod(axis=1) for p in (p1, p2)]
         assert share @ p1 == pytest.approx(share @ p2, abs=1e-3)
         assert (law[0][first] * law[1][second])[rejected].sum() <= 0.055
+
+
+@pytest.mark.parametrize("roles", [[(EVENT, GIVEN)] * 2, [(EVENT, OUTSIDE), (GIVEN, OUTSIDE)]])
+@pytest.mark.parametrize(("disparity", "edge"), [("difference", 0.0), ("difference", 0.1), ("ratio", 0.8)])
+def test_tails_are_those_of_enumerated_labels(roles, disparity, edge):
+    """Every number of labels in four bins, with SciPy's binomial probabilities at the most likely rates."""
+    first, second = side([7, 3], [12, 6], [0.7, 0.3], roles), side([9, 6], [20, 8], [0.6, 0.4], roles)
+    sides = LabelledRate.stacked([first], [second])
+    grid = np.linspace(0, 1, 200001)[1:-1]
+    values = np.stack([edge * grid if disparity == "ratio" else grid + edge, grid])
+    values = values[:, (values[0] > 0) & (values[0] < 1)]
+    up, down = first.at(values[0])[1], second.at(values[1])[1]
+    best = np.abs(up * (edge if disparity == "ratio" else 1) + down).argmin()
+    away, law = [], []
+    signs = (1, -edge if disparity == "ratio" else -1)
+    for one, value, sign in zip((first, second), values[:, best], signs, strict=True):
+        slope, _, constant = one._form(value)
+        p = _most_likely(slope, constant, one.first, one.labels)[0]
+        x = np.stack(np.meshgrid(*[np.arange(n + 1) for n in one.labels], indexing="ij"), axis=-1).reshape(-1, 2)
+        weight = sign * slope / one.labels / one._sums(p)[1]
+        away.append(((x - one.labels * p) @ weight, (one.first - one.labels * p) @ weight))
+        law.append(binom.pmf(x, one.labels, p).prod(axis=1))
+    every, data = np.add.outer(away[0][0], away[1][0]), away[0][1] + away[1][1]
+    beyond = {"two-sided": np.abs(every) - abs(data), "greater": every - data, "less": data - every}
+    for alternative, farther in beyond.items():
+        # What is as far away but for a rounding of the grid counts by half.
+        least, most = (
+            (np.outer(*law)[farther > up].sum() + np.outer(*law)[farther >= down].sum()) / 2
+            for up, down in ((2e-3, -1e-9), (1e-9, -2e-3))
+        )
+        assert least - 1e-4 <= np.exp(log_tails(sides, edge, disparity, alternative)[0]) <= most + 1e-4
+
+
+def test_one_error_of_a_few_labels_is_not_beyond_chance_where_errors_are_rare():
+    """The normal p-value of 2 errors of 26 labels against 2 of 500 is far smaller than their probability."""
+    first, second, common = side(2, 26, 1.0), side(2, 500, 1.0), 4 / 526
+    sides = LabelledRate.stacked([first], [second])
+    x1, x2 = np.arange(27)[:, None], np.arange(501)
+    law, away = binom.pmf(x1, 26, common) * binom.pmf(x2, 500, common), np.abs(x1 / 26 - x2 / 500)
+    expected = (law[away > away[2, 2] + 1e-9].sum() + law[away >= away[2, 2] - 1e-9].sum()) / 2
+    assert np.exp(log_tails(sides, 0.0, "difference", "two-sided"))[0] == pytest.approx(expected, rel=1e-3)
+    assert 2 * norm.sf(statistic(first, second, 0.0)) < expected / 50
 
 
 def test_bins_depend_on_scores_and_on_how_many_labels_there_are():

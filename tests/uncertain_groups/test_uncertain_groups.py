@@ -163,7 +163,7 @@ def test_tables_have_no_probabilities():
     with pytest.raises(ValueError, match="table holds people whose groups are known"):
         UncertainGroupsTest.from_table(table)
     with pytest.raises(ValueError, match="table holds people whose groups are known"):
-        UncertainGroupsTest.from_frame(pd.DataFrame(LIKELY))
+        UncertainGroupsTest.from_frame(pd.DataFrame(LIKELY), sensitive_features="a")
 
 
 def test_a_group_that_nobody_is_likely_to_be_in_is_left_out():
