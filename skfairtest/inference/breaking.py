@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -32,7 +32,8 @@ from skfairtest.inference.unconditional import within_cap
 _LOOKED_AT = 300_000
 #: Changes whose exact p-values are found at a time (fewer of margins, which take longer), and numbers of people tried
 #: along a path.
-_BATCH, _FEW, _TRIED = 64, 8, 48
+_BATCH, _FEW, _TRIED = 128, 8, 48
+_AT_ONCE = 6
 #: Shares of u in the changes that are tried.
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 #: How far below Fisher's the logarithm of Boschloo's p-value may be, times the root of the people of the smaller side:
@@ -102,7 +103,7 @@ class Decided:
     hypotheses: tuple[Equality | None, ...]
     adjust: str | None
     level: float
-    together: bool = False
+    together: bool
 
     def __getstate__(self) -> dict[str, Any]:
         """The fields; what was computed from them is computed again."""
@@ -113,18 +114,34 @@ class Decided:
         """Logarithms of exact p-values by question and counts, as far as they were asked for."""
         return {}
 
-    def of_labels(self) -> Decided:
+    def of_labels(self) -> Self:
         """The same with true labels in the place of predictions."""
         turned = {name: getattr(self, name).transpose(0, 2, 1) for name in ("counts", "event", "given")}
         return replace(self, **turned)
 
-    @property
-    def _kinds(self) -> dict[tuple[Question, Scale, bool], list[int]]:
-        kinds: dict[tuple[Question, Scale, bool], list[int]] = {}
-        for place, kind in enumerate(zip(self.questions, self.scales, self.overall, strict=True)):
-            if np.isnan(self.held[place]):
-                kinds.setdefault(kind, []).append(place)
-        return kinds
+    @cached_property
+    def _kinds(self) -> dict[tuple[Question, Scale, bool], Booleans]:
+        kinds = list(zip(self.questions, self.scales, self.overall, strict=True))
+        return {kind: np.array([own == kind for own in kinds]) & np.isnan(self.held) for kind in dict.fromkeys(kinds)}
+
+    @cached_property
+    def _zone(self) -> tuple[float, float]:
+        """Between which logarithms of p-values adjustment decides: below is always significant, above never."""
+        n = len(self.hypotheses)
+        factor = n * (1 / np.arange(1, n + 1)).sum() if self.adjust == "fdr_by" else n
+        return float(np.log(self.level / factor)) - 1e-9, float(np.log(self.level)) + 1e-9
+
+    @cached_property
+    def _turnable(self) -> Booleans:
+        """Whether changes in a group may turn each verdict: (groups, hypotheses + 1).
+
+        Other groups' hypotheses keep their p-values, of which those outside of the zone are decided; and one such
+        significant hypothesis (with equivalence, one without certificate) decides for all together.
+        """
+        untouched = (self.sides == 0).T
+        below, above = self.log_p <= self._zone[0], self.log_p > self._zone[1]
+        alone = above if self.questions[0].alternative == "equivalence" else below
+        return np.column_stack([~(untouched & (below | above)), ~(untouched & alone).any(axis=1)])
 
     def _moves(self, cells: Integers) -> Floats:
         """By how much each hypothesis's count of some cells changes with u and with v: (2, hypotheses)."""
@@ -146,12 +163,11 @@ class Decided:
         """Whether each hypothesis, and all together, are a significant disparity: 1 or 0; -1 where undefined."""
         out = np.full((len(log_p), log_p.shape[1] + 1), -1)
         absent = np.isnan(log_p)
-        patterns, number = absent[:1], np.zeros(len(log_p), dtype=np.intp)
-        if absent.any():
-            patterns, number = np.unique(absent, axis=0, return_inverse=True)
+        varying = absent.any(axis=0) & ~absent.all(axis=0)
+        _, firsts, number = np.unique(absent[:, varying], axis=0, return_index=True, return_inverse=True)
         most, equivalence = np.log(self.level) + 1e-12, self.questions[0].alternative == "equivalence"
-        for place, pattern in enumerate(patterns):
-            rows, kept = np.flatnonzero(number.reshape(-1) == place), np.flatnonzero(~pattern)
+        for place, first in enumerate(firsts):
+            rows, kept = np.flatnonzero(number.reshape(-1) == place), np.flatnonzero(~absent[first])
             if not len(kept):
                 continue
             own = log_p[np.ix_(rows, kept)]
@@ -167,27 +183,25 @@ class Decided:
         return out
 
     @cached_property
+    def _table(self) -> Pair:
+        """The counts as they are."""
+        return self.tables(np.zeros((1, 3), dtype=np.int64))
+
+    @cached_property
     def log_p(self) -> Floats:
         """Logarithms of the p-values of the counts as they are; NaN where a comparison is undefined."""
-        table = self.tables(np.zeros((1, 3), dtype=np.int64))
-        low, high = self._bounds(table)
+        low, high = self._bounds(self._table, self.held, np.isnan(self.held[None]))
         open_ = np.flatnonzero((low < high)[0])
-        self._narrow(table, low, high, np.ones(low.shape, dtype=bool), 0 * open_, open_)
+        self._narrow(self._table, low, high, np.ones(low.shape, dtype=bool), 0 * open_, open_)
         return np.asarray(high[0])
 
-    def bounds(self, table: Pair) -> tuple[Floats, Floats]:
-        """Bounds of the logarithms of p-values; NaN where a comparison is undefined."""
-        low, high = self._bounds(table)
-        now, same = self.tables(np.zeros((1, 3), dtype=np.int64)), np.ones(low.shape, dtype=bool)
-        for name in ("x1", "d1", "x2", "d2"):
-            same &= getattr(table, name) == getattr(now, name)
-        return np.where(same, self.log_p, low), np.where(same, self.log_p, high)
-
-    def _bounds(self, table: Pair) -> tuple[Floats, Floats]:
-        low, high = np.broadcast_to(self.held, table.x1.shape).copy(), np.broadcast_to(self.held, table.x1.shape).copy()
-        for (question, scale, overall), places in self._kinds.items():
-            x1, d1, x2, d2 = (np.asarray(a[:, places], dtype=float) for a in (table.x1, table.d1, table.x2, table.d2))
-            undefined = (d1 == 0) | (d2 == 0)
+    def _bounds(self, table: Pair, known: Floats, moved: Booleans) -> tuple[Floats, Floats]:
+        """Bounds of the logarithms of p-values: those known but where tables have moved; NaN where undefined."""
+        low = np.broadcast_to(known, moved.shape).copy()
+        high = low.copy()
+        for (question, scale, overall), own in self._kinds.items():
+            at = np.nonzero(moved & own)
+            x1, d1, x2, d2 = (a[at].astype(float) for a in (table.x1, table.d1, table.x2, table.d2))
             with np.errstate(all="ignore"):
                 people, events = d1 + d2, x1 + x2
                 expected = np.minimum(d1, d2) * np.minimum(events, people - events) / people
@@ -195,9 +209,13 @@ class Decided:
                 if near is None or (question.disparity == "odds_ratio" and question.margin_bounds is not None):
                     expected, near = 0 * expected, 0 * expected
                 error = np.where(expected >= _EXPECTED, slack(near, expected), np.inf)
-            low[:, places] = np.where(undefined, np.nan, near - error)
-            high[:, places] = np.where(undefined, np.nan, np.minimum(near + error, 0.0))
+            near[(d1 == 0) | (d2 == 0)] = np.nan
+            low[at], high[at] = near - error, np.minimum(near + error, 0.0)
         return low, high
+
+    def _unknown(self, low: Floats, high: Floats) -> Booleans:
+        """Which p-values have to be known better."""
+        return np.asarray((low < high) & (high > self._zone[0]) & (low <= self._zone[1]))
 
     def settle(self, changes: Integers, now: Integers, wanted: Booleans) -> Booleans:
         """Which verdicts turn after which changes, among those `wanted`: (changes, hypotheses + 1).
@@ -205,13 +223,13 @@ class Decided:
         Changes are in increasing order of people; beyond the first that turns a verdict, those of more are not settled.
         """
         table, people = self.tables(changes), np.abs(changes[:, 1:]).sum(axis=1)
-        low, high = self.bounds(table)
+        counts = ((getattr(table, name), getattr(self._table, name)) for name in ("x1", "d1", "x2", "d2"))
+        low, high = self._bounds(table, self.log_p, np.any([then != now for then, now in counts], axis=0))
         passed = np.zeros(low.shape, dtype=bool)  # Fisher's p-value is known
-        first, last = self.verdicts(low), self.verdicts(high)
-        n = len(self.hypotheses)
+        first = self.verdicts(low)
+        last, rows = first.copy(), self._unknown(low, high).any(axis=1)
+        last[rows] = self.verdicts(high[rows])
         batch = _BATCH if self.questions[0].margin_bounds is None else _FEW
-        factor = n * (1 / np.arange(1, n + 1)).sum() if self.adjust == "fdr_by" else n
-        zone = np.log(self.level / factor) - 1e-9, np.log(self.level) + 1e-9
         while True:
             sure = first == last
             turned = wanted & sure & (first == 1 - now)
@@ -219,7 +237,7 @@ class Decided:
             open_ = np.flatnonzero((wanted & ~sure & (people[:, None] <= limit)).any(axis=1))[:batch]
             if not len(open_):
                 return np.asarray(turned)
-            unknown = (low < high)[open_] & (high[open_] > zone[0]) & (low[open_] <= zone[1])
+            unknown = self._unknown(low[open_], high[open_])
             # Of a hypothesis itself first: others rarely matter.
             own = unknown & (wanted & ~sure)[open_, :-1]
             rows, columns = np.nonzero(np.where(own.any(axis=1)[:, None], own, unknown))
@@ -231,8 +249,8 @@ class Decided:
         self, table: Pair, low: Floats, high: Floats, passed: Booleans, rows: Integers, columns: Integers
     ) -> None:
         """Find Fisher's p-values in place of the score test's, and exact ones in place of those."""
-        for (question, scale, overall), places in self._kinds.items():
-            own = np.isin(columns, places)
+        for (question, scale, overall), of_kind in self._kinds.items():
+            own = of_kind[columns]
             at = rows[own], columns[own]
             x1, d1, x2, d2 = (a[at] for a in (table.x1, table.d1, table.x2, table.d2))
             exact = question.margin_bounds is None and question.method in ("auto", "exact")
@@ -261,27 +279,28 @@ class Decided:
         Of some hypotheses (-1: of all together) where `columns` says which.
         """
         now = self.verdicts(self.log_p[None])[0]
-        reach = self._reach()
-        out: dict[int, Turn] = {}
-        open_, done, radius, looked_at = now >= 0, 0, 8, 0
+        reach, may = self._reach(), self._turnable & (now >= 0)
         if columns is not None:
-            open_ &= np.isin(np.arange(len(now)), np.arange(len(now))[list(columns)])
-        while open_.any() and done < reach.max(initial=0):
+            may[:, np.setdiff1d(np.arange(len(now)), np.arange(len(now))[list(columns)])] = False
+        out: dict[int, Turn] = {}
+        done, radius, looked_at = 0, 8, 0
+        # The most people there are to change, by group and verdict.
+        most = may * reach.max(axis=2).sum(axis=1)[:, None]
+        while (most > done).any():
+            near = np.minimum(reach * (most > done).any(axis=1)[:, None, None], radius)
             # About half of the changes by at most so many in each direction are by so many people.
-            n_changes = int((np.minimum(reach, radius).sum(axis=2) + 1).prod(axis=1).sum())
+            n_changes = int((near.sum(axis=2) + 1).prod(axis=1).sum())
             if done and looked_at + n_changes // 2 * len(now) > _LOOKED_AT:
                 break
-            changes = self._changes(reach, done, radius)
+            changes = self._changes(near, done, radius)
             looked_at += len(changes) * len(now)
-            self._keep(
-                out, changes, self.settle(changes, now, np.broadcast_to(open_, (len(changes), len(now)))), every=True
-            )
-            open_[list(out)] = False
+            self._keep(out, changes, self.settle(changes, now, (most > done)[changes[:, 0]]), every=True)
+            most[:, list(out)] = 0
             done, radius = radius, 2 * radius
-        every = done >= reach.max(initial=0)
-        if not every:
-            self._along_paths(out, reach, now, open_, done)
-        return [out.get(column, Turn(None, (), every)) for column in range(len(now))]
+        unfinished = (most > done).any(axis=0)
+        if unfinished.any():
+            self._along_paths(out, reach, now, most > done, done)
+        return [out.get(column, Turn(None, (), not unfinished[column])) for column in range(len(now))]
 
     def _reach(self) -> Integers:
         """How far u and v can go down and up in each group: (groups, 2, 2); nowhere if nothing follows from it."""
@@ -293,7 +312,7 @@ class Decided:
     def _changes(self, reach: Integers, done: int, radius: int) -> Integers:
         """All changes (group, u, v) of more than `done` people and at most `radius`, in increasing order."""
         found = []
-        for group, far in enumerate(np.minimum(reach, radius)):
+        for group, far in enumerate(reach):
             u, v = (a.ravel() for a in np.mgrid[-far[0, 0] : far[0, 1] + 1, -far[1, 0] : far[1, 1] + 1])
             people = np.abs(u) + np.abs(v)
             kept = (people > done) & (people <= radius)
@@ -309,7 +328,7 @@ class Decided:
             tied.sort(key=lambda way: (way[0], way[1] != 0 and way[2] != 0, way))
             out[column] = Turn(least, tuple({way[0]: tuple(way) for way in reversed(tied)}.values())[::-1], every)
 
-    def _along_paths(self, out: dict[int, Turn], reach: Integers, now: Integers, open_: Booleans, done: int) -> None:
+    def _along_paths(self, out: dict[int, Turn], reach: Integers, now: Integers, may: Booleans, done: int) -> None:
         """Search changes of which a certain share are of u, as far as that goes, by bisection."""
         group, up, further, number = np.indices((len(reach), 2, 2, len(_SHARES))).reshape(4, -1)
         share, far, farther = np.array(_SHARES)[number], reach[group, 0, up], reach[group, 1, further]
@@ -324,15 +343,23 @@ class Decided:
             turned[order] = self.settle(changes[order], now, wanted[order])
             return changes, turned
 
-        longest = int((far + farther).max())
-        tried = np.unique(np.geomspace(done + 1, longest, _TRIED).astype(np.int64))
-        paths, people = (a.ravel() for a in np.meshgrid(np.arange(len(share)), tried))
-        changes, turned = settled(paths, people, np.broadcast_to(open_, (len(paths), len(now))))
-        taken = np.abs(changes[:, 1:]).sum(axis=1)
-        least = np.where(turned, taken[:, None], np.iinfo(np.int64).max).min(axis=0)
-        row, column = np.nonzero(turned & (taken[:, None] == least))
-        path, high = paths[row], taken[row]
-        low = np.concatenate([[done], tried])[np.searchsorted(tried, high)]
+        tried = np.unique(np.geomspace(done + 1, int((far + farther).max()), _TRIED).astype(np.int64))
+        tried = np.concatenate([[done], tried])
+        found = []
+        for numbers in np.array_split(np.arange(1, len(tried)), -(-len(tried) // _AT_ONCE)):
+            paths, place = (a.ravel() for a in np.meshgrid(np.arange(len(share)), numbers))
+            # No path is tried beyond its end, nor where another one is the same.
+            kept = (tried[place - 1] < (far + farther)[paths]) & may[group[paths]].any(axis=1)
+            kept &= tried[place] > np.where(up & (share == 0), farther, np.where(further & (share == 1), far, 0))[paths]
+            paths, people = paths[kept], tried[place[kept]]
+            changes, turned = settled(paths, people, may[group[paths]])
+            taken = np.abs(changes[:, 1:]).sum(axis=1)
+            least = np.where(turned, taken[:, None], np.iinfo(np.int64).max).min(axis=0, initial=np.iinfo(np.int64).max)
+            row, column = np.nonzero(turned & (taken[:, None] == least))
+            low = tried[np.searchsorted(tried, taken[row]) - 1]
+            found.append(np.stack([paths[row], column, low, taken[row]]))
+            may = may & ~turned.any(axis=0)
+        path, column, low, high = np.concatenate(found, axis=1)
         while (high - low > 1).any():
             middle = (low + high) // 2
             _, turned = settled(path, middle, column[:, None] == np.arange(len(now)))
