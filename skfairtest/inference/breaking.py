@@ -13,6 +13,7 @@ most of the rest.
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -41,6 +42,8 @@ _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 BELOW_FISHER = 10.0
 #: Expected counts from which on a score test is near enough to the exact one to settle a verdict.
 _EXPECTED = 2.0
+#: The fields of a pair; and by how much logarithms of equal p-values differ at most.
+_COUNTS, _ROUNDING = ("x1", "d1", "x2", "d2"), 1e-8
 
 
 def slack(log_p: Floats, expected: Floats) -> Floats:
@@ -75,13 +78,14 @@ class Decided:
     counts : ndarray of int, shape (groups, 2, 2)
         People by group, true label and prediction, each negative first.
     sides : ndarray of int, shape (hypotheses, groups)
-        1: the group is on the first side of the comparison; 2: on the second one; 0: on neither.
+        1: the group is on the first side of the comparison; 2: on the second one; 0: on neither. A hypothesis that
+        counts do not decide has no sides.
     event, given : ndarray of int, shape (hypotheses, 2, 2)
         Whether the people of a cell show the rate's event, and whether they meet its condition: 1 or 0.
     questions, scales, overall : sequence of Question, of Scale, of bool
         How each is tested.
-    held : ndarray of shape (hypotheses,)
-        Logarithms of p-values that no change moves; NaN where the counts decide.
+    log_p : ndarray of shape (hypotheses,)
+        Logarithms of the p-values of the counts as they are; NaN where a comparison is undefined.
     hypotheses : sequence of Equality or None
         Which of them share sides.
     adjust : str or None
@@ -99,7 +103,7 @@ class Decided:
     questions: tuple[Question, ...]
     scales: tuple[Scale, ...]
     overall: tuple[bool, ...]
-    held: Floats
+    log_p: Floats
     hypotheses: tuple[Equality | None, ...]
     adjust: str | None
     level: float
@@ -114,6 +118,11 @@ class Decided:
         """Logarithms of exact p-values by question and counts, as far as they were asked for."""
         return {}
 
+    @cached_property
+    def _ordered(self) -> dict[Any, list[tuple[float, float]]]:
+        """Fisher's and the exact one, by question and people on both sides, in increasing order."""
+        return {}
+
     def of_labels(self) -> Self:
         """The same with true labels in the place of predictions."""
         turned = {name: getattr(self, name).transpose(0, 2, 1) for name in ("counts", "event", "given")}
@@ -122,7 +131,7 @@ class Decided:
     @cached_property
     def _kinds(self) -> dict[tuple[Question, Scale, bool], Booleans]:
         kinds = list(zip(self.questions, self.scales, self.overall, strict=True))
-        return {kind: np.array([own == kind for own in kinds]) & np.isnan(self.held) for kind in dict.fromkeys(kinds)}
+        return {kind: np.array([own == kind for own in kinds]) for kind in dict.fromkeys(kinds)}
 
     @cached_property
     def _zone(self) -> tuple[float, float]:
@@ -182,26 +191,15 @@ class Decided:
             out[np.ix_(rows, kept)], out[rows, -1] = found, whole
         return out
 
-    @cached_property
-    def _table(self) -> Pair:
-        """The counts as they are."""
-        return self.tables(np.zeros((1, 3), dtype=np.int64))
-
-    @cached_property
-    def log_p(self) -> Floats:
-        """Logarithms of the p-values of the counts as they are; NaN where a comparison is undefined."""
-        low, high = self._bounds(self._table, self.held, np.isnan(self.held[None]))
-        open_ = np.flatnonzero((low < high)[0])
-        self._narrow(self._table, low, high, np.ones(low.shape, dtype=bool), 0 * open_, open_)
-        return np.asarray(high[0])
-
-    def _bounds(self, table: Pair, known: Floats, moved: Booleans) -> tuple[Floats, Floats]:
-        """Bounds of the logarithms of p-values: those known but where tables have moved; NaN where undefined."""
-        low = np.broadcast_to(known, moved.shape).copy()
+    def _bounds(self, table: Pair) -> tuple[Floats, Floats]:
+        """Bounds of the logarithms of p-values; NaN where a comparison is undefined."""
+        now = self.tables(np.zeros((1, 3), dtype=np.int64))
+        moved = np.any([getattr(table, name) != getattr(now, name) for name in _COUNTS], axis=0)
+        low = np.broadcast_to(self.log_p, moved.shape).copy()
         high = low.copy()
         for (question, scale, overall), own in self._kinds.items():
             at = np.nonzero(moved & own)
-            x1, d1, x2, d2 = (a[at].astype(float) for a in (table.x1, table.d1, table.x2, table.d2))
+            x1, d1, x2, d2 = (getattr(table, name)[at].astype(float) for name in _COUNTS)
             with np.errstate(all="ignore"):
                 people, events = d1 + d2, x1 + x2
                 expected = np.minimum(d1, d2) * np.minimum(events, people - events) / people
@@ -223,9 +221,8 @@ class Decided:
         Changes are in increasing order of people; beyond the first that turns a verdict, those of more are not settled.
         """
         table, people = self.tables(changes), np.abs(changes[:, 1:]).sum(axis=1)
-        counts = ((getattr(table, name), getattr(self._table, name)) for name in ("x1", "d1", "x2", "d2"))
-        low, high = self._bounds(table, self.log_p, np.any([then != now for then, now in counts], axis=0))
-        passed = np.zeros(low.shape, dtype=bool)  # Fisher's p-value is known
+        low, high = self._bounds(table)
+        fisher = np.full(low.shape, np.nan)
         first = self.verdicts(low)
         last, rows = first.copy(), self._unknown(low, high).any(axis=1)
         last[rows] = self.verdicts(high[rows])
@@ -242,36 +239,56 @@ class Decided:
             own = unknown & (wanted & ~sure)[open_, :-1]
             rows, columns = np.nonzero(np.where(own.any(axis=1)[:, None], own, unknown))
             rows = open_[rows]
-            self._narrow(table, low, high, passed, rows, columns)
+            self._narrow(table, low, high, fisher, rows, columns)
             first[open_], last[open_] = self.verdicts(low[open_]), self.verdicts(high[open_])
 
     def _narrow(
-        self, table: Pair, low: Floats, high: Floats, passed: Booleans, rows: Integers, columns: Integers
+        self, table: Pair, low: Floats, high: Floats, fisher: Floats, rows: Integers, columns: Integers
     ) -> None:
-        """Find Fisher's p-values in place of the score test's, and exact ones in place of those."""
+        """Find Fisher's p-values in place of the score test's, and exact ones in place of those.
+
+        Of as many people on both sides the exact p-value grows with Fisher's: once one is known it bounds others.
+        """
         for (question, scale, overall), of_kind in self._kinds.items():
-            own = of_kind[columns]
-            at = rows[own], columns[own]
-            x1, d1, x2, d2 = (a[at] for a in (table.x1, table.d1, table.x2, table.d2))
-            exact = question.margin_bounds is None and question.method in ("auto", "exact")
-            exact = exact and question.disparity != "odds_ratio"
-            first = ~passed[at] & exact & within_cap(d1, d2)
-            if first.any():
-                fisher = conditional_log_p(x1[first], d1[first], x2[first], d2[first], question.alternative)
-                where = at[0][first], at[1][first]
-                high[where] = np.minimum(high[where], fisher)
-                low[where] = np.minimum(fisher - BELOW_FISHER / np.sqrt(np.minimum(d1, d2)[first]), high[where])
-                passed[where] = True
-            counts = np.stack([x1, d1, x2, d2], axis=1)[~first].tolist()
-            keys = [(question, scale, overall, *key) for key in counts]
-            new = [key for key in dict.fromkeys(keys) if key not in self._known]
-            pairs = [Pair(*np.array(key[3:])[:, None], overall) for key in new]  # type: ignore[call-arg]
-            if exact and pairs:
+            at = rows[of_kind[columns]], columns[of_kind[columns]]
+            counts = np.stack([getattr(table, name)[at] for name in _COUNTS], axis=1)
+            equality = question.margin_bounds is None and question.method in ("auto", "exact")
+            equality &= question.disparity != "odds_ratio"
+            ordered = equality & within_cap(counts[:, 1], counts[:, 3])
+            new = ordered & np.isnan(fisher[at])
+            if new.any():
+                where = at[0][new], at[1][new]
+                fisher[where] = conditional_log_p(*counts[new].T, question.alternative)
+                high[where] = np.minimum(high[where], fisher[where])
+                below = BELOW_FISHER / np.sqrt(counts[new][:, 1::2].min(axis=1))
+                low[where] = np.minimum(fisher[where] - below, high[where])
+            tested, alike = ~ordered, {}
+            for number in np.flatnonzero(ordered).tolist():
+                alike.setdefault((question, *counts[number, 1::2].tolist()), []).append(number)
+            for key, numbers in alike.items():
+                where, around = (at[0][numbers], at[1][numbers]), np.array(self._ordered.get(key, [])).reshape(-1, 2)
+                exact = np.r_[-np.inf, around[:, 1], np.inf]
+                least = exact[np.searchsorted(around[:, 0], fisher[where], side="right")] - _ROUNDING
+                most = exact[np.searchsorted(around[:, 0], fisher[where]) + 1] + _ROUNDING
+                high[where] = np.minimum(high[where], most)
+                low[where] = np.minimum(np.maximum(low[where], least), high[where])
+                # The one in the middle of those not settled bounds most of the others.
+                open_ = np.flatnonzero((low[where] < high[where]) & ~new[numbers])
+                if len(open_):
+                    tested[numbers[open_[np.argsort(fisher[where][open_])[len(open_) // 2]]]] = True
+            at, counts = (at[0][tested], at[1][tested]), counts[tested]
+            keys = [(question, scale, overall, *key) for key in counts.tolist()]
+            missing = [key for key in dict.fromkeys(keys) if key not in self._known]
+            pairs = [Pair(*np.array(key[3:])[:, None], overall) for key in missing]  # type: ignore[call-arg]
+            if equality and pairs:
                 found = [log_p for log_p, _ in equalities(pairs, question.alternative)]
             else:
                 found = [answer(pair, scale, question).log_p for pair in pairs]
-            self._known.update(zip(new, found, strict=True))
-            low[at[0][~first], at[1][~first]] = high[at[0][~first], at[1][~first]] = [self._known[key] for key in keys]
+            self._known.update(zip(missing, found, strict=True))
+            low[at] = high[at] = [self._known[key] for key in keys]
+            for (_, d1, _, d2), both in zip(counts.tolist(), np.stack([fisher[at], high[at]], axis=1), strict=True):
+                if not np.isnan(both[0]):
+                    insort(self._ordered.setdefault((question, d1, d2), []), tuple(both.tolist()))
 
     def turns(self, columns: Sequence[int] | None = None) -> list[Turn]:
         """The fewest people of one group with whom each verdict turns, and, last, the verdict on all together.
@@ -307,7 +324,7 @@ class Decided:
         reach = self.counts[:, ::-1]  # (u, v), of people predicted negative and positive
         reach = np.stack([reach[:, :, 1], reach[:, :, 0]], axis=2)
         matters = (self._moves(self.event) != 0) | (self._moves(self.given) != 0)
-        return np.asarray(reach * (matters & np.isnan(self.held)).any(axis=1)[:, None])
+        return np.asarray(reach * matters.any(axis=1)[:, None])
 
     def _changes(self, reach: Integers, done: int, radius: int) -> Integers:
         """All changes (group, u, v) of more than `done` people and at most `radius`, in increasing order."""
