@@ -50,14 +50,14 @@ def table_of(counts):
 
 def verdicts_of(counts, params):
     """What the engine says of a table, by comparison; None is the verdict on all."""
-    metrics = params["metric"]
     settings, metrics = check_question(params["metric"], FairnessTest(**params).get_params())
     try:
         result = compare(Sample.from_table(table_of(counts)), metrics, settings)
     except ValueError:  # nothing is defined
         return {}
-    found = {(one.metric, one.group, one.other): finding.concern for finding in result.findings for one in [finding.estimate]}
-    return found | {None: result.verdict.concern}
+    estimates = [finding.estimate for finding in result.findings]
+    found = {(one.metric, one.group, one.other): place for place, one in enumerate(estimates)}
+    return {key: result.findings[place].concern for key, place in found.items()} | {None: result.verdict.concern}
 
 
 def changes_of(counts, kind):
@@ -183,8 +183,11 @@ def differences_of(counts, params):
             found = None if row["among"] is None else row["n_changed"]
             groups = set() if row["among"] is None else {row["among"], *row["tied"]}
             way = (row["among"], row["to_positive"], row["to_negative"])
-            if found != people or groups != {group for group, *_ in ways} or (ways and way not in ways) or (
-                row["search"] != "every change"
+            if (
+                found != people
+                or groups != {group for group, *_ in ways}
+                or (ways and way not in ways)
+                or (row["search"] != "every change")
             ):
                 wrong.append([kind, str(key), str(row), str((people, sorted(ways)))])
         wrong += [[kind, str(key), "no row", ""] for key in expected]

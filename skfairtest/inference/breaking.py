@@ -29,12 +29,11 @@ from skfairtest.inference.rates import Pair, Question, Scale, answer, equalities
 from skfairtest.inference.score import score_at
 from skfairtest.inference.unconditional import within_cap
 
-#: p-values after changes that are looked at before only changes along paths are.
-_LOOKED_AT = 300_000
-#: Changes whose exact p-values are found at a time (fewer of margins, which take longer), and numbers of people tried
-#: along a path.
-_BATCH, _FEW, _TRIED = 128, 8, 48
-_AT_ONCE = 6
+#: Changes of so many people are all looked at; those of more until so many p-values were, then those along paths.
+_FIRST, _LOOKED_AT = 8, 300_000
+#: Changes whose exact p-values are found at a time (fewer of margins, which take longer), numbers of people tried along
+#: a path, and how many of them at a time.
+_BATCH, _FEW, _TRIED, _AT_ONCE = 128, 8, 48, 6
 #: Shares of u in the changes that are tried.
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 #: How far below Fisher's the logarithm of Boschloo's p-value may be, times the root of the people of the smaller side:
@@ -224,8 +223,8 @@ class Decided:
         low, high = self._bounds(table)
         fisher = np.full(low.shape, np.nan)
         first = self.verdicts(low)
-        last, rows = first.copy(), self._unknown(low, high).any(axis=1)
-        last[rows] = self.verdicts(high[rows])
+        last, open_ = first.copy(), np.flatnonzero(self._unknown(low, high).any(axis=1))
+        last[open_] = self.verdicts(high[open_])
         batch = _BATCH if self.questions[0].margin_bounds is None else _FEW
         while True:
             sure = first == last
@@ -235,11 +234,13 @@ class Decided:
             if not len(open_):
                 return np.asarray(turned)
             unknown = self._unknown(low[open_], high[open_])
-            # Of a hypothesis itself first: others rarely matter.
-            own = unknown & (wanted & ~sure)[open_, :-1]
-            rows, columns = np.nonzero(np.where(own.any(axis=1)[:, None], own, unknown))
-            rows = open_[rows]
-            self._narrow(table, low, high, fisher, rows, columns)
+            # Of a hypothesis itself first, then those small enough to be the first one rejected: others rarely matter.
+            smallest = np.log(self.level / np.maximum((~np.isnan(low[open_])).sum(axis=1), 1)) + 1e-9
+            chosen = unknown & (wanted & ~sure)[open_, :-1]
+            for others in (unknown & (low[open_] <= smallest[:, None]), unknown):
+                chosen = np.where(chosen.any(axis=1)[:, None], chosen, others)
+            rows, columns = np.nonzero(chosen)
+            self._narrow(table, low, high, fisher, open_[rows], columns)
             first[open_], last[open_] = self.verdicts(low[open_]), self.verdicts(high[open_])
 
     def _narrow(
@@ -258,11 +259,12 @@ class Decided:
             new = ordered & np.isnan(fisher[at])
             if new.any():
                 where = at[0][new], at[1][new]
-                fisher[where] = conditional_log_p(*counts[new].T, question.alternative)
+                x1, d1, x2, d2 = counts[new].T
+                fisher[where] = conditional_log_p(x1, d1, x2, d2, question.alternative)
                 high[where] = np.minimum(high[where], fisher[where])
-                below = BELOW_FISHER / np.sqrt(counts[new][:, 1::2].min(axis=1))
-                low[where] = np.minimum(fisher[where] - below, high[where])
-            tested, alike = ~ordered, {}
+                low[where] = np.minimum(fisher[where] - BELOW_FISHER / np.sqrt(np.minimum(d1, d2)), high[where])
+            tested = ~ordered
+            alike: dict[Any, list[int]] = {}
             for number in np.flatnonzero(ordered).tolist():
                 alike.setdefault((question, *counts[number, 1::2].tolist()), []).append(number)
             for key, numbers in alike.items():
@@ -286,9 +288,9 @@ class Decided:
                 found = [answer(pair, scale, question).log_p for pair in pairs]
             self._known.update(zip(missing, found, strict=True))
             low[at] = high[at] = [self._known[key] for key in keys]
-            for (_, d1, _, d2), both in zip(counts.tolist(), np.stack([fisher[at], high[at]], axis=1), strict=True):
+            for key, both in zip(counts[:, 1::2].tolist(), zip(fisher[at], high[at], strict=True), strict=True):
                 if not np.isnan(both[0]):
-                    insort(self._ordered.setdefault((question, d1, d2), []), tuple(both.tolist()))
+                    insort(self._ordered.setdefault((question, *key), []), both)
 
     def turns(self, columns: Sequence[int] | None = None) -> list[Turn]:
         """The fewest people of one group with whom each verdict turns, and, last, the verdict on all together.
@@ -300,14 +302,14 @@ class Decided:
         if columns is not None:
             may[:, np.setdiff1d(np.arange(len(now)), np.arange(len(now))[list(columns)])] = False
         out: dict[int, Turn] = {}
-        done, radius, looked_at = 0, 8, 0
+        done, radius, looked_at = 0, 2, 0
         # The most people there are to change, by group and verdict.
         most = may * reach.max(axis=2).sum(axis=1)[:, None]
         while (most > done).any():
             near = np.minimum(reach * (most > done).any(axis=1)[:, None, None], radius)
             # About half of the changes by at most so many in each direction are by so many people.
             n_changes = int((near.sum(axis=2) + 1).prod(axis=1).sum())
-            if done and looked_at + n_changes // 2 * len(now) > _LOOKED_AT:
+            if done >= _FIRST and looked_at + n_changes // 2 * len(now) > _LOOKED_AT:
                 break
             changes = self._changes(near, done, radius)
             looked_at += len(changes) * len(now)
@@ -334,7 +336,8 @@ class Decided:
             people = np.abs(u) + np.abs(v)
             kept = (people > done) & (people <= radius)
             found.append(np.stack([np.full(kept.sum(), group), u[kept], v[kept]], axis=1))
-        return _ordered(np.concatenate(found))
+        changes = np.concatenate(found)
+        return changes[np.argsort(np.abs(changes[:, 1:]).sum(axis=1), kind="stable")]
 
     def _keep(self, out: dict[int, Turn], changes: Integers, turned: Booleans, *, every: bool) -> None:
         people = np.abs(changes[:, 1:]).sum(axis=1)
@@ -390,10 +393,6 @@ class Decided:
         for one in np.unique(column).tolist():
             own = changes[column == one]
             self._keep(out, own, np.broadcast_to(np.arange(len(now)) == one, (len(own), len(now))), every=False)
-
-
-def _ordered(changes: Integers) -> Integers:
-    return changes[np.argsort(np.abs(changes[:, 1:]).sum(axis=1), kind="stable")]
 
 
 def _score_log_p(x1: Floats, d1: Floats, x2: Floats, d2: Floats, question: Question) -> Floats:

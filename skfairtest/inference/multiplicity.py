@@ -241,8 +241,10 @@ def rejected(log_p: Floats, hypotheses: Sequence[Equality | None], adjust: str |
     if adjust not in ("holm", "shaffer"):
         return np.asarray(np.apply_along_axis(ADJUSTMENTS[adjust], 1, log_p) <= most)
     member, left = _can_be_true(tuple(hypotheses), adjust)
-    found = log_p + np.log(max(int(left[:, 0].sum()), 1)) <= most
-    n_rejected = np.stack([found[:, member == one].sum(axis=1) for one in range(len(left))], axis=1)
+    found = np.asarray(log_p + np.log(max(int(left[:, 0].sum()), 1)) <= most)
+    order = np.argsort(member, kind="stable")
+    starts = np.searchsorted(member[order], np.arange(len(left)))
+    n_rejected = np.add.reduceat(found[:, order].astype(np.intp), starts, axis=1)
     factor = left[np.arange(len(left)), n_rejected].sum(axis=1)
     # The others that might be rejected, in increasing order of p-values.
     row, column = np.nonzero(~found & (log_p <= most))
