@@ -19,7 +19,7 @@ from skfairtest.comparisons.core import Measured, Result
 from skfairtest.comparisons.frames import frame_of
 from skfairtest.comparisons.measure import is_counted, label_table
 from skfairtest.comparisons.rates import scale_of
-from skfairtest.inference.breaking import Decided, Turn
+from skfairtest.inference.breaking import Decided
 from skfairtest.inference.multiplicity import Equality, distinct
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import Scale
@@ -71,21 +71,21 @@ class BreakingPoint(Decided):
             decided = self if column == "y_pred" else self.of_labels()
             turns = decided.turns(places)
             found += [
-                (*named, bool(now[place]), CHANGED[column], *decided.shown(turns[place])) for *named, place in rows
+                (*named, bool(now[place]), CHANGED[column], *decided.shown(*turns[place])) for *named, place in rows
             ]
         columns: dict[str, Any] = dict(zip(COLUMNS, map(list, zip(*found, strict=True)), strict=True))
         return frame_of(columns | {name: pd.array(columns[name], dtype="Int64") for name in NUMBERS})
 
-    def shown(self, turn: Turn) -> tuple[Any, ...]:
+    def shown(self, ways: Sequence[Sequence[int]], every: bool) -> tuple[Any, ...]:
         """How many people, of whom, the direction, further groups with as many, and how they were searched."""
-        search = "every change" if turn.every else "bisection"
-        if turn.people is None:
+        search = "every change" if every else "bisection"
+        if not ways:
             return None, None, None, None, None, (), search
-        (group, *moved), *others = turn.ways
+        (group, *moved), *others = ways
         n_among = sum(int(self.counts[group, row].sum()) for row, by in zip((1, 0), moved, strict=True) if by)
         up, down = sum(by for by in moved if by > 0), -sum(by for by in moved if by < 0)
         tied = tuple(self.groups[other] for other, *_ in others)
-        return turn.people, self.groups[group], n_among, up, down, tied, search
+        return up + down, self.groups[group], n_among, up, down, tied, search
 
 
 def shown_breaking_point(test: Any, found: BreakingPoint | str) -> pd.DataFrame:

@@ -54,20 +54,6 @@ def slack(log_p: Floats, expected: Floats) -> Floats:
     return np.asarray(1.1 * np.maximum(-log_p, 1.0) ** 1.5 / np.sqrt(expected))
 
 
-@dataclass(frozen=True)
-class Turn:
-    """The fewest people of one group with whom a verdict turns.
-
-    `people` is None where there are none; `ways` are the groups, each with one (u, v). Where not `every` change of
-    fewer people was looked at, changes in five proportions of u and v were, by bisection: `people` are enough, and
-    fewer may be.
-    """
-
-    people: int | None
-    ways: tuple[tuple[int, int, int], ...]
-    every: bool
-
-
 @dataclass(frozen=True, eq=False)
 class Decided:
     """Counts of people, and the hypotheses on rates that they decide.
@@ -292,16 +278,19 @@ class Decided:
                 if not np.isnan(both[0]):
                     insort(self._ordered.setdefault((question, *key), []), both)
 
-    def turns(self, columns: Sequence[int] | None = None) -> list[Turn]:
-        """The fewest people of one group with whom each verdict turns, and, last, the verdict on all together.
+    def turns(self, columns: Sequence[int] | None = None) -> list[tuple[list[list[int]], bool]]:
+        """The changes of fewest people of one group with which each verdict turns, and, last, that on all together.
 
-        Of some hypotheses (-1: of all together) where `columns` says which.
+        A change (group, u, v) of each group in which as many people suffice; none where no change turns the verdict.
+        Where not all changes of fewer people were looked at, which the second value says, changes in five proportions
+        of u and v were, by bisection: these people are enough, and fewer may be. Of some hypotheses (-1: of all
+        together) where `columns` says which.
         """
         now = self.verdicts(self.log_p[None])[0]
         reach, may = self._reach(), self._turnable & (now >= 0)
         if columns is not None:
             may[:, np.setdiff1d(np.arange(len(now)), np.arange(len(now))[list(columns)])] = False
-        out: dict[int, Turn] = {}
+        out: dict[int, tuple[list[list[int]], bool]] = {}
         done, radius, looked_at = 0, 2, 0
         # The most people there are to change, by group and verdict.
         most = may * reach.max(axis=2).sum(axis=1)[:, None]
@@ -319,7 +308,7 @@ class Decided:
         unfinished = (most > done).any(axis=0)
         if unfinished.any():
             self._along_paths(out, reach, now, most > done, done)
-        return [out.get(column, Turn(None, (), not unfinished[column])) for column in range(len(now))]
+        return [out.get(column, ([], not unfinished[column])) for column in range(len(now))]
 
     def _reach(self) -> Integers:
         """How far u and v can go down and up in each group: (groups, 2, 2); nowhere if nothing follows from it."""
@@ -339,16 +328,16 @@ class Decided:
         changes = np.concatenate(found)
         return changes[np.argsort(np.abs(changes[:, 1:]).sum(axis=1), kind="stable")]
 
-    def _keep(self, out: dict[int, Turn], changes: Integers, turned: Booleans, *, every: bool) -> None:
+    def _keep(self, out: dict[int, Any], changes: Integers, turned: Booleans, *, every: bool) -> None:
         people = np.abs(changes[:, 1:]).sum(axis=1)
         for column in np.flatnonzero(turned.any(axis=0)).tolist():
-            least = int(people[turned[:, column]].min())
-            tied = changes[turned[:, column] & (people == least)].tolist()
+            own = turned[:, column]
+            tied = changes[own & (people == people[own].min())].tolist()
             # Of each group the way with the fewest kinds of changes.
             tied.sort(key=lambda way: (way[0], way[1] != 0 and way[2] != 0, way))
-            out[column] = Turn(least, tuple({way[0]: tuple(way) for way in reversed(tied)}.values())[::-1], every)
+            out[column] = list({group: [group, *moved] for group, *moved in reversed(tied)}.values())[::-1], every
 
-    def _along_paths(self, out: dict[int, Turn], reach: Integers, now: Integers, may: Booleans, done: int) -> None:
+    def _along_paths(self, out: dict[int, Any], reach: Integers, now: Integers, may: Booleans, done: int) -> None:
         """Search changes of which a certain share are of u, as far as that goes, by bisection."""
         group, up, further, number = np.indices((len(reach), 2, 2, len(_SHARES))).reshape(4, -1)
         share, far, farther = np.array(_SHARES)[number], reach[group, 0, up], reach[group, 1, further]
