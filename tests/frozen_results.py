@@ -197,7 +197,11 @@ def compute(name):
             values, texts = CASES[name]()
         except ValueError as error:
             values, texts = {"raises": type(error).__name__}, {"error": str(error)}
-    said = [str(warning.message) for warning in caught if warning.category is UserWarning]
+    said = [
+        str(each.message)
+        for each in caught
+        if each.category is UserWarning or each.category.__module__.startswith("skfairtest")
+    ]
     texts["warnings"] = "\n".join(text for text in said if "is going to take about" not in text)
     return json.loads(json.dumps(values)), {kind: digest(text) for kind, text in texts.items() if text}
 

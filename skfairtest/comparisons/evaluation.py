@@ -176,7 +176,7 @@ class Evaluation:
         """Number the kinds among which labels are exchanged; -1 where they stay."""
         if self.within == "condition":
             counted = self._bare(kinds).base(np.ones(kinds.size)) > 0
-            return np.where(counted, 0, -1).astype(np.intp)
+            return np.where(counted, 0, -1).astype(np.int8)
         return kinds.blocks(self.within)
 
 

@@ -182,7 +182,7 @@ QUICK = 0.007
 #: Where the normal approximation of one direction is this far below the other's, the other is the farther one.
 NEARER = 0.6
 #: People of the comparisons that are searched at the same time.
-_PEOPLE = 4_000_000
+_PEOPLE = 1_000_000
 
 
 @dataclass(frozen=True)

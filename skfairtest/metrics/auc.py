@@ -284,6 +284,28 @@ class RankedScores:
             auc[rows] = _center(positive_part[rows], positive_weights[rows])
         return auc, positive_part, negative_part
 
+    def placements(
+        self, positive_members: NDArray[np.uint8], negative_members: NDArray[np.uint8]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Twice the number of members of the other class on whose right side each person is, ties counted once.
+
+        Parameters
+        ----------
+        positive_members, negative_members : ndarray of uint8, shape (b, n_positives) and (b, n_negatives)
+            Who is a member, 1 or 0, here in the order in which scores were given; so is what is returned.
+
+        Returns
+        -------
+        of_positives : ndarray of int32, shape (b, n_positives)
+            Twice the negative members below, plus those tied.
+        of_negatives : ndarray of int32, shape (b, n_negatives)
+            Twice the positive members above, plus those tied.
+        """
+        below = _doubled_below(negative_members, self.negative_order, self._negatives_below, self.positive_order)
+        above = _doubled_below(positive_members, self.positive_order, self._positives_below, self.negative_order)
+        np.subtract(2 * positive_members.sum(axis=1, dtype=np.int32)[:, None], above, out=above)
+        return below, above
+
     @cached_property
     def _positives_below(self) -> tuple[Positions, Positions]:
         """For each negative: how many positives are below, and how many are below or tied."""
@@ -351,6 +373,65 @@ def _shares_below(weights: Floats, low: Positions, high: Positions, out: Floats)
         out[:, columns] = below.take(low[columns], axis=1)
         out[:, columns] += below.take(high[columns], axis=1)
     out *= 0.5
+
+
+def _doubled_below(
+    members: NDArray[np.uint8], order: Positions, ends: tuple[Positions, Positions], people: Positions
+) -> NDArray[np.int32]:
+    """Twice the members (b, n), in this order, below each of these people, plus those tied; `ends` are theirs."""
+    so_far = np.zeros((len(members), members.shape[1] + 1), dtype=np.int32)
+    np.cumsum(members.take(order, axis=1), axis=1, dtype=np.int32, out=so_far[:, 1:])
+    low, high = (np.empty_like(end) for end in ends)
+    low[people], high[people] = ends
+    below = so_far.take(low, axis=1)
+    return below + (below if np.array_equal(low, high) else so_far.take(high, axis=1))
+
+
+def combined_split(
+    ranked: tuple[RankedScores, RankedScores],
+    sign: int,
+    positive_members: NDArray[np.uint8],
+    negative_members: NDArray[np.uint8],
+) -> Floats:
+    """Areas under one order of people plus or minus those under another, and variances, when people are divided in two.
+
+    Parameters
+    ----------
+    ranked : tuple of two RankedScores
+        The same people by the scores of two models.
+    sign : {1, -1}
+        Whether the area of the second is added or subtracted.
+    positive_members, negative_members : ndarray of uint8, shape (b, n_positives) and (b, n_negatives)
+        1 for side 1, 0 for side 2, in the order in which scores were given.
+
+    Returns
+    -------
+    ndarray of float, shape (4, b)
+        Value and DeLong's variance of side 1 and of side 2; NaN where a class lacks people.
+    """
+    out = np.zeros((4, len(positive_members)))
+    ones = [np.ones((1, members.shape[1]), np.uint8) for members in (positive_members, negative_members)]
+    of_all = [first + sign * second for first, second in zip(*(one.placements(*ones) for one in ranked), strict=True)]
+    for rows in batches(len(positive_members), TILE // max(1, sum(one.shape[1] for one in ones))):
+        members = [positive_members[rows], negative_members[rows]]
+        first, second = (one.placements(*members) for one in ranked)
+        within = [placed + sign * other for placed, other in zip(first, second, strict=True)]
+        sides = [(members, within)]
+        sides.append(([1 - one for one in members], [a - b for a, b in zip(of_all, within, strict=True)]))
+        for side, (weights, placed) in enumerate(sides):
+            sizes = [one.sum(axis=1, dtype=np.float64) for one in weights]
+            for place in (0, 1):
+                n, doubled = sizes[place], 2 * sizes[1 - place]
+                distance, weight = placed[place].astype(np.float64), weights[place].astype(np.float64)
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    mean = np.einsum("ij,ij->i", distance, weight) / n
+                    distance -= mean[:, None]
+                    distance *= weight
+                    squares = np.einsum("ij,ij->i", distance, distance)
+                    if place == 0:
+                        out[2 * side, rows] = mean / doubled
+                    out[2 * side + 1, rows] += squares / (n * (n - 1) * doubled**2)
+    return out
 
 
 def _center(placements: Floats, weights: Floats) -> Floats:

@@ -367,9 +367,9 @@ class Auc(Misplacing):
     def __init__(self, positive: Booleans, score: Floats) -> None:
         self.positive, self.negative = np.flatnonzero(positive), np.flatnonzero(~positive)
         self._score = score
-        self._ranked = RankedScores(score[self.positive], score[self.negative])
-        self._positive = self.positive[self._ranked.positive_order]
-        self._negative = self.negative[self._ranked.negative_order]
+        self.ranked = RankedScores(score[self.positive], score[self.negative])
+        self._positive = self.positive[self.ranked.positive_order]
+        self._negative = self.negative[self.ranked.negative_order]
         # Where people come sorted already, columns need not be gathered.
         self._views = tuple(_as_slice(order) for order in (self._positive, self._negative))
         self._spread: tuple[Floats, Floats] | None = None
@@ -391,20 +391,20 @@ class Auc(Misplacing):
         if len(self._score) <= FEW_CELLS:
             return table_moments(*self._on_grid(np.asarray(counts, dtype=float)))
         flat = counts.reshape(-1, counts.shape[-1]).astype(np.int64)
-        value, variance = self._ranked.moments(flat[:, self._views[0]], flat[:, self._views[1]])
+        value, variance = self.ranked.moments(flat[:, self._views[0]], flat[:, self._views[1]])
         return value.reshape(counts.shape[:-1]), variance.reshape(counts.shape[:-1])
 
     def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
         """Return the area and, for each person, how far the share of the other class on the right side is from it."""
         flat = np.asarray(masses, dtype=float).reshape(-1, masses.shape[-1])
-        value, up, down = self._ranked.contributions(flat[:, self._positive], flat[:, self._negative])
+        value, up, down = self.ranked.contributions(flat[:, self._positive], flat[:, self._negative])
         out = np.empty_like(flat)
         out[:, self._positive], out[:, self._negative] = up, down
         return value.reshape(masses.shape[:-1]), out.reshape(masses.shape)
 
     def split(self, members: Members) -> Moments:
         """Return both areas from one walk along the sorted people."""
-        v1, q1, v2, q2 = self._ranked.split(members[:, self._views[0]], members[:, self._views[1]])
+        v1, q1, v2, q2 = self.ranked.split(members[:, self._views[0]], members[:, self._views[1]])
         return Moments(v1, q1, v2, q2, np.zeros_like(v1))
 
     def subset_splitter(self, blocks: Sequence[Any]) -> SubsetSplitter | None:

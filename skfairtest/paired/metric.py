@@ -9,8 +9,9 @@ import numpy as np
 from numpy.random import Generator
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.typing import Booleans, Floats
-from skfairtest.metrics.functionals import Auc, Evaluated, Functional, Share, correction, per_person, ratio_of
+from skfairtest._utils.typing import Booleans, Floats, Moments
+from skfairtest.metrics.auc import combined_split
+from skfairtest.metrics.functionals import Auc, Evaluated, Functional, Members, Share, correction, per_person, ratio_of
 from skfairtest.metrics.omnibus import Omnibus
 from skfairtest.metrics.rates import Rate
 from skfairtest.metrics.resolve import Metric
@@ -52,6 +53,15 @@ class Combined(Functional):
             variances = [squares[..., own].sum(axis=-1) * correction(counts[..., own]) for own in classes]
             return value, np.asarray(variances[0] + variances[1])
         return value, squares.sum(axis=-1) * correction(counts)
+
+    def split(self, members: Members) -> Moments | None:
+        """Return both sides of areas, by places among everybody's scores, which are sorted once."""
+        of_b, of_a = self.of_b, self.of_a
+        if not (isinstance(of_b, Auc) and isinstance(of_a, Auc)):
+            return None
+        classes = (members[:, own] for own in (of_b.positive, of_b.negative))
+        v1, q1, v2, q2 = combined_split((of_b.ranked, of_a.ranked), self.sign, *classes)
+        return Moments(v1, q1, v2, q2, np.zeros_like(v1))
 
     def effective(self, counts: Floats) -> Floats:
         """The smaller of the two denominators."""

@@ -135,14 +135,14 @@ class Kinds:
             If the column holds numbers, which nobody shares.
         """
         if name is None:
-            return np.zeros(self.size, dtype=np.intp)
+            return np.zeros(self.size, dtype=np.int8)  # of each comparison: small types, that many fit in memory
         column = self.values[name].column
         if isinstance(column, Numbers):
             raise ParameterError(
                 f"within={name!r} permutes labels among people of one {name}; it holds numbers of many different "
                 "values, which nobody shares"
             )
-        return column.codes.astype(np.intp)
+        return column.codes.astype(np.min_scalar_type(-len(column.levels)))
 
     def within(self, stratum: int, sides: Sequence[Booleans]) -> tuple["Kinds", NDArray[Any]]:
         """Return the kinds of some groups in one stratum, and how many people each set of groups has of them.
