@@ -27,9 +27,6 @@ from skfairtest.metrics import CELLS, Rate
 from skfairtest.report.cells import records
 from skfairtest.tables import CountTable, Sample
 
-#: Comparisons up to which reports search for the breaking point of the verdict.
-MOST_SEARCHED = 150
-
 
 def finest_of(record: AuditRecord) -> AuditPart:
     """The part that divides people by the most features."""

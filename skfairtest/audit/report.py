@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from skfairtest._utils.text import label, pluralize
-from skfairtest.audit.breaking import MOST_SEARCHED, breaking_point_of_record, finest_of
+from skfairtest.audit.breaking import breaking_point_of_record, finest_of
 from skfairtest.audit.findings import findings_of
 from skfairtest.audit.grid import MOST_GROUPS, audit_grid, disparities_figure, null_figure, values_figure
 from skfairtest.audit.headline import first_sentences, intervals_of, people_compared, shown_first
@@ -17,14 +17,14 @@ from skfairtest.audit.impact_report import impact_section
 from skfairtest.audit.provenance import call_lines
 from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.audit.references import methods_used
-from skfairtest.comparisons.breaking import BreakingPoint
+from skfairtest.comparisons.breaking import BreakingPoint, verdict_lines
 from skfairtest.paired.report import paired_section
 from skfairtest.report import cells
 from skfairtest.report.document import Block, Code, Heading, Items, Pairs, Paragraph, without_empty
 from skfairtest.report.mixin import positive_label
 from skfairtest.report.plain import plain_value
 from skfairtest.report.plots import Forest
-from skfairtest.report.sentences import CHANCE, breaking_sentence, metric_title, null_sentence, p_text, result_sentence
+from skfairtest.report.sentences import CHANCE, metric_title, null_sentence, p_text, result_sentence
 from skfairtest.subgroups.report import scan_section
 
 #: Findings of a grouping that do not fold up; comparisons of an audit whose tables do not, and are printed.
@@ -121,8 +121,7 @@ def _verdict(record: AuditRecord, breaking: BreakingPoint | str) -> Iterator[Blo
     others[:1] = [" ".join([*others[:1], *positive_label(verdict.pos_label, record.setup.positive_means)])]
     yield Paragraph(headline, "concern" if verdict.concern else "fine")
     yield from map(Paragraph, filter(None, others))
-    if not isinstance(breaking, str):
-        yield Paragraph(_breaking(record, breaking))
+    yield from map(Paragraph, verdict_lines(breaking, finest_of(record).sensitive))
     if record.accepted:
         found = {one.id: f"{one.note}: {metric_title(one.row['metric'])}, {one.name}" for one in findings_of(record)}
         turned = "Accepted, and no longer observed:"
@@ -144,16 +143,6 @@ def _verdict(record: AuditRecord, breaking: BreakingPoint | str) -> Iterator[Blo
         f"To reproduce: random_state={seed}, skfairtest {version}; settings and versions are at the end of the whole "
         "report."
     )
-
-
-def _breaking(record: AuditRecord, breaking: BreakingPoint) -> str:
-    """Say with how few changes the verdict would turn, unless looking for that takes long."""
-    if record.verdict.n_comparisons > MOST_SEARCHED:
-        return (
-            f"With how few changed decisions the verdict would turn is not searched for reports of more than "
-            f"{MOST_SEARCHED} comparisons: breaking_point_ has it."
-        )
-    return breaking_sentence(cells.records(breaking.verdict), finest_of(record).sensitive)
 
 
 def _first_findings(record: AuditRecord) -> Iterator[Block]:

@@ -24,10 +24,14 @@ from skfairtest.inference.multiplicity import Equality, distinct
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import Scale
 from skfairtest.metrics import CELLS, Metric, Rate
+from skfairtest.report.cells import records
+from skfairtest.report.sentences import breaking_sentence
 from skfairtest.tables import Sample
 
 #: What may be changed, by the column that holds it.
 CHANGED = {"y_pred": "decisions", "y_true": "labels"}
+#: Comparisons, and people of exact tests against a margin, up to which reports search, which is not to slow them down.
+MOST_COMPARISONS, MOST_WITH_MARGIN = 150, 500
 COLUMNS = [
     "metric", "group", "other", "concern", "changed", "n_changed", "among", "n_among", "to_positive", "to_negative",
     "tied", "search",
@@ -99,6 +103,20 @@ def shown_breaking_point(test: Any, found: BreakingPoint | str) -> pd.DataFrame:
     if isinstance(found, str):
         raise AttributeError(f"{type(test).__name__!r} object has no breaking_point_: {found}")
     return found.frame
+
+
+def verdict_lines(found: BreakingPoint | str, names: Sequence[str]) -> list[str]:
+    """What reports say of the breaking point of a verdict about groups by features; nothing where there is none."""
+    if isinstance(found, str):
+        return []
+    exact = any(one.margin_bounds is not None and one.method != "asymptotic" for one in found.questions)
+    if len(found.rows) > MOST_COMPARISONS or (exact and found.counts.sum() > MOST_WITH_MARGIN):
+        return [
+            "With how few changed decisions the verdict would turn is not searched for reports of more than "
+            f"{MOST_COMPARISONS} comparisons, or of exact tests against a margin of more than {MOST_WITH_MARGIN} "
+            "people: breaking_point_ has it."
+        ]
+    return [breaking_sentence(records(found.verdict), names)]
 
 
 @dataclass(frozen=True, eq=False)

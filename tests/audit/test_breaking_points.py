@@ -75,5 +75,5 @@ def test_reports_say_with_how_few_people_the_verdict_would_turn(monkeypatch):
     assert f"The verdict would turn if {verdict['n_changed']} of {verdict['n_among']} {about}" in str(audit)
     read = FairnessAudit.from_json(audit.to_json())
     assert read.to_html() == audit.to_html()
-    monkeypatch.setattr("skfairtest.audit.report.MOST_SEARCHED", 1)
-    assert "would turn is not searched for reports of more than 1 comparisons: breaking_point_ has it" in str(audit)
+    monkeypatch.setattr("skfairtest.comparisons.breaking.MOST_COMPARISONS", 1)
+    assert "would turn is not searched for reports of more than 1 comparisons" in str(audit)
