@@ -28,18 +28,13 @@ from skfairtest.report.cells import records
 from skfairtest.tables import CountTable, Sample
 
 
-def finest_of(record: AuditRecord) -> AuditPart:
-    """The part that divides people by the most features."""
-    return max(record.parts, key=lambda part: len(part.sensitive))
-
-
 def breaking_point_of_record(record: AuditRecord) -> BreakingPoint | str:
     """What breaking points of an audit follow from, or why there are none.
 
     People change in one of the groups that all features make together, so that every comparison of the audit follows
     from who changes. How many of them have which label and prediction follows from the values of the rates there.
     """
-    finest = finest_of(record)
+    finest = max(record.parts, key=lambda part: len(part.sensitive))
     names = [name for part in record.parts for name in part.sensitive]
     if set(finest.sensitive) != set(names):
         return "it does not count people by all features together: intersections=True does"

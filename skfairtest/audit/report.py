@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from skfairtest._utils.text import label, pluralize
-from skfairtest.audit.breaking import breaking_point_of_record, finest_of
+from skfairtest.audit.breaking import breaking_point_of_record
 from skfairtest.audit.findings import findings_of
 from skfairtest.audit.grid import MOST_GROUPS, audit_grid, disparities_figure, null_figure, values_figure
 from skfairtest.audit.headline import first_sentences, intervals_of, people_compared, shown_first
@@ -121,7 +121,7 @@ def _verdict(record: AuditRecord, breaking: BreakingPoint | str) -> Iterator[Blo
     others[:1] = [" ".join([*others[:1], *positive_label(verdict.pos_label, record.setup.positive_means)])]
     yield Paragraph(headline, "concern" if verdict.concern else "fine")
     yield from map(Paragraph, filter(None, others))
-    yield from map(Paragraph, verdict_lines(breaking, finest_of(record).sensitive))
+    yield from map(Paragraph, verdict_lines(breaking))
     if record.accepted:
         found = {one.id: f"{one.note}: {metric_title(one.row['metric'])}, {one.name}" for one in findings_of(record)}
         turned = "Accepted, and no longer observed:"

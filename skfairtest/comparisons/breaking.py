@@ -45,6 +45,8 @@ class BreakingPoint(Decided):
 
     Parameters
     ----------
+    names : tuple of str
+        The features that make groups.
     groups : tuple of object
         The groups whose people may change.
     rows : tuple of (object, ..., int)
@@ -53,6 +55,7 @@ class BreakingPoint(Decided):
         The columns, of `CHANGED`, whose changes have all p-values follow from the counts.
     """
 
+    names: tuple[str, ...]
     groups: tuple[Any, ...]
     rows: tuple[tuple[Any, Any, Any, int], ...]
     changed: tuple[str, ...]
@@ -105,8 +108,8 @@ def shown_breaking_point(test: Any, found: BreakingPoint | str) -> pd.DataFrame:
     return found.frame
 
 
-def verdict_lines(found: BreakingPoint | str, names: Sequence[str]) -> list[str]:
-    """What reports say of the breaking point of a verdict about groups by features; nothing where there is none."""
+def verdict_lines(found: BreakingPoint | str) -> list[str]:
+    """What reports say of the breaking point of a verdict; nothing where there is none."""
     if isinstance(found, str):
         return []
     exact = any(one.margin_bounds is not None and one.method != "asymptotic" for one in found.questions)
@@ -116,7 +119,7 @@ def verdict_lines(found: BreakingPoint | str, names: Sequence[str]) -> list[str]
             f"{MOST_COMPARISONS} comparisons, or of exact tests against a margin of more than {MOST_WITH_MARGIN} "
             "people: breaking_point_ has it."
         ]
-    return [breaking_sentence(records(found.verdict), names)]
+    return [breaking_sentence(records(found.verdict), found.names)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,8 +187,8 @@ def breaking_points(
     ]
     return BreakingPoint(
         _counts(whole, reads, positive), np.stack(sides), np.stack(event), np.stack(given), question, scale, overall,
-        np.array(log_p), tied, adjust, parts[0].design.settings.alpha, together, tuple(whole.group_labels), tuple(rows),
-        changeable(metrics),
+        np.array(log_p), tied, adjust, parts[0].design.settings.alpha, together, tuple(whole.sensitive_names),
+        tuple(whole.group_labels), tuple(rows), changeable(metrics),
     )  # fmt: skip
 
 

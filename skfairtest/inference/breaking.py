@@ -139,8 +139,7 @@ class Decided:
 
     def _moves(self, cells: Integers) -> Floats:
         """By how much each hypothesis's count of some cells changes with u and with v: (2, hypotheses)."""
-        change = cells[:, :, 1] - cells[:, :, 0]
-        return np.stack([change[:, 1], change[:, 0]])
+        return np.asarray(np.diff(cells)[:, ::-1, 0].T)
 
     def tables(self, changes: Integers) -> Pair:
         """The counts that each hypothesis compares after changes (group, u, v): arrays (changes, hypotheses)."""
@@ -188,10 +187,10 @@ class Decided:
             with np.errstate(all="ignore"):
                 people, events = d1 + d2, x1 + x2
                 expected = np.minimum(d1, d2) * np.minimum(events, people - events) / people
-                near = _score_log_p(x1, d1, x2, d2, question) if scale.is_identity and not overall else None
-                if near is None or (question.disparity == "odds_ratio" and question.margin_bounds is not None):
-                    expected, near = 0 * expected, 0 * expected
-                error = np.where(expected >= _EXPECTED, slack(near, expected), np.inf)
+                score = scale.is_identity and not overall
+                score &= question.disparity != "odds_ratio" or question.margin_bounds is None
+                near = _score_log_p(x1, d1, x2, d2, question) if score else np.zeros_like(x1)
+                error = np.where(score & (expected >= _EXPECTED), slack(near, expected), np.inf)
             near[(d1 == 0) | (d2 == 0)] = np.nan
             low[at], high[at] = near - error, np.minimum(near + error, 0.0)
         return low, high
@@ -312,8 +311,7 @@ class Decided:
 
     def _reach(self) -> Integers:
         """How far u and v can go down and up in each group: (groups, 2, 2); nowhere if nothing follows from it."""
-        reach = self.counts[:, ::-1]  # (u, v), of people predicted negative and positive
-        reach = np.stack([reach[:, :, 1], reach[:, :, 0]], axis=2)
+        reach = self.counts[:, ::-1, ::-1]  # u before v, and of each those predicted positive first
         matters = (self._moves(self.event) != 0) | (self._moves(self.given) != 0)
         return np.asarray(reach * matters.any(axis=1)[:, None])
 
@@ -379,9 +377,7 @@ class Decided:
             kept = low < fewest[column]
             path, column, low, high = path[kept], column[kept], low[kept], high[kept]
         changes, _ = settled(path, high, np.zeros((len(path), len(now)), dtype=bool))
-        for one in np.unique(column).tolist():
-            own = changes[column == one]
-            self._keep(out, own, np.broadcast_to(np.arange(len(now)) == one, (len(own), len(now))), every=False)
+        self._keep(out, changes, column[:, None] == np.arange(len(now)), every=False)
 
 
 def _score_log_p(x1: Floats, d1: Floats, x2: Floats, d2: Floats, question: Question) -> Floats:
