@@ -35,8 +35,7 @@ def breaking_point_of_record(record: AuditRecord) -> BreakingPoint | str:
     from who changes. How many of them have which label and prediction follows from the values of the rates there.
     """
     finest = max(record.parts, key=lambda part: len(part.sensitive))
-    names = [name for part in record.parts for name in part.sensitive]
-    if set(finest.sensitive) != set(names):
+    if set(finest.sensitive) != {name for part in record.parts for name in part.sensitive}:
         return "it does not count people by all features together: intersections=True does"
     found = {name: built_in(name) for name in dict.fromkeys(finest.comparisons["metric"])}
     metrics = [metric for metric in found.values() if metric is not None]
@@ -53,6 +52,7 @@ def breaking_point_of_record(record: AuditRecord) -> BreakingPoint | str:
     table = _table(finest, rates)
     if table is None:
         return "the rates do not say how many people have which label and prediction"
+    by_name = {metric.name: metric for metric in (*metrics, *rates)}
     whole, parts = Sample.from_table(table), []
     for part in record.parts:
         own = replace(settings, tested=False, compare=part.setup.compare, crossed=len(part.sensitive) > 1)
@@ -71,9 +71,7 @@ def breaking_point_of_record(record: AuditRecord) -> BreakingPoint | str:
             shown.append((row["metric"], row["group"], row["other"], contrast))
             equality = None if hypothesis is None else Equality(("held", hypothesis[0]), frozenset(hypothesis[1:]))
             tested[row["metric"], contrast] = equality, float(np.log(row["p_value"]))
-        by_name = {rate.name: rate for rate in rates}
-        kinds = tuple(by_name.get(metric.name, metric) for metric in metrics)
-        parts.append(Part(design, kinds, tested, tuple(shown)))
+        parts.append(Part(design, tuple(by_name.values()), tested, tuple(shown)))
     return breaking_points(parts, whole, record.verdict.adjust, 1, together=True)
 
 
