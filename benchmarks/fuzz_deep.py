@@ -40,13 +40,13 @@ def judge(kind, seed, number, outcomes, violations):
 
 
 def stored():
-    """Return the seed, the calls of each, their outcomes and violations, which are tried again, of a run so far."""
+    """Return the seed, the outcomes and the violations, which are tried again, of a run so far."""
     found, violations = json.loads(RESULTS.read_text()), []
-    outcomes = {kind: Counter(found["outcomes"][kind]) for kind in SUBJECTS}
+    outcomes = {kind: Counter(found["outcomes"].get(kind, {})) for kind in SUBJECTS}
     for kind, number, before in sorted({tuple(violation[:3]) for violation in found["violations"]}):
         outcomes[kind][before] -= 1
         judge(kind, found["seed"], number, outcomes, violations)
-    return found["seed"], found["calls"] // len(SUBJECTS), outcomes, violations
+    return found["seed"], outcomes, violations
 
 
 def main(argv=None):
@@ -64,17 +64,18 @@ def main(argv=None):
         print(subject, outcome, sep="\n")
         return 1 if outcome.violations else 0
     each = 6 if options.quick else -(-options.calls // len(kinds))
-    seed, done, outcomes, violations = options.seed, 0, {kind: Counter() for kind in kinds}, []
+    seed, outcomes, violations = options.seed, {kind: Counter() for kind in kinds}, []
     if options.on:
-        seed, done, outcomes, violations = stored()
-    for start in range(done, each, AT_A_TIME) or [each]:
-        numbers = range(start, min(start + AT_A_TIME, each))
+        seed, outcomes, violations = stored()
+    done = {kind: found.total() for kind, found in outcomes.items()}
+    for start in range(min(done.values()), each, AT_A_TIME) or [each]:
         for kind in kinds:
-            for number in numbers:
+            for number in range(max(start, done[kind]), min(start + AT_A_TIME, each)):
                 judge(kind, seed, number, outcomes, violations)
         if not options.quick and not options.kind:
+            by_kind = {kind: dict(+found) for kind, found in outcomes.items()}
             write(RESULTS, "valid calls of which one or two things are changed; see benchmarks/fuzz_deep.py", seed,
-                  calls=numbers.stop * len(kinds), outcomes={kind: dict(+found) for kind, found in outcomes.items()},
+                  calls=sum(found.total() for found in outcomes.values()), outcomes=by_kind,
                   violations=violations)  # fmt: skip
     shares = {kind: found["result"] / found.total() for kind, found in outcomes.items()}
     for kind, found in outcomes.items():

@@ -18,7 +18,7 @@ import argparse
 import sys
 import time
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -27,37 +27,16 @@ from scipy.special import expit
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 
-from benchmarks.common.logistic_population import Map, Population, Truth, logistic, weight_with
+from benchmarks.common.logistic_population import MAP, TOLERANCE, Design, Map, Population
 from benchmarks.common.results import write
 from skfairtest.individual.flow.audit_value import audit_value
 
 SEED = 20261122
-ALPHA, TOLERANCE = 0.05, 1.25
+ALPHA = 0.05
 RESULTS = Path(__file__).parent / "results" / "individual.json"
 
 STATISTICS = ("loss_ratio", "ratio_of_means", "log_ratio", "error_rate_ratio")
 PEOPLE = (50, 100, 400, 1600)
-MAP = Map()
-
-
-@dataclass(frozen=True)
-class Design:
-    """People and models: intercept, and weight of what the metric holds back; the free feature's makes the value."""
-
-    name: str
-    population: Population
-    bias: float
-    held: float
-
-    def weight(self, statistic, value):
-        return weight_with(statistic, value, self.population, MAP, self.bias, self.held)
-
-    def model(self, weight):
-        return logistic(self.bias, self.population.along(weight, self.held))
-
-    def truth(self, weight, free=None):
-        return Truth(self.population, MAP, self.bias, weight, self.held, free)
-
 
 #: Labels nearly as the models say; and models that are wrong about many, of whom nearly all are harmed alike.
 FEW = Design("few are harmed much", Population(truth=(0.0, 1.0, 4.0)), 0.4, 4.0)

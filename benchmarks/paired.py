@@ -34,6 +34,7 @@ from benchmarks.common.bounds import WARNED, Promise
 from benchmarks.common.cells import FAR, LOWER, far_below
 from benchmarks.common.results import write
 from benchmarks.common.run import threshold_at
+from benchmarks.common.two_models import exceeds
 from skfairtest import PairedFairnessTest
 from skfairtest._utils.errors import SmallGroupWarning
 from skfairtest.metrics.functionals import Auc
@@ -372,11 +373,6 @@ def metric_rate(metric, people, place, size):
             )
         rejected += test.p_value_ <= ALPHA + 1e-12
     return {"paired": round(rejected / size, 5)}
-
-
-def exceeds(size, data_sets):
-    """Whether a size is more than three Monte-Carlo errors above the level."""
-    return size > ALPHA + 3 * np.sqrt(ALPHA * (1 - ALPHA) / data_sets)
 
 
 def broken(document):

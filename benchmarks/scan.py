@@ -31,6 +31,7 @@ import pandas as pd
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.common.bounds import Promise
+from benchmarks.common.render_scans import FLIPPED
 from benchmarks.common.results import write
 from benchmarks.make_compas_counts import data_folder
 from skfairtest import SubgroupScan
@@ -44,7 +45,6 @@ FEATURES = [
 ]  # fmt: skip
 #: Runs, of planted subgroups and of null hypotheses.
 PLANTED, NULL = 50, 400
-FLIPPED = 300
 LEVEL = 0.05
 #: Scans in `benchmarks.validity --quick`.
 QUICK = 100

@@ -2,158 +2,99 @@
 
 from importlib import import_module
 
-from skfairtest._version import __version__
+from skfairtest._version import __version__ as __version__
 
 TYPE_CHECKING = False  # type checkers take it for true; typing has the same, and is slow to import
-if TYPE_CHECKING:
-    from skfairtest._utils.errors import SmallGroupWarning
-    from skfairtest.adjusted.fairness import AdjustedFairnessTest
-    from skfairtest.audit import FairnessAudit
-    from skfairtest.audit.impact import impact_table
-    from skfairtest.correlation.fairness import CorrelationFairnessTest
-    from skfairtest.displays.calibration import CalibrationDisplay
-    from skfairtest.displays.disparity import DisparityDisplay
-    from skfairtest.displays.group_metric import GroupMetricDisplay
-    from skfairtest.displays.individual import LossRatioDisplay, StoppingTimeDisplay
-    from skfairtest.displays.monitor import MonitorDisplay
-    from skfairtest.displays.null_distribution import NullDistributionDisplay
-    from skfairtest.displays.power import PowerDisplay
-    from skfairtest.displays.sensitivity import SensitivityDisplay
-    from skfairtest.displays.threshold import ThresholdDisplay
-    from skfairtest.group import FairnessTest
-    from skfairtest.group.inequality import inequality_decomposition
-    from skfairtest.individual import (
-        ComparablePairs,
-        IndividualFairnessTest,
-        Mahalanobis,
-        Projection,
-        SensitiveSubspace,
-    )
-    from skfairtest.labelled.fairness import LabelledFairnessTest
-    from skfairtest.labelled.plan import label_plan
-    from skfairtest.metrics import Rate, ScoreMetric
-    from skfairtest.model_selection.assertion import FairnessAssertionError, assert_fair
-    from skfairtest.model_selection.audited import (
-        AuditedClassifier,
-        AuditedRegressor,
-        FairnessRejectedError,
-        FairnessRejectedWarning,
-    )
-    from skfairtest.model_selection.frame import SignificanceFrame
-    from skfairtest.model_selection.p_value import fairness_p_value
-    from skfairtest.model_selection.scorer import make_fairness_scorer
-    from skfairtest.model_selection.selection import select_fair
-    from skfairtest.model_selection.splitter import SensitiveStratifiedKFold
-    from skfairtest.paired.fairness import PairedFairnessTest
-    from skfairtest.paired.models import compare_models
-    from skfairtest.planning.power import minimum_detectable_disparity, power, required_sample_size
-    from skfairtest.sequential.fairness import SequentialFairnessTest
-    from skfairtest.subgroups.fairness import SubgroupScan
-    from skfairtest.tables import CountTable
-    from skfairtest.uncertain_groups.fairness import UncertainGroupsTest
+if TYPE_CHECKING:  # "as": names that are handed on
+    from skfairtest._utils.errors import SmallGroupWarning as SmallGroupWarning
+    from skfairtest.adjusted.fairness import AdjustedFairnessTest as AdjustedFairnessTest
+    from skfairtest.audit import FairnessAudit as FairnessAudit
+    from skfairtest.audit.impact import impact_table as impact_table
+    from skfairtest.correlation.fairness import CorrelationFairnessTest as CorrelationFairnessTest
+    from skfairtest.displays.disparity import DisparityDisplay as DisparityDisplay
+    from skfairtest.displays.disparity import NullDistributionDisplay as NullDistributionDisplay
+    from skfairtest.displays.group_metric import CalibrationDisplay as CalibrationDisplay
+    from skfairtest.displays.group_metric import GroupMetricDisplay as GroupMetricDisplay
+    from skfairtest.displays.individual import LossRatioDisplay as LossRatioDisplay
+    from skfairtest.displays.individual import StoppingTimeDisplay as StoppingTimeDisplay
+    from skfairtest.displays.monitor import MonitorDisplay as MonitorDisplay
+    from skfairtest.displays.power import PowerDisplay as PowerDisplay
+    from skfairtest.displays.sensitivity import SensitivityDisplay as SensitivityDisplay
+    from skfairtest.displays.threshold import ThresholdDisplay as ThresholdDisplay
+    from skfairtest.group import FairnessTest as FairnessTest
+    from skfairtest.group.inequality import inequality_decomposition as inequality_decomposition
+    from skfairtest.individual import ComparablePairs as ComparablePairs
+    from skfairtest.individual import IndividualFairnessTest as IndividualFairnessTest
+    from skfairtest.individual import Mahalanobis as Mahalanobis
+    from skfairtest.individual import Projection as Projection
+    from skfairtest.individual import SensitiveSubspace as SensitiveSubspace
+    from skfairtest.labelled.fairness import LabelledFairnessTest as LabelledFairnessTest
+    from skfairtest.labelled.plan import label_plan as label_plan
+    from skfairtest.metrics import Rate as Rate
+    from skfairtest.metrics import ScoreMetric as ScoreMetric
+    from skfairtest.model_selection.audited import AuditedClassifier as AuditedClassifier
+    from skfairtest.model_selection.audited import AuditedRegressor as AuditedRegressor
+    from skfairtest.model_selection.audited import FairnessRejectedError as FairnessRejectedError
+    from skfairtest.model_selection.audited import FairnessRejectedWarning as FairnessRejectedWarning
+    from skfairtest.model_selection.frame import SignificanceFrame as SignificanceFrame
+    from skfairtest.model_selection.p_value import FairnessAssertionError as FairnessAssertionError
+    from skfairtest.model_selection.p_value import assert_fair as assert_fair
+    from skfairtest.model_selection.p_value import fairness_p_value as fairness_p_value
+    from skfairtest.model_selection.scorer import make_fairness_scorer as make_fairness_scorer
+    from skfairtest.model_selection.selection import select_fair as select_fair
+    from skfairtest.model_selection.splitter import SensitiveStratifiedKFold as SensitiveStratifiedKFold
+    from skfairtest.paired.fairness import PairedFairnessTest as PairedFairnessTest
+    from skfairtest.paired.models import compare_models as compare_models
+    from skfairtest.planning.power import minimum_detectable_disparity as minimum_detectable_disparity
+    from skfairtest.planning.power import power as power
+    from skfairtest.planning.power import required_sample_size as required_sample_size
+    from skfairtest.sequential.fairness import SequentialFairnessTest as SequentialFairnessTest
+    from skfairtest.subgroups.fairness import SubgroupScan as SubgroupScan
+    from skfairtest.tables import CountTable as CountTable
+    from skfairtest.uncertain_groups.fairness import UncertainGroupsTest as UncertainGroupsTest
 
-__all__ = [
-    "AdjustedFairnessTest",
-    "AuditedClassifier",
-    "AuditedRegressor",
-    "CalibrationDisplay",
-    "ComparablePairs",
-    "CorrelationFairnessTest",
-    "CountTable",
-    "DisparityDisplay",
-    "FairnessAssertionError",
-    "FairnessAudit",
-    "FairnessRejectedError",
-    "FairnessRejectedWarning",
-    "FairnessTest",
-    "GroupMetricDisplay",
-    "IndividualFairnessTest",
-    "LabelledFairnessTest",
-    "LossRatioDisplay",
-    "Mahalanobis",
-    "MonitorDisplay",
-    "NullDistributionDisplay",
-    "PairedFairnessTest",
-    "PowerDisplay",
-    "Projection",
-    "Rate",
-    "ScoreMetric",
-    "SensitiveStratifiedKFold",
-    "SensitiveSubspace",
-    "SensitivityDisplay",
-    "SequentialFairnessTest",
-    "SignificanceFrame",
-    "SmallGroupWarning",
-    "StoppingTimeDisplay",
-    "SubgroupScan",
-    "ThresholdDisplay",
-    "UncertainGroupsTest",
-    "__version__",
-    "assert_fair",
-    "compare_models",
-    "fairness_p_value",
-    "impact_table",
-    "inequality_decomposition",
-    "label_plan",
-    "make_fairness_scorer",
-    "minimum_detectable_disparity",
-    "power",
-    "required_sample_size",
-    "select_fair",
-]
-
-#: Where each public name is. It is imported when it is first used: no program needs all of them, and the version and
-#: the completion of the command need none.
+#: The public names of each module. One is imported when it is first used: no program needs all of them, and the version
+#: and the completion of the command need none.
 _HOMES = {
-    "AdjustedFairnessTest": "adjusted.fairness",
-    "AuditedClassifier": "model_selection.audited",
-    "AuditedRegressor": "model_selection.audited",
-    "CalibrationDisplay": "displays.calibration",
-    "ComparablePairs": "individual",
-    "CorrelationFairnessTest": "correlation.fairness",
-    "CountTable": "tables",
-    "DisparityDisplay": "displays.disparity",
-    "FairnessAssertionError": "model_selection.assertion",
-    "FairnessAudit": "audit",
-    "FairnessRejectedError": "model_selection.audited",
-    "FairnessRejectedWarning": "model_selection.audited",
-    "FairnessTest": "group",
-    "GroupMetricDisplay": "displays.group_metric",
-    "IndividualFairnessTest": "individual",
-    "LabelledFairnessTest": "labelled.fairness",
-    "LossRatioDisplay": "displays.individual",
-    "Mahalanobis": "individual",
-    "MonitorDisplay": "displays.monitor",
-    "NullDistributionDisplay": "displays.null_distribution",
-    "PairedFairnessTest": "paired.fairness",
-    "PowerDisplay": "displays.power",
-    "Projection": "individual",
-    "Rate": "metrics",
-    "ScoreMetric": "metrics",
-    "SensitiveStratifiedKFold": "model_selection.splitter",
-    "SensitiveSubspace": "individual",
-    "SensitivityDisplay": "displays.sensitivity",
-    "SequentialFairnessTest": "sequential.fairness",
-    "SignificanceFrame": "model_selection.frame",
-    "SmallGroupWarning": "_utils.errors",
-    "StoppingTimeDisplay": "displays.individual",
-    "SubgroupScan": "subgroups.fairness",
-    "ThresholdDisplay": "displays.threshold",
-    "UncertainGroupsTest": "uncertain_groups.fairness",
-    "assert_fair": "model_selection.assertion",
-    "compare_models": "paired.models",
-    "fairness_p_value": "model_selection.p_value",
-    "impact_table": "audit.impact",
-    "inequality_decomposition": "group.inequality",
-    "label_plan": "labelled.plan",
-    "make_fairness_scorer": "model_selection.scorer",
-    "minimum_detectable_disparity": "planning.power",
-    "power": "planning.power",
-    "required_sample_size": "planning.power",
-    "select_fair": "model_selection.selection",
+    name: module
+    for module, names in {
+        "_utils.errors": "SmallGroupWarning",
+        "adjusted.fairness": "AdjustedFairnessTest",
+        "audit": "FairnessAudit",
+        "audit.impact": "impact_table",
+        "correlation.fairness": "CorrelationFairnessTest",
+        "displays.disparity": "DisparityDisplay NullDistributionDisplay",
+        "displays.group_metric": "CalibrationDisplay GroupMetricDisplay",
+        "displays.individual": "LossRatioDisplay StoppingTimeDisplay",
+        "displays.monitor": "MonitorDisplay",
+        "displays.power": "PowerDisplay",
+        "displays.sensitivity": "SensitivityDisplay",
+        "displays.threshold": "ThresholdDisplay",
+        "group": "FairnessTest",
+        "group.inequality": "inequality_decomposition",
+        "individual": "ComparablePairs IndividualFairnessTest Mahalanobis Projection SensitiveSubspace",
+        "labelled.fairness": "LabelledFairnessTest",
+        "labelled.plan": "label_plan",
+        "metrics": "Rate ScoreMetric",
+        "model_selection.audited": "AuditedClassifier AuditedRegressor FairnessRejectedError FairnessRejectedWarning",
+        "model_selection.frame": "SignificanceFrame",
+        "model_selection.p_value": "FairnessAssertionError assert_fair fairness_p_value",
+        "model_selection.scorer": "make_fairness_scorer",
+        "model_selection.selection": "select_fair",
+        "model_selection.splitter": "SensitiveStratifiedKFold",
+        "paired.fairness": "PairedFairnessTest",
+        "paired.models": "compare_models",
+        "planning.power": "minimum_detectable_disparity power required_sample_size",
+        "sequential.fairness": "SequentialFairnessTest",
+        "subgroups.fairness": "SubgroupScan",
+        "tables": "CountTable",
+        "uncertain_groups.fairness": "UncertainGroupsTest",
+    }.items()
+    for name in names.split()
 }
 
 if not TYPE_CHECKING:  # to a type checker any name would then be public
+    __all__ = sorted([*_HOMES, "__version__"])
 
     def __getattr__(name):
         if name not in _HOMES:
@@ -161,6 +102,5 @@ if not TYPE_CHECKING:  # to a type checker any name would then be public
         value = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
         return value
 
-
-def __dir__() -> list[str]:
-    return __all__
+    def __dir__():
+        return __all__

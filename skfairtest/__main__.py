@@ -1,7 +1,5 @@
 """The ``skfairtest`` command, also as ``python -m skfairtest``."""
 
-from __future__ import annotations
-
 import sys
 
 _REPORT_EXTRA = frozenset({"click", "filelock", "jinja2", "matplotlib", "pyarrow", "rich", "typer"})

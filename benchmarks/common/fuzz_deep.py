@@ -430,6 +430,62 @@ def uncertain(random, given):
     )(random, given)
 
 
+def few_labels(random, given):
+    """A test of people of whom two thirds have a label, and all a judge's guess or score."""
+
+    def test(y_pred, sensitive_features, y_judge, **params):
+        labels = [label if place % 3 else None for place, label in enumerate(given["y"])]
+        return skfairtest.LabelledFairnessTest.from_predictions(
+            labels, y_pred, sensitive_features=sensitive_features, y_judge=y_judge, **params
+        )
+
+    def check(test, known):
+        check_rows(test.comparisons_, {**known, "y_true": None}, values=False)
+        low, high = test.confidence_interval_
+        expect(not low > high, f"the interval is {low} to {high}")
+        n_labels = test.labels_["labels"].sum()
+        expect(n_labels <= len(given["y"]), f"there are {n_labels} labels")
+        str(test).encode()
+
+    arguments = {
+        "y_pred": given["p"],
+        "sensitive_features": given["sex"],
+        "y_judge": given[random.choice("qs")],
+        "labelled": "at_random",
+        "metric": random.choice(("true_positive_rate", "false_positive_rate", "accuracy", "precision")),
+    }
+    return Subject(test, arguments, tuple(arguments)[:3], check, skfairtest.LabelledFairnessTest)
+
+
+def sensitivity(random, given):
+    """What a verdict may be if up to some labels are wrong, with amounts one after the other."""
+
+    def ask(y_true, y_pred, sensitive_features, to, at, **params):
+        test = skfairtest.FairnessTest.from_predictions(y_true, y_pred, sensitive_features=sensitive_features, **params)
+        return test.sensitivity(to, at=at)
+
+    def check(answer, known):
+        present(known)
+        names = [name for name in ("metric", "group", "other", "within") if name in answer.frame]
+        names += ["method"]  # of more tables the p-values are those of another test
+        for _, rows in answer.frame.sort_values("share").groupby(names, dropna=False):
+            for what in ("disparity", "p_value", "p_value_adjusted"):
+                low, high = (rows[f"{what}_{end}"].to_numpy(float) for end in ("low", "high"))
+                wider = (np.diff(low) < 1e-9).all() and (np.diff(high) > -1e-9).all()
+                expect((low <= high + 1e-12).all() and wider, f"{what} is {low} to {high} with ever more wrong labels")
+        str(answer).encode()
+
+    arguments = {
+        "y_true": given["y"],
+        "y_pred": given["p"],
+        "sensitive_features": given[random.choice(("sex", "race"))],
+        "metric": random.choice((*RATES, "equalized_odds")),
+        "to": "label_noise",
+        "at": random.choice((0.05, [0.02, 0.1, 0.3])),
+    }
+    return Subject(ask, arguments, check=check, doc=skfairtest.FairnessTest)
+
+
 def sequential(random, given):
     def feed(y_true, y_pred, sensitive_features, **params):
         test = skfairtest.SequentialFairnessTest(**params)
@@ -703,6 +759,8 @@ SUBJECTS = {
         **FEW,
     ),
     "UncertainGroupsTest": uncertain,
+    "LabelledFairnessTest": few_labels,
+    "FairnessTest.sensitivity": sensitivity,
     "SequentialFairnessTest": sequential,
     "IndividualFairnessTest": individual,
     "CountTable.from_predictions": predicted("CountTable", check_table),

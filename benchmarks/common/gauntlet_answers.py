@@ -13,9 +13,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from benchmarks.common.cells import ALPHA
 from benchmarks.common.inequality_cells import INDICES, PREDICTED, TRUE
-from benchmarks.common.logistic_population import Map
-from benchmarks.individual import TOLERANCE
-from benchmarks.individual import Design as Individuals
+from benchmarks.common.logistic_population import MAP, TOLERANCE
+from benchmarks.common.logistic_population import Design as Individuals
 from skfairtest import (
     AdjustedFairnessTest,
     AuditedClassifier,
@@ -395,8 +394,6 @@ def selected(people, seed):
 
 
 # Individuals -----------------------------------------------------------------------------------------------
-
-MAP = Map()
 
 
 @cache

@@ -220,3 +220,26 @@ def weight_with(statistic, value, population, unfair_map, bias, second):
             return float(brentq(lacking, previous, first, xtol=1e-12, rtol=1e-12))
         previous = first
     raise ValueError(f"no weight up to 4 has the {statistic} {value}")
+
+
+#: The map, and the largest audit value of a model that is called fair, of nearly all designs.
+MAP, TOLERANCE = Map(), 1.25
+
+
+@dataclass(frozen=True)
+class Design:
+    """People and models: intercept, and weight of what the metric holds back; the free feature's makes the value."""
+
+    name: str
+    population: Population
+    bias: float
+    held: float
+
+    def weight(self, statistic, value):
+        return weight_with(statistic, value, self.population, MAP, self.bias, self.held)
+
+    def model(self, weight):
+        return logistic(self.bias, self.population.along(weight, self.held))
+
+    def truth(self, weight, free=None):
+        return Truth(self.population, MAP, self.bias, weight, self.held, free)

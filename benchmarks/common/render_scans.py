@@ -26,6 +26,9 @@ CURVES = {
     "binned_error": "binned error",
 }
 
+#: Decisions that are turned in a planted subgroup.
+FLIPPED = 300
+
 
 def judged(share, runs, *, fair=True):
     """A share; bold where it is beyond the level by more than three errors."""
@@ -88,8 +91,6 @@ def scans(folder):
     path = folder / "scan.json"
     if not path.exists():
         return []
-    from benchmarks.scan import FLIPPED
-
     document = json.loads(path.read_text())
     figures = document["figures"]
     null = {name: found for name, found in figures.items() if name.startswith(("global", "partial", "mean"))}

@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 
+from benchmarks.common.cells import ALPHA
 from benchmarks.common.tables import folded, number
-from benchmarks.paired import exceeds
 
 METHODS = {
     "paired": "paired", "normal": "normal alone", "permuted": "labels permuted", "swapped": "predictions swapped",
@@ -31,6 +31,11 @@ AREAS_TEXT = (
     "where the smaller group is worse and by {larger} where the larger one is, on average by {mean}: the permutation "
     "stays the default."
 )
+
+
+def exceeds(size, data_sets):
+    """Whether a size is more than three Monte-Carlo errors above the level."""
+    return size > ALPHA + 3 * np.sqrt(ALPHA * (1 - ALPHA) / data_sets)
 
 
 def two_models(folder):

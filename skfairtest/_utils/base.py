@@ -5,14 +5,18 @@ State that any format can keep: frames in plain parts, as persistence without pi
 Every kind of `random_state` to one seed sequence, whose children do not depend on who draws first.
 
 What makes a test a scikit-learn estimator that never fits, and never copies, the model it is about.
+
+Labels of any type as files hold them.
 """
 
-from __future__ import annotations
-
 import copy
+import datetime
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import partial
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 import pandas as pd
@@ -23,6 +27,7 @@ from skfairtest._utils.errors import ParameterError, answering_guesses
 
 #: The key of a frame's parts, which no attribute holds otherwise.
 FRAME = "frame of skfairtest"
+Test = TypeVar("Test")
 
 
 class Later:
@@ -126,6 +131,15 @@ def seed_sequence(random_state: Any) -> np.random.SeedSequence:
 
 #: Methods whose unknown keywords are answered with the right name.
 ANSWERING = ("__init__", "fit", "partial_fit", "from_predictions", "from_table", "from_frame")
+
+
+@dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
+def with_parameters(test: type[Test]) -> type[Test]:
+    """A class of tests whose annotated attributes are its parameters; its constructor keeps each under its name."""
+    made: Any = dataclass(repr=False, eq=False, kw_only=True, match_args=False)(test)
+    del made.__dataclass_fields__  # a test is no data that is compared, written or inherited field by field
+    made.__init__ = answering_guesses(made.__init__, made.__name__)
+    return test
 
 
 def _of_model(name: str) -> property:
@@ -241,3 +255,39 @@ class ModelTest(PlainState, MetaEstimatorMixin, BaseEstimator):
             f"sklearn.set_config(enable_metadata_routing=True), and pipeline.fit(X, y, {groups}): the request is made "
             "already."
         )
+
+
+#: What a label of each type is in a file, and how it is read again.
+TYPES: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "bool": (bool, bool, bool),
+    "int": (int, str, int),
+    "float": (float, float.hex, float.fromhex),
+    "str": (str, str, str),
+    "timestamp": (pd.Timestamp, lambda value: value.isoformat(), pd.Timestamp),
+    "timedelta": (pd.Timedelta, lambda value: value.isoformat(), pd.Timedelta),
+    "datetime": (datetime.datetime, datetime.datetime.isoformat, datetime.datetime.fromisoformat),
+    "date": (datetime.date, datetime.date.isoformat, datetime.date.fromisoformat),
+    "decimal": (Decimal, str, Decimal),
+}
+
+
+def tagged(value: Any) -> Any:
+    """Return a label as its type and how it is written; a tuple as a list of these."""
+    if value is None:
+        return None
+    if isinstance(value, tuple):
+        return ["tuple", [tagged(each) for each in value]]
+    for name, (kind, write, _) in TYPES.items():
+        if isinstance(value, kind):
+            return [name, write(value)]
+    raise ValueError(
+        f"the label {value!r} is of type {type(value).__name__}, which files cannot hold: replace it by text."
+    )
+
+
+def untagged(written: Any) -> Any:
+    """Read what `tagged` returned."""
+    if written is None:
+        return None
+    name, value = written
+    return tuple(map(untagged, value)) if name == "tuple" else TYPES[name][2](value)

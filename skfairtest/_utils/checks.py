@@ -1,7 +1,5 @@
 """Checks of parameters that every test has."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Sequence
 from numbers import Integral

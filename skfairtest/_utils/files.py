@@ -1,7 +1,5 @@
 """Files that are there as a whole, or as they were."""
 
-from __future__ import annotations
-
 import glob
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Processes among which work is divided, whichever backend joblib has been told to use, and threads of BLAS."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -4,8 +4,6 @@ Computations are nested: an audit runs tests, and these draw resamples. Each say
 them is finished; only the outermost opens a bar, which tells what is being done inside.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence

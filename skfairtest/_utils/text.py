@@ -1,7 +1,5 @@
 """Names as text: on one line, of a known width, with nothing that moves the cursor or turns the writing around them."""
 
-from __future__ import annotations
-
 import functools
 import math
 import unicodedata

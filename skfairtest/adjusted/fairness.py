@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest import readers
-from skfairtest._utils.base import check_seed, seed_sequence
+from skfairtest._utils.base import check_seed, seed_sequence, with_parameters
 from skfairtest._utils.checks import check_choice, is_integer
 from skfairtest._utils.errors import ParameterError, find_stack_level
 from skfairtest._utils.text import enumerated, label, name_of
@@ -38,6 +39,7 @@ COLUMNS = [
 ]  # fmt: skip
 
 
+@with_parameters
 class AdjustedFairnessTest(Compared, ReportMixin):
     """Test whether groups differ in an outcome among people with the same covariates, such as age and experience.
 
@@ -206,42 +208,22 @@ class AdjustedFairnessTest(Compared, ReportMixin):
 
     _not_written: ClassVar[tuple[str, ...]] = (*ReportMixin._not_written, "_biases")
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        of: Any = "prediction",
-        method: str = "gcm",
-        compare: str = "between_groups",
-        reference_group: Any = None,
-        alternative: str = "two-sided",
-        adjust: str | None = "auto",
-        outcome_model: Any = None,
-        group_model: Any = None,
-        n_folds: int = 5,
-        n_splits: int = 5,
-        confidence_level: float = 0.95,
-        n_resamples: int = 9999,
-        pos_label: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.of = of
-        self.method = method
-        self.compare = compare
-        self.reference_group = reference_group
-        self.alternative = alternative
-        self.adjust = adjust
-        self.outcome_model = outcome_model
-        self.group_model = group_model
-        self.n_folds = n_folds
-        self.n_splits = n_splits
-        self.confidence_level = confidence_level
-        self.n_resamples = n_resamples
-        self.pos_label = pos_label
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any = field(default=None, kw_only=False)
+    of: Any = "prediction"
+    method: str = "gcm"
+    compare: str = "between_groups"
+    reference_group: Any = None
+    alternative: str = "two-sided"
+    adjust: str | None = "auto"
+    outcome_model: Any = None
+    group_model: Any = None
+    n_folds: int = 5
+    n_splits: int = 5
+    confidence_level: float = 0.95
+    n_resamples: int = 9999
+    pos_label: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def __sklearn_tags__(self) -> Tags:
         """Say whether true values are required."""

@@ -1,10 +1,8 @@
 """The comparisons of a test given covariates: who is compared, residuals, evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -112,7 +110,7 @@ class People:
     kept: list[int]
 
     @classmethod
-    def of(cls, sample: Sample, outcome: Floats, columns: tuple[Column, ...], kept: list[int]) -> People:
+    def of(cls, sample: Sample, outcome: Floats, columns: tuple[Column, ...], kept: list[int]) -> Self:
         """People with their outcomes and covariates, these in the order of their names."""
         ordered = sorted(columns, key=lambda column: column.name)
         codes = [column.codes for column in reversed(ordered)]

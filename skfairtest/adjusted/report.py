@@ -1,7 +1,5 @@
 """Findings, null hypothesis and table of the test for disparities given covariates."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """What covariates predict of an outcome and of a group, by models that have not seen who is predicted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -33,8 +33,6 @@ V. Chernozhukov et al. (2018). Double/debiased machine learning for treatment an
 Journal 21, C1-C68. Section 4.1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ The impact tables that an audit makes of its predictions, beside its comparisons
 The comparison that an audit makes with the model in production, whose place the audited model may take.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -7,8 +7,6 @@ The ways of grouping people in an audit, and the resamples that so many comparis
 Single sensitive features come first, then every crossing of several.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations

@@ -1,7 +1,5 @@
 """What follows from the facts of an audit's record by statistics: p-values and intervals of counts, adjustments."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,11 +12,10 @@ from skfairtest.audit._questions import built_in
 from skfairtest.audit.rebuilt import cells_of, others_of, unrounded
 from skfairtest.audit.record import SCHEMA_VERSION, AuditPart, AuditRecord
 from skfairtest.comparisons.contrasts import BEST, disparity_bounds
-from skfairtest.comparisons.engine import settings_of
+from skfairtest.comparisons.engine import settings_of, words_of
 from skfairtest.comparisons.family import at_most, p_of, shown_limits
 from skfairtest.comparisons.rates import RateNull, group_values, scale_of
 from skfairtest.comparisons.settings import Settings
-from skfairtest.comparisons.setup import words_of
 from skfairtest.inference.multiplicity import ADJUSTMENTS, FAMILYWISE, Equality, are_tied, distinct, shaffer
 from skfairtest.inference.rates import (
     Answer,

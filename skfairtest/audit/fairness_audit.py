@@ -7,7 +7,7 @@ by itself overstates the evidence. Here one adjustment covers all of them, and t
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import replace
+from dataclasses import field, replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -15,14 +15,13 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import Tags
 
-from skfairtest._utils.base import check_seed, seed_sequence
+from skfairtest._utils.base import check_seed, seed_sequence, with_parameters
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import GroupsMissing, ParameterError
 from skfairtest._utils.progress import progress
 from skfairtest.audit._parts import baseline_record, check_counted, comparable, impact_of, paired_test, wanted_scan
 from skfairtest.audit._questions import asked_of, enough_draws, groupings, how_many, kinds_of, sets_of
-from skfairtest.audit._record import record_of
-from skfairtest.audit._reported import ReportedAudit
+from skfairtest.audit._reported import ReportedAudit, record_of
 from skfairtest.audit.impact_record import ImpactRecord
 from skfairtest.audit.provenance import provenance_of
 from skfairtest.comparisons.core import Measured
@@ -47,6 +46,7 @@ from skfairtest.tables import Sample
 INTERSECTIONS = ("to_rest", "between_groups", "to_parents")
 
 
+@with_parameters
 class FairnessAudit(ReportedAudit, GroupsTest):
     """Audit a model: every metric, every sensitive feature and every intersection, as one family of tests.
 
@@ -257,60 +257,31 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     _of: ClassVar[str] = "metrics"
     _scores_are_predictions: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        metrics: Any = "standard",
-        intersections: bool = True,
-        compare: str = "between_groups",
-        compare_intersections: str = "to_rest",
-        disparity: str = "difference",
-        method: str = "auto",
-        adjust: str | None = "auto",
-        margin: float | None = None,
-        confidence_level: float = 0.95,
-        n_resamples: int = 9999,
-        missing: str = "raise",
-        labelled: str | None = None,
-        pos_label: Any = None,
-        prediction_threshold: float | None = None,
-        response: str = "auto",
-        positive_means: str | None = None,
-        favorable: bool | None = None,
-        individual: Any = None,
-        scan: Any = None,
-        impact: bool = False,
-        baseline: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.metrics = metrics
-        self.intersections = intersections
-        self.compare = compare
-        self.compare_intersections = compare_intersections
-        self.disparity = disparity
-        self.method = method
-        self.adjust = adjust
-        self.margin = margin
-        self.confidence_level = confidence_level
-        self.n_resamples = n_resamples
-        self.missing = missing
-        self.labelled = labelled
-        self.pos_label = pos_label
-        self.prediction_threshold = prediction_threshold
-        self.response = response
-        self.positive_means = positive_means
-        self.favorable = favorable
-        self.individual = individual
-        self.scan = scan
-        self.impact = impact
-        self.baseline = baseline
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    estimator: Any = field(default=None, kw_only=False)
+    metrics: Any = "standard"
+    intersections: bool = True
+    compare: str = "between_groups"
+    compare_intersections: str = "to_rest"
+    disparity: str = "difference"
+    method: str = "auto"
+    adjust: str | None = "auto"
+    margin: float | None = None
+    confidence_level: float = 0.95
+    n_resamples: int = 9999
+    missing: str = "raise"
+    labelled: str | None = None
+    pos_label: Any = None
+    prediction_threshold: float | None = None
+    response: str = "auto"
+    positive_means: str | None = None
+    favorable: bool | None = None
+    individual: Any = None
+    scan: Any = None
+    impact: bool = False
+    baseline: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _fit(self, inputs: Inputs) -> Self:
         """Audit what a fit is given; with `individual`, `scan` and `baseline` also by these."""

@@ -1,7 +1,5 @@
 """Significant disparities as findings with stable identifiers, and the files in which CI systems read them."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

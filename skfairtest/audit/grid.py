@@ -9,8 +9,6 @@ from everyone else. A cell is significant where any comparison of its group is, 
 The drawings of an audit's report: disparities, values by group, and what chance alone would show.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

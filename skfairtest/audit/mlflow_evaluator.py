@@ -1,7 +1,5 @@
 """Audits in ``mlflow.models.evaluate``: MLflow finds this evaluator by its entry point, ``skfairtest``."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """What follows from the facts of an audit: how its parts are set up, both sides of each comparison, and the verdict."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

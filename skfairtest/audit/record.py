@@ -60,7 +60,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import pandas as pd
 
@@ -217,7 +217,7 @@ class AuditPart(plain.Declared):
         rows = zip(plain.plain_rows(self.comparisons), said, strict=True)
         return {"comparisons": [row | {"sentence": sentence} for row, sentence in rows]}
 
-    def in_words(self, positive_means: str | None, favorable: bool | None) -> AuditPart:
+    def in_words(self, positive_means: str | None, favorable: bool | None) -> Self:
         """Return the part with sentences that say what a positive prediction means."""
         if (self.setup.positive_means, self.setup.favorable) == (positive_means, favorable):
             return self
@@ -352,7 +352,7 @@ class AuditRecord(plain.Declared):
             names.append(f"at intersections ({sum(n for _, n in crossed):,} of {total:,})")
         return names
 
-    def oriented(self) -> AuditRecord:
+    def oriented(self) -> Self:
         """Return the record with the comparisons of all its parts, and its null distribution, as reports show them."""
         parts = tuple(replace(part, comparisons=oriented(part.setup, part.comparisons)) for part in self.parts)
         histogram = self.null_distribution
@@ -361,7 +361,7 @@ class AuditRecord(plain.Declared):
             histogram = oriented_histogram(self.parts[part].setup, self.parts[part].comparisons, row, histogram)
         return replace(self, parts=parts, null_distribution=histogram)
 
-    def signed(self, name: str) -> AuditRecord:
+    def signed(self, name: str) -> Self:
         """Return the record with the name of who signs it, now.
 
         Raises
@@ -373,7 +373,7 @@ class AuditRecord(plain.Declared):
             raise ParameterError(f"name must be the name of who signs, as a text; found {name!r}")
         return replace(self, signature=Signature(name, datetime.now(UTC).isoformat(timespec="seconds")))
 
-    def accepting(self, known: Sequence[Accepted]) -> AuditRecord:
+    def accepting(self, known: Sequence[Accepted]) -> Self:
         """Return the record with known disparities that are accepted; what is accepted again replaces the earlier."""
         return replace(self, accepted=tuple({each.id: each for each in (*self.accepted, *known)}.values()))
 
@@ -393,9 +393,7 @@ class AuditRecord(plain.Declared):
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False) + "\n"
 
     @classmethod
-    def from_json(
-        cls, text: str | bytes, recomputed: Callable[[AuditRecord], AuditRecord] | None = None
-    ) -> AuditRecord:
+    def from_json(cls, text: str | bytes, recomputed: Callable[[AuditRecord], AuditRecord] | None = None) -> Self:
         """Read what `to_json` wrote.
 
         Parameters
@@ -446,7 +444,7 @@ class AuditRecord(plain.Declared):
         for said in plain.differences(document, due.to_dict(), without=without):
             raise ValueError(said)
 
-    def rebuilt(self) -> AuditRecord:
+    def rebuilt(self) -> Self:
         """Return the record with everything computed again that follows from other facts.
 
         Raises

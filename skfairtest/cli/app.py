@@ -6,26 +6,93 @@ A command imports what it computes with when it runs: the version, the help and 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from inspect import getdoc
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from skfairtest._utils.errors import meant
+from skfairtest._utils.text import enumerated
 from skfairtest._version import __version__
 from skfairtest.cli import commands, options
 from skfairtest.cli.errors import OPTIONS, BadInput, Status, check_level, in_terms_of_options, one_line
-from skfairtest.cli.help import Command, Commands
 from skfairtest.cli.options import Asked
 from skfairtest.cli.output import check_outputs, deliver, tell, watched, write_asked, write_out
 
 if TYPE_CHECKING:
     from skfairtest.audit.record import AuditRecord
+    from skfairtest.metrics import BuiltIn, Calibration, Rate
+    from skfairtest.report.document import Block
+
+_OTHERS = "Other options"
+
+
+def _written(option: Any) -> Any:
+    """Return the option of help whose text is written as any other output: a full disk is an error in one line."""
+    if option is not None:
+        option.callback = _show
+    return option
+
+
+def _show(context: Any, _: Any, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        write_out(context.get_help() + "\n")
+        context.exit()
+
+
+class Command(TyperCommand):
+    """A command whose options stand under the headings that they name."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return the option that shows the help."""
+        return _written(super().get_help_option(ctx))
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The text to type, without braces around arguments."""
+        return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write each heading with its options, in the order in which they are declared."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is None:
+                continue
+            is_argument = parameter.param_type_name == "argument"
+            name = str(parameter.metavar) if is_argument else record[0]
+            heading = "Arguments" if is_argument else getattr(parameter, "rich_help_panel", None) or _OTHERS
+            sections.setdefault(heading, []).append((name, record[1]))
+        for heading, rows in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write what comes last, whose headings stand where the others do."""
+        if self.epilog:
+            formatter.write_paragraph()
+            formatter.write_text(self.epilog)
+
+
+class Commands(TyperGroup):
+    """The program, which shows its commands before its options."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return the option that shows the help."""
+        return _written(super().get_help_option(ctx))
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands, then the options."""
+        self.format_commands(ctx, formatter)
+        rows = [record for parameter in self.get_params(ctx) if (record := parameter.get_help_record(ctx))]
+        with formatter.section("Options"):
+            formatter.write_dl(rows)
 
 
 PROGRAM = "skfairtest"
@@ -115,12 +182,21 @@ def _show_traceback(debug: bool) -> None:
         traceback.print_exc()
 
 
-@app.callback(invoke_without_command=True, help=options.PROGRAM_HELP)
 def main(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
 ) -> None:
-    """Show the version or the help where no command is given."""
+    """Test whether a model treats groups of people differently by more than chance explains.
+
+    An example, with data that come with the package:
+      skfairtest demo
+    Your own predictions, in a file with one row per person:
+      skfairtest audit people.csv --y-true outcome --y-pred decision --sensitive sex
+    How many people such a test needs:
+      skfairtest power --rate 0.3 --rate 0.5
+
+    'skfairtest COMMAND -h' shows the options of a command, and examples.
+    """
     if version:
         write_out(f"{PROGRAM} {__version__}\n")
     elif context.invoked_subcommand is None:
@@ -132,6 +208,11 @@ def demo(asked: Asked) -> Status:
 
     The scores are tested by race, by sex and by both. The report is also written as a page for the browser:
     skfairtest-demo.html in this folder.
+
+    Exit status:
+      0  done, although there are significant disparities
+      2  bad input, or the output could not be written
+      3  an internal error
     """
     if asked.html is not None and asked.no_html:
         raise BadInput("--html and --no-html contradict each other: leave one out")
@@ -143,7 +224,7 @@ def demo(asked: Asked) -> Status:
 
 
 def audit(asked: Asked) -> Status:
-    """Test predictions for disparities between groups of people.
+    r"""Test predictions for disparities between groups of people.
 
     FILES have one row per person, or are tables that 'skfairtest count' wrote. Each sensitive column is tested, then
     the intersections of several; p-values are adjusted for all comparisons together.
@@ -168,6 +249,27 @@ def audit(asked: Asked) -> Status:
     Several files are counted one by one, and so is a single one with --engine, --cache, --score-bins or --threshold.
     Then --cluster and --missing are not available, and more than 1,000 different scores need --score-bins. If some
     files cannot be read, the others are reported, the errors are listed at the end, and the exit status is 2.
+
+    Examples
+    --------
+      skfairtest audit people.csv --y-true outcome --y-pred decision \
+          --sensitive sex --sensitive race --html audit.html
+      skfairtest audit hired.parquet --y-pred hired --sensitive sex \
+          --metric selection_rate --pos-label yes
+      skfairtest audit people.csv --y-true y --y-score s --y-pred p \
+          --sensitive sex --format json --output audit.json
+      skfairtest audit excel.csv --encoding cp1252 --y-pred p --sensitive sex
+      skfairtest audit 'data/**/*.parquet' --y-true y --y-pred p \
+          --sensitive sex --engine polars --cache counted
+      skfairtest audit people.csv --y-true y --y-pred p \
+          --sensitive sex --scan age --scan education
+      skfairtest audit table.json
+
+    Exit status:
+      0  no significant disparity was detected
+      1  there is a significant disparity
+      2  bad input, or the output could not be written
+      3  an internal error
     """
     check_level(asked.alpha)
     from skfairtest.cli import auditing
@@ -204,6 +306,18 @@ def report(asked: Asked) -> Status:
 
     RECORD is a file that 'skfairtest audit --json' or FairnessAudit.to_json wrote. Nothing is computed again: every
     number is that of the saved audit, and so is the exit status.
+
+    Examples
+    --------
+      skfairtest report audit.json
+      skfairtest report audit.json --html audit.html --csv comparisons.csv
+
+    Exit status:
+      0  of the saved audit: no significant disparity was detected
+      1  of the saved audit: there is a significant disparity
+      2  bad input, or the output could not be written
+      3  an internal error
+      4  of the saved audit: individual fairness was not tested
     """
     check_outputs(asked.outputs, [asked.file])
     from skfairtest.cli import auditing
@@ -227,7 +341,7 @@ def _status_of(record: AuditRecord) -> Status:
 
 
 def count(asked: Asked) -> Status:
-    """Count the people in files, for audits that do not need the files.
+    r"""Count the people in files, for audits that do not need the files.
 
     The table that is written holds how many people there are of each kind: all that an audit needs. Tables of the same
     columns are added. With --minimum-cell, groups of fewer people are left out and listed, and a table in which fewer
@@ -235,6 +349,22 @@ def count(asked: Asked) -> Status:
 
     If --score-bins is a number, or the edges of bins, each of several files is read twice, because the bins are those
     of all people. To add a table later, count it with the bins of the first: --score-bins table.json.
+
+    Examples
+    --------
+      skfairtest count 'data/**/*.parquet' --y-true y --y-pred p \
+          --sensitive sex --engine polars --cache counted --output table.json
+      skfairtest audit table.json
+      skfairtest count monday.json tuesday.json --output both.json
+      skfairtest count table.json --minimum-cell 10 --output shared.json
+
+    Exit status:
+      0  done
+      2  bad input, or the output could not be written
+      3  an internal error
+
+    If some files cannot be read, they are listed at the end and the exit status is 2; the table of the others is
+    written.
     """
     if not asked.output.endswith((".json", ".parquet")):
         raise BadInput(f"--output {asked.output}: name a file that ends in .json or .parquet")
@@ -259,6 +389,22 @@ def power(asked: Asked) -> Status:
 
     The test is the exact one that audits run. For a mean, a value is MEAN:SD, such as 10:2.5; for a criterion of
     several rates, values name their rate: --rate true_positive_rate=0.7.
+
+    Examples
+    --------
+      skfairtest power --rate 0.3 --rate 0.5
+          how many people are needed to detect that 30% of one group
+          and 50% of another are selected
+      skfairtest power --rate 0.3 --rate 0.5 --n 60 --n 200
+          how likely a test of 60 and 200 people is to detect it
+      skfairtest power --baseline 0.3 --n 60 --n 200
+          the smallest disparity that a test of 60 and 200 people is
+          likely to detect
+
+    Exit status:
+      0  done
+      2  bad input, or the output could not be written
+      3  an internal error
     """
     check_level(asked.alpha)
     check_outputs(asked.outputs)
@@ -271,41 +417,70 @@ def power(asked: Asked) -> Status:
 
 def metrics(asked: Asked) -> Status:
     """List the metrics, with the columns that each needs."""
-    from skfairtest.cli.metrics import metrics_document
-
     deliver(lambda _: metrics_document(), None, no_color=asked.no_color)
     return Status.DONE
+
+
+def _help(work: Callable[..., Any]) -> str:
+    """What is said under a function's name; paragraphs with indented lines, such as examples, are shown as they are."""
+    text = (getdoc(work) or "").replace("Examples\n--------", "Examples:")
+    return re.sub(r"(^|\n\n)(?=[^\n]+\n  )", "\\1\b\n", text)  # a backspace keeps lines
 
 
 _SOURCE = "y_true y_pred y_score sensitive control"
 _READING = "encoding threshold score_bins engine cache"
 _FILES = "format output details html"
-for work, names, further, epilog in (
-    (demo, "html.demo no_html details no_color", "", options.DEMO_EPILOG),
+for work, names in (
+    (demo, "html.demo no_html details no_color"),
     (
         audit,
         f"files {_SOURCE} y_judge label_probability labelled scan baseline weight cluster missing {_READING} impact "
         "metric pos_label positive_means favorable compare disparity margin alpha adjust intersections "
         "compare_intersections n_resamples seed jobs "
         f"accept {_FILES} json markdown csv junit sarif signed_by no_color",
-        "",
-        options.AUDIT_EPILOG,
     ),
-    (report, f"file.record accept {_FILES} markdown csv junit sarif signed_by no_color", "", options.REPORT_EPILOG),
-    (count, f"files output.count {_SOURCE} weight {_READING} minimum_cell no_color", "", options.COUNT_EPILOG),
-    (commands.scan, commands.SCAN, "", options.SCAN_EPILOG),
-    (commands.impact, commands.IMPACT, commands.IMPACT_EXAMPLES, None),
-    (commands.compare, commands.COMPARE, commands.COMPARE_EXAMPLES, None),
-    (commands.monitor, commands.MONITOR, commands.MONITOR_EXAMPLES, None),
+    (report, f"file.record accept {_FILES} markdown csv junit sarif signed_by no_color"),
+    (count, f"files output.count {_SOURCE} weight {_READING} minimum_cell no_color"),
+    (commands.scan, commands.SCAN),
+    (commands.impact, commands.IMPACT),
+    (commands.compare, commands.COMPARE),
+    (commands.monitor, commands.MONITOR),
     (
         power,
         "metric.power rate n baseline.power power share base_rate compare.power disparity margin.power alternative "
         "direction alpha.power format.power output no_color",
-        "",
-        options.POWER_EPILOG,
     ),
-    (metrics, "no_color", "", None),
+    (metrics, "no_color"),
 ):
-    # What is said under a function's name is the help of its command.
-    text = f"{getdoc(work)}\n\n{further}".strip()
-    app.command(name=work.__name__, cls=Command, help=text, epilog=epilog)(options.command_of(work, names))
+    text, *rest = re.split(r"\n\n(?=\x08\n(?:Examples|Exit status):\n)", _help(work))
+    epilog = "\n\n".join(rest)
+    app.command(work.__name__, cls=Command, help=text, epilog=epilog)(options.command_of(work, names))
+app.callback(invoke_without_command=True, help=_help(main))(main)
+
+
+def metrics_document() -> list[Block]:
+    """List every metric by name."""
+    from skfairtest.metrics import CALIBRATION, CRITERIA, RATES, SCORES
+    from skfairtest.report.document import Heading, Items, Paragraph
+
+    criteria = (f"{name}: {enumerated(list(rates))}" for name, rates in CRITERIA.items())
+    return [
+        Paragraph("What --metric takes, and in Python metric=, with the columns that are needed."),
+        Heading("Rates"),
+        Items(tuple(f"{_needed(rate)}: {_meaning(rate)}" for rate in RATES.values())),
+        Heading("Criteria: rates that are tested together"),
+        Items(tuple(criteria)),
+        Heading("Other metrics of each group"),
+        Items(tuple(f"{_needed(metric)}: {metric.describes}" for metric in SCORES.values())),
+        Heading("Calibration curves"),
+        Items(tuple(f"{_needed(metric)}: {metric.describes}" for metric in CALIBRATION.values())),
+    ]
+
+
+def _meaning(rate: Rate) -> str:
+    share = f"among {rate.among}, the share who {rate.happens}"
+    return share if rate.value is None else f"a function of this share: {share}"
+
+
+def _needed(metric: Rate | BuiltIn | Calibration) -> str:
+    return f"{metric.name} ({', '.join(OPTIONS[name] for name in sorted(metric.reads, reverse=True))})"

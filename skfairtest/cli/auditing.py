@@ -5,8 +5,6 @@ From people to the record of an audit, and to everything that is written of it.
 The audit of the data that come with the package.
 """
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skfairtest.cli.errors import BadInput, Status, check_level, in_terms_of_options
-from skfairtest.cli.options import Asked, exit_status
+from skfairtest.cli.options import Asked
 from skfairtest.cli.output import check_outputs, watched, write_asked, write_out
 
 if TYPE_CHECKING:
@@ -37,13 +37,26 @@ SCAN = (
 
 
 def scan(asked: Asked) -> Status:
-    """Search a file for subgroups that are treated unlike others.
+    r"""Search a file for subgroups that are treated unlike others.
 
     FILE has one row per person. Every combination of up to --max-depth of the columns --sensitive and --feature is
     tested; p-values are adjusted for all of them together. Of subgroups that differ, only those that explain the others
     are reported: a subgroup is left out if it does not differ any more once the reported ones are accounted for.
 
     Columns of more than --n-bins different numbers are cut into intervals of about as many people each.
+
+    Examples
+    --------
+      skfairtest scan people.csv --y-true outcome --y-pred decision \
+          --sensitive sex --sensitive age --metric false_positive_rate
+      skfairtest scan admitted.csv --y-pred admitted --sensitive sex \
+          --feature department --compare in_context --metric selection_rate
+
+    Exit status:
+      0  no subgroup was found to differ
+      1  at least one subgroup differs significantly
+      2  bad input, or the output could not be written
+      3  an internal error
     """
     _check(asked, "columns that describe subgroups")
     from skfairtest.cli.auditing import tested
@@ -76,14 +89,6 @@ IMPACT = (
     "file y_pred y_score.impact sensitive.impact encoding pos_label alpha.impact smallest_share intersections "
     "format.impact output html markdown csv.impact no_color"
 )
-IMPACT_EXAMPLES = """\b
-Examples:
-  skfairtest impact hired.csv --y-pred hired --sensitive sex --sensitive race
-  skfairtest impact scored.csv --y-score score --sensitive sex --html impact.html
-
-\b
-Exit status: 0 no significant disparity was detected, 1 there is one in a
-table, 2 bad input, 3 an internal failure."""
 
 
 def impact(asked: Asked) -> Status:
@@ -93,6 +98,17 @@ def impact(asked: Asked) -> Status:
     with its interval and p-value, standard deviations, shortfalls, and how many changed decisions turn the result. The
     test is valid although the highest rate is chosen from the data. An empty field is an unknown category: these people
     are counted and not compared.
+
+    Examples
+    --------
+      skfairtest impact hired.csv --y-pred hired --sensitive sex --sensitive race
+      skfairtest impact scored.csv --y-score score --sensitive sex --html impact.html
+
+    Exit status:
+      0  no significant disparity was detected
+      1  there is one in a table
+      2  bad input, or the output could not be written
+      3  an internal error
     """
     _check(asked, "columns that divide people into categories")
     import pandas as pd
@@ -152,23 +168,10 @@ COMPARE = (
     "compare.compare margin.compare alpha.compare adjust n_resamples.compare seed jobs format output html json.found "
     "markdown no_color"
 )
-COMPARE_EXAMPLES = f"""\b
-Examples:
-  skfairtest compare people.csv --y-true repaid --y-pred today \\
-      --y-pred candidate --sensitive sex
-  skfairtest compare people.csv --y-pred today --y-pred b --y-pred c \\
-      --sensitive sex --metric selection_rate --html models.html
-  skfairtest compare people.csv --y-true repaid --y-score today \\
-      --y-score candidate --sensitive sex --metric roc_auc
-  skfairtest compare people.csv --y-true repaid --y-pred today \\
-      --y-pred candidate --sensitive sex --margin 0.02
-
-{exit_status("no disparity differs significantly (with --margin: all are certified)",
-             "a disparity differs significantly (with --margin: one is not certified)")}"""  # fmt: skip
 
 
 def compare(asked: Asked) -> Status:
-    """Compare the disparities of two or more models on the same people.
+    r"""Compare the disparities of two or more models on the same people.
 
     FILE has one row per person, and a column of predictions for each model. The first --y-pred is the baseline, such as
     the model in production; each other one is a candidate. The null hypothesis is that a disparity between groups is
@@ -177,6 +180,23 @@ def compare(asked: Asked) -> Status:
 
     With --margin, each candidate is to be certified instead: its disparity is not larger in size by the margin or more
     than the baseline's (--margin 0: it is smaller), in every comparison.
+
+    Examples
+    --------
+      skfairtest compare people.csv --y-true repaid --y-pred today \
+          --y-pred candidate --sensitive sex
+      skfairtest compare people.csv --y-pred today --y-pred b --y-pred c \
+          --sensitive sex --metric selection_rate --html models.html
+      skfairtest compare people.csv --y-true repaid --y-score today \
+          --y-score candidate --sensitive sex --metric roc_auc
+      skfairtest compare people.csv --y-true repaid --y-pred today \
+          --y-pred candidate --sensitive sex --margin 0.02
+
+    Exit status:
+      0  no disparity differs significantly (with --margin: all are certified)
+      1  a disparity differs significantly (with --margin: one is not certified)
+      2  bad input, or the output could not be written
+      3  an internal error
     """
     kind, models = _models(asked.y_pred, asked.y_score)
     _check(asked, "column of groups")
@@ -237,20 +257,10 @@ MONITOR = (
     "state batch name time y_true y_pred y_score sensitive encoding metric.monitor group pos_label alpha.monitor "
     "margin.monitor blocks html markdown openmetrics"
 )
-MONITOR_EXAMPLES = f"""\b
-Examples:
-  skfairtest monitor hired.json --batch may.csv --y-pred hired --sensitive sex
-  skfairtest monitor loans.json --batch may.csv --name may --y-pred approved \\
-      --sensitive sex --metric equalized_odds              (labels come later)
-  skfairtest monitor loans.json --batch may_labels.csv --name may \\
-      --y-pred approved --y-true repaid --sensitive sex
-
-{exit_status("no significant disparity so far",
-             "there was one at some look, or the change detector raised an alarm")}"""  # fmt: skip
 
 
 def monitor(asked: Asked) -> Status:
-    """Test a stream, batch by batch, valid however often you look.
+    r"""Test a stream, batch by batch, valid however often you look.
 
     STATE is a JSON file with all that is known of earlier batches; the first run makes it. The test is valid however
     often it is looked at, if who is in a batch does not follow the outcomes in it (with --blocks queues: if samples are
@@ -259,6 +269,20 @@ def monitor(asked: Asked) -> Status:
     these options and not change them. A batch that was taken in already changes nothing. STATE is replaced as a whole:
     after a failure it is as it was. One line is written. While a run works on STATE, it holds the file STATE.lock
     beside it, and another run on the same STATE is an error. Batches of other columns are another stream, and refused.
+
+    Examples
+    --------
+      skfairtest monitor hired.json --batch may.csv --y-pred hired --sensitive sex
+      skfairtest monitor loans.json --batch may.csv --name may --y-pred approved \
+          --sensitive sex --metric equalized_odds              (labels come later)
+      skfairtest monitor loans.json --batch may_labels.csv --name may \
+          --y-pred approved --y-true repaid --sensitive sex
+
+    Exit status:
+      0  no significant disparity so far
+      1  there was one at some look, or the change detector raised an alarm
+      2  bad input, or the output could not be written
+      3  an internal error
     """
     if not asked.sensitive:
         raise BadInput("--sensitive is missing: name the column of groups")
@@ -302,7 +326,7 @@ def monitor(asked: Asked) -> Status:
             raise BadInput(f"STATE {state}: {error.strerror or error}") from error
     try:
         write_out(f"{clock.strftime('%Y-%m-%d')} {Path(state).name}: {test.summary()}\n")
-        from skfairtest.sequential.openmetrics import open_metrics
+        from skfairtest.sequential.report import open_metrics
 
         makers: dict[str, Callable[[], str | None]] = {
             "html": test.to_html,

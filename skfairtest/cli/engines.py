@@ -1,7 +1,5 @@
 """Files -> frames of an engine that counts them: text as it is read in memory, where only an empty field is missing."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress

@@ -5,8 +5,6 @@ What the process returns.
 What went wrong, in one line for standard error.
 """
 
-from __future__ import annotations
-
 import re
 from enum import IntEnum
 

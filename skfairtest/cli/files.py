@@ -4,8 +4,6 @@ A file is read once, piece by piece. What is kept of a column of text is a small
 value once, of a column of numbers eight bytes per person, and of all other columns nothing.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import os

@@ -7,8 +7,6 @@ What the shell offers when the tab key is pressed: metrics, and the columns of t
 The answer is waited for, so nothing here imports NumPy or anything that does, unless the file is a Parquet file.
 """
 
-from __future__ import annotations
-
 import ast
 import codecs
 import csv

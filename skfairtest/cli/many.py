@@ -1,7 +1,5 @@
 """Many files -> one table of counts: each is counted by itself, its table kept, and what cannot be read is named."""
 
-from __future__ import annotations
-
 import glob
 import hashlib
 import io

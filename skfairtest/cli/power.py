@@ -1,7 +1,5 @@
 """How many people a test needs, or what it can detect: the numbers, and sentences that say it."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A report on a screen: tables that fit its width, few colours, and names that are never markup."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

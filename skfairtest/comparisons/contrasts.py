@@ -14,8 +14,6 @@ References
 J. C. Hsu (1996). Multiple Comparisons: Theory and Methods. Chapter 4.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Container, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -4,11 +4,9 @@ A new kind of test is a `NullDistribution` and an estimator. Families, adjustmen
 and displays use only what is declared here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -133,10 +131,8 @@ class NullDistribution:
         """Which draws are extreme."""
         return self.question.alternative
 
-    @property
-    def is_metric(self) -> bool:
-        """Whether the statistic is the metric itself."""
-        return False
+    #: Whether the statistic is the metric itself.
+    is_metric: ClassVar[bool] = False
 
     def critical_values(self, evidence: Evidence, error: float, joint: float | None) -> tuple[float, float]:
         """Critical values below and above the estimate, at an error and a joint critical value."""
@@ -219,7 +215,7 @@ class Comparison:
     evidence: Evidence
 
     @property
-    def in_family(self) -> Comparison:
+    def in_family(self) -> Self:
         """The comparison as its family counts it: an undefined disparity keeps its place, and is no evidence."""
         if not self.estimate.undefined:
             return self

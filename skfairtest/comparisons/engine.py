@@ -1,4 +1,4 @@
-"""From a question and people to a result: what all tests of groups, frames and scorers run."""
+"""From a question and people to a result, and to what sentences need to know of it: what tests and frames run."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import check_seed
+from skfairtest._utils.text import rounded_up
 from skfairtest.comparisons.core import Finding, Measured, Result
 from skfairtest.comparisons.family import decide, p_of
 from skfairtest.comparisons.frames import warn_about_people, warn_about_resamples, written_labels
 from skfairtest.comparisons.measure import measure
 from skfairtest.comparisons.settings import Settings, check_settings
-from skfairtest.comparisons.unknown import with_unknown
+from skfairtest.comparisons.unknown import unknown_sentence, with_unknown
 from skfairtest.inference.multiplicity import Extreme, extreme_disparity
-from skfairtest.metrics import Metric, Rate, disparity_of, resolve_metrics
+from skfairtest.metrics import Metric, Omnibus, Rate, disparity_of, resolve_metrics
+from skfairtest.report.sentences import Setup
 from skfairtest.tables import Sample
 
 
@@ -97,3 +99,69 @@ def extreme_of(findings: Sequence[Finding], disparity: str) -> Extreme:
     """Return the largest disparity among findings, with its limits."""
     low, high = np.reshape([finding.interval for finding in findings], (-1, 2)).T
     return extreme_disparity([finding.estimate.disparity for finding in findings], low, high, disparity)
+
+
+#: What each method does to clusters.
+CLUSTERS = {
+    "permutation": "whole clusters were permuted",
+    "sign flipping": "the signs of the clusters' parts of the difference were flipped at random",
+}
+
+
+def setup_of(measured: Measured, adjust: str | None) -> Setup:
+    """Collect what sentences say about how a test was set up."""
+    settings, sample, metrics = measured.settings, measured.sample, measured.metrics
+    question = settings.question
+    assert sample is not None
+    return Setup(
+        compare=settings.compare,
+        disparity=question.disparity,
+        alternative=question.alternative,
+        margin_bounds=question.margin_bounds,
+        alpha=settings.alpha,
+        features=" x ".join(sample.sensitive_names),
+        controls=" x ".join(sample.control_names),
+        **words_of(metrics),
+        people=_people(measured, sample),
+        unknown=unknown_sentence(measured),
+        adjust=adjust,
+        names=sample.sensitive_names,
+        within=settings.within if any(one.evidence.method == "permutation" for one in measured.comparisons) else "auto",
+    )
+
+
+def words_of(metrics: Sequence[Metric]) -> dict[str, Any]:
+    """What `Setup` says of metrics, by their names."""
+    rates = [metric for metric in metrics if isinstance(metric, Rate)]
+    return {
+        "sentences": {rate.name: (rate.happens, rate.among) for rate in rates},
+        "functions": frozenset(rate.name for rate in rates if rate.value is not None),
+        "descriptions": {metric.name: metric.describes for metric in metrics if not isinstance(metric, Rate)},
+        "everybody": frozenset(metric.name for metric in metrics if isinstance(metric, Omnibus)),
+        "disparities": {metric.name: metric.disparity for metric in metrics if metric.disparity},
+    }
+
+
+def _people(measured: Measured, sample: Sample) -> str:
+    """Say what weights and clusters have done."""
+    told = []
+    if sample.weight is not None:
+        told.append("Values are weighted by sample_weight, and standard errors allow for it.")
+    if sample.summed:
+        told.append("Of weights only sums are known: tests and intervals are asymptotic.")
+    error = max((one.binning_error for one in measured.by_metric.values()), default=0.0)
+    if error and sample.score_bins is not None:
+        told.append(
+            f"Scores are in {len(sample.score_bins):,} bins, which moves no group's value by more than "
+            f"{rounded_up(error)}."
+        )
+    if sample.clusters is not None:
+        methods = {one.evidence.method for one in measured.comparisons}
+        how = [what for method, what in CLUSTERS.items() if method in methods]
+        told.append(
+            f"People come in {len(sample.clusters.levels):,} clusters: "
+            + "".join(f"{what}, " for what in how)
+            + ("and " if how else "")
+            + "standard errors are cluster-robust."
+        )
+    return " ".join(told)

@@ -5,8 +5,6 @@ A metric that is not a count, ready to be evaluated in any group with the reques
 How far bins of scores may have moved a metric: its values with the scores elsewhere in their bins.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -210,8 +208,8 @@ def binning_error(made: Evaluation, sample: Sample) -> float:
     shown = _values(made, kinds, counts)
     error = 0.0
     for placed in _placements(made, bins.low[place], bins.high[place]):
-        moved = _values(made, _with_scores(kinds, name, placed), counts)
-        error = max(error, float(np.nanmax(np.abs(moved - shown), initial=0.0)))
+        moved = replace(kinds, values={**kinds.values, name: Values(Numbers(name, placed))})
+        error = max(error, float(np.nanmax(np.abs(_values(made, moved, counts) - shown), initial=0.0)))
     return error
 
 
@@ -244,7 +242,3 @@ def _counts(kinds: Kinds, sample: Sample) -> np.ndarray:
 def _values(made: Evaluation, kinds: Kinds, counts: np.ndarray) -> np.ndarray:
     functional = made.functional(kinds)
     return functional.values(functional.masses(counts))
-
-
-def _with_scores(kinds: Kinds, name: str, scores: np.ndarray) -> Kinds:
-    return replace(kinds, values={**kinds.values, name: Values(Numbers(name, scores))})

@@ -3,8 +3,6 @@
 Several tables (a model's predictions by race, by sex, and by both) can be one family.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise

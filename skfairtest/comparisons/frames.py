@@ -5,8 +5,6 @@ Warnings beside the result: what was left out, and where a result is doubtful.
 The frames that a person sees: values by group, comparisons, and what was left out.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields

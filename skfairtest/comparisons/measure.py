@@ -1,7 +1,5 @@
 """From people and metrics to rows: which metric is tested in which way."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import singledispatch
@@ -13,11 +11,10 @@ from skfairtest._utils.base import seed_sequence
 from skfairtest._utils.errors import GroupsMissing, ParameterError
 from skfairtest._utils.parallel import one_blas_thread
 from skfairtest._utils.progress import progress
-from skfairtest.comparisons.calibration import measure_calibration
 from skfairtest.comparisons.contrasts import Design, Known, check_how_many, contrasts_of, kept_groups, numbers_of
 from skfairtest.comparisons.core import Comparison, Exclusion, Measured, Measurement
 from skfairtest.comparisons.evaluation import Evaluation, binning_error
-from skfairtest.comparisons.omnibus import check_omnibus, measure_omnibus
+from skfairtest.comparisons.omnibus import check_omnibus, measure_calibration, measure_omnibus
 from skfairtest.comparisons.rates import Counted, count, needs_draws, test_enumerated, test_rate
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.studentized import measure_studentized

@@ -5,8 +5,6 @@ What could have been seen by chance in one comparison: the null distribution of 
 The smallest disparity that a comparison could have shown, for tests, audits, drawings and reports alike.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self

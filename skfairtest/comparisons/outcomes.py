@@ -5,8 +5,6 @@ Outcomes that are numbers: a column of them, or what a user's function makes of 
 Metrics that are sums over people: what each row of a sample adds to a rate or to a mean.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real

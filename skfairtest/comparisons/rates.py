@@ -1,7 +1,5 @@
 """Rates of counted people: exact, asymptotic, permutation and bootstrap tests of tables of counts."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace

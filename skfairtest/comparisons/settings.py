@@ -1,7 +1,5 @@
 """The parameters of a test, checked once: names of what is wrong, what was found, what to do."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any

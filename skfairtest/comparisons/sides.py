@@ -1,10 +1,8 @@
 """Two sides of a contrast, evaluated in every stratum: what is shown, what is tested, and how uncertain both are."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import cast
+from typing import Self, cast
 
 import numpy as np
 
@@ -52,7 +50,7 @@ class TwoSides:
     parts: tuple[Part, ...]
     overall: bool
 
-    def within(self, place: int | None) -> TwoSides:
+    def within(self, place: int | None) -> Self:
         """Return the sides in one stratum; None: in all of them."""
         return self if place is None else replace(self, parts=tuple(p for p in self.parts if p.place == place))
 

@@ -1,12 +1,10 @@
 """Every other metric: two sides' values over their standard error, against permuted labels or bootstrap samples."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -445,7 +443,7 @@ class _Permutations:
     proven: tuple[bool, ...]
 
     @classmethod
-    def of(cls, family: Family) -> _Permutations:
+    def of(cls, family: Family) -> Self:
         """Evaluate the statistics in the data."""
         statistics, observed, nulls = [], [], []
         for one in family.members:
@@ -456,7 +454,7 @@ class _Permutations:
             nulls.append(_at_equality(one, distance, error if one.null.studentized else 1.0))
         return cls(tuple(statistics), tuple(observed), tuple(nulls), (False,) * len(nulls))
 
-    def with_proof(self, family: Family, settings: Settings) -> _Permutations:
+    def with_proof(self, family: Family, settings: Settings) -> Self:
         """Look for proofs that there is no need to draw as many as would be decisive."""
         if not settings.adaptive or settings.n_decisive is None:
             return self

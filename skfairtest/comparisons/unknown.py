@@ -5,8 +5,6 @@ reaches from the smallest lower limit of an assignment to the largest upper one.
 groups they belong to, and what is made of p-values (adjustment, verdict, reports) is as it always is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import Tags
 
 from skfairtest import readers
-from skfairtest._utils.base import check_seed, seed_sequence
+from skfairtest._utils.base import check_seed, seed_sequence, with_parameters
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import enumerated, label, name_of
@@ -25,6 +25,7 @@ from skfairtest.report.document import Block
 from skfairtest.report.mixin import ReportMixin
 
 
+@with_parameters
 class CorrelationFairnessTest(Compared, ReportMixin):
     """Test whether predictions or errors are correlated with a continuous sensitive feature, such as age.
 
@@ -148,32 +149,17 @@ class CorrelationFairnessTest(Compared, ReportMixin):
         "comparisons", "excluded", "method", "adjust", "n_resamples", "pos_label", "n_samples",
     )  # fmt: skip
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        of: Any = "absolute_error",
-        correlation: Any = "pearson",
-        alternative: str = "two-sided",
-        adjust: str | None = "auto",
-        confidence_level: float = 0.95,
-        n_resamples: int | str = 9999,
-        pos_label: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.of = of
-        self.correlation = correlation
-        self.alternative = alternative
-        self.adjust = adjust
-        self.confidence_level = confidence_level
-        self.n_resamples = n_resamples
-        self.pos_label = pos_label
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    estimator: Any = field(default=None, kw_only=False)
+    of: Any = "absolute_error"
+    correlation: Any = "pearson"
+    alternative: str = "two-sided"
+    adjust: str | None = "auto"
+    confidence_level: float = 0.95
+    n_resamples: int | str = 9999
+    pos_label: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def __sklearn_tags__(self) -> Tags:
         """Declare whether true values are required: predictions alone can be correlated too."""

@@ -5,8 +5,6 @@ The inputs of a test of correlation: features as numbers, strata as codes.
 The null distribution of a correlation, and the comparisons of a test: each feature, over all strata and in each.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from itertools import product

@@ -1,7 +1,5 @@
 """Findings, null hypothesis and tables of the test for continuous sensitive features."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Why two groups differ: composition, or different treatment at equal conditions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from skfairtest._utils.base import Later
+from skfairtest._utils.base import Later, with_parameters
 from skfairtest.comparisons.breaking import breaking_point_of, shown_breaking_point
 from skfairtest.comparisons.core import Measured, Result
-from skfairtest.comparisons.engine import check_question, compare
+from skfairtest.comparisons.engine import check_question, compare, setup_of
 from skfairtest.comparisons.family import equivalence_interval
 from skfairtest.comparisons.frames import (
     ByGroup,
@@ -30,7 +30,6 @@ from skfairtest.comparisons.null_histogram import Supposed, null_histogram_of
 from skfairtest.comparisons.people import GroupsTest, Inputs
 from skfairtest.comparisons.rates import RateNull
 from skfairtest.comparisons.settings import Settings
-from skfairtest.comparisons.setup import setup_of
 from skfairtest.comparisons.unknown import disparities_of, p_value_bounds_of
 from skfairtest.group.explanation import Explanation, explain
 from skfairtest.group.report import group_document, group_title
@@ -42,6 +41,7 @@ from skfairtest.sensitivity.result import Sensitivity
 from skfairtest.tables import Sample
 
 
+@with_parameters
 class FairnessTest(GroupsTest):
     """Test whether a fairness metric differs between groups by more than chance explains.
 
@@ -291,50 +291,26 @@ class FairnessTest(GroupsTest):
 
     _not_written: ClassVar[tuple[str, ...]] = (*GroupsTest._not_written, "_counted")
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        metric: Any = "equalized_odds",
-        compare: str = "between_groups",
-        reference_group: Any = None,
-        disparity: str = "difference",
-        alternative: str = "two-sided",
-        margin: Any = None,
-        method: str = "auto",
-        variance: str | None = "auto",
-        within: str | None = "auto",
-        adjust: str | None = "auto",
-        confidence_level: float = 0.95,
-        n_resamples: int = 9999,
-        missing: str = "raise",
-        pos_label: Any = None,
-        prediction_threshold: float | None = None,
-        response: str = "auto",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.metric = metric
-        self.compare = compare
-        self.reference_group = reference_group
-        self.disparity = disparity
-        self.alternative = alternative
-        self.margin = margin
-        self.method = method
-        self.variance = variance
-        self.within = within
-        self.adjust = adjust
-        self.confidence_level = confidence_level
-        self.n_resamples = n_resamples
-        self.missing = missing
-        self.pos_label = pos_label
-        self.prediction_threshold = prediction_threshold
-        self.response = response
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    estimator: Any = field(default=None, kw_only=False)
+    metric: Any = "equalized_odds"
+    compare: str = "between_groups"
+    reference_group: Any = None
+    disparity: str = "difference"
+    alternative: str = "two-sided"
+    margin: Any = None
+    method: str = "auto"
+    variance: str | None = "auto"
+    within: str | None = "auto"
+    adjust: str | None = "auto"
+    confidence_level: float = 0.95
+    n_resamples: int = 9999
+    missing: str = "raise"
+    pos_label: Any = None
+    prediction_threshold: float | None = None
+    response: str = "auto"
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def __sklearn_tags__(self) -> Tags:
         """Declare whether true labels are required, which depends on the metric."""

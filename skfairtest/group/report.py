@@ -1,7 +1,5 @@
 """The report of the test of one model by groups."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

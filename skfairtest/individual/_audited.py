@@ -6,8 +6,6 @@ function from the caller, central differences of the outputs, or, where small st
 derivatives. Every function here works on units of the audit, `features` times one over `scale`.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

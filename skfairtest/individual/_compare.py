@@ -10,8 +10,6 @@ units, once without each of some groups of people (the delete-group jackknife), 
 For models without a closed form, whose calls are dear, the units are those of everybody.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace

@@ -7,8 +7,6 @@ the same features and label share a fold, so that a fair metric is not learned f
 on.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

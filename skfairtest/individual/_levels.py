@@ -5,8 +5,6 @@ although another level is free and worse. So levels are tried before anybody is 
 one is moved from there as well.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product

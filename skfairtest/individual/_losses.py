@@ -25,7 +25,7 @@ from skfairtest._utils.text import name_of
 from skfairtest._utils.typing import Floats
 from skfairtest.individual.models.autograd import is_torch
 from skfairtest.readers import Column, Numbers, as_numbers, classes_of
-from skfairtest.readers.labels import MAX_LABELS
+from skfairtest.readers.columns import MAX_LABELS
 from skfairtest.readers.levels import listed
 
 #: Probabilities are read no closer to 0 and 1 than this, as by ``sklearn.metrics.log_loss``.

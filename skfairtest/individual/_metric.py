@@ -1,7 +1,5 @@
 """The fair metric of every fold, as a matrix: given, or learned on people other than those it is used on."""
 
-from __future__ import annotations
-
 import inspect
 import warnings
 from dataclasses import dataclass, replace

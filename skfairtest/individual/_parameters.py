@@ -1,7 +1,5 @@
 """Which values the parameters of the test may have, and what they mean for the people tested."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Any

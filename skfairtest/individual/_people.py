@@ -1,10 +1,8 @@
 """Who is tested: the same people in every argument, and which of them have to be left out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -150,7 +148,7 @@ class Neighbours:
     apart: Floats
 
     @classmethod
-    def of(cls, values: Floats, scale: Floats | None, order: NDArray[np.intp]) -> Neighbours | None:
+    def of(cls, values: Floats, scale: Floats | None, order: NDArray[np.intp]) -> Self | None:
         """Return the neighbours of everybody; None if all people are alike.
 
         Parameters

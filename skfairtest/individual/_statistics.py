@@ -1,7 +1,5 @@
 """From losses to the statistic: where it is defined, its path along the flow, and when it is doubtful."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

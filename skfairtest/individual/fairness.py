@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +11,7 @@ import pandas as pd
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from skfairtest._utils.base import with_parameters
 from skfairtest._utils.checks import is_integer
 from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.text import label
@@ -37,6 +38,7 @@ _PUBLISHED: dict[str, Any] = {
 }  # fmt: skip
 
 
+@with_parameters
 class IndividualFairnessTest(ReportMixin):
     """Test whether a model treats similar people differently: how much larger its error is for someone almost like you.
 
@@ -248,52 +250,27 @@ class IndividualFairnessTest(ReportMixin):
         "confidence_interval", "attained_level", "n_samples", "excluded", "traces", "changed_alone", "solver_report",
     )  # fmt: skip
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        fair_metric: Any = "sensitive_subspace",
-        statistic: str = "auto",
-        tolerance: float = 1.25,
-        regularization: float = 50.0,
-        n_steps: int | None = None,
-        step_size: float | None = None,
-        step_decay: float = 0.0,
-        solver: str = "implicit",
-        gradient: Any = "auto",
-        loss: Any = "auto",
-        cross_fit: bool | int = True,
-        feature_ranges: Any = "observed",
-        min_plausibility: float = 0.01,
-        derived: Any = None,
-        feature_scale: Any = "std",
-        require_trace: bool = True,
-        confidence_level: float = 0.95,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.fair_metric = fair_metric
-        self.statistic = statistic
-        self.tolerance = tolerance
-        self.regularization = regularization
-        self.n_steps = n_steps
-        self.step_size = step_size
-        self.step_decay = step_decay
-        self.solver = solver
-        self.gradient = gradient
-        self.loss = loss
-        self.cross_fit = cross_fit
-        self.feature_ranges = feature_ranges
-        self.min_plausibility = min_plausibility
-        self.derived = derived
-        self.feature_scale = feature_scale
-        self.require_trace = require_trace
-        self.confidence_level = confidence_level
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    estimator: Any = field(default=None, kw_only=False)
+    fair_metric: Any = "sensitive_subspace"
+    statistic: str = "auto"
+    tolerance: float = 1.25
+    regularization: float = 50.0
+    n_steps: int | None = None
+    step_size: float | None = None
+    step_decay: float = 0.0
+    solver: str = "implicit"
+    gradient: Any = "auto"
+    loss: Any = "auto"
+    cross_fit: bool | int = True
+    feature_ranges: Any = "observed"
+    min_plausibility: float = 0.01
+    derived: Any = None
+    feature_scale: Any = "std"
+    require_trace: bool = True
+    confidence_level: float = 0.95
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     @classmethod
     def as_published(cls, estimator: Any, **params: Any) -> IndividualFairnessTest:

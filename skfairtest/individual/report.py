@@ -1,7 +1,5 @@
 """Finding, null hypothesis and method of the test for individual fairness, in words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

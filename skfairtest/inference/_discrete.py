@@ -21,8 +21,6 @@ Nor can it climb above the chord by more than an eighth of the squared distance 
 which is ``E[1_R (s^2 + s')]`` with the score s, hence at most ``E|s^2 + s'| / 2`` (the expectation of s^2 + s' is 0).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 

@@ -6,11 +6,9 @@ R. D. Boschloo (1970). Raised conditional level of significance for the 2 x 2-ta
 probabilities. Statistica Neerlandica 24, 1-35.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, overload
+from typing import Any, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +73,7 @@ class _Totals:
     right: Integers
 
     @classmethod
-    def of(cls, d1: Integers | int, d2: Integers | int, m: Integers, alpha: float) -> _Totals:
+    def of(cls, d1: Integers | int, d2: Integers | int, m: Integers, alpha: float) -> Self:
         d1, d2, m = (np.asarray(a, np.int64) for a in np.broadcast_arrays(d1, d2, m))
         log = log_factorials(int((d1 + d2).max()))
         floor = np.log(alpha) - _NEGLIGIBLE if alpha > 0 else -np.inf
@@ -112,7 +110,7 @@ class _Totals:
         found += log[np.subtract(d2, rest, out=rest)]
         return np.asarray(found)
 
-    def take(self, rows: Integers) -> _Totals:
+    def take(self, rows: Integers) -> Self:
         """Return some of the totals."""
         return replace(self, **{name: value[rows] for name, value in vars(self).items() if name != "log"})
 
@@ -158,17 +156,13 @@ def _last(fits: Callable[[int], bool], inside: int, outside: int) -> int:
     return inside
 
 
-def _candidates(given: GivenTotals, alpha: float) -> Floats:
-    """Return the conditional p-values to which a level may be raised."""
-    return np.unique(given.p_values[(given.p_values > alpha * 0.999) & (given.p_values <= min(1.0, 20 * alpha))])
-
-
 def raised_level(given: GivenTotals, alpha: float, alternative: str) -> float:
     """Return the largest conditional p-value up to which rejecting controls the false-positive rate (Boschloo 1970)."""
     two_sided = alternative == "two-sided"
     stop = np.pi / 4 if two_sided else np.pi / 2
     people = len(given.left) - 1
-    candidates = _candidates(given, alpha)
+    p = given.p_values
+    candidates = np.unique(p[(p > alpha * 0.999) & (p <= min(1.0, 20 * alpha))])  # to which the level may be raised
     grid = np.sin(np.linspace(0, stop, 129)[1:-1]) ** 2
     m = np.arange(people + 1)
     weights = np.exp(log_choose(people) + m * np.log(grid)[:, None] + (people - m) * np.log1p(-grid)[:, None])

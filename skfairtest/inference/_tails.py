@@ -11,9 +11,8 @@ are. Totals are cut into blocks: each begins with a walk inwards from both ends 
 blocks of all pairs step together.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -114,7 +113,7 @@ class _Ends:
         left: Integers,
         right: Integers,
         mass: Floats,
-    ) -> _Ends:
+    ) -> Self:
         """Return the ends that a walk has found."""
 
         def log_of(x: Integers, known: float) -> Floats:
@@ -132,7 +131,7 @@ class _Ends:
             log = np.log(np.arange(int((d1 + d2).max()) + 3))
         return cls(d1, d2, m.copy(), left, right, log_left, log_right, outer_left, outer_right, mass, log)
 
-    def first(self, n: int) -> _Ends:
+    def first(self, n: int) -> Self:
         """Return the first n, sharing their memory."""
         if n == len(self.mass):
             return self

@@ -15,6 +15,7 @@ from the full population. Journal of Big Data 8, 117.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.random import Generator
@@ -85,7 +86,7 @@ class FromScores:
     of: Scores
 
     @classmethod
-    def joined(cls, parts: list[FromScores]) -> FromScores:
+    def joined(cls, parts: list[FromScores]) -> Self:
         """Put the people of several strata in the order of their scores."""
         distinct, place = np.unique(np.concatenate([part.of.score for part in parts]), return_inverse=True)
         people, positive = (
@@ -143,7 +144,7 @@ class BetweenGroups:
     residual: Floats
 
     @classmethod
-    def of(cls, scores: Scores) -> BetweenGroups:
+    def of(cls, scores: Scores) -> Self:
         """Put neighbouring scores into blocks, and leave out those that only one side is in."""
         everyone = scores.people.sum(axis=0)
         n = int(everyone.sum())
@@ -161,7 +162,7 @@ class BetweenGroups:
         return cls(mean[both], counts[0], counts[1], (positive - expected)[:, both])
 
     @classmethod
-    def joined(cls, parts: list[BetweenGroups]) -> BetweenGroups:
+    def joined(cls, parts: list[BetweenGroups]) -> Self:
         """Put the blocks of several strata in the order of their scores."""
         order = np.argsort(np.concatenate([part.score for part in parts]), kind="stable")
         columns = ("people", "positive", "residual")

@@ -10,13 +10,11 @@ Two-sided p-values order outcomes by their conditional probability, as ``scipy.s
 relative tolerance of 1e-7. P-values are returned as natural logarithms, so that one of 1e-5000 is still a number.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
-from typing import overload
+from typing import Self, overload
 
 import numpy as np
 from scipy.optimize import brentq
@@ -239,7 +237,7 @@ class Strata:
     each: tuple[tuple[int, int, int], ...]  # d1, d2 and m
 
     @classmethod
-    def of(cls, x1: Integers, d1: Integers, x2: Integers, d2: Integers) -> Strata:
+    def of(cls, x1: Integers, d1: Integers, x2: Integers, d2: Integers) -> Self:
         """Return the strata of arrays of events and denominators."""
         return cls(tuple(zip(d1.tolist(), d2.tolist(), (x1 + x2).tolist(), strict=True)))
 

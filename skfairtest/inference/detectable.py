@@ -21,8 +21,6 @@ References
 J. L. Fleiss, B. Levin and M. C. Paik (2003). Statistical Methods for Rates and Proportions, section 4.2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any

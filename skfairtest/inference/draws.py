@@ -27,8 +27,6 @@ A. C. Cameron, J. B. Gelbach and D. L. Miller (2008). Bootstrap-based improvemen
 Review of Economics and Statistics 90, 414-427. Section III.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 

@@ -22,8 +22,6 @@ J. J. Gart and J. Nam (1990). Approximate interval estimation of the difference 
 skewness and extension to multiple tables. Biometrics 46, 637-643. Section 4.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

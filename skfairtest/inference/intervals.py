@@ -9,8 +9,6 @@ estimates recovery (MOVER); Sato (1989) for the Mantel-Haenszel risk difference;
 risk ratio.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -16,8 +16,6 @@ skewness and extension to multiple tables. Biometrics 46, 637-643.
 P. J. Laud (2017). Equal-tailed confidence intervals for comparison of rates. Pharmaceutical Statistics 16, 334-348.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -10,8 +10,6 @@ I. S. F. Chan (1998). Exact tests of equivalence and efficacy with a non-zero lo
 R. L. Berger and D. D. Boos (1994). P values maximized over a confidence set for the nuisance parameter.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import bdtr, betaincinv, log_ndtr
 

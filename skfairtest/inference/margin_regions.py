@@ -6,8 +6,6 @@ C. P. Farrington and G. Manning (1990). Test statistics and sample size formulae
 null hypothesis of non-zero risk difference or non-unity relative risk. Statistics in Medicine 9, 1447-1454.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache, lru_cache
 
@@ -90,10 +88,6 @@ def to_rest(question: Question, share: float) -> Question:
     return replace(question, margin_bounds=(low, high))
 
 
-def _reachable(edge: float, disparity: str) -> bool:
-    return 0 < edge < np.inf if disparity == "ratio" else -1 < edge < 1
-
-
 def margin_region(
     d1: int, d2: int, question: Question, alpha: float, *, share: float = 0.0, means: tuple[int, int] | None = None
 ) -> FirstRegion:
@@ -127,7 +121,7 @@ def margin_region(
     level = alpha / 2 if question.alternative == "two-sided" else alpha
     for given, side in question.tests:
         edge = _edge_to_rest(given, share, question.disparity)
-        if not _reachable(edge, question.disparity):
+        if not (0 < edge < np.inf if question.disparity == "ratio" else -1 < edge < 1):
             # No disparity lies beyond the edge, or every one does.
             if (edge > 0) == (side == "less"):
                 below, above = (below, np.zeros_like(above)) if side == "less" else (np.full(d1 + 1, d2), above)

@@ -23,8 +23,6 @@ and the largest of their greatest absolute values. That interval contains equali
 it. (An exact test of few people can reject a comparison whose score interval contains equality; we follow the test.)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -14,8 +14,6 @@ J. Robins, N. Breslow and S. Greenland (1986). Estimators of the Mantel-Haenszel
 and large-strata limiting models. Biometrics 42, 311-323. Equation 3.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq

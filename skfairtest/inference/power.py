@@ -14,8 +14,6 @@ probabilities. Statistica Neerlandica 24, 1-35.
 Searches for the smallest size, or the smallest disparity, with a given power.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache

@@ -12,8 +12,6 @@ J. A. Hanley and B. J. McNeil (1982). The meaning and use of the area under a re
 curve. Radiology 143, 29-36.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 

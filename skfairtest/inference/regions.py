@@ -9,8 +9,6 @@ R. D. Boschloo (1970). Raised conditional level of significance for the 2 x 2-ta
 probabilities. Statistica Neerlandica 24, 1-35.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

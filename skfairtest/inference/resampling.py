@@ -30,8 +30,6 @@ W. Hoeffding (1963). Probability inequalities for sums of bounded random variabl
 Association 58, 13-30.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri

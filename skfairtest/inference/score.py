@@ -10,8 +10,6 @@ C. P. Farrington and G. Manning (1990). Test statistics and sample size formulae
 T. J. Dekker (1971). A floating-point technique for extending the available precision. Numerische Mathematik 18.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -26,8 +26,6 @@ E. M. Kitagawa (1955). Components of a difference between two rates. Journal of 
 8, 436-455. H. Nopo (2008). Review of Economics and Statistics 90, 290-299.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -5,8 +5,6 @@ each stratum have (see `conditional`). Of a mean they are people, values and squ
 the strata's differences weighted by n1 n2 / (n1 + n2), and is valid in large samples.
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 import numpy as np

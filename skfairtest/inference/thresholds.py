@@ -4,8 +4,6 @@ All thresholds see the same people, so that counts are cumulative sums. At each 
 rates; what it would reject, given how many people show the event in both groups, is a band around equality.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -9,8 +9,6 @@ The tail's probability is summed through the total of events m:
 depend on p and is found once (`_tails`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import overload
 

@@ -7,31 +7,3 @@ from skfairtest.metrics.rates import CELLS, CRITERIA, RATES, Rate
 from skfairtest.metrics.resolve import Metric, disparity_of, resolve_metrics, standard_metrics
 from skfairtest.metrics.score_metric import Context, MetricError, ScoreMetric, shared_codes
 from skfairtest.metrics.scores import SCORES, BuiltIn
-
-__all__ = [
-    "CALIBRATION",
-    "CELLS",
-    "CRITERIA",
-    "RATES",
-    "SCORES",
-    "Bootstrap",
-    "BuiltIn",
-    "ByCell",
-    "Calibration",
-    "Context",
-    "Evaluated",
-    "Functional",
-    "Jackknife",
-    "Mean",
-    "Metric",
-    "MetricError",
-    "Omnibus",
-    "Rate",
-    "Robust",
-    "ScoreMetric",
-    "Share",
-    "disparity_of",
-    "resolve_metrics",
-    "shared_codes",
-    "standard_metrics",
-]

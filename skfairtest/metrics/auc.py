@@ -17,8 +17,6 @@ X. Sun and W. Xu (2014). Fast implementation of DeLong's algorithm for comparing
 operating characteristic curves. IEEE Signal Processing Letters 21, 1389-1393.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple

@@ -19,8 +19,6 @@ E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988). Comparing the areas 
 operating characteristic curves: a nonparametric approach. Biometrics 44, 837-845.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

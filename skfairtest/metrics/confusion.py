@@ -5,8 +5,6 @@ of the false positives and a share of the false negatives (Tversky 1977). What i
 of these, and its linearized error follows from theirs.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

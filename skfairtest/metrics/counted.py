@@ -24,8 +24,6 @@ studentized permutation tests of medians.
 Cox's recalibration: the logistic regression of the truth on the log-odds of the score, as a function of counts.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Standard errors for any metric: jackknife, bootstrap, and linearized ones for people with weights or in clusters."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -7,8 +7,6 @@ error. The sum of their squares per person is the variance; summed by cluster be
 cluster-robust one; of masses instead of counts, the weighted one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any, NamedTuple

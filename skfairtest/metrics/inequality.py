@@ -4,8 +4,6 @@ A person's benefit is prediction minus truth plus one: 0 for a truly positive pe
 everybody who is predicted correctly, 2 for a truly negative person who is predicted positive.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

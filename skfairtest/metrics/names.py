@@ -1,7 +1,5 @@
 """Other names of the built-in metrics: names and functions in scikit-learn, fairlearn and the literature."""
 
-from __future__ import annotations
-
 import difflib
 import functools
 import inspect

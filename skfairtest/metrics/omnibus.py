@@ -9,8 +9,6 @@ no meaning until it is compared with its values under permuted labels.
 Metrics of calibration beyond the mean: cumulative differences between groups, or from the scores.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -63,10 +61,8 @@ class Omnibus:
         """Whether people may have weights."""
         return self.function is None or _takes_weights(self.function)
 
-    @property
-    def needs_pos_label(self) -> bool:
-        """Whether it needs to know the positive label."""
-        return False
+    #: Whether it needs to know the positive label.
+    needs_pos_label: ClassVar[bool] = False
 
     def statistic(self, context: Context, groups: Sequence[Key], names: Sequence[str]) -> Callable[[Floats], Floats]:
         """Return the metric as a function of masses (..., G, K) of people by group and kind."""
@@ -200,20 +196,14 @@ class Calibration(Omnibus):
     between: bool = True
     kuiper: bool = True
 
-    @property
-    def takes_weights(self) -> bool:
-        """Whether people may have weights."""
-        return False
+    #: Whether people may have weights.
+    takes_weights: ClassVar[bool] = False
 
-    @property
-    def slow(self) -> bool:
-        """Whether it is evaluated one table at a time."""
-        return False
+    #: Whether it is evaluated one table at a time.
+    slow: ClassVar[bool] = False
 
-    @property
-    def needs_pos_label(self) -> bool:
-        """Whether it needs to know the positive label."""
-        return True
+    #: Whether it needs to know the positive label.
+    needs_pos_label: ClassVar[bool] = True
 
     def read(self, context: Context) -> tuple[Floats, Floats]:
         """Return who is truly positive, as 0 and 1, and the probabilities."""

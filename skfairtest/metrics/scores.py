@@ -1,7 +1,5 @@
 """The metrics of scores and numbers, each with its standard error. A new one is one declaration."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -63,10 +61,8 @@ class BuiltIn(ScoreMetric):
         """The column that is predicted."""
         return "y_score" if "y_score" in self.columns else "y_pred"
 
-    @property
-    def slow(self) -> bool:
-        """Whether it is evaluated one table at a time."""
-        return False
+    #: Whether it is evaluated one table at a time.
+    slow: ClassVar[bool] = False
 
     @property
     def takes_weights(self) -> bool:

@@ -383,8 +383,9 @@ class OutOfFold:
         ]
         shapes = {part.shape[1:] for part in parts}
         if len(shapes) > 1:
+            widths = ", ".join(map(str, sorted(shape[0] if shape else 1 for shape in shapes)))
             raise ValueError(
-                f"{method} has different numbers of columns in different folds ({_widths(shapes)}), which cannot be "
+                f"{method} has different numbers of columns in different folds ({widths}), which cannot be "
                 "combined: use folds that are stratified on the labels, such as an integer cv."
             )
         order = np.argsort(np.concatenate([fold.test for fold in self.folds]))
@@ -401,10 +402,6 @@ class OutOfFold:
                     "score for it: use folds that are stratified on the labels (an integer cv), or merge labels "
                     "that few people have."
                 )
-
-
-def _widths(shapes: set[tuple[int, ...]]) -> str:
-    return ", ".join(str(width) for width in sorted(shape[0] if shape else 1 for shape in shapes))
 
 
 def _answers(fold: Fold, method: str, X: Any, sensitive_features: Any, seed: int | None) -> NDArray[Any]:

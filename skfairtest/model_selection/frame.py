@@ -1,29 +1,137 @@
-"""fairlearn's frame of metrics by group, with tests of the disparities it shows."""
+"""fairlearn's frame of metrics by group, with tests of the disparities it shows.
+
+A frame of metrics as a document: the values by group, with a p-value below them.
+"""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from html import escape
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
 from fairlearn.metrics import MetricFrame, count
+from numpy.typing import NDArray
 
 from skfairtest._utils.base import check_seed
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError, answering_guesses
+from skfairtest._utils.text import label, shorten
 from skfairtest.comparisons.frames import COMPARISON_COLUMNS
 from skfairtest.metrics.names import function_of
 from skfairtest.model_selection import _frame_cells as frame_cells
-from skfairtest.model_selection._frame_document import frame_document, styled
-from skfairtest.model_selection._frame_metrics import MetricOf, as_evaluated, check_of_counts, sum_of_weights
+from skfairtest.model_selection._frame_cells import Cell, Cells, MetricOf, as_evaluated, check_of_counts, sum_of_weights
 from skfairtest.readers import Column
-from skfairtest.report.document import Block
+from skfairtest.report import document
+from skfairtest.report.document import Block, Items, Paragraph, Table
+from skfairtest.report.sentences import number, p_text
 from skfairtest.report.text import plain
 from skfairtest.tables import CountTable, Sample
 from skfairtest.tables.rows import column_values
+
+if TYPE_CHECKING:  # it needs jinja2
+    from pandas.io.formats.style import Styler
+
+
+def frame_document(by_group: pd.DataFrame | pd.Series, cells: Cells, class_name: str) -> list[Block]:
+    """Compose the display of a frame.
+
+    Parameters
+    ----------
+    by_group : DataFrame or Series
+        Values by group, as MetricFrame has them.
+    cells : Cells
+        The tests of differences between groups. Quick tests are run; tests of functions that are called for every
+        resample are shown only if they have run already.
+    class_name : str
+        The name of the frame's class.
+
+    Returns
+    -------
+    list of Block
+        A sentence, a table, and the groups that were left out of tests.
+    """
+    frame = by_group.to_frame() if isinstance(by_group, pd.Series) else by_group
+    n_control, places = len(cells.levels[0]), range(len(cells.metrics))
+    names = [label(name) for name in frame.index.names]
+    columns = [*(document.Column(name, "name", named=True) for name in names)]
+    columns += [document.Column(label(name), named=True) for name in frame.columns]
+    rows, left_out = [], []
+    for level in cells.levels:
+        for key, values in zip(frame.index, frame.itertuples(index=False), strict=True):
+            parts = key if isinstance(key, tuple) else (key,)
+            if parts[:n_control] == level:
+                rows.append((*map(label, parts), *map(_shown, values)))
+        blank = [""] * (len(names) - n_control - 1)
+        found = [cells.shown_cell(place, level) if cells.is_quick(place, level) else None for place in places]
+        rows.append((*map(label, level), "p-value", *blank, *map(_p_value, found)))
+        where = f" in {', '.join(map(label, level))}" if level else ""
+        left_out += [
+            f"{label(metric.name)}{where}: {cell.reason}"
+            for metric, cell in zip(cells.metrics, found, strict=True)
+            if cell is not None and cell.reason and not np.isnan(cell.p_value)
+        ]
+    marked = frozenset(place for place, row in enumerate(rows) if any(cell.endswith(" *") for cell in row))
+    said = (
+        f"{class_name}: values by {' and '.join(names)}, with p-values of the differences between groups (* concern)."
+    )
+    table = Table(tuple(columns), tuple(rows), "Values by group", marked)
+    return [Paragraph(said), table, *([Items(tuple(left_out))] if left_out else [])]
+
+
+#: What is marked, legible on white and on black.
+_MARKED = "font-weight: bold; background-color: rgba(230, 159, 0, 0.3)"
+
+
+def styled(frame: pd.DataFrame, marked: NDArray[np.bool_]) -> Styler:
+    """Style a frame, with marked cells.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Values or tests.
+    marked : ndarray of bool of the shape of the frame
+        What is significant.
+
+    Returns
+    -------
+    Styler
+        With the digits of reports.
+
+    Raises
+    ------
+    ImportError
+        If jinja2 is not installed.
+    """
+    try:
+        style = frame.rename_axis(index=[escape(str(name)) for name in frame.index.names]).style
+    except ImportError as error:
+        raise ImportError(
+            'styled frames need jinja2: python -m pip install "skfairtest[report]"', name="jinja2"
+        ) from error
+    formats: dict[Any, Any] = {name: p_text if name == "p_value" else _styled for name in frame.columns}
+    for axis in (0, 1):
+        style.format_index(escape="html", axis=axis)
+    return style.format(formats, na_rep="", escape="html").apply(lambda _: np.where(marked, _MARKED, ""), axis=None)
+
+
+def _styled(value: Any) -> str:
+    return str(value) if isinstance(value, str | bool) else _shown(value)
+
+
+def _p_value(cell: Cell | None) -> str:
+    if cell is None:
+        return "p_values()"
+    return "" if np.isnan(cell.p_value) else f"{p_text(cell.p_value)}{' *' if cell.concern else ''}"
+
+
+def _shown(value: Any) -> str:
+    return number(float(value)) if isinstance(value, Real) else shorten(value, 24)
+
 
 if TYPE_CHECKING:  # it needs jinja2
     from pandas.io.formats.style import Styler
@@ -213,8 +321,8 @@ class SignificanceFrame(MetricFrame):
         for metric in tested:
             values: dict[Any, dict[Any, Any]] = {}
             found = self.by_group[metric.name] if isinstance(self.by_group, pd.DataFrame) else self.by_group
-            for label, value in found.items():
-                key = label if isinstance(label, tuple) else (label,)
+            for group, value in found.items():
+                key = group if isinstance(group, tuple) else (group,)
                 values.setdefault(key[:n_control], {})[key[n_control:]] = value
             shown.append(values)
         self._cells = frame_cells.Cells(
@@ -430,8 +538,8 @@ class SignificanceFrame(MetricFrame):
         self._check(method, disparity)
         parts = []
         for level in self._cells.levels:
-            for number, metric in enumerate(self._cells.metrics):
-                rows = self._cells.cell(number, level, method, disparity).comparisons
+            for index, metric in enumerate(self._cells.metrics):
+                rows = self._cells.cell(index, level, method, disparity).comparisons
                 if rows is None:
                     continue
                 part = rows.assign(metric=pd.Series([metric.name] * len(rows), dtype=object))
@@ -601,9 +709,9 @@ class SignificanceFrame(MetricFrame):
         self._check(method, disparity)
         keys, cells = [], []
         for level in self._cells.levels:
-            for number, metric in enumerate(self._cells.metrics):
+            for place, metric in enumerate(self._cells.metrics):
                 keys.append((*level, metric.name))
-                cells.append(self._cells.cell(number, level, method, disparity))
+                cells.append(self._cells.cell(place, level, method, disparity))
         names = [*(self.control_levels or ()), "metric"]
         index = (
             pd.MultiIndex.from_tuples(keys, names=names)

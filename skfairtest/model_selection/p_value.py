@@ -7,6 +7,8 @@ one group positive, so that there is no precision) were left out of the score, a
 disappear.
 
 A test's p-value in the shape of a metric.
+
+A test of fairness as an assertion: for test suites and for scripts that must fail.
 """
 
 from __future__ import annotations
@@ -19,10 +21,12 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairtest._utils import errors
 from skfairtest._utils.checks import check_choice, is_number
+from skfairtest._utils.errors import ParameterError, answering_guesses
 from skfairtest._utils.text import label
 from skfairtest.comparisons import engine
-from skfairtest.comparisons.core import pooled
+from skfairtest.comparisons.core import Result, pooled
 from skfairtest.comparisons.family import p_of
+from skfairtest.comparisons.null_histogram import minimum_detectable
 from skfairtest.comparisons.omnibus import check_omnibus
 from skfairtest.comparisons.people import Inputs
 from skfairtest.group import FairnessTest
@@ -30,7 +34,9 @@ from skfairtest.group.fairness import measured_of, result_of
 from skfairtest.inference.multiplicity import FAMILYWISE, extreme_disparity
 from skfairtest.metrics import Metric, Omnibus
 from skfairtest.model_selection._out_of_fold import check_people
+from skfairtest.model_selection.audited import FairnessRejectedError
 from skfairtest.readers.levels import listed
+from skfairtest.report.sentences import DETECTION_POWER
 
 OUTPUTS = ("disparity", "upper_bound", "statistic", "p_value")
 FOLDS = (
@@ -333,3 +339,182 @@ def fairness_p_value(
     check_people(y_pred if y_true is None else y_true, features)
     params = {"random_state": 0, **params}
     return FairnessTest.from_predictions(y_true, y_pred, y_score=y_score, metric=metric, **features, **params).p_value_
+
+
+REQUIREMENTS = ("not_rejected", "certified")
+
+
+class FairnessAssertionError(FairnessRejectedError, AssertionError):
+    """A model is not accepted by `assert_fair`: an AssertionError, which test suites count as a failure.
+
+    The null hypothesis is that of the fitted test in ``fairness_tests``; the message is its report.
+
+    Parameters
+    ----------
+    message : str
+        What is required and not met, and the report.
+    fairness_tests : sequence of FairnessTest
+        The fitted test.
+
+    Attributes
+    ----------
+    fairness_tests : list of FairnessTest
+        The same.
+
+    See Also
+    --------
+    assert_fair : Raises it.
+
+    Examples
+    --------
+    >>> from skfairtest import FairnessAssertionError, FairnessRejectedError
+    >>> issubclass(FairnessAssertionError, (AssertionError, FairnessRejectedError))
+    True
+    """
+
+
+@answering_guesses
+def assert_fair(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    sensitive_features: Any = None,
+    metric: Any = "equalized_odds",
+    margin: float | tuple[float | None, float | None] | None = None,
+    require: str | None = None,
+    detectable: float | None = None,
+    control_features: Any = None,
+    sample_weight: Any = None,
+    clusters: Any = None,
+    predict_params: dict[str, Any] | None = None,
+    **test_params: Any,
+) -> FairnessTest:
+    """Fail if a model is not fair enough: with a margin that must be shown, without one nothing may be found.
+
+    Null hypothesis with ``require="certified"``: some disparity goes beyond the margin (an equivalence test, so that
+    few people make it fail); with "not_rejected": `metric` is equal in the groups or, with a margin, no disparity goes
+    beyond it (so that few people make it pass, unless `detectable` says otherwise).
+
+    Parameters
+    ----------
+    estimator : fitted estimator or None
+        As of `FairnessTest`; None: `X` is the predictions.
+    X, y : array-like
+        People who were not used to fit the model, and their true labels; `y` may be None where the metric needs none.
+    sensitive_features : array-like, frame, mapping, or names of columns of `X`
+        The groups.
+    metric : str, Rate, ScoreMetric, callable, or list or dict of these, default="equalized_odds"
+        As of `FairnessTest`.
+    margin : float or tuple, optional
+        Tolerated disparity: a difference of at least 0, or a ratio in (0, 1]. With "certified" also the lowest and the
+        highest one, of which one may be None: ``(-0.05, None)``, with a reference, requires evidence that no group is
+        more than 5 points below it (non-inferiority).
+    require : {"certified", "not_rejected"}, optional
+        What is required; with a margin "certified" by default, without one "not_rejected".
+    detectable : float, optional
+        With "not_rejected", also fail if a disparity of this size (with ``disparity="ratio"`` a ratio in (0, 1]) would
+        have been found with a probability below 80% in some comparison: too few people are no evidence of fairness.
+    control_features, sample_weight, clusters, predict_params : optional
+        As of `FairnessTest.fit`.
+    **test_params
+        Further parameters of `FairnessTest`.
+
+    Returns
+    -------
+    FairnessTest
+        The fitted test, where nothing fails.
+
+    Raises
+    ------
+    FairnessAssertionError
+        If what is required is not met, or a group is too small to be compared; the message is the report of the test,
+        which is in its ``fairness_tests``.
+    ValueError
+        If a parameter or an input is not usable.
+
+    See Also
+    --------
+    AuditedClassifier : Does the same where models are trained.
+
+    Examples
+    --------
+    >>> from skfairtest import assert_fair
+    >>> from skfairtest.datasets import load_compas
+    >>> compas = load_compas()
+    >>> sex = compas.sensitive_features["sex"]
+    >>> test = assert_fair(
+    ...     None,
+    ...     compas.y_pred,
+    ...     compas.y_true,
+    ...     sensitive_features=sex,
+    ...     metric="false_positive_rate",
+    ...     margin=0.05,
+    ... )
+    >>> test.p_value_ <= 0.05
+    True
+    >>> assert_fair(
+    ...     None, compas.y_pred, compas.y_true, sensitive_features=sex, metric="selection_rate"
+    ... )
+    Traceback (most recent call last):
+    ...
+    skfairtest.model_selection.p_value.FairnessAssertionError: not accepted: a significant disparity was found...
+    """
+    require = require or ("not_rejected" if margin is None else "certified")
+    check_choice("require", require, REQUIREMENTS)
+    certified = require == "certified"
+    if certified and margin is None:
+        raise ParameterError("margin is missing: require='certified' needs the disparity that is tolerated")
+    if "alternative" in test_params:
+        raise ParameterError("alternative follows from require: 'certified' is a test of equivalence; leave it out")
+    most = 1.0 if test_params.get("disparity", "difference") != "difference" else np.inf
+    if detectable is not None and (
+        certified or not is_number(detectable) or not 0 < detectable <= most or np.isinf(detectable)
+    ):
+        raise ParameterError(
+            f"detectable must be a number above 0 (of ratios at most 1), and needs require='not_rejected'; found "
+            f"{detectable!r}: a test of equivalence fails by itself where people are too few"
+        )
+    test = FairnessTest(
+        estimator, metric=metric, margin=margin, alternative="equivalence" if certified else "two-sided", **test_params
+    )
+    inputs = Inputs.of_fit(
+        X,
+        y,
+        predict_params,
+        sensitive_features=sensitive_features,
+        control_features=control_features,
+        sample_weight=sample_weight,
+        clusters=clusters,
+    )
+    result = result_of(test, inputs)
+    test._store(result)
+    lost = pooled(result.measured.excluded)
+    why = [f"{lost[0].reason}: {label(lost[0].group)} was not compared, see excluded_"] if lost else []
+    if test.concern_:
+        shown = f"that disparities lie within margin={margin} was not shown" if certified else ""
+        why.append(shown or "a significant disparity was found")
+    if not certified:
+        why += _too_few(result, detectable, always=bool(why))
+    if why:
+        raise FairnessAssertionError(f"not accepted: {'; '.join(why)}\n\n{test}", [test])
+    return test
+
+
+def _too_few(result: Result, detectable: float | None, *, always: bool) -> list[str]:
+    """Say which disparity would have been found at the least, if it is larger than wanted, or always."""
+    (sizes,) = minimum_detectable([result])
+    worst = int(np.argmax(np.where(np.isnan(sizes), np.inf, sizes)))
+    size, estimate = float(sizes[worst]), result.findings[worst].estimate
+    of_ratios = result.measured.settings.question.disparity != "difference"
+    if np.isnan(size):
+        text = "unknown"
+    else:
+        text = "none" if np.isinf(size) else f"a ratio of {1 / size:.3g}" if of_ratios else f"{size:.3g}"
+    sentence = (
+        f"the smallest disparity in {estimate.metric} of {label(estimate.group)} against {label(estimate.other)} that "
+        f"would be found with a probability of {DETECTION_POWER:.0%}: {text}"
+    )
+    if detectable is not None and not size <= (1 / detectable if of_ratios else detectable):
+        return [f"people are too few for detectable={detectable}: {sentence}"]
+    return [sentence] if always and not np.isnan(size) else []

@@ -124,13 +124,9 @@ def score_of_predictions(
                 "as 'balanced_accuracy'"
             )
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        score = constrained(score, least, _gain_of_labels(gain, y_true, y_pred, **weights))
+        value = gain._sign * gain._score_func(y_true, y_pred, **gain._kwargs, **weights)
+        score = constrained(score, least, float(value))
     return score if score == score else -float("inf")
-
-
-def _gain_of_labels(scorer: Any, y_true: Any, y_pred: Any, **weights: Any) -> float:
-    """The score of labels, as one of scikit-learn's scorers scores a model."""
-    return float(scorer._sign * scorer._score_func(y_true, y_pred, **scorer._kwargs, **weights))
 
 
 def _check_passed(people: Any, passed: dict[str, Any]) -> None:

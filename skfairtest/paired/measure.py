@@ -7,8 +7,6 @@ The frames of two models: each metric and each comparison under both.
 Two models on the same samples: what is tested of rates whose condition no model decides.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The change of a metric from one model to another, on the same samples."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

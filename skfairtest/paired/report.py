@@ -8,8 +8,6 @@ production are made of a `PairedRecord`.
 The report of two models: both disparities, their difference with its interval, which of them is smaller.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -27,8 +27,6 @@ Q. McNemar (1947). Psychometrika 12, 153-157. J. Neyman and E. L. Scott (1948). 
 consistent observations. Econometrica 16, 1-32.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

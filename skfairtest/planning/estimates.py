@@ -1,7 +1,5 @@
 """The power of studentized tests of means, or of areas under the ROC curve."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.stats import t as student
 

@@ -5,8 +5,6 @@ The arguments of the power functions, read and checked.
 Answers about a plan: its power, whether any size has power, and the smallest disparity that is detected.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -403,7 +403,7 @@ def check_names_of_columns(names: Any, parameter: str) -> tuple[str, ...] | None
     return tuple(map(str, found))
 
 
-def named_columns(X: Any, names: Sequence[str], parameter: str) -> Any:
+def named_columns(X: Any, names: Sequence[str], parameter: str) -> dict[str, Any]:
     """Look columns of `X` up by their names.
 
     Parameters
@@ -417,8 +417,8 @@ def named_columns(X: Any, names: Sequence[str], parameter: str) -> Any:
 
     Returns
     -------
-    DataFrame or dict
-        The columns with their names; for pandas a frame, so that its index can still be checked.
+    dict
+        The columns by their names; of pandas with their index, which can still be checked.
 
     Raises
     ------
@@ -455,5 +455,5 @@ def named_columns(X: Any, names: Sequence[str], parameter: str) -> Any:
             f"{instead[0].upper()}{instead[1:]}"
         )
     if isinstance(X, pd.DataFrame):
-        return X.iloc[:, [found[name] for name in names]].set_axis(list(names), axis=1)
+        return {name: X.iloc[:, found[name]] for name in names}
     return {name: found[name] for name in names}

@@ -19,8 +19,7 @@ from narwhals.dependencies import is_dask_dataframe, is_pandas_dataframe
 from skfairtest._utils.checks import is_number
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Integers, Positions
-from skfairtest.readers.columns import MAX_GROUPS, Column, check_level_count, read_column
-from skfairtest.readers.labels import check_labels
+from skfairtest.readers.columns import MAX_GROUPS, Column, check_labels, check_level_count, read_column
 from skfairtest.readers.levels import listed
 from skfairtest.readers.score_bins import ALL_BITS, FIRST_BITS, MOST_EDGES, LikeScores, ScoreBins, rounded
 

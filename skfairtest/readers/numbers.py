@@ -7,8 +7,6 @@ Numbers as intervals: a column is cut at its quantiles into a few intervals, whi
 Probabilities of groups, one column for each group, in place of labels.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -20,9 +18,8 @@ from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Integers
-from skfairtest.readers.columns import LEAVE_OUT, Column, Numbers, column_of, read_column
+from skfairtest.readers.columns import LEAVE_OUT, MAX_LABELS, Column, Numbers, column_of, read_column
 from skfairtest.readers.containers import check_lengths, check_names, is_table, one_dimensional, split_table
-from skfairtest.readers.labels import MAX_LABELS
 from skfairtest.readers.levels import listed, sort_levels
 
 #: Among this many values of a column so many different ones are labels, whole numbers more.

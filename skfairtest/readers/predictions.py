@@ -16,9 +16,8 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from skfairtest._utils.checks import is_number
 from skfairtest._utils.errors import ParameterError, find_stack_level
-from skfairtest.readers.columns import Column, Numbers, check_same_people, read_column
+from skfairtest.readers.columns import Column, Numbers, check_same_people, read_column, resolve_pos_label
 from skfairtest.readers.containers import in_memory, is_table, one_column, one_dimensional
-from skfairtest.readers.labels import resolve_pos_label
 from skfairtest.readers.levels import listed, plain_scalar, sort_levels
 from skfairtest.readers.numbers import as_numbers, read_values
 

@@ -7,8 +7,6 @@ What tables, drawings and sentences say of one comparison or of one value, and t
 Which of two groups is named first: reports and drawings show pairs one way, whatever order a test took them in.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial

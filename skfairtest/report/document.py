@@ -4,8 +4,6 @@
 ``render`` write them. A new section is composed in one place and appears in all of them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -170,7 +168,7 @@ class Table:
         ]
         return [range(*ends) for ends in pairwise([*starts, len(self.columns)])]
 
-    def pick(self, places: Sequence[int]) -> Table:
+    def pick(self, places: Sequence[int]) -> Self:
         """Return the table with only these columns."""
         columns = tuple(self.columns[place] for place in places)
         return replace(self, columns=columns, rows=tuple(tuple(row[place] for place in places) for row in self.rows))

@@ -13,8 +13,6 @@ Whatever follows from other fields is computed again and compared with what was 
 What cannot be computed from a record, such as a sampled p-value, is compared with what it cannot be.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

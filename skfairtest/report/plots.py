@@ -9,8 +9,6 @@ Places on a page are percentages: across, of the width of a panel; of bars, upwa
 The distribution of a statistic under the null hypothesis, small enough to be drawn, and to be kept in a record.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Numbers, labels and findings in sentences."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -542,7 +540,8 @@ def gap_sentence(setup: Setup, row: Mapping[str, Any], *, turn: bool = False) ->
     if turn:
         first, second, a, b = second, first, b, a
         ends = (high, gap, low)
-        low, gap, high = (_inverse(end) for end in ends) if setup.is_ratio(metric) else (-end for end in ends)
+        of_ratio = setup.is_ratio(metric)
+        low, gap, high = ((np.inf if end == 0 else 1 / end) if of_ratio else -end for end in ends)
     less, values = a < b, f"{how.value(a)} versus {how.value(b)}"
     if setup.is_ratio(metric):
         distance, interval = ratio(gap), f"{ratio(low)} to {ratio(high)}"
@@ -566,10 +565,6 @@ def gap_sentence(setup: Setup, row: Mapping[str, Any], *, turn: bool = False) ->
         said = f"{described} was {than} {first} {joint} {second}: {values}, {a_disparity(kind)} of {distance} {inside}"
     said = f"{_where(setup, row)}{said}"
     return said[0].upper() + said[1:]
-
-
-def _inverse(size: float) -> float:
-    return np.inf if size == 0 else 1 / size
 
 
 def a_disparity(kind: str) -> str:

@@ -13,8 +13,6 @@ Drawings of estimates with their intervals, from frames: rows on one scale, thos
 Is a disparity the same in every stratum: sentences and a table.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

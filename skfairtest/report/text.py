@@ -10,8 +10,6 @@ itself, whether raw HTML is allowed where the section is shown or not.
 An audit as one table of comma-separated values that no spreadsheet executes.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

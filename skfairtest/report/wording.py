@@ -1,7 +1,5 @@
 """Who and what in plain words: groups with their features, predictions by what they mean, and which way is worse."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

@@ -57,7 +57,7 @@ class Violation:
             return list(self.grid)
         try:
             found = np.atleast_1d(np.asarray(at, dtype=float))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             found = np.zeros(0)
         if found.ndim != 1 or not len(found) or not ((found >= self.least) & (found <= self.most)).all():
             limits = (

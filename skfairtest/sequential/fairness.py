@@ -7,6 +7,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -15,6 +16,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from skfairtest._utils.base import with_parameters
 from skfairtest._utils.checks import check_choice, check_probability, is_integer, is_number, is_sequence
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.files import checksum, replaced
@@ -29,9 +31,19 @@ from skfairtest.report.mixin import ReportMixin, write_text
 from skfairtest.report.plain import plain_value
 from skfairtest.report.sentences import Setup, metric_title
 from skfairtest.sequential import report
-from skfairtest.sequential.batches import bounds_of, check_bounded, plain_time, positive_of, values_of
 from skfairtest.sequential.e_process import METHODS
-from skfairtest.sequential.stream import BLOCKS, VERSION, Plan, Stream, check_agreement
+from skfairtest.sequential.stream import (
+    BLOCKS,
+    VERSION,
+    Plan,
+    Stream,
+    bounds_of,
+    check_agreement,
+    check_bounded,
+    plain_time,
+    positive_of,
+    values_of,
+)
 from skfairtest.tables import Sample, tagged, untagged
 
 FORMAT = "skfairtest.SequentialFairnessTest"
@@ -39,6 +51,7 @@ FORMAT = "skfairtest.SequentialFairnessTest"
 _SHOWN = ("rejected", "rejected_at", "concern", "changed", "changed_at", "n_batches", "n_samples")
 
 
+@with_parameters
 class SequentialFairnessTest(ReportMixin):
     """Test a stream for differences between groups, valid however often you look, if samples come as `blocks` assumes.
 
@@ -170,28 +183,15 @@ class SequentialFairnessTest(ReportMixin):
         "method", "adjust", "n_batches", "n_samples",
     )  # fmt: skip
 
-    def __init__(
-        self,
-        metric: Any = "selection_rate",
-        *,
-        alpha: float = 0.05,
-        margin: float = 0.0,
-        blocks: str = "auto",
-        method: str = "auto",
-        adjust: str | None = "holm",
-        pos_label: Any = None,
-        groups: Sequence[Any] | Mapping[Any, int] | None = None,
-        average_run_length: float = 1000.0,
-    ) -> None:
-        self.metric = metric
-        self.alpha = alpha
-        self.margin = margin
-        self.blocks = blocks
-        self.method = method
-        self.adjust = adjust
-        self.pos_label = pos_label
-        self.groups = groups
-        self.average_run_length = average_run_length
+    metric: Any = field(default="selection_rate", kw_only=False)
+    alpha: float = 0.05
+    margin: float = 0.0
+    blocks: str = "auto"
+    method: str = "auto"
+    adjust: str | None = "holm"
+    pos_label: Any = None
+    groups: Sequence[Any] | Mapping[Any, int] | None = None
+    average_run_length: float = 1000.0
 
     def fit(
         self, *, y_true: Any = None, y_pred: Any, sensitive_features: Any = None, time: Any = None, batch: Any = None

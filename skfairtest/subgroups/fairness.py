@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from skfairtest._utils.base import check_seed, seed_sequence
+from skfairtest._utils.base import check_seed, seed_sequence, with_parameters
 from skfairtest._utils.checks import check_choice, is_integer
 from skfairtest._utils.errors import ParameterError, find_stack_level
 from skfairtest._utils.text import enumerated, label, pluralize
@@ -32,6 +32,7 @@ from skfairtest.tables import Sample
 from skfairtest.tables.subgroups import Cells, NotSearched, Subgroups, all_subgroups
 
 
+@with_parameters
 class SubgroupScan(GroupsTest):
     """Search combinations of features for subgroups that a model treats differently from other people.
 
@@ -189,42 +190,22 @@ class SubgroupScan(GroupsTest):
         "not_searched", "remaining_p_value", "n_searched", "n_tested", "edges", "pos_label", "n_samples",
     )  # fmt: skip
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        metric: Any = "equalized_odds",
-        compare: str = "to_rest",
-        max_depth: int = 2,
-        min_group_size: int = 50,
-        features: Any = None,
-        n_bins: int = 5,
-        guarantee: str = "familywise",
-        alternative: str = "two-sided",
-        confidence_level: float = 0.95,
-        max_subgroups: int = 200_000,
-        n_resamples: int = 999,
-        pos_label: Any = None,
-        prediction_threshold: float | None = None,
-        response: str = "auto",
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.metric = metric
-        self.compare = compare
-        self.max_depth = max_depth
-        self.min_group_size = min_group_size
-        self.features = features
-        self.n_bins = n_bins
-        self.guarantee = guarantee
-        self.alternative = alternative
-        self.confidence_level = confidence_level
-        self.max_subgroups = max_subgroups
-        self.n_resamples = n_resamples
-        self.pos_label = pos_label
-        self.prediction_threshold = prediction_threshold
-        self.response = response
-        self.random_state = random_state
+    estimator: Any = field(default=None, kw_only=False)
+    metric: Any = "equalized_odds"
+    compare: str = "to_rest"
+    max_depth: int = 2
+    min_group_size: int = 50
+    features: Any = None
+    n_bins: int = 5
+    guarantee: str = "familywise"
+    alternative: str = "two-sided"
+    confidence_level: float = 0.95
+    max_subgroups: int = 200_000
+    n_resamples: int = 999
+    pos_label: Any = None
+    prediction_threshold: float | None = None
+    response: str = "auto"
+    random_state: Any = None
 
     def fit(  # type: ignore[override]
         self,

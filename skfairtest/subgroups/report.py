@@ -7,12 +7,10 @@ The record of a scan: what reports of it, and of an audit that it is part of, sa
 The report of a scan: which subgroups differ, what remains beside them, and what was not looked at.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 import pandas as pd
@@ -224,7 +222,7 @@ class ScanRecord(plain.Declared):
         rows = zip(self.results, self.sentences, strict=True)
         return {"results": plain.plain_value([{**row, "sentence": said} for row, said in rows])}
 
-    def rebuilt(self) -> ScanRecord:
+    def rebuilt(self) -> Self:
         """Return the record with the disparities of its values, and sentences about what was searched."""
         setup = self.setup
         sentences = replace(
@@ -237,7 +235,7 @@ class ScanRecord(plain.Declared):
             rows.append({**row, "disparity": row["disparity"] if plain.same(row["disparity"], due) else due})
         return replace(self, setup=replace(setup, sentences=sentences), results=tuple(rows))
 
-    def in_words(self, positive_means: str | None, favorable: bool | None) -> ScanRecord:
+    def in_words(self, positive_means: str | None, favorable: bool | None) -> Self:
         """Return the record with sentences that say what a positive prediction means."""
         sentences = replace(self.setup.sentences, positive_means=positive_means, favorable=favorable)
         return replace(self, setup=replace(self.setup, sentences=sentences))

@@ -1,12 +1,10 @@
 """A scan: what people's values add up to in every subgroup, which subgroups differ, and which of them explain it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -74,7 +72,7 @@ class Scanned:
     alternative: str
 
     @classmethod
-    def of(cls, measure: Measure, people: Floats, sums: Floats, subgroups: Subgroups, alternative: str) -> Scanned:
+    def of(cls, measure: Measure, people: Floats, sums: Floats, subgroups: Subgroups, alternative: str) -> Self:
         """Test subgroups of people who are so many in each cell, and add up to some sums."""
         cells = subgroups.cells
         n_strata = int(cells.stratum.max()) + 1

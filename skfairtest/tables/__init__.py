@@ -1,9 +1,6 @@
 """The data as a small table of counts (strata x groups x cells), or as people one by one."""
 
-from skfairtest._utils.labels import tagged, untagged
+from skfairtest._utils.base import tagged, untagged
 from skfairtest.tables.count_table import CountTable
 from skfairtest.tables.rows import PAIRED_NAMES
-from skfairtest.tables.sample import Kinds, Sample, Values
-from skfairtest.tables.uncertain import UncertainSample
-
-__all__ = ["PAIRED_NAMES", "CountTable", "Kinds", "Sample", "UncertainSample", "Values", "tagged", "untagged"]
+from skfairtest.tables.sample import Kinds, Sample, UncertainSample, Values

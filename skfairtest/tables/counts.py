@@ -61,33 +61,8 @@ class Counts:
         columns: list[Column] = []
         for (axis, keys), place in zip(axes.items(), np.indices(array.shape), strict=True):
             columns += tabular.key_columns(keys, names[axis], axis, place.ravel())
-        self._set(tabular.Rows(tuple(columns), numbers), control_names, sensitive_names, cell_names)
-
-    def _set(
-        self,
-        rows: tabular.Rows,
-        control_names: Sequence[str],
-        sensitive_names: Sequence[str],
-        cell_names: Sequence[str],
-        score_bins: ScoreBins | None = None,
-        suppressed: tuple[Suppressed, ...] = (),
-    ) -> None:
-        tabular.check_names(control_names, sensitive_names, cell_names, () if rows.weights is None else SUMS)
-        tabular.check_cells(rows.columns[len(control_names) + len(sensitive_names) :], binned=score_bins is not None)
-        counts, weights, (strata, groups, cells) = tabular.arrange(rows, len(control_names), len(sensitive_names))
-        self.__dict__.update(
-            counts=counts,
-            strata=strata,
-            groups=groups,
-            cells=cells,
-            cell_names=tuple(cell_names),
-            sensitive_names=tuple(sensitive_names),
-            control_names=tuple(control_names),
-            weights=weights,
-            score_bins=score_bins if "y_score" in cell_names else None,
-            suppressed=suppressed,
-        )
-        self._freeze()
+        rows = tabular.Rows(tuple(columns), numbers)
+        self.__dict__.update(vars(self.of_rows(rows, control_names, sensitive_names, cell_names)))
 
     @classmethod
     def of_rows(
@@ -122,8 +97,23 @@ class Counts:
         ValueError
             If nobody is counted, a name is used twice, or labels are not labels.
         """
+        tabular.check_names(control_names, sensitive_names, cell_names, () if rows.weights is None else SUMS)
+        tabular.check_cells(rows.columns[len(control_names) + len(sensitive_names) :], binned=score_bins is not None)
+        counts, weights, (strata, groups, cells) = tabular.arrange(rows, len(control_names), len(sensitive_names))
         table = cls.__new__(cls)
-        table._set(rows, control_names, sensitive_names, cell_names, score_bins, suppressed)
+        table.__dict__.update(
+            counts=counts,
+            strata=strata,
+            groups=groups,
+            cells=cells,
+            cell_names=tuple(cell_names),
+            sensitive_names=tuple(sensitive_names),
+            control_names=tuple(control_names),
+            weights=weights,
+            score_bins=score_bins if "y_score" in cell_names else None,
+            suppressed=suppressed,
+        )
+        table._freeze()
         return table
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Integers, Positions
-from skfairtest.readers.columns import Column, read_column
+from skfairtest.readers.columns import Column, check_labels, read_column
 from skfairtest.readers.containers import is_table, split_table
-from skfairtest.readers.labels import check_labels
 from skfairtest.readers.levels import listed, small, sort_levels, unify_numbers
 
 CELL_NAMES = ("y_true", "y_pred", "y_score")

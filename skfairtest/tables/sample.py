@@ -3,10 +3,12 @@
 A metric that is not a rate sees *kinds* of people, each with its values. Where few values are different, many people
 share a kind and a kind is a cell of a table; else everyone is a kind of their own. Both have the same form, so that
 what is computed from kinds need not know which of the two they are.
+
+People whose groups are known by their probabilities.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,7 +27,7 @@ from skfairtest.readers.columns import (
     read_groups,
 )
 from skfairtest.readers.levels import first_of_each
-from skfairtest.readers.numbers import as_numbers, read_values, read_weights
+from skfairtest.readers.numbers import Probabilities, as_numbers, read_values, read_weights
 from skfairtest.readers.score_bins import ScoreBins
 from skfairtest.tables import rows as tabular
 from skfairtest.tables.count_table import CountTable
@@ -605,3 +607,34 @@ def _divided(place: Positions, column: Column | Numbers) -> tuple[Positions, int
     together = place * (int(codes.max(initial=0)) + 1) + codes.reshape(-1)
     found, place = np.unique(together, return_inverse=True)
     return place.reshape(-1), len(found)
+
+
+@dataclass(frozen=True, eq=False)
+class UncertainSample(Sample):
+    """People with a probability for each group; labels are those of the largest ones, the first of equal ones.
+
+    Parameters
+    ----------
+    probabilities : Probabilities
+        One row per person.
+    """
+
+    probabilities: Probabilities | None = None
+
+    @classmethod
+    def from_probabilities(
+        cls, y_true: Any, y_pred: Any, probabilities: Probabilities, name: str = "group"
+    ) -> "UncertainSample":
+        """Read people from one row per person; the groups are all columns, in order."""
+        largest = probabilities.values.argmax(axis=1)
+        one = Column(name, probabilities.groups, largest, probabilities.index)
+        check_same_people({"y_true": y_true, "y_pred": y_pred, "sensitive_features": one})
+        people = Sample.from_predictions(y_true, y_pred, sensitive_features=(one,))
+        own: Mapping[str, Any] = {field.name: getattr(people, field.name) for field in fields(Sample)}
+        return cls(**own, probabilities=probabilities)
+
+    @cached_property
+    def sizes(self) -> Integers:
+        """Expected numbers of people of each group, rounded, (1, G)."""
+        assert self.probabilities is not None
+        return np.asarray(np.rint(self.probabilities.values.sum(axis=0))[None], dtype=np.int64)

@@ -20,10 +20,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from skfairtest._utils.base import tagged, untagged
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.files import checksum, replaced
-from skfairtest._utils.labels import tagged, untagged
 from skfairtest._utils.typing import Integers
 from skfairtest.readers.columns import Column
 from skfairtest.readers.score_bins import ScoreBins

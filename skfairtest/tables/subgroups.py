@@ -5,14 +5,12 @@ The subgroups of one combination of features are then the entries of its cross t
 cells, however many subgroups it has, and no subgroup is visited individually.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -114,7 +112,7 @@ class Subgroups:
         """Their number."""
         return len(self.entry)
 
-    def take(self, rows: Positions) -> Subgroups:
+    def take(self, rows: Positions) -> Self:
         """Return some of them."""
         return replace(self, combination=self.combination[rows], entry=self.entry[rows])
 

@@ -1,7 +1,5 @@
 """Rates in groups that are known by their probabilities: score tests, and outcomes drawn with the rates they test."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -90,7 +88,8 @@ class UncertainNull(core.NullDistribution):
                 if np.isinf(near) or (step and near in drawn):
                     break
                 if near not in drawn:  # else it is the end of the way, which draws reject and the normal quantile not
-                    drawn[near] = self._drawn_at(near)
+                    n_resamples = len(next(iter(self.drawn.values())))
+                    drawn[near] = self.rates.draws(near, n_resamples, np.random.default_rng(self.seed))
                 near = self.rates.limit(self._critical(drawn, alternative, level), start, stop)
             found.append(near)
         return min(found[0], self.value), max(found[1], self.value)
@@ -105,10 +104,6 @@ class UncertainNull(core.NullDistribution):
                 return start, edge, known
             start = edge
         return start, end, {}
-
-    def _drawn_at(self, edge: float) -> Floats:
-        n_resamples = len(next(iter(self.drawn.values())))
-        return self.rates.draws(edge, n_resamples, np.random.default_rng(self.seed))
 
     def _critical(self, drawn: dict[float, Floats], alternative: str, level: float) -> Callable[[Any], Floats]:
         """Return critical values as a function of the disparity; slightly larger, so that ties are not rejected."""

@@ -32,8 +32,6 @@ M. Nurminen (1985), Statistics in Medicine 4, 213-226. B. E. Storer and C. Kim (
 test statistics for comparing two binomial proportions, JASA 85, 146-155 (p-values at the most likely common rate).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

@@ -4,7 +4,7 @@ import copy
 import json
 import pickle
 import warnings
-from functools import partial
+from functools import partial, reduce
 from uuid import UUID
 
 import numpy as np
@@ -26,6 +26,7 @@ from skfairtest import (
 )
 from skfairtest._utils.base import Later, PlainState
 from skfairtest._utils.files import checksum
+from tests.audit.test_mutations import changed, leaves
 
 
 class Kept(PlainState):
@@ -187,6 +188,23 @@ def test_json_that_was_changed_is_no_test(described, tmp_path):
     for nothing in ("", "3", "[]", b"{}"):
         with pytest.raises(ValueError, match=r"text is not JSON|source must be what"):
             FairnessTest.from_json(nothing)
+
+
+def test_a_field_of_any_test_that_was_changed_is_refused_or_shows_nothing(described):
+    rng, refused, n_cases = np.random.default_rng(0), 0, 100
+    for each in described:
+        text, shown = each.to_json(), str(each)
+        places = list(leaves(json.loads(text)))
+        for _ in range(n_cases):
+            document = json.loads(text)
+            *way, last = places[rng.integers(len(places))]
+            target = reduce(lambda inner, key: inner[key], way, document)
+            target[last] = changed(target[last], rng)
+            try:
+                assert str(type(each).from_json(json.dumps(document))) == shown
+            except ValueError:
+                refused += 1
+    assert refused > 0.9 * n_cases * len(described)
 
 
 def test_what_json_has_no_form_for_is_not_read(fitted):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skfairtest import FairnessAudit
-from skfairtest.audit.references import METHODS, methods_used
+from skfairtest.audit.report import METHODS, methods_used
 
 TWO = ["selection_rate", "true_positive_rate"]
 WEIGHT = np.arange(1, 81) / 40

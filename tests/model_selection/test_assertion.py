@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skfairtest import FairnessAssertionError, FairnessRejectedError, FairnessTest, SmallGroupWarning, assert_fair
-from skfairtest.model_selection import assertion
+from skfairtest.model_selection import p_value
 
 GROUPS = np.repeat(["a", "b"], 500)
 
@@ -87,6 +87,6 @@ def test_what_is_not_compared_or_not_known_is_not_accepted(monkeypatch):
     alone = np.append(GROUPS, "c")
     with pytest.warns(SmallGroupWarning), pytest.raises(FairnessAssertionError, match="c was not compared"):
         asserted(np.append(decided(0.5, 0.5), 1), alone, margin=0.3)
-    monkeypatch.setattr(assertion, "minimum_detectable", lambda results: [np.array([np.nan])])
+    monkeypatch.setattr(p_value, "minimum_detectable", lambda results: [np.array([np.nan])])
     with pytest.raises(FairnessAssertionError, match=r"too few for detectable=0\.9: .*unknown"):
         asserted(decided(0.5, 0.5), detectable=0.9)

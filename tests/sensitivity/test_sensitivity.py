@@ -345,6 +345,7 @@ def test_known_error_rates_correct_values_and_verdict():
         ("label_noise", {"error_rates": {"a": (0, 0.1)}}, "error_rates has none of group 'b'"),
         ("label_noise", {"error_rates": (0, 0.1), "at": 0.1}, "at is not for error_rates"),
         ("confounding", {"at": 0.5}, "at must be one or several numbers from 1 on"),
+        ("label_noise", {"at": 10**400}, "at must be one or several numbers between 0 and 1"),
         ("missing_groups", {"positive_share": (0, 1)}, "positive_share is not for to='missing_groups'"),
     ],
 )

@@ -34,8 +34,6 @@ References
 S. Maity, S. Xue, M. Yurochkin, Y. Sun (2021). Statistical inference for individual fairness. ICLR.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -17,8 +17,6 @@ References
 S. Maity, S. Xue, M. Yurochkin, Y. Sun (2021). Statistical inference for individual fairness. ICLR.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any

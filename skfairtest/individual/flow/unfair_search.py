@@ -14,8 +14,6 @@ Among points with the same loss the nearest is kept, since an unfair example is 
 for whom no point is strictly worse stay at the start.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 

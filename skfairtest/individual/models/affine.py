@@ -13,8 +13,6 @@ A pipeline in two parts: encoders that are affine in numbers and shares of categ
 The model can then be called on shares, without building a table of text for every call.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Sequence

@@ -19,8 +19,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats
 from skfairtest.individual.models.affine import affine_steps, derives, some_rows
 from skfairtest.individual.models.features import Features
-from skfairtest.individual.models.links import Identity, Link, Probabilities, Probability, Sigmoid, Softmax
-from skfairtest.individual.models.smooth import Smooth
+from skfairtest.individual.models.smooth import Identity, Link, Probabilities, Probability, Sigmoid, Smooth, Softmax
 from skfairtest.readers.predictions import classes_of, path_of, transformers_of
 
 #: How far rows of probabilities may be from 1 in all, and what is said again from what was said, in float32.

@@ -2,6 +2,8 @@
 
 A formula is never trusted because of a class's name: of the few that a model's coefficients allow, the one that
 reproduces the model's own outputs is used.
+
+From a model's scores to its outputs, and slopes the way back, accurate even for probabilities near 0 and 1.
 """
 
 import warnings
@@ -14,12 +16,171 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, csr_matrix
+from scipy.special import expit, log_expit
 
 from skfairtest._utils.typing import Floats
 from skfairtest.individual.models.affine import affine_steps, derives, path_of_probabilities, some_rows
 from skfairtest.individual.models.features import Features
-from skfairtest.individual.models.links import Exponential, Identity, Link, OneVersusRest, Sigmoid, Softmax
 from skfairtest.readers.predictions import ask, classes_of, path_of, transformers_of
+
+#: Probabilities that are 0 to torch have a slope as if they were this.
+_SMALLEST = float(np.finfo(np.float32).tiny)
+
+
+class Link(Protocol):
+    """From scores, a row per unit and a column per person, to outputs, a row per person; and slopes the way back."""
+
+    n_signs: int  # of what comes back: 2 for the one score of two classes, whose slope is the difference of two
+    by_scores: bool  # whether the way back needs no outputs, only scores
+
+    def outputs(self, scores: Floats) -> Floats:
+        """The outputs of the model, of shape (n, k), given scores of shape (units, n)."""
+
+    def back(self, scores: Floats, outputs: Any, slopes: Floats) -> Floats:
+        """Return slopes of the scores, of shape (n, units times n_signs), given those of what the model says."""
+
+
+class Identity:
+    """A prediction that is the score."""
+
+    n_signs = 1
+    by_scores = True
+
+    def outputs(self, scores: Floats) -> Floats:
+        """The outputs of the model, as in `Link`."""
+        return scores.T
+
+    def back(self, scores: Floats, outputs: Floats, slopes: Floats) -> Floats:
+        """Return slopes of the scores, as in `Link`."""
+        return slopes
+
+
+class Exponential(Identity):
+    """A prediction whose logarithm is the score."""
+
+    by_scores = False
+
+    def outputs(self, scores: Floats) -> Floats:
+        """The outputs of the model, as in `Link`."""
+        return np.exp(scores.T)
+
+    def back(self, scores: Floats, outputs: Floats, slopes: Floats) -> Floats:
+        """Return slopes of the scores, as in `Link`."""
+        return slopes * outputs
+
+
+class Sigmoid:
+    """Two classes, with one score for the second of them."""
+
+    n_signs = 2
+    by_scores = True
+
+    def outputs(self, scores: Floats) -> Floats:
+        """The outputs of the model, as in `Link`."""
+        # log p and log(1 - p) without a difference that cancels, whichever is near 1.
+        score = scores[0]
+        outputs = np.empty((2, len(score)))
+        np.negative(score, out=outputs[0])
+        outputs[1] = score
+        np.minimum(outputs, 0.0, out=outputs)
+        outputs -= np.log1p(np.exp(-np.abs(score)))
+        return outputs.T
+
+    def back(self, scores: Floats, outputs: Floats | None, slopes: Floats) -> Floats:
+        """Return slopes of the scores, as in `Link`."""
+        # The probability of the other class, in which nothing cancels.
+        others = np.empty((2, scores.shape[1]))
+        others[0] = scores[0]
+        np.negative(scores[0], out=others[1])
+        expit(others, out=others)
+        others *= slopes.T
+        return others.T
+
+
+class Softmax:
+    """A score for every class; probabilities are proportional to the exponentials."""
+
+    n_signs = 1
+    by_scores = False
+
+    def outputs(self, scores: Floats) -> Floats:
+        """The outputs of the model, as in `Link`."""
+        largest = scores.argmax(axis=0)
+        people = np.arange(scores.shape[1])
+        outputs: Floats = scores - scores[largest, people]
+        others = np.exp(outputs)
+        # 1 + the others, not the sum: the others may be less than the last digit of 1.
+        others[largest, people] = 0.0
+        outputs -= np.log1p(others.sum(axis=0))
+        return outputs.T
+
+    def back(self, scores: Floats, outputs: Floats, slopes: Floats) -> Floats:
+        """Return slopes of the scores, as in `Link`."""
+        # slopes - p * total, written so that nothing cancels where p is nearly 1
+        others: Floats = slopes.sum(axis=1, keepdims=True) - slopes
+        return -slopes * np.expm1(outputs) - np.exp(outputs) * others
+
+
+class OneVersusRest(Softmax):
+    """A score for every class; probabilities are proportional to their sigmoids."""
+
+    def outputs(self, scores: Floats) -> Floats:
+        """The outputs of the model, as in `Link`."""
+        sigmoids: Floats = log_expit(scores)
+        return super().outputs(sigmoids)
+
+    def back(self, scores: Floats, outputs: Floats, slopes: Floats) -> Floats:
+        """Return slopes of the scores, as in `Link`."""
+        others: Floats = expit(-scores).T
+        return super().back(scores, outputs, slopes) * others
+
+
+class Probabilities:
+    """A probability for every class."""
+
+    n_signs = 1
+    by_scores = True
+
+    def outputs(self, scores: Floats) -> Floats:
+        """The outputs of the model, as in `Link`."""
+        largest, people, others = _largest_and_others(scores)
+        with np.errstate(divide="ignore"):
+            outputs: Floats = np.log(scores)
+        # Of a probability near 1 the others know more digits, and so do their slopes.
+        outputs[largest, people] = np.log1p(-others.sum(axis=0))
+        return outputs.T
+
+    def back(self, scores: Floats, outputs: Floats, slopes: Floats) -> Floats:
+        """Return slopes of the scores, as in `Link`."""
+        largest, people, _ = _largest_and_others(scores)
+        found = slopes / np.maximum(scores, _SMALLEST).T
+        found -= found[people, largest][:, None]
+        return found
+
+
+class Probability(Probabilities):
+    """Two classes, with one probability, of the second of them."""
+
+    n_signs = 2
+
+    def outputs(self, scores: Floats) -> Floats:
+        """The outputs of the model, as in `Link`."""
+        with np.errstate(divide="ignore"):
+            outputs: Floats = np.concatenate([np.log1p(-scores), np.log(scores)])
+        return outputs.T
+
+    def back(self, scores: Floats, outputs: Floats, slopes: Floats) -> Floats:
+        """Return slopes of the scores, as in `Link`."""
+        both: Floats = np.concatenate([1.0 - scores, scores]).T
+        return slopes / np.maximum(both, _SMALLEST)
+
+
+def _largest_and_others(scores: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
+    """Return where the largest probability of each person is, and the probabilities with a 0 there."""
+    largest, people = scores.argmax(axis=0), np.arange(scores.shape[1])
+    others = scores.copy()
+    others[largest, people] = 0.0
+    return largest, people, others
 
 
 class Smooth(Protocol):
@@ -66,22 +227,6 @@ class Smooth(Protocol):
         """
 
 
-def _relu(units: Floats) -> None:
-    np.maximum(units, 0.0, out=units)
-
-
-def _relu_back(units: Floats, slopes: Floats) -> None:
-    slopes *= units > 0
-
-
-def _tanh(units: Floats) -> None:
-    np.tanh(units, out=units)
-
-
-def _tanh_back(units: Floats, slopes: Floats) -> None:
-    slopes *= 1.0 - units * units
-
-
 def _logistic(units: Floats) -> None:
     # NumPy's tanh is several times as fast as an exponential.
     units *= 0.5
@@ -90,16 +235,12 @@ def _logistic(units: Floats) -> None:
     units *= 0.5
 
 
-def _logistic_back(units: Floats, slopes: Floats) -> None:
-    slopes *= units * (1.0 - units)
-
-
-#: What hidden units do, in place, and what it does to slopes on the way back, given the units; None: nothing.
+#: What hidden units do, in place, and the slope of it, given the units; None: nothing.
 _ACTIVATIONS: dict[str, Any] = {
     "identity": None,
-    "relu": (_relu, _relu_back),
-    "tanh": (_tanh, _tanh_back),
-    "logistic": (_logistic, _logistic_back),
+    "relu": (lambda units: np.maximum(units, 0.0, out=units), lambda units: units > 0),
+    "tanh": (lambda units: np.tanh(units, out=units), lambda units: 1.0 - units * units),
+    "logistic": (_logistic, lambda units: units * (1.0 - units)),
 }
 
 
@@ -190,7 +331,7 @@ class _Network(_Formula):
         slopes = self.link.back(scores, outputs, slopes).dot(self._signed)
         for units, weights in zip(hidden[::-1], self._transposed[-2::-1], strict=True):
             if activation is not None:
-                activation[1](units, slopes)
+                slopes *= activation[1](units)
             slopes = slopes.dot(weights)
         return slopes
 

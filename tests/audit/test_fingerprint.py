@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from skfairtest import CountTable
+from skfairtest.audit.provenance import data_hash
 from skfairtest.tables import Sample
-from skfairtest.tables.fingerprint import data_hash
 
 #: The hash of COMPAS by race, sex and age: another one would part all records from their data.
 COMPAS = "sha256:1630bdf55d7bd32a52ee1a433eb1b8cf8cd5383d8820fc32823c9ddc8ab79511"

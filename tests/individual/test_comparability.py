@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import approx_fprime
 from scipy.special import expit, logit
 
-from skfairtest.individual.flow.comparability import fit_comparability, negative_log_likelihood, objective
+from skfairtest.individual.explore import fit_comparability, negative_log_likelihood, objective
 
 
 def judgements(sigma, n_pairs, seed=0):
