@@ -215,7 +215,7 @@ class ReportedAudit(Compared, ReportMixin):
 
     def _document(self) -> list[Block]:
         check_is_fitted(self)
-        return audit_document(self.record_)
+        return audit_document(self.record_, self._breaking)
 
     _page = _document
 

@@ -12,7 +12,6 @@ from skfairtest.audit._recomputed import METHODS, events_of
 from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.comparisons.breaking import (
     ALL_READ,
-    CELLS,
     NO_RATE,
     BreakingPoint,
     Part,
@@ -24,7 +23,7 @@ from skfairtest.comparisons.engine import settings_of
 from skfairtest.comparisons.measure import measure
 from skfairtest.comparisons.rates import scale_of
 from skfairtest.inference.multiplicity import Equality
-from skfairtest.metrics import Rate
+from skfairtest.metrics import CELLS, Rate
 from skfairtest.report.cells import records
 from skfairtest.tables import CountTable, Sample
 
@@ -36,8 +35,7 @@ def breaking_point_of_record(record: AuditRecord) -> BreakingPoint | str:
     from who changes. How many of them have which label and prediction follows from the values of the rates there.
     """
     finest = max(record.parts, key=lambda part: len(part.sensitive))
-    names = [name for part in record.parts for name in part.sensitive]
-    if set(finest.sensitive) != set(names):
+    if set(finest.sensitive) != {name for part in record.parts for name in part.sensitive}:
         return "it does not count people by all features together: intersections=True does"
     found = {name: built_in(name) for name in dict.fromkeys(finest.comparisons["metric"])}
     metrics = [metric for metric in found.values() if metric is not None]
@@ -54,6 +52,7 @@ def breaking_point_of_record(record: AuditRecord) -> BreakingPoint | str:
     table = _table(finest, rates)
     if table is None:
         return "the rates do not say how many people have which label and prediction"
+    by_name = {metric.name: metric for metric in (*metrics, *rates)}
     whole, parts = Sample.from_table(table), []
     for part in record.parts:
         own = replace(settings, tested=False, compare=part.setup.compare, crossed=len(part.sensitive) > 1)
@@ -64,17 +63,15 @@ def breaking_point_of_record(record: AuditRecord) -> BreakingPoint | str:
             return reason
         design = measured.design
         contrasts = {(design.group(contrast), other): contrast for contrast, other in design.contrasts}
-        shown, held = [], {}
+        shown, tested = [], {}
         for row, hypothesis in zip(records(part.comparisons), part.hypotheses, strict=True):
             contrast = contrasts.get((row["group"], row["other"]))
             if contrast is None:
                 return "a metric looks at all groups at once"
             shown.append((row["metric"], row["group"], row["other"], contrast))
             equality = None if hypothesis is None else Equality(("held", hypothesis[0]), frozenset(hypothesis[1:]))
-            held[row["metric"], contrast] = equality, float(np.log(row["p_value"]))
-        by_name = {rate.name: rate for rate in rates}
-        kinds = tuple(by_name.get(metric.name, metric) for metric in metrics)
-        parts.append(Part(design, kinds, held, tuple(shown)))
+            tested[row["metric"], contrast] = equality, float(np.log(row["p_value"]))
+        parts.append(Part(design, tuple(by_name.values()), tested, tuple(shown)))
     return breaking_points(parts, whole, record.verdict.adjust, 1, together=True)
 
 

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skfairtest._utils.batches import batches
 from skfairtest._utils.checks import is_number
 from skfairtest._utils.errors import GroupsMissing, NothingDefined, ParameterError, answering_guesses, warn
-from skfairtest._utils.typing import Booleans, Integers, Positions
+from skfairtest._utils.typing import Integers, Positions
 from skfairtest.audit._questions import groupings
 from skfairtest.audit.impact_record import framed
 from skfairtest.group.fairness import FairnessTest
-from skfairtest.inference.rates import Pair, equalities
+from skfairtest.inference.breaking import Decided
+from skfairtest.inference.rates import Pair, Question, Scale, equalities
 from skfairtest.readers import (
     MAX_GROUPS,
     Column,
@@ -393,16 +393,13 @@ def flips_of_test(x: int, n: int, top: int, m: int, alpha: float) -> Any:
     >>> flips_of_test(2, 10, 15, 25, 0.05), flips_of_test(9, 40, 20, 40, 0.05)
     (1, 3)
     """
-
-    def significant(events: Integers) -> Booleans:
-        d1, x2, d2 = (np.array([value]) for value in (n, top, m))
-        found = equalities([Pair(event, d1, x2, d2) for event in events[:, None]], "two-sided")
-        return np.array([log_p <= np.log(alpha) + 1e-12 for log_p, _ in found])
-
-    now = bool(significant(np.array([x]))[0])
-    others = np.arange(x + 1, min(n, top * n // m) + 1) if now else np.arange(x - 1, -1, -1)
-    for rows in batches(len(others), 32):
-        changed = np.flatnonzero(significant(others[rows]) != now)
-        if len(changed):
-            return rows.start + int(changed[0]) + 1
-    return pd.NA
+    pair = Pair(*np.array([[x], [n], [top], [m]]))
+    log_p = np.array([equalities([pair], "two-sided")[0][0]])
+    counts = np.array([[[n - x, x], [0, 0]], [[m - top, top], [0, 0]]])
+    rate = np.array([[1, 2]]), np.array([[[0, 1], [0, 1]]]), np.ones((1, 2, 2), dtype=int)
+    decided = Decided(counts, *rate, (Question(),), (Scale(),), (False,), log_p, (None,), None, alpha, together=False)
+    now = decided.verdicts(log_p[None])[0]
+    most = min(n, top * n // m) - x if now[0] else x
+    changes = np.arange(1, most + 1)[:, None] * np.array([0, 0, 1 if now[0] else -1])
+    turned = decided.settle(changes, now, np.ones((len(changes), 2), dtype=bool))[:, 0]
+    return int(turned.argmax()) + 1 if turned.any() else pd.NA

@@ -12,12 +12,14 @@ from typing import Any
 import pandas as pd
 
 from skfairtest._utils.text import label, pluralize
+from skfairtest.audit.breaking import breaking_point_of_record
 from skfairtest.audit.findings import findings_of
 from skfairtest.audit.grid import MOST_GROUPS, audit_grid, disparities_figure, null_figure, values_figure
 from skfairtest.audit.headline import first_sentences, intervals_of, people_compared, shown_first
 from skfairtest.audit.impact_report import impact_section
 from skfairtest.audit.provenance import call_lines
 from skfairtest.audit.record import AuditPart, AuditRecord
+from skfairtest.comparisons.breaking import BreakingPoint, verdict_lines
 from skfairtest.paired.report import paired_section
 from skfairtest.report import cells
 from skfairtest.report.document import Block, Code, Heading, Items, Pairs, Paragraph, without_empty
@@ -136,19 +138,22 @@ ROOM, PANEL = 80, 4
 UNDEFINED = Paragraph("No comparison is defined: see what was left out.")
 
 
-def audit_document(record: AuditRecord) -> list[Block]:
+def audit_document(record: AuditRecord, breaking: BreakingPoint | str | None = None) -> list[Block]:
     """Compose the report of an audit.
 
     Parameters
     ----------
     record : AuditRecord
         What was found.
+    breaking : BreakingPoint or str, optional
+        What breaking points follow from, or why there are none, if that is known.
 
     Returns
     -------
     list of Block
         The document; every name in it is safe to print.
     """
+    breaking = breaking_point_of_record(record) if breaking is None else breaking
     record = record.oriented()
     parts = record.parts
     return without_empty(
@@ -156,7 +161,7 @@ def audit_document(record: AuditRecord) -> list[Block]:
             Heading(label(record.title), 1),
             *map(Paragraph, record.about),
             Heading("Verdict"),
-            *_verdict(record),
+            *_verdict(record, breaking),
             Heading("At a glance"),
             *([grid] if (grid := audit_grid(record)) is not None else []),
             Heading("Findings"),
@@ -208,7 +213,7 @@ def _is_detail(part: AuditPart, parts: Sequence[AuditPart]) -> bool:
     return len(part.sensitive) > 1 and any(len(other.sensitive) == 1 for other in parts)
 
 
-def _verdict(record: AuditRecord) -> Iterator[Block]:
+def _verdict(record: AuditRecord, breaking: BreakingPoint | str) -> Iterator[Block]:
     """Say what was found, how sure that is and what could be missed, and the numbers that a reader wants first."""
     verdict = record.verdict
     headline, *others = first_sentences(record)
@@ -216,6 +221,7 @@ def _verdict(record: AuditRecord) -> Iterator[Block]:
     others[:1] = [" ".join([*others[:1], *positive_label(verdict.pos_label, record.setup.positive_means)])]
     yield Paragraph(headline, "concern" if verdict.concern else "fine")
     yield from map(Paragraph, filter(None, others))
+    yield from map(Paragraph, verdict_lines(breaking))
     if record.accepted:
         found = {one.id: f"{one.note}: {metric_title(one.row['metric'])}, {one.name}" for one in findings_of(record)}
         turned = "Accepted, and no longer observed:"

@@ -6,7 +6,7 @@ What is counted and tested here is searched in `inference.breaking`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -19,17 +19,19 @@ from skfairtest.comparisons.core import Measured, Result
 from skfairtest.comparisons.frames import frame_of
 from skfairtest.comparisons.measure import is_counted, label_table
 from skfairtest.comparisons.rates import scale_of
-from skfairtest.inference.breaking import Decided, Turn
+from skfairtest.inference.breaking import Decided
 from skfairtest.inference.multiplicity import Equality, distinct
 from skfairtest.inference.rate_draws import Contrast
-from skfairtest.inference.rates import Question, Scale
-from skfairtest.metrics import Metric, Rate
+from skfairtest.inference.rates import Scale
+from skfairtest.metrics import CELLS, Metric, Rate
+from skfairtest.report.cells import records
+from skfairtest.report.sentences import breaking_sentence
 from skfairtest.tables import Sample
 
-#: The four cells of true label and prediction, negative first.
-CELLS = {"y_true": np.array([False, False, True, True]), "y_pred": np.array([False, True, False, True])}
 #: What may be changed, by the column that holds it.
 CHANGED = {"y_pred": "decisions", "y_true": "labels"}
+#: Comparisons, and people of exact tests against a margin, up to which reports search, which is not to slow them down.
+MOST_COMPARISONS, MOST_WITH_MARGIN = 150, 500
 COLUMNS = [
     "metric", "group", "other", "concern", "changed", "n_changed", "among", "n_among", "to_positive", "to_negative",
     "tied", "search",
@@ -38,13 +40,13 @@ NUMBERS = ("n_changed", "n_among", "to_positive", "to_negative")
 
 
 @dataclass(frozen=True, eq=False)
-class BreakingPoint:
-    """What breaking points follow from.
+class BreakingPoint(Decided):
+    """What breaking points follow from, and how they are shown.
 
     Parameters
     ----------
-    decided : Decided
-        Counts and hypotheses.
+    names : tuple of str
+        The features that make groups.
     groups : tuple of object
         The groups whose people may change.
     rows : tuple of (object, ..., int)
@@ -53,14 +55,10 @@ class BreakingPoint:
         The columns, of `CHANGED`, whose changes have all p-values follow from the counts.
     """
 
-    decided: Decided
+    names: tuple[str, ...]
     groups: tuple[Any, ...]
     rows: tuple[tuple[Any, Any, Any, int], ...]
     changed: tuple[str, ...]
-
-    def __getstate__(self) -> dict[str, Any]:
-        """The fields; frames are made again."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -74,28 +72,27 @@ class BreakingPoint:
 
     def _frame(self, places: Sequence[int] | None) -> pd.DataFrame:
         rows = (*(self.rows if places is None else ()), (None, None, None, -1))
-        now = self.decided.verdicts(self.decided.log_p[None])[0]
+        now = self.verdicts(self.log_p[None])[0]
         found: list[tuple[Any, ...]] = []
         for column in self.changed:
-            decided = self.decided if column == "y_pred" else self.decided.of_labels()
+            decided = self if column == "y_pred" else self.of_labels()
             turns = decided.turns(places)
             found += [
-                (*named, bool(now[place]), CHANGED[column], *self._shown(decided, turns[place]))
-                for *named, place in rows
+                (*named, bool(now[place]), CHANGED[column], *decided.shown(*turns[place])) for *named, place in rows
             ]
         columns: dict[str, Any] = dict(zip(COLUMNS, map(list, zip(*found, strict=True)), strict=True))
         return frame_of(columns | {name: pd.array(columns[name], dtype="Int64") for name in NUMBERS})
 
-    def _shown(self, decided: Decided, turn: Turn) -> tuple[Any, ...]:
+    def shown(self, ways: Sequence[Sequence[int]], every: bool) -> tuple[Any, ...]:
         """How many people, of whom, the direction, further groups with as many, and how they were searched."""
-        search = "every change" if turn.every else "bisection"
-        if turn.people is None:
+        search = "every change" if every else "bisection"
+        if not ways:
             return None, None, None, None, None, (), search
-        (group, *moved), *others = turn.ways
-        n_among = sum(int(decided.counts[group, row].sum()) for row, by in zip((1, 0), moved, strict=True) if by)
+        (group, *moved), *others = ways
+        n_among = sum(int(self.counts[group, row].sum()) for row, by in zip((1, 0), moved, strict=True) if by)
         up, down = sum(by for by in moved if by > 0), -sum(by for by in moved if by < 0)
         tied = tuple(self.groups[other] for other, *_ in others)
-        return turn.people, self.groups[group], n_among, up, down, tied, search
+        return up + down, self.groups[group], n_among, up, down, tied, search
 
 
 def shown_breaking_point(test: Any, found: BreakingPoint | str) -> pd.DataFrame:
@@ -111,11 +108,26 @@ def shown_breaking_point(test: Any, found: BreakingPoint | str) -> pd.DataFrame:
     return found.frame
 
 
+def verdict_lines(found: BreakingPoint | str) -> list[str]:
+    """What reports say of the breaking point of a verdict; nothing where there is none."""
+    if isinstance(found, str):
+        return []
+    exact = any(one.margin_bounds is not None and one.method != "asymptotic" for one in found.questions)
+    if len(found.rows) > MOST_COMPARISONS or (exact and found.counts.sum() > MOST_WITH_MARGIN):
+        return [
+            "With how few changed decisions the verdict would turn is not searched for reports of more than "
+            f"{MOST_COMPARISONS} comparisons, or of exact tests against a margin of more than {MOST_WITH_MARGIN} "
+            "people: breaking_point_ has it."
+        ]
+    return [breaking_sentence(records(found.verdict), found.names)]
+
+
 @dataclass(frozen=True, eq=False)
 class Part:
     """One grouping: who is compared with whom by what, and the comparisons that are shown, with their groups' labels.
 
-    `tested` has the hypotheses of metrics that are no rates, and the logarithms of their p-values.
+    `tested` has the hypotheses of all comparisons that are defined, and the logarithms of their p-values; hypotheses
+    of rates are put together here.
     """
 
     design: Design
@@ -147,98 +159,63 @@ def breaking_points(
     parts: Sequence[Part], whole: Sample, adjust: str | None, positive: Any, *, together: bool
 ) -> BreakingPoint:
     """Put together what breaking points follow from."""
-    first = parts[0]
-    rates = {metric.name: metric for metric in first.metrics if isinstance(metric, Rate)}
-    counts = _counts(whole, {name for rate in rates.values() for name in rate.reads}, positive)
-    listed, places = _hypotheses(parts, whole, rates)
-    same = distinct([one.equality for one in listed])
-    hypothesis = {place: number for number, own in enumerate(same) for place in own}
-    kept = [listed[own[0]] for own in same]
-    of: dict[Any, int] = {}
-    sides: dict[Any, int] = {}
-    decided = Decided(
-        counts=counts,
-        sides=np.stack([one.sides for one in kept]),
-        event=np.stack([one.event for one in kept]),
-        given=np.stack([one.given for one in kept]),
-        questions=tuple(one.question for one in kept),
-        scales=tuple(one.scale for one in kept),
-        overall=tuple(one.overall for one in kept),
-        held=np.array([one.held for one in kept]),
-        # As numbers, which any format can hold.
-        hypotheses=tuple(
-            None
-            if one.equality is None
-            else Equality(
-                of.setdefault(one.equality.of, len(of)),
-                frozenset(sides.setdefault(side, len(sides)) for side in one.equality.sides),
-            )
-            for one in kept
-        ),
-        adjust=adjust,
-        level=first.design.settings.alpha,
-        together=together,
+    metrics = parts[0].metrics
+    reads = frozenset().union(*(metric.reads for metric in metrics if isinstance(metric, Rate)))
+    listed: list[tuple[Any, ...]] = []
+    places: dict[tuple[int, str, Contrast], int] = {}
+    for number, part in enumerate(parts):
+        for key, hypothesis in _hypotheses(part, whole):
+            places[number, *key] = len(listed)
+            listed.append(hypothesis)
+    same = distinct([equality for equality, *_ in listed])
+    place_of = {place: number for number, own in enumerate(same) for place in own}
+    equality, sides, event, given, question, scale, overall, log_p = zip(*(listed[own[0]] for own in same), strict=True)
+    # As numbers, which any format can hold.
+    numbers: dict[Any, int] = {}
+    tied = tuple(
+        one
+        and Equality(
+            numbers.setdefault(one.of, len(numbers)),
+            frozenset(numbers.setdefault((None, side), len(numbers)) for side in one.sides),
+        )
+        for one in equality
     )
     rows = [
-        (metric, group, other, hypothesis[places[number, metric, contrast]])
+        (metric, group, other, place_of[places[number, metric, contrast]])
         for number, part in enumerate(parts)
         for metric, group, other, contrast in part.shown
     ]
     return BreakingPoint(
-        decided,
-        tuple(whole.group_labels),
-        tuple(rows),
-        changeable(first.metrics),
-    )
+        _counts(whole, reads, positive), np.stack(sides), np.stack(event), np.stack(given), question, scale, overall,
+        np.array(log_p), tied, adjust, parts[0].design.settings.alpha, together, tuple(whole.sensitive_names),
+        tuple(whole.group_labels), tuple(rows), changeable(metrics),
+    )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class _Hypothesis:
-    """What one comparison tests: `sides` by group, and `event` and `given` by true label and prediction."""
-
-    equality: Equality | None
-    sides: Integers
-    event: Integers
-    given: Integers
-    question: Question
-    scale: Scale
-    overall: bool
-    held: float
-
-
-def _hypotheses(
-    parts: Sequence[Part], whole: Sample, rates: Mapping[str, Rate]
-) -> tuple[list[_Hypothesis], dict[tuple[int, str, Contrast], int]]:
-    """All comparisons, also those that are undefined as counts are; and the place of each."""
-    listed: list[_Hypothesis] = []
-    places: dict[tuple[int, str, Contrast], int] = {}
-    for number, part in enumerate(parts):
-        design = part.design
-        own = [whole.sensitive_names.index(name) for name in design.sample.sensitive_names]
-        group = {key: place for place, key in enumerate(design.sample.groups)}
-        # People of whom a feature is not known are in none of its groups.
-        inside = np.array([group.get(tuple(key[place] for place in own), -1) for key in whole.groups])
-        for metric in part.metrics:
-            for contrast, _ in design.contrasts:
-                key, nothing = (metric.name, contrast), np.zeros((2, 2), dtype=np.int64)
-                first, second = groups_of(len(group), contrast)
-                known = inside >= 0
-                sides = np.where(known & first[inside], 1, np.where(known & second[inside], 2, 0))
-                question = design.question(metric)
-                if metric.name in rates:
-                    rate = rates[metric.name]
-                    event, given = (mask.reshape(2, 2).astype(np.int64) for mask in rate.masks(CELLS))
-                    what = design.what_is_equal(rate, question, scored=design.settings.variance == "score")
-                    equality, _ = design.hypothesis(question, contrast, what, [0])
-                    one = _Hypothesis(equality, sides, event, given, question, scale_of(rate), contrast.overall, np.nan)
-                elif key in part.tested:
-                    equality, held = part.tested[key]
-                    one = _Hypothesis(equality, sides, nothing, nothing, question, Scale(), False, held)
-                else:
-                    continue
-                places[number, *key] = len(listed)
-                listed.append(one)
-    return listed, places
+def _hypotheses(part: Part, whole: Sample) -> list[tuple[tuple[str, Contrast], tuple[Any, ...]]]:
+    """What all comparisons test, also those that are undefined as counts are: fields of `Decided`, in their order."""
+    design, listed = part.design, []
+    own = [whole.sensitive_names.index(name) for name in design.sample.sensitive_names]
+    group = {key: place for place, key in enumerate(design.sample.groups)}
+    # People of whom a feature is not known are in none of its groups.
+    inside = np.array([group.get(tuple(key[place] for place in own), -1) for key in whole.groups])
+    for metric in part.metrics:
+        question, nothing = design.question(metric), np.zeros((2, 2), dtype=np.int64)
+        for contrast, _ in design.contrasts:
+            key = metric.name, contrast
+            equality, log_p = part.tested.get(key, (None, np.nan))
+            if isinstance(metric, Rate):
+                first, second = ((inside >= 0) & side[inside] for side in groups_of(len(group), contrast))
+                event, given = (mask[::-1].reshape(2, 2).astype(np.int64) for mask in metric.masks(CELLS))
+                what = design.what_is_equal(metric, question, scored=design.settings.variance == "score")
+                equality, _ = design.hypothesis(question, contrast, what, [0])
+                counted = first + 2 * second, event, given, question, scale_of(metric), contrast.overall
+            elif key in part.tested:
+                counted = np.zeros(len(inside), dtype=np.int64), nothing, nothing, question, Scale(), False
+            else:
+                continue
+            listed.append((key, (equality, *counted, log_p)))
+    return listed
 
 
 #: Why there is no breaking point.
@@ -278,7 +255,7 @@ def reason_of(measured: Measured) -> str:
     return ""
 
 
-def _counts(sample: Sample, names: set[str], positive: Any) -> Integers:
+def _counts(sample: Sample, names: frozenset[str], positive: Any) -> Integers:
     """Count people by group, true label and prediction, (groups, 2, 2); one that no rate reads is negative."""
     positive = sample.labels[-1] if positive is None else positive
     found, cells, _ = label_table(sample, names, positive)

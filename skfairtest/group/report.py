@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, pluralize
+from skfairtest.comparisons.breaking import verdict_lines
 from skfairtest.report.cells import (
     COMPARED_WITH,
     GROUP,
@@ -26,7 +27,6 @@ from skfairtest.report.document import Block, Column, Table
 from skfairtest.report.sentences import (
     ADJUSTED,
     Setup,
-    breaking_sentence,
     disparity_writer,
     finding_sentence,
     metric_title,
@@ -71,8 +71,7 @@ def group_document(test: Any) -> list[Block]:
             "Whatever groups the people of unknown group are in, the disparity is "
             f"{_limits(setup, lead, test.disparity_bounds_)}, and p between {ends}."
         )
-    if not isinstance(test._breaking, str):
-        said.append(breaking_sentence(records(test._breaking.verdict), setup.names))
+    said += verdict_lines(test._breaking)
     said += [setup.unknown] if setup.unknown else []
     said += sampling_error(test.p_value_interval_)
     if len(ordered) > n_main:

@@ -13,10 +13,11 @@ most of the rest.
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -28,11 +29,11 @@ from skfairtest.inference.rates import Pair, Question, Scale, answer, equalities
 from skfairtest.inference.score import score_at
 from skfairtest.inference.unconditional import within_cap
 
-#: p-values after changes that are looked at before only changes along paths are.
-_LOOKED_AT = 300_000
-#: Changes whose exact p-values are found at a time (fewer of margins, which take longer), and numbers of people tried
-#: along a path.
-_BATCH, _FEW, _TRIED = 64, 8, 48
+#: Changes of so many people are all looked at; those of more until so many p-values were, then those along paths.
+_FIRST, _LOOKED_AT = 8, 300_000
+#: Changes whose exact p-values are found at a time (fewer of margins, which take longer), numbers of people tried along
+#: a path, and how many of them at a time.
+_BATCH, _FEW, _TRIED, _AT_ONCE = 128, 8, 48, 6
 #: Shares of u in the changes that are tried.
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 #: How far below Fisher's the logarithm of Boschloo's p-value may be, times the root of the people of the smaller side:
@@ -40,6 +41,8 @@ _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 BELOW_FISHER = 10.0
 #: Expected counts from which on a score test is near enough to the exact one to settle a verdict.
 _EXPECTED = 2.0
+#: The fields of a pair; and by how much logarithms of equal p-values differ at most.
+_COUNTS, _ROUNDING = ("x1", "d1", "x2", "d2"), 1e-8
 
 
 def slack(log_p: Floats, expected: Floats) -> Floats:
@@ -51,20 +54,6 @@ def slack(log_p: Floats, expected: Floats) -> Floats:
     return np.asarray(1.1 * np.maximum(-log_p, 1.0) ** 1.5 / np.sqrt(expected))
 
 
-@dataclass(frozen=True)
-class Turn:
-    """The fewest people of one group with whom a verdict turns.
-
-    `people` is None where there are none; `ways` are the groups, each with one (u, v). Where not `every` change of
-    fewer people was looked at, changes in five proportions of u and v were, by bisection: `people` are enough, and
-    fewer may be.
-    """
-
-    people: int | None
-    ways: tuple[tuple[int, int, int], ...]
-    every: bool
-
-
 @dataclass(frozen=True, eq=False)
 class Decided:
     """Counts of people, and the hypotheses on rates that they decide.
@@ -74,13 +63,14 @@ class Decided:
     counts : ndarray of int, shape (groups, 2, 2)
         People by group, true label and prediction, each negative first.
     sides : ndarray of int, shape (hypotheses, groups)
-        1: the group is on the first side of the comparison; 2: on the second one; 0: on neither.
+        1: the group is on the first side of the comparison; 2: on the second one; 0: on neither. A hypothesis that
+        counts do not decide has no sides.
     event, given : ndarray of int, shape (hypotheses, 2, 2)
         Whether the people of a cell show the rate's event, and whether they meet its condition: 1 or 0.
     questions, scales, overall : sequence of Question, of Scale, of bool
         How each is tested.
-    held : ndarray of shape (hypotheses,)
-        Logarithms of p-values that no change moves; NaN where the counts decide.
+    log_p : ndarray of shape (hypotheses,)
+        Logarithms of the p-values of the counts as they are; NaN where a comparison is undefined.
     hypotheses : sequence of Equality or None
         Which of them share sides.
     adjust : str or None
@@ -98,11 +88,11 @@ class Decided:
     questions: tuple[Question, ...]
     scales: tuple[Scale, ...]
     overall: tuple[bool, ...]
-    held: Floats
+    log_p: Floats
     hypotheses: tuple[Equality | None, ...]
     adjust: str | None
     level: float
-    together: bool = False
+    together: bool
 
     def __getstate__(self) -> dict[str, Any]:
         """The fields; what was computed from them is computed again."""
@@ -113,23 +103,43 @@ class Decided:
         """Logarithms of exact p-values by question and counts, as far as they were asked for."""
         return {}
 
-    def of_labels(self) -> Decided:
+    @cached_property
+    def _ordered(self) -> dict[Any, list[tuple[float, float]]]:
+        """Fisher's and the exact one, by question and people on both sides, in increasing order."""
+        return {}
+
+    def of_labels(self) -> Self:
         """The same with true labels in the place of predictions."""
         turned = {name: getattr(self, name).transpose(0, 2, 1) for name in ("counts", "event", "given")}
         return replace(self, **turned)
 
-    @property
-    def _kinds(self) -> dict[tuple[Question, Scale, bool], list[int]]:
-        kinds: dict[tuple[Question, Scale, bool], list[int]] = {}
-        for place, kind in enumerate(zip(self.questions, self.scales, self.overall, strict=True)):
-            if np.isnan(self.held[place]):
-                kinds.setdefault(kind, []).append(place)
-        return kinds
+    @cached_property
+    def _kinds(self) -> dict[tuple[Question, Scale, bool], Booleans]:
+        kinds = list(zip(self.questions, self.scales, self.overall, strict=True))
+        return {kind: np.array([own == kind for own in kinds]) for kind in dict.fromkeys(kinds)}
+
+    @cached_property
+    def _zone(self) -> tuple[float, float]:
+        """Between which logarithms of p-values adjustment decides: below is always significant, above never."""
+        n = len(self.hypotheses)
+        factor = n * (1 / np.arange(1, n + 1)).sum() if self.adjust == "fdr_by" else n
+        return float(np.log(self.level / factor)) - 1e-9, float(np.log(self.level)) + 1e-9
+
+    @cached_property
+    def _turnable(self) -> Booleans:
+        """Whether changes in a group may turn each verdict: (groups, hypotheses + 1).
+
+        Other groups' hypotheses keep their p-values, of which those outside of the zone are decided; and one such
+        significant hypothesis (with equivalence, one without certificate) decides for all together.
+        """
+        untouched = (self.sides == 0).T
+        below, above = self.log_p <= self._zone[0], self.log_p > self._zone[1]
+        alone = above if self.questions[0].alternative == "equivalence" else below
+        return np.column_stack([~(untouched & (below | above)), ~(untouched & alone).any(axis=1)])
 
     def _moves(self, cells: Integers) -> Floats:
         """By how much each hypothesis's count of some cells changes with u and with v: (2, hypotheses)."""
-        change = cells[:, :, 1] - cells[:, :, 0]
-        return np.stack([change[:, 1], change[:, 0]])
+        return np.asarray(np.diff(cells)[:, ::-1, 0].T)
 
     def tables(self, changes: Integers) -> Pair:
         """The counts that each hypothesis compares after changes (group, u, v): arrays (changes, hypotheses)."""
@@ -146,12 +156,11 @@ class Decided:
         """Whether each hypothesis, and all together, are a significant disparity: 1 or 0; -1 where undefined."""
         out = np.full((len(log_p), log_p.shape[1] + 1), -1)
         absent = np.isnan(log_p)
-        patterns, number = absent[:1], np.zeros(len(log_p), dtype=np.intp)
-        if absent.any():
-            patterns, number = np.unique(absent, axis=0, return_inverse=True)
+        varying = absent.any(axis=0) & ~absent.all(axis=0)
+        _, firsts, number = np.unique(absent[:, varying], axis=0, return_index=True, return_inverse=True)
         most, equivalence = np.log(self.level) + 1e-12, self.questions[0].alternative == "equivalence"
-        for place, pattern in enumerate(patterns):
-            rows, kept = np.flatnonzero(number.reshape(-1) == place), np.flatnonzero(~pattern)
+        for place, first in enumerate(firsts):
+            rows, kept = np.flatnonzero(number.reshape(-1) == place), np.flatnonzero(~absent[first])
             if not len(kept):
                 continue
             own = log_p[np.ix_(rows, kept)]
@@ -166,38 +175,29 @@ class Decided:
             out[np.ix_(rows, kept)], out[rows, -1] = found, whole
         return out
 
-    @cached_property
-    def log_p(self) -> Floats:
-        """Logarithms of the p-values of the counts as they are; NaN where a comparison is undefined."""
-        table = self.tables(np.zeros((1, 3), dtype=np.int64))
-        low, high = self._bounds(table)
-        open_ = np.flatnonzero((low < high)[0])
-        self._narrow(table, low, high, np.ones(low.shape, dtype=bool), 0 * open_, open_)
-        return np.asarray(high[0])
-
-    def bounds(self, table: Pair) -> tuple[Floats, Floats]:
-        """Bounds of the logarithms of p-values; NaN where a comparison is undefined."""
-        low, high = self._bounds(table)
-        now, same = self.tables(np.zeros((1, 3), dtype=np.int64)), np.ones(low.shape, dtype=bool)
-        for name in ("x1", "d1", "x2", "d2"):
-            same &= getattr(table, name) == getattr(now, name)
-        return np.where(same, self.log_p, low), np.where(same, self.log_p, high)
-
     def _bounds(self, table: Pair) -> tuple[Floats, Floats]:
-        low, high = np.broadcast_to(self.held, table.x1.shape).copy(), np.broadcast_to(self.held, table.x1.shape).copy()
-        for (question, scale, overall), places in self._kinds.items():
-            x1, d1, x2, d2 = (np.asarray(a[:, places], dtype=float) for a in (table.x1, table.d1, table.x2, table.d2))
-            undefined = (d1 == 0) | (d2 == 0)
+        """Bounds of the logarithms of p-values; NaN where a comparison is undefined."""
+        now = self.tables(np.zeros((1, 3), dtype=np.int64))
+        moved = np.any([getattr(table, name) != getattr(now, name) for name in _COUNTS], axis=0)
+        low = np.broadcast_to(self.log_p, moved.shape).copy()
+        high = low.copy()
+        for (question, scale, overall), own in self._kinds.items():
+            at = np.nonzero(moved & own)
+            x1, d1, x2, d2 = (getattr(table, name)[at].astype(float) for name in _COUNTS)
             with np.errstate(all="ignore"):
                 people, events = d1 + d2, x1 + x2
                 expected = np.minimum(d1, d2) * np.minimum(events, people - events) / people
-                near = _score_log_p(x1, d1, x2, d2, question) if scale.is_identity and not overall else None
-                if near is None or (question.disparity == "odds_ratio" and question.margin_bounds is not None):
-                    expected, near = 0 * expected, 0 * expected
-                error = np.where(expected >= _EXPECTED, slack(near, expected), np.inf)
-            low[:, places] = np.where(undefined, np.nan, near - error)
-            high[:, places] = np.where(undefined, np.nan, np.minimum(near + error, 0.0))
+                score = scale.is_identity and not overall
+                score &= question.disparity != "odds_ratio" or question.margin_bounds is None
+                near = _score_log_p(x1, d1, x2, d2, question) if score else np.zeros_like(x1)
+                error = np.where(score & (expected >= _EXPECTED), slack(near, expected), np.inf)
+            near[(d1 == 0) | (d2 == 0)] = np.nan
+            low[at], high[at] = near - error, np.minimum(near + error, 0.0)
         return low, high
+
+    def _unknown(self, low: Floats, high: Floats) -> Booleans:
+        """Which p-values have to be known better."""
+        return np.asarray((low < high) & (high > self._zone[0]) & (low <= self._zone[1]))
 
     def settle(self, changes: Integers, now: Integers, wanted: Booleans) -> Booleans:
         """Which verdicts turn after which changes, among those `wanted`: (changes, hypotheses + 1).
@@ -205,13 +205,12 @@ class Decided:
         Changes are in increasing order of people; beyond the first that turns a verdict, those of more are not settled.
         """
         table, people = self.tables(changes), np.abs(changes[:, 1:]).sum(axis=1)
-        low, high = self.bounds(table)
-        passed = np.zeros(low.shape, dtype=bool)  # Fisher's p-value is known
-        first, last = self.verdicts(low), self.verdicts(high)
-        n = len(self.hypotheses)
+        low, high = self._bounds(table)
+        fisher = np.full(low.shape, np.nan)
+        first = self.verdicts(low)
+        last, open_ = first.copy(), np.flatnonzero(self._unknown(low, high).any(axis=1))
+        last[open_] = self.verdicts(high[open_])
         batch = _BATCH if self.questions[0].margin_bounds is None else _FEW
-        factor = n * (1 / np.arange(1, n + 1)).sum() if self.adjust == "fdr_by" else n
-        zone = np.log(self.level / factor) - 1e-9, np.log(self.level) + 1e-9
         while True:
             sure = first == last
             turned = wanted & sure & (first == 1 - now)
@@ -219,97 +218,124 @@ class Decided:
             open_ = np.flatnonzero((wanted & ~sure & (people[:, None] <= limit)).any(axis=1))[:batch]
             if not len(open_):
                 return np.asarray(turned)
-            unknown = (low < high)[open_] & (high[open_] > zone[0]) & (low[open_] <= zone[1])
-            # Of a hypothesis itself first: others rarely matter.
-            own = unknown & (wanted & ~sure)[open_, :-1]
-            rows, columns = np.nonzero(np.where(own.any(axis=1)[:, None], own, unknown))
-            rows = open_[rows]
-            self._narrow(table, low, high, passed, rows, columns)
+            unknown = self._unknown(low[open_], high[open_])
+            # Of a hypothesis itself first, then those small enough to be the first one rejected: others rarely matter.
+            smallest = np.log(self.level / np.maximum((~np.isnan(low[open_])).sum(axis=1), 1)) + 1e-9
+            chosen = unknown & (wanted & ~sure)[open_, :-1]
+            for others in (unknown & (low[open_] <= smallest[:, None]), unknown):
+                chosen = np.where(chosen.any(axis=1)[:, None], chosen, others)
+            rows, columns = np.nonzero(chosen)
+            self._narrow(table, low, high, fisher, open_[rows], columns)
             first[open_], last[open_] = self.verdicts(low[open_]), self.verdicts(high[open_])
 
     def _narrow(
-        self, table: Pair, low: Floats, high: Floats, passed: Booleans, rows: Integers, columns: Integers
+        self, table: Pair, low: Floats, high: Floats, fisher: Floats, rows: Integers, columns: Integers
     ) -> None:
-        """Find Fisher's p-values in place of the score test's, and exact ones in place of those."""
-        for (question, scale, overall), places in self._kinds.items():
-            own = np.isin(columns, places)
-            at = rows[own], columns[own]
-            x1, d1, x2, d2 = (a[at] for a in (table.x1, table.d1, table.x2, table.d2))
-            exact = question.margin_bounds is None and question.method in ("auto", "exact")
-            exact = exact and question.disparity != "odds_ratio"
-            first = ~passed[at] & exact & within_cap(d1, d2)
-            if first.any():
-                fisher = conditional_log_p(x1[first], d1[first], x2[first], d2[first], question.alternative)
-                where = at[0][first], at[1][first]
-                high[where] = np.minimum(high[where], fisher)
-                low[where] = np.minimum(fisher - BELOW_FISHER / np.sqrt(np.minimum(d1, d2)[first]), high[where])
-                passed[where] = True
-            counts = np.stack([x1, d1, x2, d2], axis=1)[~first].tolist()
-            keys = [(question, scale, overall, *key) for key in counts]
-            new = [key for key in dict.fromkeys(keys) if key not in self._known]
-            pairs = [Pair(*np.array(key[3:])[:, None], overall) for key in new]  # type: ignore[call-arg]
-            if exact and pairs:
+        """Find Fisher's p-values in place of the score test's, and exact ones in place of those.
+
+        Of as many people on both sides the exact p-value grows with Fisher's: once one is known it bounds others.
+        """
+        for (question, scale, overall), of_kind in self._kinds.items():
+            at = rows[of_kind[columns]], columns[of_kind[columns]]
+            counts = np.stack([getattr(table, name)[at] for name in _COUNTS], axis=1)
+            equality = question.margin_bounds is None and question.method in ("auto", "exact")
+            equality &= question.disparity != "odds_ratio"
+            ordered = equality & within_cap(counts[:, 1], counts[:, 3])
+            new = ordered & np.isnan(fisher[at])
+            if new.any():
+                where = at[0][new], at[1][new]
+                x1, d1, x2, d2 = counts[new].T
+                fisher[where] = conditional_log_p(x1, d1, x2, d2, question.alternative)
+                high[where] = np.minimum(high[where], fisher[where])
+                low[where] = np.minimum(fisher[where] - BELOW_FISHER / np.sqrt(np.minimum(d1, d2)), high[where])
+            tested = ~ordered
+            alike: dict[Any, list[int]] = {}
+            for number in np.flatnonzero(ordered).tolist():
+                alike.setdefault((question, *counts[number, 1::2].tolist()), []).append(number)
+            for key, numbers in alike.items():
+                where, around = (at[0][numbers], at[1][numbers]), np.array(self._ordered.get(key, [])).reshape(-1, 2)
+                exact = np.r_[-np.inf, around[:, 1], np.inf]
+                least = exact[np.searchsorted(around[:, 0], fisher[where], side="right")] - _ROUNDING
+                most = exact[np.searchsorted(around[:, 0], fisher[where]) + 1] + _ROUNDING
+                high[where] = np.minimum(high[where], most)
+                low[where] = np.minimum(np.maximum(low[where], least), high[where])
+                # The one in the middle of those not settled bounds most of the others.
+                open_ = np.flatnonzero((low[where] < high[where]) & ~new[numbers])
+                if len(open_):
+                    tested[numbers[open_[np.argsort(fisher[where][open_])[len(open_) // 2]]]] = True
+            at, counts = (at[0][tested], at[1][tested]), counts[tested]
+            keys = [(question, scale, overall, *key) for key in counts.tolist()]
+            missing = [key for key in dict.fromkeys(keys) if key not in self._known]
+            pairs = [Pair(*np.array(key[3:])[:, None], overall) for key in missing]  # type: ignore[call-arg]
+            if equality and pairs:
                 found = [log_p for log_p, _ in equalities(pairs, question.alternative)]
             else:
                 found = [answer(pair, scale, question).log_p for pair in pairs]
-            self._known.update(zip(new, found, strict=True))
-            low[at[0][~first], at[1][~first]] = high[at[0][~first], at[1][~first]] = [self._known[key] for key in keys]
+            self._known.update(zip(missing, found, strict=True))
+            low[at] = high[at] = [self._known[key] for key in keys]
+            for key, both in zip(counts[:, 1::2].tolist(), zip(fisher[at], high[at], strict=True), strict=True):
+                if not np.isnan(both[0]):
+                    insort(self._ordered.setdefault((question, *key), []), both)
 
-    def turns(self, columns: Sequence[int] | None = None) -> list[Turn]:
-        """The fewest people of one group with whom each verdict turns, and, last, the verdict on all together.
+    def turns(self, columns: Sequence[int] | None = None) -> list[tuple[list[list[int]], bool]]:
+        """The changes of fewest people of one group with which each verdict turns, and, last, that on all together.
 
-        Of some hypotheses (-1: of all together) where `columns` says which.
+        A change (group, u, v) of each group in which as many people suffice; none where no change turns the verdict.
+        Where not all changes of fewer people were looked at, which the second value says, changes in five proportions
+        of u and v were, by bisection: these people are enough, and fewer may be. Of some hypotheses (-1: of all
+        together) where `columns` says which.
         """
         now = self.verdicts(self.log_p[None])[0]
-        reach = self._reach()
-        out: dict[int, Turn] = {}
-        open_, done, radius, looked_at = now >= 0, 0, 8, 0
+        reach, may = self._reach(), self._turnable & (now >= 0)
         if columns is not None:
-            open_ &= np.isin(np.arange(len(now)), np.arange(len(now))[list(columns)])
-        while open_.any() and done < reach.max(initial=0):
+            may[:, np.setdiff1d(np.arange(len(now)), np.arange(len(now))[list(columns)])] = False
+        out: dict[int, tuple[list[list[int]], bool]] = {}
+        done, radius, looked_at = 0, 2, 0
+        # The most people there are to change, by group and verdict.
+        most = may * reach.max(axis=2).sum(axis=1)[:, None]
+        while (most > done).any():
+            near = np.minimum(reach * (most > done).any(axis=1)[:, None, None], radius)
             # About half of the changes by at most so many in each direction are by so many people.
-            n_changes = int((np.minimum(reach, radius).sum(axis=2) + 1).prod(axis=1).sum())
-            if done and looked_at + n_changes // 2 * len(now) > _LOOKED_AT:
+            n_changes = int((near.sum(axis=2) + 1).prod(axis=1).sum())
+            if done >= _FIRST and looked_at + n_changes // 2 * len(now) > _LOOKED_AT:
                 break
-            changes = self._changes(reach, done, radius)
+            changes = self._changes(near, done, radius)
             looked_at += len(changes) * len(now)
-            self._keep(
-                out, changes, self.settle(changes, now, np.broadcast_to(open_, (len(changes), len(now)))), every=True
-            )
-            open_[list(out)] = False
+            self._keep(out, changes, self.settle(changes, now, (most > done)[changes[:, 0]]), every=True)
+            most[:, list(out)] = 0
             done, radius = radius, 2 * radius
-        every = done >= reach.max(initial=0)
-        if not every:
-            self._along_paths(out, reach, now, open_, done)
-        return [out.get(column, Turn(None, (), every)) for column in range(len(now))]
+        unfinished = (most > done).any(axis=0)
+        if unfinished.any():
+            self._along_paths(out, reach, now, most > done, done)
+        return [out.get(column, ([], not unfinished[column])) for column in range(len(now))]
 
     def _reach(self) -> Integers:
         """How far u and v can go down and up in each group: (groups, 2, 2); nowhere if nothing follows from it."""
-        reach = self.counts[:, ::-1]  # (u, v), of people predicted negative and positive
-        reach = np.stack([reach[:, :, 1], reach[:, :, 0]], axis=2)
+        reach = self.counts[:, ::-1, ::-1]  # u before v, and of each those predicted positive first
         matters = (self._moves(self.event) != 0) | (self._moves(self.given) != 0)
-        return np.asarray(reach * (matters & np.isnan(self.held)).any(axis=1)[:, None])
+        return np.asarray(reach * matters.any(axis=1)[:, None])
 
     def _changes(self, reach: Integers, done: int, radius: int) -> Integers:
         """All changes (group, u, v) of more than `done` people and at most `radius`, in increasing order."""
         found = []
-        for group, far in enumerate(np.minimum(reach, radius)):
+        for group, far in enumerate(reach):
             u, v = (a.ravel() for a in np.mgrid[-far[0, 0] : far[0, 1] + 1, -far[1, 0] : far[1, 1] + 1])
             people = np.abs(u) + np.abs(v)
             kept = (people > done) & (people <= radius)
             found.append(np.stack([np.full(kept.sum(), group), u[kept], v[kept]], axis=1))
-        return _ordered(np.concatenate(found))
+        changes = np.concatenate(found)
+        return changes[np.argsort(np.abs(changes[:, 1:]).sum(axis=1), kind="stable")]
 
-    def _keep(self, out: dict[int, Turn], changes: Integers, turned: Booleans, *, every: bool) -> None:
+    def _keep(self, out: dict[int, Any], changes: Integers, turned: Booleans, *, every: bool) -> None:
         people = np.abs(changes[:, 1:]).sum(axis=1)
         for column in np.flatnonzero(turned.any(axis=0)).tolist():
-            least = int(people[turned[:, column]].min())
-            tied = changes[turned[:, column] & (people == least)].tolist()
+            own = turned[:, column]
+            tied = changes[own & (people == people[own].min())].tolist()
             # Of each group the way with the fewest kinds of changes.
             tied.sort(key=lambda way: (way[0], way[1] != 0 and way[2] != 0, way))
-            out[column] = Turn(least, tuple({way[0]: tuple(way) for way in reversed(tied)}.values())[::-1], every)
+            out[column] = list({group: [group, *moved] for group, *moved in reversed(tied)}.values())[::-1], every
 
-    def _along_paths(self, out: dict[int, Turn], reach: Integers, now: Integers, open_: Booleans, done: int) -> None:
+    def _along_paths(self, out: dict[int, Any], reach: Integers, now: Integers, may: Booleans, done: int) -> None:
         """Search changes of which a certain share are of u, as far as that goes, by bisection."""
         group, up, further, number = np.indices((len(reach), 2, 2, len(_SHARES))).reshape(4, -1)
         share, far, farther = np.array(_SHARES)[number], reach[group, 0, up], reach[group, 1, further]
@@ -324,15 +350,23 @@ class Decided:
             turned[order] = self.settle(changes[order], now, wanted[order])
             return changes, turned
 
-        longest = int((far + farther).max())
-        tried = np.unique(np.geomspace(done + 1, longest, _TRIED).astype(np.int64))
-        paths, people = (a.ravel() for a in np.meshgrid(np.arange(len(share)), tried))
-        changes, turned = settled(paths, people, np.broadcast_to(open_, (len(paths), len(now))))
-        taken = np.abs(changes[:, 1:]).sum(axis=1)
-        least = np.where(turned, taken[:, None], np.iinfo(np.int64).max).min(axis=0)
-        row, column = np.nonzero(turned & (taken[:, None] == least))
-        path, high = paths[row], taken[row]
-        low = np.concatenate([[done], tried])[np.searchsorted(tried, high)]
+        tried = np.unique(np.geomspace(done + 1, int((far + farther).max()), _TRIED).astype(np.int64))
+        tried = np.concatenate([[done], tried])
+        found = []
+        for numbers in np.array_split(np.arange(1, len(tried)), -(-len(tried) // _AT_ONCE)):
+            paths, place = (a.ravel() for a in np.meshgrid(np.arange(len(share)), numbers))
+            # No path is tried beyond its end, nor where another one is the same.
+            kept = (tried[place - 1] < (far + farther)[paths]) & may[group[paths]].any(axis=1)
+            kept &= tried[place] > np.where(up & (share == 0), farther, np.where(further & (share == 1), far, 0))[paths]
+            paths, people = paths[kept], tried[place[kept]]
+            changes, turned = settled(paths, people, may[group[paths]])
+            taken = np.abs(changes[:, 1:]).sum(axis=1)
+            least = np.where(turned, taken[:, None], np.iinfo(np.int64).max).min(axis=0, initial=np.iinfo(np.int64).max)
+            row, column = np.nonzero(turned & (taken[:, None] == least))
+            low = tried[np.searchsorted(tried, taken[row]) - 1]
+            found.append(np.stack([paths[row], column, low, taken[row]]))
+            may = may & ~turned.any(axis=0)
+        path, column, low, high = np.concatenate(found, axis=1)
         while (high - low > 1).any():
             middle = (low + high) // 2
             _, turned = settled(path, middle, column[:, None] == np.arange(len(now)))
@@ -343,13 +377,7 @@ class Decided:
             kept = low < fewest[column]
             path, column, low, high = path[kept], column[kept], low[kept], high[kept]
         changes, _ = settled(path, high, np.zeros((len(path), len(now)), dtype=bool))
-        for one in np.unique(column).tolist():
-            own = changes[column == one]
-            self._keep(out, own, np.broadcast_to(np.arange(len(now)) == one, (len(own), len(now))), every=False)
-
-
-def _ordered(changes: Integers) -> Integers:
-    return changes[np.argsort(np.abs(changes[:, 1:]).sum(axis=1), kind="stable")]
+        self._keep(out, changes, column[:, None] == np.arange(len(now)), every=False)
 
 
 def _score_log_p(x1: Floats, d1: Floats, x2: Floats, d2: Floats, question: Question) -> Floats:

@@ -194,6 +194,23 @@ def shaffer(log_p: Floats, hypotheses: Sequence[Equality | None]) -> Floats:
     return _step(log_p, np.array(factors, dtype=float), down=True)
 
 
+@lru_cache(maxsize=256)
+def _can_be_true(hypotheses: tuple[Equality | None, ...], adjust: str) -> tuple[Positions, Positions]:
+    """In which set each hypothesis is, (n,), and how many of a set can be true by how many of it are rejected.
+
+    Sets share sides, or are a single one.
+    """
+    n = len(hypotheses)
+    sets = [(places, _most_true(len(places), sides)) for places, sides in _components(hypotheses)]
+    if adjust == "holm":
+        sets = [(list(range(n)), n - np.arange(n + 1))]
+    member, left = np.zeros(n, dtype=np.intp), np.zeros((len(sets), n + 1), dtype=np.intp)
+    for number, (places, true) in enumerate(sets):
+        member[places] = number
+        left[number, : len(true)] = true
+    return member, left
+
+
 def rejected(log_p: Floats, hypotheses: Sequence[Equality | None], adjust: str | None, level: float) -> Booleans:
     """Which hypotheses are rejected at a level, in many families of the same hypotheses at once.
 
@@ -221,22 +238,26 @@ def rejected(log_p: Floats, hypotheses: Sequence[Equality | None], adjust: str |
     most = np.log(level) + 1e-12  # rounding does not decide between equal ones
     if adjust not in ("holm", "shaffer"):
         return np.asarray(np.apply_along_axis(ADJUSTMENTS[adjust], 1, log_p) <= most)
-    n = len(hypotheses)
-    # How many can be true, by how many were rejected: of each set of hypotheses that share sides, or of all.
-    parts = [(list(places), _most_true(len(places), sides)) for places, sides in _components(hypotheses)]
-    if adjust == "holm":
-        parts = [(list(range(n)), n - np.arange(n + 1))]
-    member, left = np.zeros((n, len(parts))), np.zeros((len(parts), n + 1))
-    for number, (places, true) in enumerate(parts):
-        member[places, number] = 1
-        left[number, : len(true)] = true
-    found = np.zeros(log_p.shape, dtype=bool)
-    while True:  # each step-down rejects all that the factor of those rejected so far allows
-        factors = left[np.arange(len(parts)), (found @ member).astype(np.intp)].sum(axis=1)
-        more = found | (log_p + np.log(np.maximum(factors, 1))[:, None] <= most)
-        if (more == found).all():
-            return found
-        found = more
+    member, left = _can_be_true(tuple(hypotheses), adjust)
+    found = np.asarray(log_p + np.log(max(int(left[:, 0].sum()), 1)) <= most)
+    order = np.argsort(member, kind="stable")
+    starts = np.searchsorted(member[order], np.arange(len(left)))
+    n_rejected = np.add.reduceat(found[:, order].astype(np.intp), starts, axis=1)
+    factor = left[np.arange(len(left)), n_rejected].sum(axis=1)
+    # The others that might be rejected, in increasing order of p-values.
+    row, column = np.nonzero(~found & (log_p <= most))
+    column = column[np.lexsort((log_p[row, column], row))]
+    number = np.bincount(row, minlength=len(log_p))
+    first, rows = np.cumsum(number) - number, np.arange(len(log_p))
+    for step in range(int(number.max(initial=0))):
+        rows = rows[number[rows] > step]
+        one = column[first[rows] + step]
+        small = log_p[rows, one] + np.log(np.maximum(factor[rows], 1)) <= most
+        rows, one = rows[small], one[small]
+        found[rows, one], own = True, member[one]
+        factor[rows] += left[own, n_rejected[rows, own] + 1] - left[own, n_rejected[rows, own]]
+        n_rejected[rows, own] += 1
+    return found
 
 
 def bonferroni(log_p: Floats) -> Floats:

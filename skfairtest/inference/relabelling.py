@@ -21,7 +21,7 @@ the p-values are those of the score test at the ends of z.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -188,17 +188,17 @@ def completed_p_values(first: Side, second: Side, scale: Scale, question: Questi
     """
     if not (len(first.events) and len(second.events)):
         return PValueBounds(0.0, 0.0, "undefined", None, attained=True)
-    n, other = len(first.events), len(second.events)
-    found = None
+    n, other, tables = len(first.events), len(second.events), None
     if first.complete and second.complete and n * other <= MOST_TABLES:
         x1, o1 = (np.repeat(one, other) for one in (first.events, first.others))
         x2, o2 = (np.tile(one, n) for one in (second.events, second.others))
-        found = _of_tables(Pair(x1, x1 + o1, x2, x2 + o2), scale, question)
-    if found is None:
-        _check_margin(question)
+        tables = Pair(x1, x1 + o1, x2, x2 + o2)
+
+    def ends() -> tuple[Pair, Pair, bool]:
         least, most = ((first.front(largest=largest), second.front(largest=not largest)) for largest in (False, True))
-        attained = all(side.attained for side in (*least, *most))
-        found = _of_ends(_all_pairs(*least), _all_pairs(*most), question, attained=attained)
+        return _all_pairs(*least), _all_pairs(*most), all(side.attained for side in (*least, *most))
+
+    found = _p_values(tables, ends, scale, question)
     attained = found.attained and first.attained and second.attained
     high = 0.0 if first.may_be_empty or second.may_be_empty else found.high
     return replace(found, high=high, attained=attained)
@@ -226,13 +226,8 @@ def assigned_p_values(pair: Pair, unknown: Unknown, scale: Scale, question: Ques
     ValueError
         If a margin's test would have to be tried on too many tables.
     """
-    found = None
-    if n_assignments(unknown) <= MOST_TABLES:
-        found = _of_tables(assigned(pair, unknown), scale, question)
-    if found is None:
-        _check_margin(question)
-        found = _of_ends(*extreme_pairs(pair, unknown), question, attained=True)
-    return found
+    tables = assigned(pair, unknown) if n_assignments(unknown) <= MOST_TABLES else None
+    return _p_values(tables, lambda: (*extreme_pairs(pair, unknown), True), scale, question)
 
 
 def _all_pairs(first: Side, second: Side) -> Pair:
@@ -244,26 +239,25 @@ def _all_pairs(first: Side, second: Side) -> Pair:
     return Pair(x1, d1, x2, d2)
 
 
-def _of_tables(tables: Pair, scale: Scale, question: Question) -> PValueBounds | None:
-    """Test all tables, if that does not take too long."""
-    work = (tables.d1 + tables.d2) * np.minimum(tables.d1, tables.d2)
-    if len(work) == 1 or question.method == "asymptotic" or work.sum() <= MOST_TOGETHER:
-        return search(tables, scale, question)
-    return None
+def _p_values(
+    tables: Pair | None, ends: Callable[[], tuple[Pair, Pair, bool]], scale: Scale, question: Question
+) -> PValueBounds:
+    """Test all tables, if these are known and that does not take too long.
 
-
-def _check_margin(question: Question) -> None:
+    Otherwise the p-values are those of the score test at tables with the smallest and the largest statistic, `ends`,
+    which are attained or not.
+    """
+    if tables is not None:
+        work = (tables.d1 + tables.d2) * np.minimum(tables.d1, tables.d2)
+        if len(work) == 1 or question.method == "asymptotic" or work.sum() <= MOST_TOGETHER:
+            return search(tables, scale, question)
     if question.margin_bounds is not None:
         raise ParameterError(
             f"margin: the test of {question.margin_bounds} is tried on every completed table, of which there are too "
             "many here, or too large ones: use margin=None"
         )
-
-
-def _of_ends(low: Pair, high: Pair, question: Question, *, attained: bool) -> PValueBounds:
-    """Return the score test's smallest and largest p-value, from tables with the smallest and the largest statistic."""
-    ends = [statistic(end, Scale(), "score")[0] for end in (low, high)]
-    z = float(np.nanmin(ends[0])), float(np.nanmax(ends[1]))
+    low, high, attained = ends()
+    z = float(np.nanmin(statistic(low, Scale(), "score")[0])), float(np.nanmax(statistic(high, Scale(), "score")[0]))
     sides = ("greater", "less") if question.alternative == "two-sided" else (question.alternative,)
     # The smallest and the largest p-value of each direction; a two-sided one is twice the smaller of both directions.
     lows, highs = zip(*(sorted(normal_log_p(one, side) for one in z) for side in sides), strict=True)

@@ -729,34 +729,26 @@ def breaking_sentence(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -
     >>> breaking_sentence([row], ["race"])
     'The verdict would turn if 23 of 1,795 decisions about African-American people were negative in place of positive.'
     """
-    found = [row for row in rows if row["among"] is not None]
-    never = [row["changed"] for row in rows if row["among"] is None]
-    said = ""
-    if found:
-        turns = [
-            f"{row['n_changed']:,} of {row['n_among']:,} {_OTHERWISE[row['changed']]} {people_of(names, row['among'])} "
-            f"were {_otherwise(row)}{_tied(row, names)}"
-            for row in found
-        ]
-        said = f"The verdict would turn if {', or if '.join(turns)}."
+    turns, never = [], [row for row in rows if row["among"] is None]
+    for row in rows:
+        if row["among"] is None:
+            continue
+        up, down = row["to_positive"], row["to_negative"]
+        how = "positive in place of negative" if up else "negative in place of positive"
+        if up and down:
+            how = f"otherwise ({up:,} positive, {down:,} negative)"
+        also = [f"or as many of {people_of(names, group)}" for group in row["tied"]]
+        also += ["fewer may suffice"] if row["search"] == "bisection" else []
+        whose = f"{_OTHERWISE[row['changed']]} {people_of(names, row['among'])}"
+        people = f"{row['n_changed']:,} of {row['n_among']:,} {whose}"
+        turns.append(f"{people} were {how}{''.join(f' ({one})' for one in also)}")
+    said = [f"The verdict would turn if {', or if '.join(turns)}."] if turns else []
     if never:
-        sure = all(row["search"] == "every change" for row in rows if row["among"] is None)
-        turned = "turns" if sure else "was found to turn"
-        said += f" No change of {' or '.join(never)} within one group {turned} the verdict."
-    return said.strip()
+        turned = "turns" if all(row["search"] == "every change" for row in never) else "was found to turn"
+        changes = " or ".join(row["changed"] for row in never)
+        said.append(f"No change of {changes} within one group {turned} the verdict.")
+    return " ".join(said)
 
 
 #: What is said to be otherwise.
 _OTHERWISE = {"decisions": "decisions about", "labels": "true labels of"}
-
-
-def _otherwise(row: Mapping[str, Any]) -> str:
-    """Say in which direction."""
-    if row["to_positive"] and row["to_negative"]:
-        return f"otherwise ({row['to_positive']:,} positive, {row['to_negative']:,} negative)"
-    return "positive in place of negative" if row["to_positive"] else "negative in place of positive"
-
-
-def _tied(row: Mapping[str, Any], names: Sequence[str]) -> str:
-    tied = [f"or as many of {people_of(names, group)}" for group in row["tied"]]
-    return "".join(f" ({one})" for one in [*tied, *(["fewer may suffice"] if row["search"] == "bisection" else [])])

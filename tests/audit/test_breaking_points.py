@@ -66,3 +66,14 @@ def test_an_audit_that_was_read_has_the_same_breaking_points():
 def test_where_there_is_no_breaking_point_the_error_says_why(params, reason):
     with pytest.raises(AttributeError, match=reason):
         audit_of(COUNTS, **params).breaking_point_  # noqa: B018
+
+
+def test_reports_say_with_how_few_people_the_verdict_would_turn(monkeypatch):
+    audit = audit_of(COUNTS)
+    verdict = audit.breaking_point_.query("feature.isna()").iloc[0]
+    about = "decisions about people with " + " and ".join(map(" = ".join, zip("fg", verdict["among"], strict=True)))
+    assert f"The verdict would turn if {verdict['n_changed']} of {verdict['n_among']} {about}" in str(audit)
+    read = FairnessAudit.from_json(audit.to_json())
+    assert read.to_html() == audit.to_html()
+    monkeypatch.setattr("skfairtest.comparisons.breaking.MOST_COMPARISONS", 1)
+    assert "would turn is not searched for reports of more than 1 comparisons" in str(audit)

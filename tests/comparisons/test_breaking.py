@@ -1,162 +1,12 @@
-"""Breaking points: against every change of small tables, refitted one by one, and by counts that are known."""
-
-from __future__ import annotations
-
-from functools import cache
-from itertools import product
-from typing import Any
+"""Breaking points by counts that are known. Against every change: tests/benchmarks/test_breaking_points.py."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from skfairtest import CountTable, FairnessTest
-from skfairtest.comparisons import rates
 from skfairtest.datasets import load_compas
 from skfairtest.inference import breaking
-from skfairtest.metrics.rates import CRITERIA, RATES
-
-CELLS = [(0, 0), (0, 1), (1, 0), (1, 1)]
-MARGINS = {"difference": (0.05, 0.2), "ratio": (0.5, 0.8), "odds_ratio": (0.4, 0.8)}
-
-
-def table_of(counts: np.ndarray) -> CountTable:
-    """Groups "a", "b", ... with these people by true label and prediction, (groups, 4)."""
-    groups = [(name,) for name in "abcdef"[: len(counts)]]
-    return CountTable(
-        counts[None], groups=groups, cells=CELLS, cell_names=["y_true", "y_pred"], sensitive_names=["group"]
-    )
-
-
-def verdicts_of(counts: np.ndarray, params: dict[str, Any]) -> dict[Any, bool]:
-    """What the test itself says of a table, by comparison; None is the verdict."""
-    try:
-        test = FairnessTest.from_table(table_of(counts), **params)
-    except ValueError:  # nothing is defined
-        return {}
-    found = test.comparisons_
-    named = zip(found["metric"], found["group"], found["other"], found["concern"], strict=True)
-    return {(metric, group, other): bool(concern) for metric, group, other, concern in named} | {None: test.concern_}
-
-
-def changes_of(counts: np.ndarray, kind: str) -> dict[int, list[tuple[int, np.ndarray]]]:
-    """All tables after changes in one group, by the number of people changed."""
-    out: dict[int, list[tuple[int, np.ndarray]]] = {}
-    pairs = ((0, 1), (2, 3)) if kind == "decisions" else ((0, 2), (1, 3))
-    for group, row in enumerate(counts):
-        reach = [range(-int(row[second]), int(row[first]) + 1) for first, second in pairs]
-        for moved in product(*reach):
-            changed = counts.copy()
-            for by, (first, second) in zip(moved, pairs, strict=True):
-                changed[group, first] -= by
-                changed[group, second] += by
-            out.setdefault(sum(map(abs, moved)), []).append((group, changed))
-    return out
-
-
-def by_brute_force(counts: np.ndarray, params: dict[str, Any], kind: str) -> dict[Any, tuple[int | None, set[str]]]:
-    """The fewest people with whom each verdict turns, and the groups: every change is tested anew."""
-    now = verdicts_of(counts, params)
-    found: dict[Any, tuple[int | None, set[str]]] = {}
-    changes = changes_of(counts, kind)
-    for people in sorted(changes)[1:]:
-        open_ = [key for key in now if key not in found]
-        if not open_:
-            break
-        for group, changed in changes[people]:
-            then = verdicts_of(changed, params)
-            for key in open_:
-                if then.get(key, now[key]) != now[key]:
-                    found.setdefault(key, (people, set()))[1].add("abcdef"[group])
-    return {key: found.get(key, (None, set())) for key in now}
-
-
-def drawn(rng: np.random.Generator, most: int) -> tuple[np.ndarray, dict[str, Any]]:
-    """A random table with at most so many people in a group, half as many of more than two; and a test of it."""
-    n_groups = int(rng.choice([2, 2, 2, 3, 3, 4]))
-    most = int(rng.integers(2, 1 + (most if n_groups == 2 else most // 2)))
-    shape = rng.dirichlet([0.5] * 4, n_groups)
-    counts = np.stack([rng.multinomial(rng.integers(2, most + 1), p) for p in shape])
-    params: dict[str, Any] = {"metric": str(rng.choice([*RATES, *CRITERIA]))}
-    if rng.random() < 0.25:
-        params["metric"] = [str(name) for name in rng.choice(list(RATES), 2, replace=False)]
-    params["disparity"] = str(rng.choice(["difference", "difference", "ratio", "odds_ratio"]))
-    if "f1" in np.atleast_1d(params["metric"]) and params["disparity"] == "odds_ratio":
-        params["disparity"] = "ratio"
-    params["compare"] = str(rng.choice(["between_groups", "to_rest", "to_overall", "to_reference"]))
-    if params["compare"] == "to_reference":
-        params["reference_group"] = "a"
-    params["confidence_level"] = float(rng.choice([0.95, 0.9, 0.7, 0.5]))
-    params["adjust"] = [*["auto"] * 4, "holm", "bonferroni", "fdr_bh", "fdr_by", None][rng.integers(9)]
-    kind = rng.random()
-    if kind < 0.1:
-        params["alternative"] = str(rng.choice(["greater", "less"]))
-        params["compare"] = "to_rest"
-        params.pop("reference_group", None)
-    elif kind < 0.2:
-        params["margin"] = float(rng.choice(MARGINS[params["disparity"]]))
-        params["alternative"] = str(rng.choice(["two-sided", "equivalence"]))
-    if kind > 0.9:
-        params["method"] = "asymptotic"
-    return counts, params
-
-
-@pytest.fixture(scope="module", autouse=True)
-def remembered():
-    """Refits and the search ask for the same exact p-values again and again: each is computed once."""
-    with pytest.MonkeyPatch.context() as patch:
-        own_equality = cache(lambda alternative, *key: own(alternative, key))
-        original_equalities, original_answer = rates.equalities, rates.answer
-
-        def own(alternative, key):
-            return original_equalities([breaking.Pair(*(np.array([value]) for value in key))], alternative)[0]
-
-        def equalities(pairs, alternative, advance=lambda: None):
-            return [
-                own_equality(alternative, *(int(a[0]) for a in (pair.x1, pair.d1, pair.x2, pair.d2))) for pair in pairs
-            ]
-
-        known: dict[Any, Any] = {}
-
-        def answer(pair, scale, question):
-            key = (*(int(a[0]) for a in (pair.x1, pair.d1, pair.x2, pair.d2)), pair.overall, scale, question)
-            if key not in known:
-                known[key] = original_answer(pair, scale, question)
-            return known[key]
-
-        for module in (rates, breaking):
-            patch.setattr(module, "equalities", equalities)
-            patch.setattr(module, "answer", answer)
-        yield
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    ("n_tables", "most"),
-    [(8, 4), pytest.param(100, 12, marks=pytest.mark.slow), pytest.param(5000, 12, marks=pytest.mark.exhaustive)],
-)
-def test_breaking_points_are_those_of_every_change_tested_anew(n_tables, most):
-    n_turned = n_none = 0
-    for seed in range(n_tables):
-        counts, params = drawn(np.random.default_rng([38, seed]), most)
-        try:
-            test = FairnessTest.from_table(table_of(counts), **params)
-        except ValueError:  # nothing is defined, or a parameter has no meaning there
-            continue
-        found = test.breaking_point_
-        assert (found["search"] == "every change").all()
-        for kind, own in found.groupby("changed"):
-            expected = by_brute_force(counts, params, kind)
-            assert len(own) == len(expected)
-            for row in own.itertuples():
-                key = None if row.metric is None else (row.metric, row.group, row.other)
-                groups = set() if row.among is None else {row.among, *row.tied}
-                people = None if row.n_changed is pd.NA else row.n_changed
-                assert (people, groups) == expected[key], (seed, counts.tolist(), params, kind, key)
-                n_turned, n_none = n_turned + (people is not None), n_none + (people is None)
-    assert n_turned > 5
-    assert n_none > 5
-
 
 COMPAS = load_compas()
 
@@ -218,7 +68,11 @@ def test_where_there_is_no_breaking_point_the_error_says_why(params, reason):
 
 
 def test_a_test_that_was_read_has_the_same_breaking_points():
-    test = FairnessTest.from_table(table_of(np.array([[5, 1, 2, 4], [1, 3, 3, 2]])), metric=["precision", "f1"])
+    table = CountTable(
+        np.array([[[5, 1, 2, 4], [1, 3, 3, 2]]]), groups=[("a",), ("b",)], cells=[(0, 0), (0, 1), (1, 0), (1, 1)],
+        cell_names=["y_true", "y_pred"], sensitive_names=["group"],
+    )  # fmt: skip
+    test = FairnessTest.from_table(table, metric=["precision", "f1"])
     read = FairnessTest.from_json(test.to_json())
     pd.testing.assert_frame_equal(read.breaking_point_, test.breaking_point_)
 

@@ -1,0 +1,224 @@
+"""Whether breaking points are those of every change: ``python -m benchmarks.breaking_points [--tables N] [--quick]``.
+
+Random tables of up to 12 people in a group and random questions about them. Every change of decisions, and of true
+labels, of one group is tested anew by the engine that every test runs on, in increasing order of people: the fewest
+with whom each adjusted verdict turns, the groups that tie, and the direction have to be those that `breaking_point_`
+finds. Intervals, which verdicts do not follow from, are left out, and p-values of equal counts are computed once.
+
+Written to benchmarks/results/breaking_points.json, with the seed: how many tables were tried by what was asked, and
+which differed (none may; the exit status is 1 otherwise). ``--quick``: 40 tables, nothing written.
+"""
+
+import argparse
+import sys
+import warnings
+from collections import Counter
+from contextlib import contextmanager
+from itertools import count, product
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+
+from benchmarks.common.results import write
+from skfairtest import CountTable, FairnessTest
+from skfairtest.comparisons import family, rates
+from skfairtest.comparisons.engine import check_question, compare
+from skfairtest.inference import breaking
+from skfairtest.inference.rates import Pair
+from skfairtest.metrics.rates import CRITERIA, RATES
+from skfairtest.tables import Sample
+
+SEED = 38
+RESULTS = Path(__file__).parent / "results" / "breaking_points.json"
+WHAT = "breaking points beside every change tested anew; see benchmarks/breaking_points.py"
+CELLS = [(0, 0), (0, 1), (1, 0), (1, 1)]
+#: The places, in `CELLS`, between which people change.
+PLACES = {"decisions": ((0, 1), (2, 3)), "labels": ((0, 2), (1, 3))}
+MARGINS = {"difference": (0.05, 0.2), "ratio": (0.5, 0.8), "odds_ratio": (0.4, 0.8)}
+#: Tables between two writings.
+AT_A_TIME = 250
+
+
+def table_of(counts):
+    """Groups "a", "b", ... with these people by true label and prediction, (groups, 4)."""
+    groups = [(name,) for name in "abcdef"[: len(counts)]]
+    return CountTable(
+        counts[None], groups=groups, cells=CELLS, cell_names=["y_true", "y_pred"], sensitive_names=["group"]
+    )
+
+
+def verdicts_of(counts, params):
+    """What the engine says of a table, by comparison; None is the verdict on all."""
+    settings, metrics = check_question(params["metric"], FairnessTest(**params).get_params())
+    try:
+        result = compare(Sample.from_table(table_of(counts)), metrics, settings)
+    except ValueError:  # nothing is defined
+        return {}
+    estimates = [finding.estimate for finding in result.findings]
+    found = {(one.metric, one.group, one.other): place for place, one in enumerate(estimates)}
+    return {key: result.findings[place].concern for key, place in found.items()} | {None: result.verdict.concern}
+
+
+def changes_of(counts, kind):
+    """All changes in one group, (group, people that become positive, negative, the table), by the people it takes."""
+    out = {}
+    for group, row in enumerate(counts):
+        reach = [range(-int(row[second]), int(row[first]) + 1) for first, second in PLACES[kind]]
+        for moved in product(*reach):
+            changed = counts.copy()
+            for by, (first, second) in zip(moved, PLACES[kind], strict=True):
+                changed[group, first] -= by
+                changed[group, second] += by
+            up, down = sum(by for by in moved if by > 0), -sum(by for by in moved if by < 0)
+            out.setdefault(up + down, []).append(("abcdef"[group], up, down, changed))
+    return out
+
+
+def by_brute_force(counts, params, kind):
+    """The fewest people with whom each verdict turns, and (group, to positive, to negative) of all ways."""
+    now, found = verdicts_of(counts, params), {}
+    changes = changes_of(counts, kind)
+    for people in sorted(changes)[1:]:
+        open_ = now.keys() - found.keys()
+        if not open_:
+            break
+        for *way, changed in changes[people]:
+            then = verdicts_of(changed, params)
+            for key in open_:
+                if then.get(key, now[key]) != now[key]:
+                    found.setdefault(key, (people, set()))[1].add(tuple(way))
+    return {key: found.get(key, (None, set())) for key in now}
+
+
+def drawn(rng, most=12):
+    """A random table with at most so many people in a group; and a test of it."""
+    n_groups = int(rng.choice([2, 2, 2, 3, 3, 4]))
+    most = int(rng.integers(2, 1 + (most if n_groups == 2 else most // 2)))
+    shape = rng.dirichlet([0.5] * 4, n_groups)
+    counts = np.stack([rng.multinomial(rng.integers(2, most + 1), p) for p in shape])
+    params = {"metric": str(rng.choice([*RATES, *CRITERIA]))}
+    if rng.random() < 0.25:
+        params["metric"] = [str(name) for name in rng.choice(list(RATES), 2, replace=False)]
+    params["disparity"] = str(rng.choice(["difference", "difference", "ratio", "odds_ratio"]))
+    if "f1" in np.atleast_1d(params["metric"]) and params["disparity"] == "odds_ratio":
+        params["disparity"] = "ratio"
+    params["compare"] = str(rng.choice(["between_groups", "to_rest", "to_overall", "to_reference"]))
+    if params["compare"] == "to_reference":
+        params["reference_group"] = "a"
+    params["confidence_level"] = float(rng.choice([0.95, 0.9, 0.7, 0.5]))
+    params["adjust"] = [*["auto"] * 4, "holm", "bonferroni", "fdr_bh", "fdr_by", None][rng.integers(9)]
+    kind = rng.random()
+    if kind < 0.1:
+        params["alternative"] = str(rng.choice(["greater", "less"]))
+        params["compare"] = "to_rest"
+        params.pop("reference_group", None)
+    elif kind < 0.2:
+        params["margin"] = float(rng.choice(MARGINS[params["disparity"]]))
+        params["alternative"] = str(rng.choice(["two-sided", "equivalence"]))
+    if kind > 0.9:
+        params["method"] = "asymptotic"
+    return counts, params
+
+
+@contextmanager
+def remembered():
+    """P-values of the same counts are computed once, and intervals not at all."""
+    known = {}
+    own_equalities, own_answer = rates.equalities, rates.answer
+
+    def equalities(pairs, alternative, advance=lambda: None):
+        keys = [(alternative, *(int(a[0]) for a in (pair.x1, pair.d1, pair.x2, pair.d2))) for pair in pairs]
+        for _, *key in keys:
+            if (alternative, *key) not in known:
+                known[alternative, *key] = own_equalities([Pair(*np.array(key)[:, None])], alternative)[0]
+        return [known[key] for key in keys]
+
+    def answer(pair, scale, question):
+        key = (*(int(a[0]) for a in (pair.x1, pair.d1, pair.x2, pair.d2)), pair.overall, scale, question)
+        if key not in known:
+            known[key] = own_answer(pair, scale, question)
+        return known[key]
+
+    none = patch.object(family, "_intervals", lambda comparisons, *_: [(np.nan, np.nan)] * len(comparisons))
+    patches = [
+        patch.object(module, function.__name__, function)
+        for module in (rates, breaking)
+        for function in (equalities, answer)
+    ]
+    with none, patches[0], patches[1], patches[2], patches[3], warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def asked_of(counts, params):
+    """What is asked about a table, in words."""
+    yield from np.atleast_1d(params["metric"]).tolist()
+    yield params["disparity"].replace("_", " ")
+    yield params["compare"]
+    yield f"adjust={params['adjust']}"
+    if "margin" in params:
+        yield f"margin, {params['alternative']}"
+    elif "alternative" in params:
+        yield "one-sided"
+    if "method" in params:
+        yield "asymptotic"
+    yield "two groups" if len(counts) == 2 else "several groups"
+    if len(counts) > 2 and params["adjust"] in ("auto", "holm"):
+        yield "several groups with Holm's or Shaffer's adjustment"
+
+
+def differences_of(counts, params):
+    """Try one table; None if nothing is defined there, or else what was found and not expected."""
+    try:
+        test = FairnessTest.from_table(table_of(counts), **params)
+    except ValueError:  # nothing is defined, or a parameter has no meaning there
+        return None
+    wrong = []
+    for kind, own in test.breaking_point_.groupby("changed"):
+        expected = by_brute_force(counts, params, kind)
+        for row in own.to_dict("records"):
+            key = None if row["metric"] is None else (row["metric"], row["group"], row["other"])
+            people, ways = expected.pop(key)
+            found = None if row["among"] is None else row["n_changed"]
+            groups = set() if row["among"] is None else {row["among"], *row["tied"]}
+            way = (row["among"], row["to_positive"], row["to_negative"])
+            if (
+                found != people
+                or groups != {group for group, *_ in ways}
+                or (ways and way not in ways)
+                or (row["search"] != "every change")
+            ):
+                wrong.append([kind, str(key), str(row), str((people, sorted(ways)))])
+        wrong += [[kind, str(key), "no row", ""] for key in expected]
+    return wrong
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.breaking_points", description=__doc__.splitlines()[0])
+    parser.add_argument("--tables", type=int, default=5000, help="how many tables")
+    parser.add_argument("--quick", action="store_true", help="40 tables, nothing written")
+    options = parser.parse_args(argv)
+    n_tables = 40 if options.quick else options.tables
+    asked, differing, tried = Counter(), [], 0
+    with remembered():
+        for number in count():
+            if tried == n_tables:
+                break
+            counts, params = drawn(np.random.default_rng([SEED, number]))
+            wrong = differences_of(counts, params)
+            if wrong is None:
+                continue
+            tried += 1
+            asked.update(asked_of(counts, params))
+            if wrong:
+                differing.append(number)
+                print(f"DIFFERS {number}: {counts.tolist()}, {params}: {wrong}", file=sys.stderr, flush=True)
+            if not options.quick and tried % AT_A_TIME == 0:
+                write(RESULTS, WHAT, SEED, tables=tried, differing=differing, asked=dict(sorted(asked.items())))
+    print(f"{tried:,} tables, {len(differing)} differ: {dict(asked)}")
+    return 1 if differing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
