@@ -155,7 +155,8 @@ class LabelledRate:
     def worth(self) -> Floats:
         """How many labels without a judge the labels and the judge are worth."""
         own, alone = self.variances
-        return np.asarray(self.n_labels * alone / own)
+        with np.errstate(invalid="ignore"):  # where nobody's label matters
+            return np.asarray(self.n_labels * alone / own)
 
     def limits(self, z: float) -> Floats:
         """Limits of the rates, (2, ...): those that the score test does not reject."""
@@ -198,7 +199,9 @@ def _most_likely(slope: Floats, constant: Floats, first: Floats, labels: Floats)
                 new = c + form / steep * far
                 between = np.where((new > low * (1 - _NEAR)) & (new < high * (1 + _NEAR)), new, between)
             c = np.where(wide, between, c)
-    return np.clip(p, 0.0, 1.0), sign * c
+    # Where the form does not depend on a bin its rate is the labels' own, and where it depends on none nothing pulls.
+    idle = slope == 0
+    return np.where(idle, first / labels, np.clip(p, 0.0, 1.0)), np.where(idle.all(axis=-1), 0.0, sign * c)
 
 
 def disparity_statistic(sides: LabelledRate, edge: Floats | float, disparity: str) -> Floats:
@@ -331,7 +334,8 @@ def bins_of(score: Floats, labelled: Floats, most: int | None = None) -> Positio
         few = (people * n_labels < EXPECTED * len(score)) | (labels == 0)
         if len(people) <= most and not few.any():
             break
-        costs = people[:-1] * people[1:] / (people[:-1] + people[1:]) * np.diff(total / people) ** 2
+        with np.errstate(over="ignore"):  # of scores beyond all others
+            costs = people[:-1] * people[1:] / (people[:-1] + people[1:]) * np.diff(total / people) ** 2
         if len(people) <= most:
             costs = np.where(few[:-1] | few[1:], costs, np.inf)
         left = int(costs.argmin())

@@ -202,3 +202,13 @@ def test_a_bin_without_a_label_is_joined_with_its_neighbour():
     labelled = np.zeros(100)
     labelled[:25] = labelled[50:60] = 1
     assert np.bincount(bins_of(score, labelled, most=3)).tolist() == [50, 50]
+
+
+def test_where_nobodys_label_matters_rates_are_those_of_the_labels():
+    first, labels = np.array([[6.0, 5.0, 0.0]]), np.array([[6.0, 9.0, 1.0]])
+    p, multiplier = _most_likely(np.zeros((1, 3)), np.zeros(1), first, labels)
+    np.testing.assert_allclose(p, first / labels)
+    assert multiplier.tolist() == [0.0]
+    known = side([6, 5], [6, 9], [0.5, 0.5], roles=[(GIVEN, GIVEN), (GIVEN, GIVEN)])
+    sides = LabelledRate.stacked([known], [side([2, 3], [5, 6], [0.4, 0.6])])
+    assert np.isfinite(log_tails(sides, 0.0, "difference", "two-sided")).all()
