@@ -76,4 +76,4 @@ def test_reports_say_with_how_few_people_the_verdict_would_turn(monkeypatch):
     read = FairnessAudit.from_json(audit.to_json())
     assert read.to_html() == audit.to_html()
     monkeypatch.setattr("skfairtest.comparisons.breaking.MOST_COMPARISONS", 1)
-    assert "would turn is not searched for reports of more than 1 comparisons" in str(audit)
+    assert "would turn" not in str(audit)  # of many, the search takes longer than the report
