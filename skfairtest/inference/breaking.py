@@ -14,7 +14,7 @@ most of the rest.
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Self
@@ -34,6 +34,8 @@ _FIRST, _LOOKED_AT = 8, 300_000
 #: Changes whose exact p-values are found at a time (fewer of margins, which take longer), numbers of people tried along
 #: a path, and how many of them at a time.
 _BATCH, _FEW, _TRIED, _AT_ONCE = 128, 8, 48, 6
+#: Points of a path that are tried between those at which hypotheses are level.
+_BETWEEN = 5
 #: Shares of u in the changes that are tried.
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 #: How far below Fisher's the logarithm of Boschloo's p-value may be, times the root of the people of the smaller side:
@@ -335,36 +337,93 @@ class Decided:
             tied.sort(key=lambda way: (way[0], way[1] != 0 and way[2] != 0, way))
             out[column] = list({group: [group, *moved] for group, *moved in reversed(tied)}.values())[::-1], every
 
+    def _level_points(
+        self, changes_of: Callable[[Integers, Integers], Integers], paths: Integers, people: Integers, of: Booleans
+    ) -> tuple[Integers, Integers]:
+        """Where on paths, tried at some numbers of people in order, sides of some hypotheses are level, and between.
+
+        There the p-value is largest: a significant disparity may turn into one the other way within a few people.
+        """
+        changes = changes_of(paths, people)
+        found = [np.zeros((2, 0), dtype=np.int64)]
+        for group in np.unique(changes[:, 0]).tolist():
+            rows = np.flatnonzero(changes[:, 0] == group)
+            signs = self._signs(changes[rows])
+            start, column = np.nonzero((signs[:-1] != signs[1:]) & (signs[:-1] * signs[1:] <= 0) & of)
+            same_path = paths[rows[start]] == paths[rows[start + 1]]
+            start, column = start[same_path], column[same_path]
+            path, low, high, before = (
+                paths[rows[start]],
+                people[rows[start]],
+                people[rows[start + 1]],
+                signs[start, column],
+            )
+            while (high - low > 1).any():
+                middle = (low + high) // 2
+                same = self._signs(changes_of(path, middle))[np.arange(len(column)), column] == before
+                low, high = np.where(same, middle, low), np.where(same, high, middle)
+            for each in np.unique(path).tolist():
+                own = path == each
+                between = np.linspace(low[own].min(), high[own].max(), _BETWEEN).astype(np.int64)
+                at = np.concatenate([high[own], between])
+                found.append(np.stack([np.full(len(at), each), at]))
+        level, at = np.concatenate(found, axis=1)
+        return level, at
+
+    def _signs(self, changes: Integers) -> Floats:
+        """Which side of each hypothesis has the larger rate, or lies beyond the middle of its margin: 1, -1, 0."""
+        table = self.tables(changes)
+        out = np.zeros(table.x1.shape)
+        for (question, _, _), own in self._kinds.items():
+            x1, d1, x2, d2 = (getattr(table, name)[:, own].astype(float) for name in _COUNTS)
+            low, high = question.margin_bounds or (None, None)
+            if low is None or high is None:
+                low, high = (1.0, 1.0) if question.disparity == "ratio" else (0.0, 0.0)
+            with np.errstate(invalid="ignore"):  # margins with one end
+                if question.disparity == "ratio":
+                    out[:, own] = np.sign(x1 * d2 - np.sqrt(low * high) * x2 * d1)
+                else:
+                    out[:, own] = np.sign(x1 * d2 - x2 * d1 - (low + high) / 2 * d1 * d2)
+        return out
+
     def _along_paths(self, out: dict[int, Any], reach: Integers, now: Integers, may: Booleans, done: int) -> None:
         """Search changes of which a certain share are of u, as far as that goes, by bisection."""
         group, up, further, number = np.indices((len(reach), 2, 2, len(_SHARES))).reshape(4, -1)
         share, far, farther = np.array(_SHARES)[number], reach[group, 0, up], reach[group, 1, further]
 
-        def settled(path: Integers, people: Integers, wanted: Booleans) -> tuple[Integers, Booleans]:
+        def changes_of(path: Integers, people: Integers) -> Integers:
             people = np.minimum(people, far[path] + farther[path])
             own = np.minimum(np.rint(share[path] * people).astype(np.int64), far[path])
             own = np.maximum(own, people - farther[path])
             moved = own * (2 * up[path] - 1), (people - own) * (2 * further[path] - 1)
-            changes, order = np.stack([group[path], *moved], axis=1), np.argsort(people, kind="stable")
+            return np.stack([group[path], *moved], axis=1)
+
+        def settled(path: Integers, people: Integers, wanted: Booleans) -> tuple[Integers, Booleans]:
+            changes = changes_of(path, people)
+            order = np.argsort(np.abs(changes[:, 1:]).sum(axis=1), kind="stable")
             turned = np.zeros(wanted.shape, dtype=bool)
             turned[order] = self.settle(changes[order], now, wanted[order])
             return changes, turned
 
-        tried = np.unique(np.geomspace(done + 1, int((far + farther).max()), _TRIED).astype(np.int64))
-        tried = np.concatenate([[done], tried])
+        ends = far + farther
+        tried = np.unique(np.geomspace(done + 1, int(ends.max()), _TRIED).astype(np.int64))
+        paths, people = (a.ravel() for a in np.meshgrid(np.flatnonzero(may[group].any(axis=1)), tried, indexing="ij"))
+        level, at = self._level_points(changes_of, paths, people, now[:-1] == 1)
+        paths, people = np.unique(np.column_stack([np.r_[paths, level], np.r_[people, at]]), axis=0).T
+        before = np.where(np.r_[True, np.diff(paths) > 0], done, np.r_[done, people[:-1]])
+        # No path is tried beyond its end, nor where another one is the same.
+        kept = (before < ends[paths]) & (people > done)
+        kept &= people > np.where(up & (share == 0), farther, np.where(further & (share == 1), far, 0))[paths]
+        paths, people, before = paths[kept], people[kept], before[kept]
+        pieces = np.searchsorted(tried[_AT_ONCE - 1 :: _AT_ONCE], people)
         found = []
-        for numbers in np.array_split(np.arange(1, len(tried)), -(-len(tried) // _AT_ONCE)):
-            paths, place = (a.ravel() for a in np.meshgrid(np.arange(len(share)), numbers))
-            # No path is tried beyond its end, nor where another one is the same.
-            kept = (tried[place - 1] < (far + farther)[paths]) & may[group[paths]].any(axis=1)
-            kept &= tried[place] > np.where(up & (share == 0), farther, np.where(further & (share == 1), far, 0))[paths]
-            paths, people = paths[kept], tried[place[kept]]
-            changes, turned = settled(paths, people, may[group[paths]])
+        for piece in np.unique(pieces).tolist():
+            rows = np.flatnonzero((pieces == piece) & may[group[paths]].any(axis=1))
+            changes, turned = settled(paths[rows], people[rows], may[group[paths[rows]]])
             taken = np.abs(changes[:, 1:]).sum(axis=1)
             least = np.where(turned, taken[:, None], np.iinfo(np.int64).max).min(axis=0, initial=np.iinfo(np.int64).max)
             row, column = np.nonzero(turned & (taken[:, None] == least))
-            low = tried[np.searchsorted(tried, taken[row]) - 1]
-            found.append(np.stack([paths[row], column, low, taken[row]]))
+            found.append(np.stack([paths[rows[row]], column, before[rows[row]], taken[row]]))
             may = may & ~turned.any(axis=0)
         path, column, low, high = np.concatenate(found, axis=1)
         while (high - low > 1).any():

@@ -47,6 +47,50 @@ def test_changes_along_paths_turn_the_verdict_and_one_less_does_not(monkeypatch)
     pd.testing.assert_frame_equal(found[columns], every[columns])
 
 
+def counted(events, people, **params):
+    """A test of selection rates, by group."""
+    counts = {}
+    for group, happened, n in zip("abcd", events, people, strict=False):
+        counts |= {(group, 1): int(happened), (group, 0): int(n - happened)}
+    table = CountTable.from_counts(counts, names=("g", "p"), y_pred="p", sensitive_features="g")
+    return FairnessTest.from_table(table, metric="selection_rate", method="asymptotic", **params)
+
+
+def test_a_verdict_that_turns_within_few_people_and_back_is_found_among_many(monkeypatch):
+    # A disparity of 60 points is significant, and so is the opposite one: no verdict turns but near equality.
+    monkeypatch.setattr(breaking, "_LOOKED_AT", 0)
+    verdict = counted((10_000, 40_000), (50_000, 50_000)).breaking_point_.iloc[-1]
+    n = verdict["n_changed"]
+    assert verdict["search"] == "bisection"
+    found = [counted((10_000 + more, 40_000), (50_000, 50_000)).concern_ for more in (n - 1, n)]
+    assert found == [True, False]
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"compare": "to_rest"},
+        {"margin": 0.05},
+        {"disparity": "ratio", "margin": 0.8},
+        {"disparity": "ratio", "alternative": "greater", "compare": "to_reference", "reference_group": "a"},
+    ],
+)  # fmt: skip
+def test_paths_turn_the_verdicts_that_some_change_turns(params, monkeypatch):
+    rng = np.random.default_rng(5)
+    for _ in range(3):
+        people = rng.integers(20, 300, rng.integers(2, 5))
+        events = rng.binomial(people, 0.05 + 0.9 * rng.random(len(people)))
+        every = counted(events, people, **params).breaking_point_["n_changed"]
+        with monkeypatch.context() as patch:
+            patch.setattr(breaking, "_FIRST", 0)
+            patch.setattr(breaking, "_LOOKED_AT", 0)
+            found = counted(events, people, **params).breaking_point_["n_changed"]
+        assert (found.isna() == every.isna()).all()
+        more = (found / every).dropna()
+        assert more.between(1, 1.1).all()
+
+
 @pytest.mark.parametrize(
     ("params", "reason"),
     [

@@ -28,10 +28,8 @@ def test_the_false_positive_rates_of_compas_are_no_0(compas):
     assert "p = 0.0 " not in printed
 
 
-def test_a_million_people_with_a_strong_disparity_have_a_p_value_that_prints(selected):
-    test = FairnessTest.from_table(
-        selected({"a": (100_000, 500_000), "b": (400_000, 500_000)}), metric="selection_rate"
-    )
+def test_many_people_with_a_strong_disparity_have_a_p_value_that_prints(selected):
+    test = FairnessTest.from_table(selected({"a": (10_000, 50_000), "b": (40_000, 50_000)}), metric="selection_rate")
     assert test.p_value_ > 0
     assert test.rejected_
     assert "<1e-300" in str(test).replace("< 1e-300", "<1e-300")
