@@ -860,10 +860,10 @@ KINDS = (GROUPS, UNCERTAIN, PAIRS, FEW_LABELS, AUDITS, SCANS, CORRELATIONS, ADJU
 def parametrized(cases, name=None, values=(None,), *, unless=lambda case, value: False, every=False):
     """Each case, or each with each of the values; by default the first case of each class.
 
-    It has all values where it is of the first of these classes, and every fourth where it is of another, which read
+    It has all values where it is of the first of these classes, and every sixth where it is of another, which read
     people as that one does; the rest are slow. Other cases are exhaustive, and so are tools, unless `every` case is
     asked for: one test asks all of them everything at once,
-    `test_however_people_are_written_down_the_answer_is_the_same`, every second of other classes at every change.
+    `test_however_people_are_written_down_the_answer_is_the_same`, every third of other classes at every change.
     """
     firsts = [next(case for case in cases if case.kind is kind) for kind in KINDS if kind in {c.kind for c in cases}]
     given = []
@@ -872,9 +872,9 @@ def parametrized(cases, name=None, values=(None,), *, unless=lambda case, value:
             label = f"{type(case.kind).__name__}-{case.name}"
             marks = () if every or case in firsts else pytest.mark.exhaustive
             if every:
-                later = case.slow or (case not in firsts and case.kind is not GROUPS and place % 2)
+                later = case.slow or (case not in firsts and case.kind is not GROUPS and place % 3)
             else:
-                later = case in firsts[1:] and len(values) > 2 and (firsts.index(case) + turn) % 4
+                later = case in firsts[1:] and len(values) > 2 and (firsts.index(case) + turn) % 6
             marks = pytest.mark.slow if later else marks
             row = (case,) if name is None else (case, value)
             given.append(pytest.param(*row, id=label if name is None else f"{value}-{label}", marks=marks))

@@ -301,7 +301,7 @@ def every_check():
 
 
 # Small groups and few resamples are warned of, as they should be; the checks ask for neither to be otherwise.
-@pytest.mark.in_turn(2)
+@pytest.mark.in_turn(3)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 @every_check()
