@@ -25,7 +25,7 @@ Fawkes, Fishman, Andrews and Lipton (2024, arXiv 2410.09600) ask how far parity 
 (labels that stand for others, selection), on 14 data sets with 3 kinds of classifier, and find a "striking fragility of
 fairness assessments to even minor dataset biases". Their bounds are on the size of a disparity in the population, which
 is assumed to be known; ours also count chance. Their figures are pictures; numbers are printed for one example of their
-code (github.com/Jakefawkes/fragile_fair), 2,639 people of whose labels 5% are wrong, whoever they are: ours are found
+code (github.com/Jakefawkes/fragile_fair), 2,639 people of whose labels 5% are wrong, in any group: ours are found
 by dividing the wrong labels between both groups in every way, among twenty times as many people. The tables have ours
 alone, on three of their data sets: models that are fitted on one half of the people, and `FairnessTest.sensitivity` on
 the other half. Positive are an income above $50,000, a new offence within two years, and a good credit."""
