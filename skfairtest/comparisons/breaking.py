@@ -33,8 +33,8 @@ CHANGED = {"y_pred": "decisions", "y_true": "labels"}
 #: Comparisons, and people of exact tests against a margin, up to which reports search, which is not to slow them down.
 MOST_COMPARISONS, MOST_WITH_MARGIN = 150, 500
 COLUMNS = [
-    "metric", "group", "other", "concern", "changed", "n_changed", "among", "n_among", "to_positive", "to_negative",
-    "tied", "search",
+    "metric", "group", "other", "concern", "changed", "n_changed", "among", "among_label", "n_among", "to_positive",
+    "to_negative", "tied", "search",
 ]  # fmt: skip
 NUMBERS = ("n_changed", "n_among", "to_positive", "to_negative")
 
@@ -84,15 +84,18 @@ class BreakingPoint(Decided):
         return frame_of(columns | {name: pd.array(columns[name], dtype="Int64") for name in NUMBERS})
 
     def shown(self, ways: Sequence[Sequence[int]], every: bool) -> tuple[Any, ...]:
-        """How many people, of whom, the direction, further groups with as many, and how they were searched."""
+        """How many people, of whom with which label, the direction, groups with as many, how they were searched."""
         search = "every change" if every else "bisection"
         if not ways:
-            return None, None, None, None, None, (), search
+            return None, None, None, None, None, None, (), search
         (group, *moved), *others = ways
-        n_among = sum(int(self.counts[group, row].sum()) for row, by in zip((1, 0), moved, strict=True) if by)
+        people = self.counts[group].sum(axis=1)[::-1]
+        n_among = sum(int(n) for n, by in zip(people, moved, strict=True) if by)
+        # Whose other label is the same, unless that is everybody's.
+        label = "positive" if not moved[1] else "negative" if not moved[0] else None
         up, down = sum(by for by in moved if by > 0), -sum(by for by in moved if by < 0)
         tied = tuple(self.groups[other] for other, *_ in others)
-        return up + down, self.groups[group], n_among, up, down, tied, search
+        return up + down, self.groups[group], label if people.all() else None, n_among, up, down, tied, search
 
 
 def shown_breaking_point(test: Any, found: BreakingPoint | str) -> pd.DataFrame:

@@ -190,8 +190,9 @@ class FairnessTest(GroupsTest):
         for each comparison and each of the two (``changed``), then for the verdict on all comparisons (``metric`` is
         None). ``n_changed`` is the smallest number of people in one group for whom a refit says the opposite,
         whichever people these are and in whichever direction; missing where no number suffices. ``among`` is that
-        group, with ``n_among`` people who have the labels that change, ``to_positive`` and ``to_negative`` how many of
-        them change to what, and ``tied`` the other groups of which as many suffice. ``search`` is "every change" where
+        group, ``among_label`` the other label of the people who change, where it is one (the true label where decisions
+        do), ``n_among`` how many they are chosen from, ``to_positive`` and ``to_negative`` how many change to what, and
+        ``tied`` the other groups of which as many suffice. ``search`` is "every change" where
         every smaller change was ruled out; "bisection", in large tables, where changes in five proportions of their
         two kinds were searched: as many suffice, and fewer may. Computed when first looked at. Not there, with the
         reason in the error, where p-values do not follow from counts: other metrics, weights, clusters, control

@@ -723,11 +723,13 @@ def breaking_sentence(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -
     ...     "changed": "decisions",
     ...     "n_changed": 23,
     ...     "among": "African-American",
+    ...     "among_label": "negative",
     ...     "n_among": 1795,
     ... }
     >>> row |= {"to_positive": 0, "to_negative": 23, "tied": (), "search": "every change"}
-    >>> breaking_sentence([row], ["race"])
-    'The verdict would turn if 23 of 1,795 decisions about African-American people were negative in place of positive.'
+    >>> print(breaking_sentence([row], ["race"]))
+    The verdict would turn if 23 of 1,795 decisions about African-American people with a negative true label were
+    negative in place of positive.
     """
     turns, never = [], [row for row in rows if row["among"] is None]
     for row in rows:
@@ -739,8 +741,10 @@ def breaking_sentence(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -
             how = f"otherwise ({up:,} positive, {down:,} negative)"
         also = [f"or as many of {people_of(names, group)}" for group in row["tied"]]
         also += ["fewer may suffice"] if row["search"] == "bisection" else []
-        whose = f"{_OTHERWISE[row['changed']]} {people_of(names, row['among'])}"
-        people = f"{row['n_changed']:,} of {row['n_among']:,} {whose}"
+        what, with_label = _OTHERWISE[row["changed"]]
+        whose = people_of(names, row["among"])
+        whose += f" {with_label.format(row['among_label'])}" if row["among_label"] else ""
+        people = f"{row['n_changed']:,} of {row['n_among']:,} {what} {whose}"
         turns.append(f"{people} were {how}{''.join(f' ({one})' for one in also)}")
     said = [f"The verdict would turn if {', or if '.join(turns)}."] if turns else []
     if never:
@@ -750,5 +754,8 @@ def breaking_sentence(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -
     return " ".join(said)
 
 
-#: What is said to be otherwise.
-_OTHERWISE = {"decisions": "decisions about", "labels": "true labels of"}
+#: What is said to be otherwise, of people with which other label.
+_OTHERWISE = {
+    "decisions": ("decisions about", "with a {} true label"),
+    "labels": ("true labels of", "predicted {}"),
+}

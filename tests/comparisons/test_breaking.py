@@ -24,6 +24,7 @@ def test_the_frame_and_the_report_name_the_groups_and_the_direction():
     test = hired_of_ten(2)
     one, verdict = test.breaking_point_.to_dict("records")
     known = {"changed": "decisions", "n_changed": 2, "n_among": 10, "among": "a", "to_positive": 2, "to_negative": 0}
+    assert one["among_label"] is None  # nobody has a true label
     assert {name: one[name] for name in known} == known
     assert one["tied"] == ("b",)  # 6 of ten in b: the same table with events and groups exchanged
     assert (verdict["metric"], verdict["n_changed"]) == (None, 2)
@@ -42,8 +43,10 @@ def test_changes_along_paths_turn_the_verdict_and_one_less_does_not(monkeypatch)
         "changed == 'decisions'"
     )
     assert (every["search"] == "every change").all()
+    assert (every["among_label"] == "negative").all()
+    assert (every["n_among"] == ((COMPAS.sensitive_features["sex"] == "Female") & (COMPAS.y_true == 0)).sum()).all()
     assert (found["search"] == "bisection").all()
-    columns = ["n_changed", "among", "n_among", "to_positive", "to_negative"]
+    columns = ["n_changed", "among", "among_label", "n_among", "to_positive", "to_negative"]
     pd.testing.assert_frame_equal(found[columns], every[columns])
 
 
