@@ -482,7 +482,7 @@ class FairnessTest(GroupsTest):
         is likely. Comparisons that are left out because nobody meets the condition stay left out; where nobody would be
         left to meet it, the p-value is 1. Where few labels may be wrong in few people, every completed table is tested
         exactly; in larger tables the p-values are the smallest and the largest of the score test (``method`` is then
-        "asymptotic"). Adjusted p-values are bounds where there are several comparisons, whose own ends need not be
+        "asymptotic"), which need not lie beyond the exact ones of smaller shares. Adjusted p-values are bounds where there are several comparisons, whose own ends need not be
         possible together. With "confounding", two-sided p-values are twice the smaller one-sided bound, and not smaller
         than that of the test itself.
 
