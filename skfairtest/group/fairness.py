@@ -476,15 +476,14 @@ class FairnessTest(GroupsTest):
             If there is no such analysis of this test: of rates of people who count alike alone, by exact or asymptotic
             tests; of true labels alone if a rate reads these; not of a test that was read from JSON.
 
-        Notes
-        -----
-        Labels that may be wrong are those that would have the largest effect: the analysis says what could be, not what
-        is likely. Comparisons that are left out because nobody meets the condition stay left out; where nobody would be
-        left to meet it, the p-value is 1. Where few labels may be wrong in few people, every completed table is tested
-        exactly; in larger tables the p-values are the smallest and the largest of the score test (``method`` is then
-        "asymptotic"), which need not lie beyond the exact ones of smaller shares. Adjusted p-values are bounds where there are several comparisons, whose own ends need not be
-        possible together. With "confounding", two-sided p-values are twice the smaller one-sided bound, and not smaller
-        than that of the test itself.
+        Notes ----- Labels that may be wrong are those that would have the largest effect: the analysis says what could
+        be, not what is likely. Comparisons that are left out because nobody meets the condition stay left out; where
+        nobody would be left to meet it, the p-value is 1. Where few labels may be wrong in few people, every completed
+        table is tested exactly; in larger tables the p-values are the smallest and the largest of the score test
+        (``method`` is then "asymptotic"), which need not lie beyond the exact ones of smaller shares. Adjusted p-values
+        are bounds where there are several comparisons, whose own ends need not be possible together. With
+        "confounding", two-sided p-values are twice the smaller one-sided bound, and not smaller than that of the test
+        itself.
 
         References
         ----------
