@@ -376,14 +376,16 @@ class Decided:
         out = np.zeros(table.x1.shape)
         for (question, _, _), own in self._kinds.items():
             x1, d1, x2, d2 = (getattr(table, name)[:, own].astype(float) for name in _COUNTS)
-            low, high = question.margin_bounds or (None, None)
-            if low is None or high is None:
-                low, high = (1.0, 1.0) if question.disparity == "ratio" else (0.0, 0.0)
+            middle = (1.0, 1.0) if question.disparity != "difference" else (0.0, 0.0)
+            low, high = question.margin_bounds or middle
             with np.errstate(invalid="ignore"):  # margins with one end
-                if question.disparity == "ratio":
-                    out[:, own] = np.sign(x1 * d2 - np.sqrt(low * high) * x2 * d1)
+                if question.disparity == "difference":
+                    beyond = x1 * d2 - x2 * d1 - (low + high) / 2 * d1 * d2
+                elif question.disparity == "ratio":
+                    beyond = x1 * d2 - np.sqrt(low * high) * x2 * d1
                 else:
-                    out[:, own] = np.sign(x1 * d2 - x2 * d1 - (low + high) / 2 * d1 * d2)
+                    beyond = x1 * (d2 - x2) - np.sqrt(low * high) * x2 * (d1 - x1)
+                out[:, own] = np.sign(beyond)
         return out
 
     def _along_paths(self, out: dict[int, Any], reach: Integers, now: Integers, may: Booleans, done: int) -> None:

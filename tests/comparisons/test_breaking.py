@@ -76,6 +76,7 @@ def test_a_verdict_that_turns_within_few_people_and_back_is_found_among_many(mon
         {"compare": "to_rest"},
         {"margin": 0.05},
         {"disparity": "ratio", "margin": 0.8},
+        {"disparity": "odds_ratio", "margin": 0.8},
         {"disparity": "ratio", "alternative": "greater", "compare": "to_reference", "reference_group": "a"},
     ],
 )  # fmt: skip
