@@ -119,11 +119,10 @@ def _interval(setup: Setup, metric: str, *, pooled: bool) -> str:
     if not _counted(setup, metric):
         return "interval by standard errors"
     kind, function = setup.disparity_of(metric), metric in setup.functions
-    to_everyone = setup.compare == "to_overall" and kind == "ratio"
-    if (function and to_everyone) or (pooled and (function or to_everyone)):
+    if function and (pooled or (setup.compare == "to_overall" and kind == "ratio")):
         return "interval by the delta method"
     if pooled:
-        return f"interval of a stratified {kind}"
+        return "interval of a stratified rate"
     return "interval of a function" if function else "interval"
 
 

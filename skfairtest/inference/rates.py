@@ -20,6 +20,9 @@ from skfairtest.inference.linear_form import EffectiveRates
 from skfairtest.inference.score import score_at, studentize
 from skfairtest.inference.unconditional import unconditional_log_p, within_cap
 
+#: Continuity correction of tests over strata, in persons.
+CONTINUITY = 1 / 3
+
 
 def identity(rate: Floats) -> Floats:
     """Return the rate itself."""
@@ -363,6 +366,10 @@ def _test_edge(pair: Pair, scale: Scale, question: Question, edge: float, side: 
             f"method='exact' with a margin has no test for {what}: use method='auto' or 'asymptotic', or margin=None"
         )
 
+    if scale.is_identity:
+        distance, error = (float(v) for v in strata_form(pair, question.disparity).at(edge))
+        z = float(studentize(distance, error))
+        return margin.normal_log_p(z, side), "asymptotic", z, error
     first, second = values(pair, scale)
     estimate = float(disparity_of(first, second, question.disparity))
     z = _signed_distance(pair, scale, question.disparity, estimate, edge)
@@ -484,9 +491,8 @@ def limits_of_all(
     """Confidence limits of comparisons' disparities; `z_low` and `z_high` are normal quantiles (infinity: no limit).
 
     One stratum: Miettinen-Nurminen for a rate, MOVER of transformed Wilson limits for a function of one. Several
-    strata: Sato's interval for the difference of a rate, Greenland and Robins's for the ratio (where one side shows no
-    event, Miettinen-Nurminen's), the delta method at counts plus one half otherwise. Odds ratios: exact ones, or with
-    `mid` those of mid-p-values; over strata Robins, Breslow and Greenland's.
+    strata: those of `strata_form` for a rate, the delta method at counts plus one half for a function of one. Odds
+    ratios: exact ones, or with `mid` those of mid-p-values; over strata Robins, Breslow and Greenland's.
     """
     if disparity == "odds_ratio":
         return [_odds_ratio_limits(pair, z_low, z_high, mid=mid) for pair in pairs]
@@ -535,16 +541,10 @@ def _against_everyone(pair: Pair, disparity: str, low: float, high: float) -> tu
 
 
 def _limits(pair: Pair, scale: Scale, disparity: str, z: float) -> tuple[float, float]:
-    counts = (pair.x1, pair.d1, pair.x2, pair.d2)
     if len(pair.x1) > 1:
-        if scale.is_identity and not (pair.overall and disparity == "ratio"):
-            combine = intervals.mantel_haenszel_ratio if disparity == "ratio" else intervals.sato
-            _, error, low, high = combine(*counts, z)
-            if error > 0:  # rates of 0 and 1 only leave no variance to estimate from
-                part = float(_rest_to_everyone(pair))
-                return low * part, high * part
-        if scale.is_identity and disparity == "ratio" and (pair.x1.sum() == 0) != (pair.x2.sum() == 0):
-            return _limits_beside_no_event(pair, z)
+        if scale.is_identity:
+            bounds = (0.0, np.inf) if disparity == "ratio" else (-1.0, 1.0)
+            return strata_form(pair, disparity).limits((z, z), bounds)
         return _smoothed_limits(pair, scale, disparity, z)
     l1, u1 = (float(v[0]) for v in intervals.wilson(pair.x1, pair.d1, z))
     l2, u2 = (float(v[0]) for v in intervals.wilson(pair.x2, pair.d2, z))
@@ -564,16 +564,19 @@ def _limits(pair: Pair, scale: Scale, disparity: str, z: float) -> tuple[float, 
     return max(-1.0, float(low_)), min(1.0, float(high_))
 
 
-def _limits_beside_no_event(pair: Pair, z: float) -> tuple[float, float]:
-    """Limits of a ratio over strata where one side shows no event, and the logarithm of the ratio is infinite.
+def strata_form(pair: Pair, disparity: str) -> EffectiveRates:
+    """The score test of any disparity of rates averaged over strata, whose limits are the disparities not rejected.
 
-    As in one stratum they are the ratios that are not rejected, with the variance of the rates of highest likelihood.
+    The variance is that of the rates of highest likelihood in each stratum. In strata of few people the normal
+    distribution alone has sizes of up to .125 at 5%; with skewness and a third of a person, enumerated sizes of designs
+    of 7 to 50 people are at most .041.
     """
     d1, d2 = np.asarray(pair.d1, dtype=float), np.asarray(pair.d2, dtype=float)
     weights, nothing = _weights(d1, d2, overall=pair.overall), np.zeros_like(d1)
     part = d1 / (d1 + d2) if pair.overall else nothing
-    form = EffectiveRates(pair.x1 / d1, pair.x2 / d2, d1, d2, weights / weights.sum(), part, nothing, "ratio")
-    return form.limits((z, z), (0.0, np.inf))
+    rates = pair.x1 / d1, pair.x2 / d2
+    share = weights / weights.sum()
+    return EffectiveRates(*rates, d1, d2, share, part, nothing, disparity, skewed=True, continuity=CONTINUITY)
 
 
 def _smoothed_limits(pair: Pair, scale: Scale, disparity: str, z: float) -> tuple[float, float]:

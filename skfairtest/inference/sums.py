@@ -95,7 +95,7 @@ class RateSums:
         return values(_pair(own, rest), self.scale)
 
     def limits(self, own: Floats, rest: Floats, alternative: str, error: float) -> tuple[float, float]:
-        """Return score limits, of several strata Sato's; NaN where nobody on one side meets the condition."""
+        """Return score limits; NaN where nobody on one side meets the condition."""
         pair = _pair(own, rest)
         pair = pair.only(pair.defined())
         if not len(pair.d1):
