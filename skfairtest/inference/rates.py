@@ -175,7 +175,7 @@ def pair_disparity(pair: Pair, first: Floats, second: Floats, disparity: str) ->
     if disparity != "odds_ratio":
         return float(disparity_of(first, second, disparity))
     counts = (pair.x1, pair.d1, pair.x2, pair.d2)
-    if len(pair.x1) == 1:
+    if len(pair.x1) == 1 and conditional.Strata.of(*counts).within_cap(tilted=True):
         return odds_ratio.conditional_estimate(*counts)
     return odds_ratio.mantel_haenszel_odds_ratio(*counts, 0.0)[0]
 
@@ -204,8 +204,9 @@ def statistic(pair: Pair, scale: Scale, variance: str | None) -> tuple[Floats, F
         # Integers before the division: equal rates give exactly 0.
         distance = np.where(used, (x1 * d2 - x2 * d1) / people, 0.0).sum(axis=-1) / total
         error = np.sqrt(np.where(used, weights * pooled * (1 - pooled), 0.0).sum(axis=-1)) / total
-    # Sums over strata that ought to be 0 are not left as rounding errors.
-    distance = np.where(np.abs(distance) < 1e-14, 0.0, distance)
+        # Sums over strata that ought to be 0 are not left as rounding errors.
+        noise = 1e-14 * np.where(used, (x1 * d2 + x2 * d1) / people, 0.0).sum(axis=-1) / total
+    distance = np.where(np.abs(distance) <= noise, 0.0, distance)
     return studentize(distance, error), error
 
 
@@ -305,7 +306,8 @@ def equalities(
     for _ in range(int((~whole).sum())):
         advance()
     log_p[whole] = unconditional_log_p(x1[whole], d1[whole], x2[whole], d2[whole], alternative, advance)
-    labels = np.where(whole, "exact unconditional", "exact conditional")
+    known = conditional.enumerated(d1, d2, x1 + x2)
+    labels = np.where(whole, "exact unconditional", np.where(known, "exact conditional", "asymptotic"))
     return list(zip(log_p.tolist(), labels.tolist(), strict=True))
 
 
@@ -314,28 +316,34 @@ def _equality(pair: Pair, question: Question) -> tuple[float, str]:
     alternative, method = question.alternative, question.method
     if method == "mid-p":
         log_p, label = _equality(pair, replace(question, method="auto"))
-        if label != "exact conditional":
+        if label != "exact conditional" or not conditional.Strata.of(pair.x1, pair.d1, pair.x2, pair.d2).within_cap():
             return log_p, label
         return odds_ratio.mid_log_p(pair.x1, pair.d1, pair.x2, pair.d2, log_p), method
     if method != "asymptotic":
         if len(pair.x1) == 1 and question.disparity == "odds_ratio":  # Fisher's test is that of its exact limits
-            counts = (int(pair.x1[0]), int(pair.d1[0]), int(pair.x2[0]), int(pair.d2[0]))
-            return conditional_log_p(*counts, alternative), "exact conditional"
-        if len(pair.x1) > 1:
+            if conditional.enumerated(pair.d1, pair.d2, pair.x1 + pair.x2).all():
+                counts = (int(pair.x1[0]), int(pair.d1[0]), int(pair.x2[0]), int(pair.d2[0]))
+                return conditional_log_p(*counts, alternative), "exact conditional"
+            refuse_to_enumerate(pair, question)
+        elif len(pair.x1) > 1:
             if conditional.Strata.of(pair.x1, pair.d1, pair.x2, pair.d2).within_cap():
                 log_p = conditional.stratified_log_p(pair.x1, pair.d1, pair.x2, pair.d2, alternative)
                 return log_p, "exact conditional"
-            _refuse_to_enumerate(pair, question)
+            refuse_to_enumerate(pair, question)
         else:
-            return equalities([pair], alternative)[0]
+            log_p, label = equalities([pair], alternative)[0]
+            if label == "asymptotic":
+                refuse_to_enumerate(pair, question)
+            return log_p, label
     z = float(statistic(pair, Scale(), "score")[0])
     return margin.normal_log_p(z, alternative), "asymptotic"
 
 
-def _refuse_to_enumerate(pair: Pair, question: Question) -> None:
+def refuse_to_enumerate(pair: Pair, question: Question) -> None:
+    """Raise an error if the method is exact."""
     if question.method == "exact":
         raise ParameterError(
-            "method='exact' cannot enumerate these strata, which hold too many people "
+            "method='exact' cannot enumerate these counts of too many people "
             f"({int((pair.d1 + pair.d2).sum()):,}): use method='auto' or 'asymptotic'"
         )
 
@@ -382,9 +390,9 @@ def _test_odds_ratio(pair: Pair, question: Question, edge: float, side: str) -> 
     log_estimate, error = log_odds_ratio(pair)
     z = float(studentize(log_estimate - np.log(edge), error))
     if question.method != "asymptotic":
-        if conditional.Strata.of(*counts).within_cap():
+        if conditional.Strata.of(*counts).within_cap(tilted=True):
             return odds_ratio.edge_log_p(*counts, edge, side), "exact conditional", z, error
-        _refuse_to_enumerate(pair, question)
+        refuse_to_enumerate(pair, question)
     return margin.normal_log_p(z, side), "asymptotic", z, error
 
 
@@ -507,7 +515,8 @@ def limits_of_all(
 def _odds_ratio_limits(pair: Pair, z_low: float, z_high: float, *, mid: bool) -> tuple[float, float]:
     counts = (pair.x1, pair.d1, pair.x2, pair.d2)
     found = odds_ratio.mantel_haenszel_odds_ratio(*counts, 1.0)
-    if len(pair.x1) == 1 or not found[1] > 0:
+    few = conditional.Strata.of(*counts).within_cap(tilted=True)
+    if few and (len(pair.x1) == 1 or not found[1] > 0):
         return odds_ratio.conditional_limits(*counts, float(ndtr(-z_low)), float(ndtr(-z_high)), mid=mid)
     center, error = np.log(found[0]), found[1]
     return float(np.exp(center - z_low * error)), float(np.exp(center + z_high * error))

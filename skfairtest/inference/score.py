@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import log_ndtr
 
 from skfairtest._utils.typing import Booleans, Floats
 
@@ -24,6 +25,13 @@ def studentize(estimate: ArrayLike, standard_error: ArrayLike) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         ratio = estimate / np.asarray(standard_error, dtype=float)
     return np.where((estimate == 0) & (np.asarray(standard_error) == 0), 0.0, ratio)
+
+
+def of_score(z: Floats, alternative: str) -> Floats:
+    """Logarithms of p-values of statistics that are standard normal under the null hypothesis."""
+    if alternative == "two-sided":
+        return np.asarray(np.minimum(np.log(2) + log_ndtr(-np.abs(z)), 0.0))
+    return np.asarray(log_ndtr(-z if alternative == "greater" else z))
 
 
 #: Steps after which the restricted rates have all digits: each squares the error, which is a twentieth after the first.
