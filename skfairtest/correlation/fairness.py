@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import field, replace
 from typing import Any, ClassVar
 
@@ -11,7 +12,7 @@ from sklearn.utils import Tags
 from skfairtest import readers
 from skfairtest._utils.base import check_seed, seed_sequence, with_parameters
 from skfairtest._utils.checks import check_choice
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, SmallGroupWarning, find_stack_level
 from skfairtest._utils.text import enumerated, label, name_of
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.engine import Compared, judge
@@ -366,6 +367,8 @@ class CorrelationFairnessTest(Compared, ReportMixin):
                 f"correlation={name_of(self.correlation)} of {label(kept[error.feature])}{where} {error}: it must "
                 "return one number that is not NaN"
             ) from error
+        for doubt in measure.doubts(comparisons, settings):
+            warnings.warn(doubt, SmallGroupWarning, stacklevel=find_stack_level())
         measured = measure.measured_correlations(comparisons, pairs, names, labels, settings)
         (result,) = judge([measured], settings)
         self._set_verdict(result)

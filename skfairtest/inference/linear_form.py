@@ -24,7 +24,7 @@ import numpy as np
 from skfairtest._utils.typing import Booleans, Floats, Moments
 from skfairtest.inference.intervals import around, farthest_covered, secants
 from skfairtest.inference.resampling import TOLERANCE, monte_carlo_p, oriented, upper_quantile
-from skfairtest.inference.score import restricted_rates, studentize
+from skfairtest.inference.score import restricted_rates, studentize, without_rounding
 from skfairtest.inference.two_sides import limits
 
 #: Angles of ratios closer to 0 and infinity than this are these.
@@ -43,9 +43,8 @@ def linear_form(moments: Moments, disparity: str, edge: float | Floats) -> tuple
         distance = moments.first - moments.second - edge
         total = moments.first_variance + moments.second_variance
         variance = total - 2 * moments.covariance
-    # What ought to be 0 is not left as a rounding error.
-    noise = 1e-13 * np.maximum(np.abs(moments.first), np.abs(other))
-    return np.where(np.abs(distance) <= noise, 0.0, distance), np.where(variance <= 1e-13 * total, 0.0, variance)
+    variance = np.where(variance <= 1e-13 * total, 0.0, variance)
+    return without_rounding(distance, np.maximum(np.abs(moments.first), np.abs(other)), variance), variance
 
 
 #: Which of some edges are not rejected.

@@ -34,6 +34,15 @@ def of_score(z: Floats, alternative: str) -> Floats:
     return np.asarray(log_ndtr(-z if alternative == "greater" else z))
 
 
+def without_rounding(distance: Floats, terms: Floats, variance: Floats) -> Floats:
+    """A difference of terms of some size: 0 if it is a rounding error of 0, as seen from its standard error too.
+
+    Means of 1e12 differ by .1 in good earnest if their standard errors are .01.
+    """
+    size = np.abs(distance)
+    return np.where((size <= 1e-13 * terms) & ((size <= 1e-4 * np.sqrt(variance)) | (variance <= 0)), 0.0, distance)
+
+
 #: Steps after which the restricted rates have all digits: each squares the error, which is a twentieth after the first.
 _STEPS = 4
 #: Roundings, in units of the last place, that a difference of 0 between two products of counts and an edge may show.

@@ -24,7 +24,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Integers, Moments, Positions
 from skfairtest.inference import draws
 from skfairtest.inference.resampling import critical_value, reference_quantiles
-from skfairtest.inference.score import studentize
+from skfairtest.inference.score import studentize, without_rounding
 
 #: Members held at once, a byte each; functions of masses hold several floats for each.
 MEMBERS = 4_000_000
@@ -338,12 +338,11 @@ class Statistic:
                 a, b = 1 / first[..., None], 1 / second[..., None]
             else:
                 distance = first - second
-                # What ought to be 0 is not left as a rounding error.
-                noise = 1e-13 * np.maximum(np.abs(first), np.abs(second))
-                distance = np.where(np.abs(distance) <= noise, 0.0, distance)
                 a = b = np.ones_like(first)[..., None]
             variance = a**2 * moments.first_variance + b**2 * moments.second_variance - 2 * a * b * moments.covariance
             variance = np.where(share > 0, share**2 * variance, 0.0).sum(axis=-1)
+            if self.disparity != "ratio":
+                distance = without_rounding(distance, np.maximum(np.abs(first), np.abs(second)), variance)
             error = np.sqrt(np.maximum(variance, 0.0))
         # An infinite logarithm has no error: tests and intervals of ratios are those of `linear_form`.
         return distance, np.where(np.isfinite(distance), error, np.nan)

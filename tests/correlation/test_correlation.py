@@ -718,3 +718,30 @@ def test_progress_is_shown_on_request_only(data, monkeypatch, capsys):
     out, error = capsys.readouterr()
     assert not out
     assert "rank correlation of absolute errors" in error
+
+
+def test_a_correlation_against_skewness_that_may_lack_extremes_is_doubtful():
+    # x = |z| and e = x (w^2 - 1) are uncorrelated; 84 to 93% of the samples of 100 to 500 in which they are significantly
+    # so have negative correlations beside positively skewed values (700 samples each; of normal ones none).
+    rng = np.random.default_rng(12)
+    flagged, rejected = 0, 0
+    for seed in range(40):
+        z, w = rng.normal(size=(2, 100))
+        x = np.abs(z)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            test = CorrelationFairnessTest.from_predictions(
+                None, x * (w**2 - 1), of="prediction", sensitive_features=x, n_resamples=99, random_state=seed
+            )
+        rejected += test.rejected_
+        flagged += test.rejected_ and any("lack the extreme" in str(one.message) for one in caught)
+    assert rejected >= 2
+    assert flagged >= 0.6 * rejected
+
+
+def test_a_correlation_of_symmetric_values_is_not_doubtful():
+    x, noise = np.random.default_rng(1).normal(size=(2, 100))
+    test = CorrelationFairnessTest.from_predictions(
+        None, x + noise, of="prediction", sensitive_features=x, n_resamples=99, random_state=0
+    )
+    assert test.rejected_
