@@ -357,8 +357,9 @@ class Strata:
 def stratified_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, alternative: str = "two-sided") -> float:
     """Log p-value that two groups share one event probability in every stratum, given all the strata's totals.
 
-    The distribution of ``sum x1`` is enumerated, and normal beyond the cap. Two-sided, outcomes are ordered by its probability, as R's
-    ``mantelhaen.test(exact = TRUE)`` does. Where that would need numbers too small for a float, or strata of so many
+    The distribution of ``sum x1`` is enumerated, and normal beyond the cap. Two-sided, outcomes are ordered by its
+    probability, as R's ``mantelhaen.test(exact = TRUE)`` does.
+    Where that would need numbers too small for a float, or strata of so many
     people that only a narrow window is convolved, a two-sided p-value far in the tails is twice the one-sided one,
     which is also valid.
 

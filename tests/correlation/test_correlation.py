@@ -721,8 +721,8 @@ def test_progress_is_shown_on_request_only(data, monkeypatch, capsys):
 
 
 def test_a_correlation_against_skewness_that_may_lack_extremes_is_doubtful():
-    # x = |z| and e = x (w^2 - 1) are uncorrelated; 84 to 93% of the samples of 100 to 500 in which they are significantly
-    # so have negative correlations beside positively skewed values (700 samples each; of normal ones none).
+    # x = |z| and e = x (w^2 - 1) are uncorrelated; 84 to 93% of the samples of 100 to 500 that reject it
+    # have negative correlations beside positively skewed values (700 samples each; of normal ones none).
     rng = np.random.default_rng(12)
     flagged, rejected = 0, 0
     for seed in range(40):

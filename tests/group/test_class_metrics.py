@@ -362,7 +362,7 @@ def test_a_group_without_a_positive_person_is_left_out_of_average_precision():
 
 @pytest.mark.slow
 def test_average_precision_rejects_alike_in_both_directions():
-    # Normal critical values reject .108 towards the better one of 100 and .051 towards the other; permutation .049, .046.
+    # Normal critical values reject .108 towards the better 100 and .051 towards the other side; permuted .049, .046.
     rng, first, n, repeats, rejected = np.random.default_rng(1), 100, 1100, 200, np.zeros(2)
     for _ in range(repeats):
         truth = rng.random(n) < 0.2

@@ -27,7 +27,7 @@ def apart(n, z):
 
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("disparity", ["difference", "ratio", "odds_ratio"])
-@pytest.mark.parametrize("alternative, tails", [("two-sided", 2), ("greater", 1)])
+@pytest.mark.parametrize(("alternative", "tails"), [("two-sided", 2), ("greater", 1)])
 def test_the_p_value_of_billions_is_normal(n, disparity, alternative, tails):
     x1, x2 = apart(n, 5)
     test = selection([(x1, n), (x2, n)], disparity=disparity, alternative=alternative)
@@ -37,7 +37,7 @@ def test_the_p_value_of_billions_is_normal(n, disparity, alternative, tails):
 
 
 @pytest.mark.parametrize("n", SIZES)
-@pytest.mark.parametrize("disparity, margin", [("difference", 0.01), ("ratio", 0.9), ("odds_ratio", 0.9)])
+@pytest.mark.parametrize(("disparity", "margin"), [("difference", 0.01), ("ratio", 0.9), ("odds_ratio", 0.9)])
 def test_a_margin_of_billions_is_tested(n, disparity, margin):
     x1, x2 = apart(n, 5)
     test = selection([(x1, n), (x2, n)], disparity=disparity, alternative="equivalence", margin=margin)
@@ -72,9 +72,7 @@ def test_two_models_on_billions_are_compared():
     n = 2**58
     more = round(3 * np.sqrt(n))
     cells = {(g, a, b): n + more * (g == "b" and a > b) for g in "ab" for a in (0, 1) for b in (0, 1)}
-    table = CountTable.from_counts(
-        cells, names=("g", "a", "b"), y_pred_a="a", y_pred_b="b", sensitive_features="g"
-    )
+    table = CountTable.from_counts(cells, names=("g", "a", "b"), y_pred_a="a", y_pred_b="b", sensitive_features="g")
     test = PairedFairnessTest.from_table(table, metric="selection_rate")
     assert test.p_value_ == pytest.approx(2 * norm.sf(abs(test.statistic_)), rel=1e-6)
 

@@ -10,13 +10,19 @@ GROUP = np.repeat(["a", "b"], [90, 150])
 STRATUM = np.tile(["p", "q"], N // 2)
 RNG = np.random.default_rng(7)
 # Multiples of 1/64, which all sums with the offsets represent exactly.
-VALUE, OTHER, COVARIATE = (np.round(64 * RNG.normal(size=(3, N)) * 0.3) / 64)
+VALUE, OTHER, COVARIATE = np.round(64 * RNG.normal(size=(3, N)) * 0.3) / 64
 VALUE = VALUE + (GROUP == "a") / 8
 
 
 def means(offset, **params):
     return FairnessTest.from_predictions(
-        None, VALUE + offset, sensitive_features=GROUP, metric="mean_prediction", random_state=0, n_resamples=99, **params
+        None,
+        VALUE + offset,
+        sensitive_features=GROUP,
+        metric="mean_prediction",
+        random_state=0,
+        n_resamples=99,
+        **params,
     )
 
 
@@ -54,7 +60,12 @@ def test_a_common_offset_changes_nothing(name, offset):
 def test_a_covariate_far_from_zero_is_adjusted_for():
     test, moved = (
         AdjustedFairnessTest.from_predictions(
-            None, VALUE + 2 * COVARIATE, of="prediction", sensitive_features=GROUP, covariates=COVARIATE[:, None] + at, random_state=0
+            None,
+            VALUE + 2 * COVARIATE,
+            of="prediction",
+            sensitive_features=GROUP,
+            covariates=COVARIATE[:, None] + at,
+            random_state=0,
         )
         for at in (0.0, 1e12)
     )

@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 from scipy.stats import norm
-from sklearn.metrics import average_precision_score
 
 from skfairtest import FairnessTest
 from skfairtest.inference.linear_form import EffectiveRates
 from skfairtest.metrics import Context, resolve_metrics
-from skfairtest.metrics.counted import AveragePrecision
 from skfairtest.metrics.errors import Robust
 from skfairtest.metrics.functionals import BalancedAccuracy
 from skfairtest.readers import read_values

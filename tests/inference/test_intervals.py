@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from scipy.stats import binomtest, norm
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from skfairtest.inference import intervals
+from skfairtest.inference import intervals, rates
 from skfairtest.inference.intervals import (
     farthest_covered,
     miettinen_nurminen,
@@ -20,7 +20,7 @@ from skfairtest.inference.intervals import (
     mover_ratio,
     wilson,
 )
-from skfairtest.inference.rates import Pair, Scale, limits, strata_form, values
+from skfairtest.inference.rates import Pair, Scale, strata_form, values
 from skfairtest.inference.score import score_at, studentize
 
 Z = norm.ppf(0.975)
@@ -351,13 +351,13 @@ def test_limits_over_strata_lie_near_those_of_metafor_and_stata(name):
     first, second = values(pair, Scale())
     error = known["difference_standard_error"]
     assert float(first - second) == pytest.approx(known["difference"], abs=5e-7)
-    low, high = limits(pair, Scale(), "difference", Z, Z)
+    low, high = rates.limits(pair, Scale(), "difference", Z, Z)
     assert (low, high) == pytest.approx(
         (known["difference"] - Z * error, known["difference"] + Z * error), abs=0.2 * error
     )
     if "ratio" in known:
         assert float(first / second) == pytest.approx(known["ratio"], abs=5e-4)
-        assert limits(pair, Scale(), "ratio", Z, Z) == pytest.approx(known["ratio_limits"], abs=0.003)
+        assert rates.limits(pair, Scale(), "ratio", Z, Z) == pytest.approx(known["ratio_limits"], abs=0.003)
 
 
 def test_intervals_over_many_strata_of_a_few_people_cover():

@@ -279,7 +279,9 @@ def sizes(strata, edge, disparity, points, level=0.05):
     """
     d1, d2 = (np.array([sizes[i] for sizes, copies in strata for _ in range(copies)]) for i in (0, 1))
     kinds = [list(product(range(a + 1), range(b + 1))) for (a, b), _ in strata]
-    chosen = [list(combinations_with_replacement(kind, copies)) for kind, (_, copies) in zip(kinds, strata, strict=True)]
+    chosen = [
+        list(combinations_with_replacement(kind, copies)) for kind, (_, copies) in zip(kinds, strata, strict=True)
+    ]
     tables = np.array([list(chain(*table)) for table in product(*chosen)])
     form = rates.strata_form(rates.Pair(tables[..., 0], d1, tables[..., 1], d2), disparity)
     z = studentize(*form.at(edge))
@@ -297,7 +299,9 @@ def sizes(strata, edge, disparity, points, level=0.05):
     return largest
 
 
-@pytest.mark.parametrize("disparity, edge", [("difference", 0.1), ("difference", 0.4), ("ratio", 1.25), ("ratio", 0.8)])
+@pytest.mark.parametrize(
+    ("disparity", "edge"), [("difference", 0.1), ("difference", 0.4), ("ratio", 1.25), ("ratio", 0.8)]
+)
 @pytest.mark.parametrize(
     "strata",
     [
@@ -322,7 +326,9 @@ def test_no_margin_over_strata_is_exceeded_beyond_what_the_people_can_bear():
 
 
 @pytest.mark.parametrize("overall", [False, True])
-@pytest.mark.parametrize("disparity, edges", [("difference", (-0.2, -0.05, 0.03, 0.15)), ("ratio", (0.7, 0.9, 1.2))])
+@pytest.mark.parametrize(
+    ("disparity", "edges"), [("difference", (-0.2, -0.05, 0.03, 0.15)), ("ratio", (0.7, 0.9, 1.2))]
+)
 def test_margins_over_strata_are_rejected_where_the_interval_excludes_them(disparity, edges, overall):
     random = np.random.default_rng(3)
     for _ in range(20):
