@@ -45,5 +45,5 @@ Json = Annotated[str | None, output("Also write the record, which 'skfairtest re
 Csv = Annotated[str | None, output("Also write every comparison as a table.")]
 Markdown = Annotated[str | None, output("Also write a section for a model card.")]
 JUnit = Annotated[str | None, output("Also write every comparison as a test case, for CI systems.")]
-Accept = Annotated[list[str] | None, option("Accept a significant disparity, by its identifier in --junit.", "ID=REASON")]
+Accept = Annotated[list[str] | None, option("Accept a disparity, by its identifier in --junit.", "ID=REASON")]
 NoColor = Annotated[bool, option("No colours, as with NO_COLOR in the environment.", None, "--no-color")]
