@@ -207,11 +207,14 @@ def _ends_given_totals(tables: Pair) -> Pair:
     """
     totals = tables.x1 + tables.x2
     above = tables.x1 >= (totals + 1) * (tables.d1 + 1) // (tables.d1 + tables.d2 + 2)
-    keys = np.stack([tables.d1, tables.d2, totals, above])
-    order = np.lexsort((tables.x1, *keys))
-    new = np.any(np.diff(keys[:, order], axis=1) != 0, axis=0)
-    kept = order[np.r_[True, new] | np.r_[new, True]]
-    return Pair(tables.x1[kept], tables.d1[kept], tables.x2[kept], tables.d2[kept], tables.overall)
+    return _only(tables, _first_and_last(tables.x1, tables.d1, tables.d2, totals, above.astype(int)))
+
+
+def _first_and_last(values: Floats | Integers, *keys: Integers) -> Integers:
+    """Where the smallest and the largest values are, of those with the same keys."""
+    order = np.lexsort((values, *keys))
+    new = np.any(np.diff(np.stack(keys)[:, order], axis=1) != 0, axis=0)
+    return np.asarray(order[np.r_[True, new] | np.r_[new, True]])
 
 
 def search(all_of_them: Pair, scale: Scale, question: Question) -> PValueBounds:
@@ -230,28 +233,33 @@ def search(all_of_them: Pair, scale: Scale, question: Question) -> PValueBounds:
         return _of_all(all_of_them, fisher, "exact conditional")
 
     def test(chosen: Integers) -> Floats:
-        some = [_only(all_of_them, place) for place in chosen.tolist()]
+        some = [_only(all_of_them, [place]) for place in chosen.tolist()]
         return np.array([log_p for log_p, _ in equalities(some, question.alternative)])
+
+    if ((d1 + d2) * np.minimum(d1, d2)).sum() > MOST_MARGIN_WORK:  # Boschloo's p-value grows with Fisher's
+        kept = _first_and_last(fisher, d1, d2)
+        all_of_them, fisher, tested = _only(all_of_them, kept), fisher[kept], tested[kept]
+        x1, d1, x2, d2 = all_of_them.x1, all_of_them.d1, all_of_them.x2, all_of_them.d2
 
     least = fisher + np.where(tested, _most_probable_total(x1 + x2, d1 + d2), 0.0)
     work = np.where(tested, (d1 + d2) * np.minimum(d1, d2), 0)
     low, _, first = _search(-fisher, -least, test, work, sign=-1)
     high, worst, second = _search(least, fisher, test, work, sign=1)
     label = "exact unconditional" if tested[worst] else "exact conditional"
-    return PValueBounds(-low, high, label, _only(all_of_them, worst) if second else None, first and second)
+    return PValueBounds(-low, high, label, _only(all_of_them, [worst]) if second else None, first and second)
 
 
 def _strata_last(pair: Pair) -> Pair:
     return Pair(pair.x1[:, None], pair.d1[:, None], pair.x2[:, None], pair.d2[:, None], pair.overall)
 
 
-def _only(pair: Pair, place: int) -> Pair:
-    return Pair(pair.x1[[place]], pair.d1[[place]], pair.x2[[place]], pair.d2[[place]], pair.overall)
+def _only(pair: Pair, places: Sequence[int] | Integers) -> Pair:
+    return Pair(pair.x1[places], pair.d1[places], pair.x2[places], pair.d2[places], pair.overall)
 
 
 def _of_all(all_of_them: Pair, log_p: Floats, method: str) -> PValueBounds:
     worst = int(np.argmax(log_p))
-    return PValueBounds(float(log_p.min()), float(log_p[worst]), method, _only(all_of_them, worst), attained=True)
+    return PValueBounds(float(log_p.min()), float(log_p[worst]), method, _only(all_of_them, [worst]), attained=True)
 
 
 def _most_probable_total(m: Integers, n: Integers) -> Floats:
@@ -290,7 +298,7 @@ def _of_margin(all_of_them: Pair, scale: Scale, question: Question) -> PValueBou
     exact = question.method != "asymptotic" and (scale.is_identity or question.disparity == "odds_ratio")
     if exact and ((d1 + d2) * np.minimum(d1, d2)).sum() > MOST_MARGIN_WORK:
         return _without_search("exact unconditional")
-    found = [answer(_only(all_of_them, place), scale, question) for place in range(len(d1))]
+    found = [answer(_only(all_of_them, [place]), scale, question) for place in range(len(d1))]
     return _of_all(all_of_them, np.array([one.log_p for one in found]), found[0].method)
 
 

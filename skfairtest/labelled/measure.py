@@ -338,7 +338,7 @@ def _doubtful(sample: LabelledSample) -> Iterator[tuple[Any, str]]:
         rows = np.flatnonzero(sample.group_codes == group)
         known = sample.labelled[rows]
         if asked is not None:
-            levels, place = np.unique(strata_of(asked)[rows], return_inverse=True)
+            place = np.unique(strata_of(asked)[rows], return_inverse=True)[1]
             expected, people = np.bincount(place.reshape(-1), asked[rows]), np.bincount(place.reshape(-1))
             few = (expected < EXPECTED - 1e-9) & (people >= LARGE * len(rows))
             if few.any():
@@ -355,8 +355,8 @@ def _doubtful(sample: LabelledSample) -> Iterator[tuple[Any, str]]:
                 yield (
                     name,
                     (
-                        "has labels that are not of a random sample, as labelled='at_random' says: the judge's scores of "
-                        f"people with and without labels differ (p = {p:.2g})"
+                        "has labels that are not of a random sample, as labelled='at_random' says: the judge's scores "
+                        f"of people with and without labels differ (p = {p:.2g})"
                     ),
                 )
 
