@@ -324,7 +324,8 @@ class Measured:
     """All results of one grouping of people, before the adjustment for multiplicity.
 
     `blocks` numbers the metrics whose draws are joint: the same number for metrics of one draw. `design` says who is
-    compared with whom, and `table` has the people by the labels that rates read.
+    compared with whom, and `table` has the people by the labels that rates read. `further` hypotheses, which could be
+    tested if people of unknown group were in certain groups, count in the family.
     """
 
     settings: Settings
@@ -338,6 +339,7 @@ class Measured:
     #: A `Design`, which is made of what stands here.
     design: Any = None
     table: CountTable | None = None
+    further: int = 0
 
     @property
     def undefined(self) -> list[Exclusion]:

@@ -88,6 +88,8 @@ def _remedy(measured: Measured, name: str) -> str:
     inexact = " and ".join(parameter for parameter, column in given.items() if column is not None)
     if inexact:
         return f"no test with {inexact} is exact; only more people help"
+    if hasattr(sample, "labelled"):
+        return "more labels help, of people who are chosen with known probabilities"
     if any(metric.name == name and isinstance(metric, Rate) for metric in measured.metrics):
         return "with variance='auto' this rate has an exact test for any number of people"
     return "a rate, such as 'true_positive_rate', has an exact test for any number of people"
