@@ -318,7 +318,7 @@ def monitor(asked: Asked) -> Status:
         )
 
     with _locked(state), watched():
-        sweep(Path(state).absolute().parent, Path(state).name, older_than=0)
+        sweep(*os.path.split(os.path.realpath(state)), older_than=0)
         test, _ = audited(work)
         try:
             test.to_json(state)
@@ -344,13 +344,14 @@ def _locked(state: str) -> Iterator[None]:
     """Keep other runs away from a state: what one of two at once has learnt would be lost."""
     import filelock
 
-    lock = filelock.FileLock(f"{state}.lock", timeout=0)  # the system frees it, however its process ends
+    path = f"{os.path.realpath(state)}.lock"  # of the file, whichever link leads to it
+    lock = filelock.FileLock(path, timeout=0)  # the system frees it, however its process ends
     try:
         lock.acquire()
     except filelock.Timeout:
         raise BadInput(f"STATE {state}: another run is working on it. Run this again when it has ended") from None
     except OSError as error:
-        raise BadInput(f"STATE {state}: {state}.lock cannot be written: {error.strerror or error}") from error
+        raise BadInput(f"STATE {state}: {path} cannot be written: {error.strerror or error}") from error
     try:
         yield
     finally:

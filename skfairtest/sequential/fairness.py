@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfairtest._utils.base import with_parameters
 from skfairtest._utils.checks import check_choice, check_probability, is_integer, is_number, is_sequence
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.files import checksum, replaced
+from skfairtest._utils.files import checksum, write_text
 from skfairtest._utils.text import enumerated, label
 from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.settings import Settings, check_settings
@@ -27,7 +27,7 @@ from skfairtest.metrics import Metric, Rate, ScoreMetric, resolve_metrics
 from skfairtest.readers import one_column
 from skfairtest.readers.containers import series_name
 from skfairtest.report.document import Block
-from skfairtest.report.mixin import ReportMixin, write_text
+from skfairtest.report.mixin import ReportMixin
 from skfairtest.report.plain import plain_value
 from skfairtest.report.sentences import Setup, metric_title
 from skfairtest.sequential import report
@@ -400,11 +400,7 @@ class SequentialFairnessTest(ReportMixin):
         found = {name: value for name, value in self.to_dict().items() if name != "wealth"}
         document = {**found, "state": state}
         text = json.dumps({**document, "checksum": checksum(document)}, allow_nan=False) + "\n"
-        if path is None:
-            return text
-        with replaced(path) as temporary:
-            write_text(text, temporary)
-        return None
+        return write_text(text, path)
 
     @classmethod
     def from_json(cls, source: str | bytes | os.PathLike[str]) -> Self:
