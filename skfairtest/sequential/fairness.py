@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
@@ -18,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import with_parameters
 from skfairtest._utils.checks import check_choice, check_probability, is_integer, is_number, is_sequence
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.files import checksum, write_text
 from skfairtest._utils.text import enumerated, label
 from skfairtest.comparisons.contrasts import Design
@@ -216,9 +215,6 @@ class SequentialFairnessTest(ReportMixin):
         self
             The test after one look.
         """
-        own = ("_stream", "_names", "_waiting", "_given", "_positive_seen", "_columns")
-        for name in [name for name in vars(self) if name.endswith("_") or name in own]:
-            delattr(self, name)
         return self.partial_fit(
             y_true=y_true, y_pred=y_pred, sensitive_features=sensitive_features, time=time, batch=batch
         )
@@ -268,7 +264,7 @@ class SequentialFairnessTest(ReportMixin):
         waiting: dict[str, Any] = getattr(self, "_waiting", {})
         if name is not None and name in getattr(self, "_names", ()) and (name not in waiting or y_true is None):
             still = " and waits for its labels" if name in waiting else ""
-            warnings.warn(f"batch {name!r} was taken in already{still}: nothing was changed", UserWarning, stacklevel=2)
+            warn(f"batch {name!r} was taken in already{still}: nothing was changed")
             return self
         sample, ready = self._read(metrics, y_pred, y_true, sensitive_features, name, waiting)
         columns = self._same_columns(sample, y_pred, y_true)
@@ -290,19 +286,15 @@ class SequentialFairnessTest(ReportMixin):
         self.pos_label_ = positive
         self._refresh()
         if sample.n_samples == 1 and self.blocks == "auto" and self.blocks_ == "batches":
-            warnings.warn(
+            warn(
                 "blocks: the first batch had several samples, so that batches are compared, and one sample has nobody "
                 "to be compared with; single samples are compared by a test with blocks='queues'",
-                UserWarning,
-                stacklevel=2,
             )
         if late:
-            warnings.warn(
+            warn(
                 f"groups: {enumerated([*map(label, late)])} came after the first comparison, and pairs with it share a "
                 "small part of the level, which is kept for late groups. Name all groups beforehand, groups=[...], to "
                 "give every pair the same",
-                UserWarning,
-                stacklevel=2,
             )
         return self
 
