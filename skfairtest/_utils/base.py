@@ -143,10 +143,9 @@ def with_parameters(test: type[Test]) -> type[Test]:
 
 
 def forget(fitted: Any) -> None:
-    """Delete what an earlier fit has left: parameters and requests of metadata stay."""
-    for name in set(vars(fitted)) - set(fitted.get_params(deep=False)) - {"_metadata_request"}:
-        if name.startswith("_") != name.endswith("_") and not name.startswith("_sklearn"):
-            del vars(fitted)[name]
+    """Delete the public attributes of an earlier fit."""
+    for name in [name for name in vars(fitted) if name.endswith("_") and not name.startswith("_")]:
+        del vars(fitted)[name]
 
 
 def _of_model(name: str) -> property:

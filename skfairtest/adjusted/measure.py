@@ -237,7 +237,7 @@ def measure_adjusted(
 def omitted_of(
     people: People,
     comparisons: Sequence[Comparison],
-    covariates: Mapping[str, Sequence[str]],
+    covariates: Mapping[str, Sequence[Any]],
     learning: Learning,
     n_jobs: int | None,
     seeds: Sequence[np.random.SeedSequence],

@@ -95,7 +95,7 @@ def check_settings(
         n_resamples = MOST_ADAPTIVE
     elif not isinstance(n_resamples, Integral) or isinstance(n_resamples, bool) or n_resamples < 1:
         raise ParameterError(f"n_resamples must be an integer of at least 1, or 'adaptive'; found {n_resamples!r}")
-    elif n_resamples > MOST_RESAMPLES:
+    elif int(n_resamples) > MOST_RESAMPLES:
         raise ParameterError(f"n_resamples must be at most {MOST_RESAMPLES:,}; found {n_resamples:,}")
     if reference_group is not None and compare == "between_groups":  # the default
         compare = "to_reference"

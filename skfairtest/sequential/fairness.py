@@ -215,6 +215,8 @@ class SequentialFairnessTest(ReportMixin):
         self
             The test after one look.
         """
+        for name in ("_stream", "_names", "_waiting", "_given", "_positive_seen", "_columns"):
+            self.__dict__.pop(name, None)
         return self.partial_fit(
             y_true=y_true, y_pred=y_pred, sensitive_features=sensitive_features, time=time, batch=batch
         )

@@ -237,3 +237,49 @@ def test_a_scorer_leaves_the_data_alone():
     people = X.assign(male=MALE)
     make_fairness_scorer("selection_rate", sensitive_features="male")(Writes().fit(people, Y), people, Y)
     pd.testing.assert_frame_equal(people, X.assign(male=MALE))
+
+
+def masked(y_true, y_pred):
+    return np.ma.masked
+
+
+def masked_of_tables(y_true, y_pred, counts):
+    return np.ma.masked_array(counts.sum(axis=-1), mask=True)
+
+
+@pytest.mark.parametrize(
+    "fit",
+    [
+        lambda: FairnessTest(metric=masked).fit(HIRED, Y, sensitive_features=SEX),
+        lambda: FairnessTest(metric=ScoreMetric("m", masked_of_tables)).fit(HIRED, Y, sensitive_features=SEX),
+        lambda: FairnessAudit(metrics=[masked]).fit(HIRED, Y, sensitive_features=SEX),
+        lambda: PairedFairnessTest.from_predictions(Y, HIRED, 1 - HIRED, sensitive_features=SEX, metric=masked),
+        lambda: AdjustedFairnessTest(of=lambda y_true, y_pred: np.ma.masked_equal(y_pred, 1)).fit(
+            HIRED, Y, sensitive_features=SEX, covariates=X
+        ),
+        lambda: FairnessTest(metric=lambda y_true, y_pred, sensitive_features: np.ma.masked).fit(
+            HIRED, Y, sensitive_features=SEX
+        ),
+    ],
+)
+def test_a_masked_value_of_a_metric_is_an_error(fit):
+    with pytest.raises(ValueError, match=r"returns (a )?masked|returned \d+ values among 120 that are NaN"):
+        fit()
+
+
+@pytest.mark.parametrize("cls", [FairnessTest, FairnessAudit, AdjustedFairnessTest, SubgroupScan, PairedFairnessTest])
+def test_resamples_are_at_most_ten_million(cls):
+    given = {"y_pred_a": HIRED, "y_pred_b": HIRED} if cls is PairedFairnessTest else {"y_pred": HIRED}
+    more = {"covariates": X} if cls is AdjustedFairnessTest else {}
+    for number in (10_000_001, 10**30):
+        with pytest.raises(ValueError, match=r"n_resamples must be .*at most 10,000,000"):
+            cls.from_predictions(Y, **given, **more, sensitive_features=SEX, n_resamples=number)
+
+
+def test_comparisons_are_at_most_a_hundred_thousand():
+    strata = np.arange(N * 500) // 2
+    groups = np.tile(["a", "b", "c", "d"], N * 125)
+    with pytest.raises(ValueError, match=r"4 groups; in 30,000 strata and all together.* 120,004 comparisons; at most"):
+        FairnessTest(metric="selection_rate", compare="to_rest").fit(
+            groups == "a", sensitive_features=groups, control_features=strata
+        )
