@@ -103,7 +103,7 @@ def test_fits_in_threads_leave_the_process_as_it_was_and_never_change_its_filter
     assert len(results) == 4
     assert changed == []
     monkeypatch.undo()
-    if name != "search":  # scikit-learn's own threads exchange filters
+    if name not in ("adjusted", "audited", "search"):  # models of scikit-learn, which exchanges filters itself
         assert state() == before
 
 
