@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from skfairtest._utils.files import write_text
 from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
 from skfairtest.audit._recomputed import own_metrics, recomputed
@@ -30,7 +31,7 @@ from skfairtest.inference.multiplicity import Equality
 from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.report.cells import result_sentences
 from skfairtest.report.document import Block
-from skfairtest.report.mixin import ReportMixin, library_versions, write_text
+from skfairtest.report.mixin import ReportMixin, library_versions
 from skfairtest.report.sentences import FOUND, NOT_FOUND
 from skfairtest.report.skeleton import homogeneity_sentences
 from skfairtest.report.text import to_csv

@@ -645,6 +645,7 @@ def monitor(
 
     import filelock
 
+    from skfairtest._utils.files import sweep
     from skfairtest.cli.reading import read_people
     from skfairtest.sequential.report import open_metrics
 
@@ -660,6 +661,7 @@ def monitor(
     roles = {"--y-true": y_true, "--y-pred": y_pred, "--y-score": y_score, "--sensitive": sensitive}
     try:
         with filelock.FileLock(f"{os.path.realpath(state)}.lock", timeout=0), listening():
+            sweep(*os.path.split(os.path.realpath(state)), older_than=0)
             people = read_people([batch], roles, encoding=encoding)
             predictions = people.column("--y-pred" if y_score is None else "--y-score")
             test = _stream(state, params, people)

@@ -14,11 +14,11 @@ How a metric passed to a MetricFrame is tested: as a built-in metric, or as a fu
 import copy
 import inspect
 import pickle
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import product
+from operator import call
 from typing import Any, Self
 
 import numpy as np
@@ -26,7 +26,7 @@ import pandas as pd
 from fairlearn.metrics import count
 from numpy.typing import NDArray
 
-from skfairtest._utils.errors import ParameterError, warn
+from skfairtest._utils.errors import ParameterError, held_back, warn
 from skfairtest._utils.text import label
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import check_question, compare, extreme_of
@@ -139,13 +139,6 @@ def sum_of_weights(y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
 # Functions as a test calls them ----------------------------------------------------------------
 
 
-def _quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a function without warnings: any warning in a resample was shown for the people themselves."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return function(*args, **kwargs)
-
-
 @dataclass(frozen=True)
 class _OfWeightedKinds:
     function: Callable[..., Any]
@@ -153,12 +146,12 @@ class _OfWeightedKinds:
     def __call__(
         self, y_true: NDArray[Any], y_pred: NDArray[Any], sample_weight: NDArray[np.float64] | None = None
     ) -> Any:
-        return _quietly(self.function, y_true, y_pred, sample_weight=sample_weight)
+        return self.function(y_true, y_pred, sample_weight=sample_weight)
 
 
 def of_kinds(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of labels and predictions whose signature shows only whether it takes weights."""
-    return _OfWeightedKinds(function) if "sample_weight" in parameters_of(function) else partial(_quietly, function)
+    return _OfWeightedKinds(function) if "sample_weight" in parameters_of(function) else partial(call, function)
 
 
 @dataclass(frozen=True)
@@ -187,7 +180,7 @@ class OfRows:
         """Evaluate the function for the rows whose numbers are passed as predictions."""
         rows = np.asarray(y_pred).astype(np.intp)
         params = {name: values[rows] for name, values in self.params.items()}
-        return _quietly(self.function, self.y_true[rows], self.y_pred[rows], **params)
+        return self.function(self.y_true[rows], self.y_pred[rows], **params)
 
 
 def as_evaluated(values: Any) -> NDArray[Any]:
@@ -459,10 +452,8 @@ class Cells:
         """Return the result on differences for the frame's own display, without warnings; explicit calls show these."""
         key = (number, level, "between_groups", "difference")
         if key not in self._made:
-            with warnings.catch_warnings(record=True) as unsaid:
-                warnings.simplefilter("always")
+            with held_back() as self._unsaid[key]:
                 self._made[key] = self._make(*key)
-            self._unsaid[key] = [(str(said.message), said.category) for said in unsaid]
         return self._made[key]
 
     def is_quick(self, number: int, level: Key) -> bool:

@@ -3,7 +3,6 @@
 Class labels: whether these are labels at all, and which of them is the positive one.
 """
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.typing import Positions
 from skfairtest.readers import containers
 from skfairtest.readers.levels import (
@@ -343,12 +342,10 @@ def check_level_count(column: Column, parameter: str, max_levels: int | None, wa
             "example with pandas.cut), or compare one group with everyone else: pass column == value."
         )
     if warn_levels is not None and count > warn_levels:
-        warnings.warn(
+        warn(
             f"{parameter}: column {column.name!r} has {count} distinct values; so many groups "
             "leave few people in each and many comparisons to correct for. Consider grouping "
             "the values, or CorrelationFairnessTest if the feature is continuous.",
-            UserWarning,
-            stacklevel=3,
         )
 
 

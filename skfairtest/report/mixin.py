@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import ModelTest, frame_of, parts_of, tagged, untagged
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.files import checksum
+from skfairtest._utils.files import checksum, write_text
 from skfairtest._utils.text import label
 from skfairtest._version import __version__
 from skfairtest.report.document import Block, Heading, Paragraph, first_part, shortened
@@ -502,11 +502,3 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:  # an extra that is not installed
             continue
     return found
-
-
-def write_text(text: str, path: str | os.PathLike[str] | None) -> str | None:
-    """Write a text to a file, or return it where there is none."""
-    if path is None:
-        return text
-    Path(path).write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
-    return None

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import re
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
@@ -19,8 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import with_parameters
 from skfairtest._utils.checks import check_choice, check_probability, is_integer, is_number, is_sequence
-from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.files import checksum, replaced
+from skfairtest._utils.errors import ParameterError, warn
+from skfairtest._utils.files import checksum, write_text
 from skfairtest._utils.text import enumerated, label
 from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.settings import Settings, check_settings
@@ -28,7 +27,7 @@ from skfairtest.metrics import Metric, Rate, ScoreMetric, resolve_metrics
 from skfairtest.readers import Column, one_column
 from skfairtest.readers.containers import series_name
 from skfairtest.report.document import Block
-from skfairtest.report.mixin import ReportMixin, write_text
+from skfairtest.report.mixin import ReportMixin
 from skfairtest.report.plain import plain_value
 from skfairtest.report.sentences import Setup, metric_title
 from skfairtest.sequential import report
@@ -217,9 +216,8 @@ class SequentialFairnessTest(ReportMixin):
         self
             The test after one look.
         """
-        own = ("_stream", "_names", "_waiting", "_given", "_positive_seen", "_columns")
-        for name in [name for name in vars(self) if name.endswith("_") or name in own]:
-            delattr(self, name)
+        for name in ("_stream", "_names", "_waiting", "_given", "_positive_seen", "_columns"):
+            self.__dict__.pop(name, None)
         return self.partial_fit(
             y_true=y_true, y_pred=y_pred, sensitive_features=sensitive_features, time=time, name=name
         )
@@ -278,13 +276,11 @@ class SequentialFairnessTest(ReportMixin):
                 )
             if name not in waiting or y_true is None:
                 still = " and waits for its labels" if name in waiting else ""
-                warnings.warn(
-                    f"batch {name!r} was taken in already{still}: nothing was changed", UserWarning, stacklevel=2
-                )
+                warn(f"batch {name!r} was taken in already{still}: nothing was changed")
                 return self
         elif digest and digest in names.values():
             other = next(each for each in names if names[each] == digest)
-            warnings.warn(f"batch {name!r} has the same rows as batch {other!r}: both count", UserWarning, stacklevel=2)
+            warn(f"batch {name!r} has the same rows as batch {other!r}: both count")
         columns = self._same_columns(sample, y_pred, y_true)
         seen = getattr(self, "_positive_seen", False)
         positive = positive_of(sample, ready, self.pos_label, seen) if ready else getattr(self, "pos_label_", None)
@@ -304,19 +300,15 @@ class SequentialFairnessTest(ReportMixin):
         self.pos_label_ = positive
         self._refresh()
         if sample.n_samples == 1 and self.blocks == "auto" and self.blocks_ == "batches":
-            warnings.warn(
+            warn(
                 "blocks: the first batch had several samples, so that batches are compared, and one sample has nobody "
                 "to be compared with; single samples are compared by a test with blocks='queues'",
-                UserWarning,
-                stacklevel=2,
             )
         if late:
-            warnings.warn(
+            warn(
                 f"groups: {enumerated([*map(label, late)])} came after the first comparison, and pairs with it share a "
                 "small part of the level, which is kept for late groups. Name all groups beforehand, groups=[...], to "
                 "give every pair the same",
-                UserWarning,
-                stacklevel=2,
             )
         return self
 
@@ -414,11 +406,7 @@ class SequentialFairnessTest(ReportMixin):
         found = {name: value for name, value in self.to_dict().items() if name != "wealth"}
         document = {**found, "state": state}
         text = json.dumps({**document, "checksum": checksum(document)}, allow_nan=False) + "\n"
-        if path is None:
-            return text
-        with replaced(path) as temporary:
-            write_text(text, temporary)
-        return None
+        return write_text(text, path)
 
     @classmethod
     def from_json(cls, source: str | bytes | os.PathLike[str]) -> Self:
