@@ -117,7 +117,11 @@ class AuditVerdict(plain.Declared):
         Comparisons that were adjusted together, and how many of them are significant.
     pos_label : object
         The label counted as positive.
+    negative_labels : tuple
+        The other labels.
     """
+
+    _left_out = frozenset({"negative_labels"})
 
     concern: Annotated[bool, plain.truth]
     p_value: Annotated[float, SHARE]
@@ -128,6 +132,7 @@ class AuditVerdict(plain.Declared):
     n_comparisons: Annotated[int, plain.count]
     n_found: Annotated[int, plain.count]
     pos_label: Annotated[Any, plain.scalar] = None
+    negative_labels: Annotated[tuple[Any, ...], plain.array(plain.scalar)] = ()
 
     @staticmethod
     def of(comparisons: Sequence[pd.DataFrame]) -> dict[str, Any]:

@@ -176,7 +176,8 @@ def _about(record: AuditRecord, source: Source, counted: Counted | None) -> str:
     if counted is not None and (source.tables or counted.n_files > 1):
         things = ("table of counts", "tables of counts") if source.tables else ("file", "files")
         read = f"counted in {pluralize(counted.n_files, *things)}" + (f"; {read}" if read else "")
-    return " ".join([f"{record.verdict.n_samples:,} people; {read}.", *positive_label(record.verdict.pos_label)])
+    labels = positive_label(record.verdict.pos_label, None, record.verdict.negative_labels)
+    return " ".join([f"{record.verdict.n_samples:,} people; {read}.", *labels])
 
 
 def written(record: AuditRecord, result: FairnessAudit, asked: Asked) -> None:
