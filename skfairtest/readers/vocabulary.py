@@ -76,7 +76,7 @@ def check_vocabularies(labels: Mapping[str, Sequence[Any]], n_people: float = ma
     ------
     ValueError
         If two parameters hold values of different types, if labels differ only by case, space or Unicode form, or if
-        true labels and predictions are more than two texts and share none.
+        two parameters, except for two models, hold more than two texts and share none.
 
     Examples
     --------
@@ -94,12 +94,12 @@ def check_vocabularies(labels: Mapping[str, Sequence[Any]], n_people: float = ma
             raise _two_vocabularies(first, mine, second, its, f"{max(types)} never equals {max(others)}")
     if alike := near_duplicates(dict.fromkeys(label for levels in labels.values() for label in levels)):
         raise ParameterError(
-            f"{' and '.join(labels)}: the labels {alike} differ only by case, space or Unicode form, and would count "
+            f"{', '.join(labels)}: the labels {alike} differ only by case, space or Unicode form, and would count "
             "as different: write each label in one way"
         )
     for first, mine, second, its in pairs:
-        texts = first == "y_true" and second != "y_judge" and all(isinstance(label, str) for label in (*mine, *its))
-        if texts and n_people >= 2 * len({*mine, *its}):
+        texts = all(isinstance(label, str) for label in (*mine, *its))
+        if texts and first != "y_pred_a" and n_people >= 2 * len({*mine, *its}):
             _check_shared(first, mine, second, its)
 
 

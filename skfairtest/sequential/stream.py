@@ -487,8 +487,9 @@ def with_labels(sample: Sample, earlier: Mapping[str, Sequence[Any]], n_earlier:
         known = earlier.get(name, ())
         if known and isinstance(column, Column):
             both = {f"{name} (earlier batches)": known, f"{name} (this batch)": column.levels}
-            check_vocabularies(both)
-            if min(n_earlier, sample.n_samples) >= FEW_PEOPLE:
+            n_people = min(n_earlier, sample.n_samples)
+            check_vocabularies(both, n_people)
+            if n_people >= FEW_PEOPLE:
                 check_codings(both)
             levels = distinct_levels([*known, *column.levels])
             place = np.array([levels.index(level) for level in column.levels], dtype=np.intp)
