@@ -31,7 +31,6 @@ from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.report.cells import result_sentences
 from skfairtest.report.document import Block
 from skfairtest.report.mixin import ReportMixin, library_versions, write_text
-from skfairtest.report.plain import plain_value
 from skfairtest.report.sentences import FOUND, NOT_FOUND
 from skfairtest.report.skeleton import homogeneity_sentences
 from skfairtest.report.text import to_csv
@@ -262,7 +261,7 @@ def record_of(
             adjust=verdict.adjust,
             n_samples=n_samples,
             pos_label=results[0].measured.pos_label,
-            negative_labels=tuple(map(plain_value, results[0].measured.negative_labels)),
+            negative_labels=tuple(results[0].measured.negative_labels),
         ),
         parts=parts,
         leading=verdict.leading,
