@@ -325,8 +325,6 @@ ALIGNED = {
     "assert_fair": (lambda **given: assert_fair(Says(PREDICTED), ROWS, **given), {}, {"y": TRUTH, **G}),
     "impact_table": (impact_table, {}, {"y_pred": PREDICTED, **G}),
     "inequality": (inequality_decomposition, {"n_resamples": 19}, PEOPLE),
-    "SignificanceFrame": (SignificanceFrame, {"metrics": accuracy_score}, {
-        **PEOPLE, "control_features": MORE["control_features"]}),
 }  # fmt: skip
 
 

@@ -25,7 +25,7 @@ from skfairtest.comparisons.frames import COMPARISON_COLUMNS
 from skfairtest.metrics.names import function_of
 from skfairtest.model_selection import _frame_cells as frame_cells
 from skfairtest.model_selection._frame_cells import Cell, Cells, MetricOf, as_evaluated, check_of_counts, sum_of_weights
-from skfairtest.readers import Column, check_rows
+from skfairtest.readers import Column
 from skfairtest.report import document
 from skfairtest.report.document import Block, Items, Paragraph, Table
 from skfairtest.report.sentences import number, p_text
@@ -166,7 +166,7 @@ class SignificanceFrame(MetricFrame):
         `sample_params`) have its tests, which are exact for rates; any other function of any `sample_params` is tested
         by permuting labels, with jackknife or bootstrap standard errors.
     y_true, y_pred : list, Series, ndarray or DataFrame
-        As in MetricFrame, paired by position; pandas indexes that contradict each other are an error.
+        As in MetricFrame: paired by position, whatever the indexes say.
     sensitive_features, control_features : list, Series, dict of 1d arrays, ndarray or DataFrame
         As in MetricFrame. Groups are compared within each combination of control features.
     sample_params : dict, optional
@@ -286,16 +286,6 @@ class SignificanceFrame(MetricFrame):
         functions = asked if several else {self.by_group.name: asked}
         params_of = (sample_params or {}) if several else {self.by_group.name: sample_params or {}}
         people: Sample | str
-        check_rows(
-            None,
-            y_true=y_true,
-            y_pred=y_pred,
-            sensitive_features=sensitive_features,
-            control_features=control_features,
-            sample_params={
-                f"{metric} {name}": values for metric, own in params_of.items() for name, values in (own or {}).items()
-            },
-        )
         try:
             people = Sample(
                 {},
