@@ -24,6 +24,7 @@ from skfairtest.comparisons.contrasts import contrasts_of, kept_groups
 from skfairtest.comparisons.core import Exclusion
 from skfairtest.comparisons.engine import Compared, judge
 from skfairtest.comparisons.frames import comparisons_frame, excluded_frame
+from skfairtest.comparisons.measure import FEW_PEOPLE
 from skfairtest.comparisons.outcomes import numbers, own_outcome
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.comparisons.unknown import with_p_values
@@ -126,6 +127,8 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         Groups, sorted: labels, or tuples of labels.
     pos_label_ : object
         The label counted as positive; None where outcomes are numbers.
+    negative_labels_ : list
+        The other labels.
     n_samples_ : int
         People.
 
@@ -311,6 +314,10 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         pos_label, outcome = self._outcome(y_true, y_pred)
         self._test(sample, outcome, columns, settings)
         self.pos_label_, self.n_samples_ = pos_label, sample.n_samples
+        used = [column for column in (y_true, y_pred) if column is not None]
+        self.negative_labels_ = readers.other_labels(
+            readers.sort_levels({level for column in used for level in column.levels}), pos_label
+        )
         self._keep_parameters()
         return self
 
@@ -427,6 +434,7 @@ class AdjustedFairnessTest(Compared, ReportMixin):
             raise ParameterError(f"y is missing: of={name_of(self.of)} needs the true values; of='prediction' does not")
         classes = readers.classes_of(self.estimator) if self.estimator is not None else None
         used = [y_pred] if y_true is None or not self._needs_truth else [y_true, y_pred]
+        readers.check_classes(() if y_true is None else y_true.levels, classes, self.pos_label)
         if self.of == "score":
             pos_label = readers.resolve_pos_label(classes, self.pos_label) if classes else self.pos_label
             return pos_label, numbers(y_pred, "y_pred")
@@ -442,6 +450,8 @@ class AdjustedFairnessTest(Compared, ReportMixin):
             values = [numbers(column, column.name) for column in used]
             pos_label = None
         else:
+            if len(y_pred) >= FEW_PEOPLE:
+                readers.check_codings({column.name: column.levels for column in used})
             pos_label = readers.resolve_pos_label(levels, self.pos_label, classes)
             values = [np.array([float(level == pos_label) for level in column.levels])[column.codes] for column in used]
         if callable(self.of):

@@ -62,7 +62,7 @@ class ReportedAudit(Compared, ReportMixin):
         self.summary_ = summary_frame(record.parts)
         self.p_value_ = record.verdict.p_value
         self.rejected_ = self.concern_ = record.verdict.concern
-        self.pos_label_ = record.verdict.pos_label
+        self.pos_label_, self.negative_labels_ = record.verdict.pos_label, list(record.verdict.negative_labels)
         self.n_samples_ = record.verdict.n_samples
 
     @cached_property
@@ -262,6 +262,7 @@ def record_of(
             adjust=verdict.adjust,
             n_samples=n_samples,
             pos_label=results[0].measured.pos_label,
+            negative_labels=tuple(results[0].measured.negative_labels),
         ),
         parts=parts,
         leading=verdict.leading,

@@ -22,6 +22,7 @@ from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import Question, quantiles
 from skfairtest.inference.resampling import oriented
 from skfairtest.metrics import Metric
+from skfairtest.readers import other_labels
 from skfairtest.tables import CountTable, Sample
 
 #: Methods whose p-values count resamples.
@@ -340,6 +341,11 @@ class Measured:
     design: Any = None
     table: CountTable | None = None
     further: int = 0
+
+    @property
+    def negative_labels(self) -> list[Any]:
+        """The labels that count as negative, if there is a positive one."""
+        return other_labels([] if self.sample is None else self.sample.labels, self.pos_label)
 
     @property
     def undefined(self) -> list[Exclusion]:

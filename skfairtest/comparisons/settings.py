@@ -1,12 +1,11 @@
 """The parameters of a test, checked once: names of what is wrong, what was found, what to do."""
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from skfairtest._utils.checks import check_choice, check_running, is_number
+from skfairtest._utils.checks import check_choice, check_running, is_integer, is_number
 from skfairtest._utils.errors import ParameterError
 from skfairtest.inference.rates import Question
 
@@ -93,7 +92,7 @@ def check_settings(
     adaptive = isinstance(n_resamples, str) and n_resamples == "adaptive"
     if adaptive:
         n_resamples = MOST_ADAPTIVE
-    elif not isinstance(n_resamples, Integral) or isinstance(n_resamples, bool) or n_resamples < 1:
+    elif not is_integer(n_resamples) or n_resamples < 1:
         raise ParameterError(f"n_resamples must be an integer of at least 1, or 'adaptive'; found {n_resamples!r}")
     elif int(n_resamples) > MOST_RESAMPLES:
         raise ParameterError(f"n_resamples must be at most {MOST_RESAMPLES:,}; found {n_resamples:,}")

@@ -215,6 +215,8 @@ class FairnessTest(GroupsTest):
         Groups, sorted: labels, or tuples of labels.
     pos_label_ : object
         The label counted as positive; None where no metric asks.
+    negative_labels_ : list
+        The other labels.
     n_samples_ : int
         People who are in a group.
     n_unknown_ : int
@@ -343,7 +345,7 @@ class FairnessTest(GroupsTest):
         assert sample is not None
         measured, verdict = result.measured, result.verdict
         findings, leading = result.findings, result.leading
-        self.pos_label_ = measured.pos_label
+        self.pos_label_, self.negative_labels_ = measured.pos_label, measured.negative_labels
         self._set_verdict(result)
         if settings.question.alternative == "equivalence":
             self.equivalence_interval_ = equivalence_interval(leading, settings)

@@ -100,6 +100,8 @@ class LabelledFairnessTest(FairnessTest):
         Groups, sorted.
     pos_label_ : object
         The label counted as positive.
+    negative_labels_ : list
+        The other labels.
 
     See Also
     --------

@@ -37,7 +37,15 @@ from skfairtest.group import FairnessTest
 from skfairtest.inference.multiplicity import Extreme
 from skfairtest.metrics import BuiltIn, Rate, resolve_metrics
 from skfairtest.metrics.score_metric import parameters_of
-from skfairtest.readers import Column, check_labels, read_column, read_values, resolve_pos_label, sort_levels
+from skfairtest.readers import (
+    Column,
+    check_labels,
+    check_vocabularies,
+    read_column,
+    read_values,
+    resolve_pos_label,
+    sort_levels,
+)
 from skfairtest.readers.columns import MAX_GROUPS, WARN_GROUPS, check_level_count
 from skfairtest.tables import Sample
 from skfairtest.tables.rows import CELL_NAMES, Key, tally
@@ -427,6 +435,8 @@ class Cells:
             return
         read = {name: read_labels(values, name) for name, values in (("y_true", y_true), ("y_pred", y_pred))}
         labels = {name: column for name, column in read.items() if column is not None}
+        if any(metric.known is None or metric.known.reads >= set(LABELS) for metric in self.metrics):
+            check_vocabularies({name: column.levels for name, column in labels.items()})
         if labels:
             self.counted = count_people(people, labels)
         if any(not self._suffice(metric, labels) for metric in self.metrics):

@@ -22,7 +22,15 @@ from skfairtest.comparisons.people import GroupsTest, Inputs
 from skfairtest.comparisons.settings import MOST_RESAMPLES, Settings, check_settings
 from skfairtest.inference.sums import MeanSums
 from skfairtest.metrics import Metric, Rate, resolve_metrics
-from skfairtest.readers import Column, check_names_of_columns, classes_of, in_intervals, named_columns, read_columns
+from skfairtest.readers import (
+    Column,
+    check_names_of_columns,
+    classes_of,
+    in_intervals,
+    named_columns,
+    other_labels,
+    read_columns,
+)
 from skfairtest.report.cells import records
 from skfairtest.report.document import Block
 from skfairtest.report.sentences import Setup, metric_title
@@ -120,6 +128,8 @@ class SubgroupScan(GroupsTest):
         What reports say, an audit's as well.
     pos_label_ : object
         The label counted as positive; None where no metric asks.
+    negative_labels_ : list
+        The other labels.
     n_samples_ : int
         People.
 
@@ -385,6 +395,7 @@ class SubgroupScan(GroupsTest):
         self.remaining_p_value_ = p_of(remaining)
         self.n_searched_, self.n_tested_, self.edges_ = len(everyone) * len(measures), n_tested, edges
         self.pos_label_, self.n_samples_ = positive, sample.n_samples
+        self.negative_labels_ = other_labels(sample.labels, positive)
         self.record_ = self._recorded()
         self._keep_parameters()
         self._warn_of_means(tested, chosen)

@@ -102,6 +102,8 @@ class UncertainGroupsTest(FairnessTest):
         The names of the columns, sorted.
     pos_label_ : object
         The label counted as positive.
+    negative_labels_ : list
+        The other labels.
 
     See Also
     --------
