@@ -217,7 +217,8 @@ def _verdict(record: AuditRecord, breaking: BreakingPoint | str) -> Iterator[Blo
     verdict = record.verdict
     headline, *others = first_sentences(record)
     # Behind the counts: a label that is a number does not stand before one.
-    others[:1] = [" ".join([*others[:1], *positive_label(verdict.pos_label, record.setup.positive_means)])]
+    labels = positive_label(verdict.pos_label, record.setup.positive_means, verdict.negative_labels)
+    others[:1] = [" ".join([*others[:1], *labels])]
     yield Paragraph(headline, "concern" if verdict.concern else "fine")
     yield from map(Paragraph, filter(None, others))
     yield from map(Paragraph, verdict_lines(breaking))

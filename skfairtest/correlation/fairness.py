@@ -343,6 +343,8 @@ class CorrelationFairnessTest(Compared, ReportMixin):
             return own_outcome(self.of, *labels)
         binary = len(classes) == 2
         labelled = binary and not hasattr(self.estimator, "predict_proba")
+        if y_true is not None and len(y_true.levels) == len(y_pred.levels) == 2:
+            readers.check_codings({"y_true": y_true.levels, "y_pred": y_pred.levels})
         predicted = measure.zero_one(y_pred, classes, pos_label) if labelled else numbers(y_pred, "y_pred")
         if y_true is None:
             return predicted

@@ -9,7 +9,6 @@ divided by its own standard error (DiCiccio et al. 2020, sections 2 and 3).
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -379,9 +378,7 @@ def only(moments: Moments, strata: slice) -> Moments:
 def draw_permutations(strata: Sequence[Stratum], size: int, seed: np.random.SeedSequence) -> Moments:
     """Return moments (size, S) of permuted labels, all from one seed."""
     rng = np.random.default_rng(seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what a metric has to say of resamples, it has said of the data
-        return columns([stratum.permuted(size, rng) for stratum in strata])
+    return columns([stratum.permuted(size, rng) for stratum in strata])
 
 
 def draw_statistics(
@@ -463,9 +460,7 @@ def draw_bootstrap(
 ) -> list[Moments]:
     """Return moments (size, S) of each pair of sides, all from one seed."""
     rng = np.random.default_rng(seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = [stratum.bootstrapped(pairs, size, rng) for stratum in strata]
+    found = [stratum.bootstrapped(pairs, size, rng) for stratum in strata]
     return [columns(of_pair) for of_pair in zip(*found, strict=True)]
 
 
