@@ -16,7 +16,6 @@ if TYPE_CHECKING:  # "as": names that are handed on
     from skfairtest.displays.group_metric import CalibrationDisplay as CalibrationDisplay
     from skfairtest.displays.group_metric import GroupMetricDisplay as GroupMetricDisplay
     from skfairtest.displays.individual import LossRatioDisplay as LossRatioDisplay
-    from skfairtest.displays.individual import StoppingTimeDisplay as StoppingTimeDisplay
     from skfairtest.displays.monitor import MonitorDisplay as MonitorDisplay
     from skfairtest.displays.power import PowerDisplay as PowerDisplay
     from skfairtest.displays.sensitivity import SensitivityDisplay as SensitivityDisplay
@@ -65,7 +64,7 @@ _HOMES = {
         "correlation.fairness": "CorrelationFairnessTest",
         "displays.disparity": "DisparityDisplay NullDistributionDisplay",
         "displays.group_metric": "CalibrationDisplay GroupMetricDisplay",
-        "displays.individual": "LossRatioDisplay StoppingTimeDisplay",
+        "displays.individual": "LossRatioDisplay",
         "displays.monitor": "MonitorDisplay",
         "displays.power": "PowerDisplay",
         "displays.sensitivity": "SensitivityDisplay",

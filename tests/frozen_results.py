@@ -1395,7 +1395,6 @@ def add_displays():
     add("PowerDisplay ratio", drawn_power, disparity="ratio", shares=(0.2, 0.8), base_rates=0.5)
     add("PowerDisplay of a test", drawn_power_of_test)
     add("LossRatioDisplay", drawn_individual, sf.LossRatioDisplay)
-    add("StoppingTimeDisplay", drawn_individual, sf.StoppingTimeDisplay)
 
 
 #: Cases that iterate to a limit of their own, which other versions reach in other steps.

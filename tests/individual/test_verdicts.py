@@ -19,7 +19,6 @@ from skfairtest import (
     LossRatioDisplay,
     Projection,
     SensitiveSubspace,
-    StoppingTimeDisplay,
 )
 from skfairtest.cli.app import run
 
@@ -65,7 +64,7 @@ def test_no_trace_is_said_everywhere(untested, tmp_path):
     assert found["traces"][0]["feature"] == "coin"
 
 
-@pytest.mark.parametrize("display", [StoppingTimeDisplay, LossRatioDisplay])
+@pytest.mark.parametrize("display", [LossRatioDisplay])
 def test_nothing_is_drawn_of_what_was_not_tested(display, untested):
     with pytest.raises(ValueError, match=r"test has nothing to draw. Individual fairness was not tested: X holds no"):
         display.from_test(untested)
