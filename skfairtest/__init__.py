@@ -22,7 +22,6 @@ if TYPE_CHECKING:  # "as": names that are handed on
     from skfairtest.displays.threshold import ThresholdDisplay as ThresholdDisplay
     from skfairtest.group import FairnessTest as FairnessTest
     from skfairtest.group.inequality import inequality_decomposition as inequality_decomposition
-    from skfairtest.individual import ComparablePairs as ComparablePairs
     from skfairtest.individual import IndividualFairnessTest as IndividualFairnessTest
     from skfairtest.individual import Mahalanobis as Mahalanobis
     from skfairtest.individual import Projection as Projection
@@ -71,7 +70,7 @@ _HOMES = {
         "displays.threshold": "ThresholdDisplay",
         "group": "FairnessTest",
         "group.inequality": "inequality_decomposition",
-        "individual": "ComparablePairs IndividualFairnessTest Mahalanobis Projection SensitiveSubspace",
+        "individual": "IndividualFairnessTest Mahalanobis Projection SensitiveSubspace",
         "labelled.fairness": "LabelledFairnessTest",
         "labelled.plan": "label_plan",
         "metrics": "Rate ScoreMetric",

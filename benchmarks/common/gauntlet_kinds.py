@@ -191,7 +191,7 @@ NO_TESTS = {
         "PowerDisplay", "label_plan", "minimum_detectable_disparity", "power", "required_sample_size",
     ), _PLANNED),
     **dict.fromkeys((
-        "ComparablePairs", "Mahalanobis", "Projection", "SensitiveSubspace", "Rate", "ScoreMetric",
+        "Mahalanobis", "Projection", "SensitiveSubspace", "Rate", "ScoreMetric",
     ), _METRIC),
     **dict.fromkeys(("CountTable", "SensitiveStratifiedKFold"), _INPUT),
     **dict.fromkeys(("FairnessRejectedError", "FairnessRejectedWarning"), "says what an audited model found"),

@@ -57,7 +57,7 @@ class IndividualFairnessTest(ReportMixin):
         A classifier or a regressor; the test never fits it. It must not have been trained on the people tested.
     fair_metric : {"sensitive_subspace"} or transformer, default="sensitive_subspace"
         Who is similar: d(x, x') is the Euclidean distance of x and x' after ``transform``. `SensitiveSubspace`,
-        `Projection`, `Mahalanobis`, `ComparablePairs`, or any affine transformer. A fitted transformer is used as it
+        `Projection`, `Mahalanobis`, or any affine transformer. A fitted transformer is used as it
         is.
     statistic : {"auto", "loss_ratio", "error_rate_ratio", "ratio_of_means", "log_ratio"}, default="auto"
         "loss_ratio": the mean of the ratios (the paper's equation 3.4). "error_rate_ratio": the ratio of error rates

@@ -29,8 +29,8 @@ AXES = {
 }
 #: What follows from the absence of a trace.
 NO_TRACE = (
-    "This is neither a pass nor a failure: a metric that is known (Projection, Mahalanobis), or one that is learned "
-    "from people's judgements (ComparablePairs), can be tested on the same people.",
+    "This is neither a pass nor a failure: a metric that is known (Projection, Mahalanobis) can be tested on the same "
+    "people.",
 )
 #: Changes that are listed.
 _MOST_CHANGES = 8
