@@ -3,7 +3,6 @@
 fairlearn's mitigators as models with probabilities.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -230,7 +229,7 @@ class Plan:
         return max(len(one.free_directions) for one in self.matrices)
 
 
-def planned(test: Any, X: Any, y: Any, sensitive_features: Any, like: Sequence[Any] = ()) -> Plan:
+def planned(test: Any, X: Any, y: Any, sensitive_features: Any) -> Plan:
     """Read everything, and decide how people are moved.
 
     Parameters
@@ -239,8 +238,6 @@ def planned(test: Any, X: Any, y: Any, sensitive_features: Any, like: Sequence[A
         Its parameters.
     X, y, sensitive_features : object
         As the caller passed them.
-    like : sequence of fitted estimators
-        Other models of the same people: what is a category for one of them is one here.
 
     Raises
     ------
@@ -253,8 +250,7 @@ def planned(test: Any, X: Any, y: Any, sensitive_features: Any, like: Sequence[A
     metric = resolve(test.fair_metric)
     estimator = checked_model(test.estimator)
     kind = kind_of(estimator, test.loss)
-    readers = [estimator, *map(stand_in, like)]
-    people = people_of(X, y, sensitive_features, numbers=kind == "regressor", estimators=readers)
+    people = people_of(X, y, sensitive_features, numbers=kind == "regressor", estimator=estimator)
     features, y_true = people.features, people.y_true
     loss, truth, classes = read_truth(estimator, test.loss, test.statistic, kind, y_true)
     derived = parameters.derived_of(test.derived, features)

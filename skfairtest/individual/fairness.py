@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, ClassVar
 
@@ -17,7 +16,7 @@ from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._audited import Audited
-from skfairtest.individual._compare import GROUPS, compare, n_moved_for_direction, variance_of_direction
+from skfairtest.individual._learning import GROUPS, n_moved_for_direction, variance_of_direction
 from skfairtest.individual._levels import changed_alone
 from skfairtest.individual._parameters import OF_MEANS
 from skfairtest.individual._people import UNUSUAL, functions_of_others, outside_ranges
@@ -320,72 +319,11 @@ class IndividualFairnessTest(ReportMixin):
         """
         return self._run(self._planned(X, y, sensitive_features))
 
-    def compare(self, models: Mapping[Any, Any], X: Any, y: Any, *, sensitive_features: Any = None) -> pd.DataFrame:
-        """Test several models on the same people in the same way, and compare each with the first.
-
-        A search does not find the same unfair examples as a flow. So if one of the models needs a search, all models
-        are searched; if one has no exact derivatives, central differences are used for all. If `statistic` is "auto"
-        and the choice is not the same for all models, it is the ratio of mean losses. A column that the encoder of one
-        model treats as a category is a category for all, so that all models have the same fair metric and the same
-        possible people.
-
-        Null hypothesis of a difference: in the population, the statistics of the two models are equal. Both models
-        predict for the same people, so the standard error is that of the paired differences between each person's
-        contributions (a paired z test, by the delta method for ratios of means).
-
-        Parameters
-        ----------
-        models : mapping of name to fitted estimator
-            At least two models with the same loss. The `estimator` of this test is ignored.
-        X : array-like of shape (n_samples, n_features)
-            As of `fit`.
-        y : array-like of shape (n_samples,)
-            As of `fit`.
-        sensitive_features : array-like, frame or mapping, optional
-            As of `fit`.
-
-        Returns
-        -------
-        DataFrame
-            One row per model, in their order: ``model``, ``statistic`` (which), ``gradient`` (how unfair examples were
-            found), ``value``, ``standard_error``, ``lower_bound``, ``p_value``, ``concern`` and ``verdict`` as of
-            `fit` (with "no_trace" nothing was tested, and all numbers are NaN); and
-            ``difference``, its value minus the first model's, ``difference_standard_error``, ``difference_ci_low``,
-            ``difference_ci_high`` (two-sided, for each difference alone) and ``difference_p_value`` (two-sided,
-            adjusted by Holm's method if there are more than two models); NaN for the first.
-
-        Raises
-        ------
-        ValueError
-            As of `fit`; or if there are fewer than two models, or they have different losses.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sklearn.ensemble import HistGradientBoostingClassifier
-        >>> from sklearn.linear_model import LogisticRegression
-        >>> from skfairtest import IndividualFairnessTest
-        >>> rng = np.random.default_rng(0)
-        >>> sex = rng.integers(0, 2, 600)
-        >>> X = np.column_stack([rng.normal(size=600), sex + rng.normal(size=600)])
-        >>> y = (X[:, 0] + X[:, 1] + rng.normal(size=600) > 0.5).astype(int)
-        >>> models = {
-        ...     "linear": LogisticRegression().fit(X[:300], y[:300]),
-        ...     "boosted": HistGradientBoostingClassifier(max_iter=20).fit(X[:300], y[:300]),
-        ... }
-        >>> found = IndividualFairnessTest().compare(
-        ...     models, X[300:], y[300:], sensitive_features=sex[300:]
-        ... )
-        >>> found["gradient"].tolist()
-        ['search', 'search']
-        """
-        return compare(self, models, X, y, sensitive_features)
-
-    def _planned(self, X: Any, y: Any, sensitive_features: Any, like: Sequence[Any] = ()) -> Plan:
-        """Read everything and decide how people are moved, their columns read as for these models as well."""
+    def _planned(self, X: Any, y: Any, sensitive_features: Any) -> Plan:
+        """Read everything and decide how people are moved."""
         X, y, given = given_to_fit(X, y, {"sensitive_features": sensitive_features})
         try:
-            return planned(self, X, y, given["sensitive_features"], like)
+            return planned(self, X, y, given["sensitive_features"])
         except NoGroupsError as error:
             raise self._without_groups(str(error), "sex") from error
 

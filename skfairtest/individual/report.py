@@ -234,8 +234,6 @@ def _how(test: Any) -> list[str]:
             f"{pluralize(report['n_people_outside'], 'unfair example')} went beyond where anybody is, in "
             f"{pluralize(report['n_features_outside'], 'feature')}: feature_ranges='observed' holds them back"
         )
-    if report["solver"] == "search":
-        lines.append("compared with another model only where that is searched as well, as by compare()")
     if report["n_unstable_steps"]:
         lines.append(f"{pluralize(report['n_unstable_steps'], 'unstable step')}: step_size is too long")
     return lines

@@ -26,12 +26,6 @@ def test_the_quick_benchmark_runs_as_a_command_and_reports_every_part(quick):
 
 
 @pytest.mark.slow
-def test_the_quick_comparison_of_equal_models_reports_every_cell(quick):
-    lines = quick("individual_compared", "individual_compared.json")
-    assert sum(" 100 people " in line for line in lines) == 12
-
-
-@pytest.mark.slow
 def test_the_quick_verdicts_with_and_without_a_trace_report_every_cell(quick):
     lines = quick("individual_evidence", "individual_evidence.json")
     evidence = individual_evidence

@@ -83,13 +83,6 @@ def test_an_audit_and_its_record_say_that_nothing_was_tested(coin, tmp_path):
     assert run(["report", str(path)]) == 4
 
 
-def test_models_that_are_compared_are_not_tested_either(coin):
-    model, X, y, tossed, name = coin
-    found = IndividualFairnessTest().compare({"a": model, "b": model}, X, y, sensitive_features={name: tossed})
-    assert found["verdict"].tolist() == ["no_trace", "no_trace"]
-    assert found[["value", "p_value", "difference_p_value"]].isna().all(axis=None)
-
-
 def test_without_evidence_noise_is_a_direction_as_published(coin):
     model, X, y, tossed, name = coin
     groups = {name: tossed}

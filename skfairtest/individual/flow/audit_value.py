@@ -267,68 +267,6 @@ def attained_level(statistic: str, before: ArrayLike, after: ArrayLike, confiden
     return float(np.clip(alpha - density * (2 * z * z + 1) * skewness / (6 * np.sqrt(len(values))), 0.0, 1.0))
 
 
-@dataclass(frozen=True)
-class Difference:
-    """The difference of two audit values of the same people.
-
-    Parameters
-    ----------
-    estimate, standard_error : float
-        S - S', and its standard error.
-    interval : tuple of float
-        Two-sided confidence interval.
-    p_value : float
-        Two-sided, of the null hypothesis that the audit values are equal.
-    """
-
-    estimate: float
-    standard_error: float
-    interval: tuple[float, float]
-    p_value: float
-
-
-def difference(statistic: str, one: ArrayLike, other: ArrayLike, *, confidence_level: float) -> Difference:
-    """Estimate the difference of the audit values of two models, and test that it is zero.
-
-    Each person's first-order contributions to the two values are subtracted: a paired z test, with the delta method for
-    ratios of means and for geometric means. If all people contribute the same, there is no standard error, and p is
-    that of the sign test, 2^(1 - n).
-
-    Parameters
-    ----------
-    statistic : str
-        As of `audit_value`, which has found both values to be defined.
-    one, other : array-like, shape (2, n)
-        Losses of the same people, before and after, by either model.
-    confidence_level : float
-        Of the interval.
-
-    Examples
-    --------
-    >>> found = difference(
-    ...     "loss_ratio", [[1, 1, 2], [3, 2, 4]], [[1, 2, 2], [1, 2, 3]], confidence_level=0.95
-    ... )
-    >>> print(round(found.estimate, 4), round(found.standard_error, 4), round(found.p_value, 6))
-    1.1667 0.36 0.001194
-    """
-    pairs = [np.asarray(pair, dtype=float) for pair in (one, other)]
-    values = [
-        audit_value(statistic, *pair, tolerance=1.0, confidence_level=confidence_level).estimate for pair in pairs
-    ]
-    n, estimate = pairs[0].shape[1], values[0] - values[1]
-    parts = [_each(statistic, *pair) for pair in pairs]
-    if statistic == "log_ratio":
-        parts = [value * part for value, part in zip(values, parts, strict=True)]
-    sd = _moments(parts[0] - parts[1])[1]
-    if sd <= _ZERO * max(map(abs, values)):
-        same = abs(estimate) <= _ZERO * max(map(abs, values))
-        return Difference(estimate, 0.0, (estimate, estimate), 1.0 if same else 2.0 ** (1 - n))
-    error = float(sd / np.sqrt(n))
-    reach = float(-ndtri((1 - confidence_level) / 2)) * error
-    p = float(2 * ndtr(-abs(estimate) / error))
-    return Difference(estimate, error, (estimate - reach, estimate + reach), p)
-
-
 def _each(statistic: str, before: Floats, after: Floats) -> Floats:
     """Return each person's first-order contribution to a statistic (for logs, to its logarithm), up to a constant."""
     if statistic == "ratio_of_means":
