@@ -934,7 +934,7 @@ def learned(metric, **given):
 
 def add_individuals():
     add("individual", treated)
-    for statistic in ("error_rate_ratio", "ratio_of_means", "log_ratio"):
+    for statistic in ("error_rate_ratio", "ratio_of_means"):
         add(f"individual {statistic}", treated, statistic=statistic)
     for solver in ("RK45", "RK23", "LSODA"):
         add(f"individual {solver}", treated, solver=solver, n=20)

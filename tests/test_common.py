@@ -1526,5 +1526,5 @@ def test_company_changes_nothing_about_a_person(case):
     everybody = INDIVIDUALS.ask(case, case.data, **fixed).loss_ratios_
     for pair in ([0, 1], [20, 7], [29, 13]):
         with pytest.warns(UserWarning, match="X has 2 people"):
-            test = INDIVIDUALS.ask(case, case.data.iloc[pair], statistic="log_ratio", **fixed)
+            test = INDIVIDUALS.ask(case, case.data.iloc[pair], statistic="ratio_of_means", **fixed)
         np.testing.assert_allclose(test.loss_ratios_, everybody[pair], rtol=max(case.tolerance, 1e-12))

@@ -6,7 +6,6 @@ function from the caller, central differences of the outputs, or, where small st
 derivatives. Every function here works on units of the audit, `features` times one over `scale`.
 """
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -31,8 +30,6 @@ from skfairtest.readers.predictions import parameters_of
 
 #: People of whom it is asked whether small steps change what the model says.
 PROBED = 200
-#: Answers that are timed together.
-TIMED = 1000
 #: What a model of each kind is asked for.
 RESPONSES = {
     "classifier": ("predict_proba",),
@@ -76,8 +73,6 @@ class Audited:
         The caller's gradient.
     step : float
         Width of differences, at features of size 1.
-    cost : tuple of float
-        Seconds that a call of the model takes, and per person; 0 where the model itself is not called.
     derived : mapping of int to callable
         Columns that are functions of the others: of a table as the model takes it.
     """
@@ -94,7 +89,6 @@ class Audited:
     parts: Split | None = None
     own: Callable[[Any, Any], Any] | None = None
     step: float = 0.0
-    cost: tuple[float, float] = (0.0, 0.0)
     derived: Mapping[int, Callable[[Any], Any]] = field(default_factory=dict)
 
     def outputs(self, z: Floats, truth: Truth) -> Floats:
@@ -363,7 +357,7 @@ def _with_gradient(model: Audited, gradient: Any, features: Features, truth: Tru
         model = replace(model, parts=split(front, response, features))
     # The step that balances rounding and curvature, for numbers of the model's precision.
     precision = np.finfo(responses.dtype if responses.dtype.kind == "f" else float).eps
-    model = replace(model, step=float(np.cbrt(precision)), cost=_seconds(model, features, truth.groups))
+    model = replace(model, step=float(np.cbrt(precision)))
     if gradient != "auto":
         return replace(model, way=gradient, why=f"gradient={gradient!r} was asked for")
     places = ranks(features.values, np.unique(truth.labels, return_inverse=True)[1].astype(float))
@@ -376,20 +370,6 @@ def _with_gradient(model: Audited, gradient: Any, features: Features, truth: Tru
         "candidates are tried in the directions that the fair metric leaves free"
     )
     return replace(model, way="search", why=why)
-
-
-def _seconds(model: Audited, features: Features, groups: NDArray[Any] | None) -> tuple[float, float]:
-    """Measure how long a call of the model takes, and how much longer for each person more."""
-
-    def taken(n: int) -> float:
-        rows = np.arange(n) % len(features)
-        begin = time.perf_counter()
-        model.asked(features.values[rows], None if groups is None else groups[rows])
-        return time.perf_counter() - begin
-
-    taken(1)  # the first call may have more to do
-    call, many = (sorted(taken(n) for _ in range(3))[1] for n in (1, TIMED))
-    return call, max(many - call, 0.0) / TIMED
 
 
 def _check_deterministic(model: Audited, features: Features, groups: NDArray[Any] | None) -> NDArray[Any]:

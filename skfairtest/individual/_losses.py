@@ -278,7 +278,7 @@ def read_truth(
     if statistic == "error_rate_ratio" and (kind or found.kind) == "regressor":
         raise ParameterError(
             f"statistic='error_rate_ratio' counts wrong labels, and estimator={name}() predicts numbers: use "
-            "'loss_ratio', 'ratio_of_means' or 'log_ratio'"
+            "'loss_ratio' or 'ratio_of_means'"
         )
     labels = y_true.values
     if found.own:

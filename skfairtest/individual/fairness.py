@@ -16,13 +16,13 @@ from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._audited import Audited
-from skfairtest.individual._learning import GROUPS, n_moved_for_direction, variance_of_direction
+from skfairtest.individual._learning import GROUPS, variance_of_direction
 from skfairtest.individual._levels import changed_alone
 from skfairtest.individual._parameters import OF_MEANS
 from skfairtest.individual._people import UNUSUAL, functions_of_others, outside_ranges
 from skfairtest.individual._plan import Plan, moved_by, nobody_moved, planned
 from skfairtest.individual._statistics import NOTHING, SequentialStatistic, doubts_about
-from skfairtest.individual._unfair import Moved, Starts, changed_features, changes, foreseen, warn_of_cost
+from skfairtest.individual._unfair import Moved, Starts, changed_features, changes
 from skfairtest.individual.flow.audit_value import AuditValue, ratios
 from skfairtest.individual.report import IndividualSetup, individual_document, individual_sentences
 from skfairtest.individual.sensitive_subspace import NoGroupsError
@@ -58,10 +58,10 @@ class IndividualFairnessTest(ReportMixin):
         Who is similar: d(x, x') is the Euclidean distance of x and x' after ``transform``. `SensitiveSubspace`,
         `Projection`, `Mahalanobis`, or any affine transformer. A fitted transformer is used as it
         is.
-    statistic : {"auto", "loss_ratio", "error_rate_ratio", "ratio_of_means", "log_ratio"}, default="auto"
+    statistic : {"auto", "loss_ratio", "error_rate_ratio", "ratio_of_means"}, default="auto"
         "loss_ratio": the mean of the ratios (the paper's equation 3.4). "error_rate_ratio": the ratio of error rates
-        (its section 3.2). "ratio_of_means" and "log_ratio": the ratio of mean losses and the geometric mean of the
-        ratios, which a few people with tiny losses cannot dominate. "auto": the mean of ratios if its expectation is
+        (its section 3.2). "ratio_of_means": the ratio of mean losses, which a few people with tiny losses cannot
+        dominate. "auto": the mean of ratios if its expectation is
         finite and nobody's initial loss is close to zero, otherwise the ratio of mean losses;
         ``solver_report_["statistic_because"]`` gives the reason.
     tolerance : float, default=1.25
@@ -331,10 +331,6 @@ class IndividualFairnessTest(ReportMixin):
         """Move everybody, and set what was found."""
         model, flow, starts, ranges = plan.model, plan.flow, plan.starts, plan.ranges
         features, statistic = plan.people.features, plan.statistic
-        if plan.learned:
-            n_moved = len(features) + n_moved_for_direction(plan)
-            seconds = foreseen(model, flow, plan.n_directions, n_moved)
-            warn_of_cost(seconds, flow, plan.n_directions, len(features), self.n_jobs)
         moved = moved_by(self, plan) if plan.learned else nobody_moved(model, flow, starts)
         self._statistic = SequentialStatistic(
             statistic,

@@ -18,14 +18,12 @@ STATISTICS = {
     "loss_ratio": "the loss at people's unfair examples is on average {} times the loss at the people",
     "error_rate_ratio": "the error rate at people's unfair examples is {} times the error rate at the people",
     "ratio_of_means": "the mean loss at people's unfair examples is {} times the mean loss at the people",
-    "log_ratio": "the loss at people's unfair examples is {} times the loss at the people, in the geometric mean",
 }
 #: What each is called on an axis.
 AXES = {
     "loss_ratio": "mean of loss ratios",
     "error_rate_ratio": "ratio of error rates",
     "ratio_of_means": "ratio of mean losses",
-    "log_ratio": "geometric mean of loss ratios",
 }
 #: What follows from the absence of a trace.
 NO_TRACE = (
