@@ -87,10 +87,9 @@ class IndividualFairnessTest(ReportMixin):
         derivatives, for models that are constant almost everywhere, such as forests. "auto" is the first of these that
         is possible. A function ``gradient(X, y)`` returns the derivative of each person's loss, in the shape of X.
     loss : {"auto", "log_loss", "zero_one_loss", "squared_error", "absolute_error"}, tuple or callable, default="auto"
-        Log loss for classifiers, the expected zero-one loss (the probability of the wrong label) for
-        ``ThresholdOptimizer``, with probabilities no closer to 0 and 1 than 2.2e-16, as in scikit-learn; squared error
-        for regressors. Errors are in standard deviations of `y` among the people tested, so that a step means the same
-        whatever the unit of `y`; ``("squared_error", unit)`` sets a unit that does not depend on these people. Or
+        Log loss for classifiers, with probabilities no closer to 0 and 1 than 2.2e-16, as in scikit-learn; squared
+        error for regressors. Errors are in standard deviations of `y` among the people tested, so that a step means the
+        same whatever the unit of `y`; ``("squared_error", unit)`` sets a unit that does not depend on these people. Or
         ``loss(y_true, y_pred)``, one number of at least 0 per person; y_pred is ``predict_proba``,
         ``decision_function`` or ``predict``, the first that the model has.
     cross_fit : bool or int, default=True
