@@ -35,7 +35,7 @@ SEED = 20261122
 ALPHA = 0.05
 RESULTS = Path(__file__).parent / "results" / "individual.json"
 
-STATISTICS = ("loss_ratio", "ratio_of_means", "log_ratio", "error_rate_ratio")
+STATISTICS = ("loss_ratio", "ratio_of_means", "error_rate_ratio")
 PEOPLE = (50, 100, 400, 1600)
 
 #: Labels nearly as the models say; and models that are wrong about many, of whom nearly all are harmed alike.
@@ -256,7 +256,6 @@ def dropped(n, sequence):
         "mean_of_the_rest": round(float(ratios[finite].mean()), 4),
         "loss_ratio": float(f"{judged('loss_ratio', losses, None, 1.0).estimate:.4g}"),
         "ratio_of_means": round(judged("ratio_of_means", losses, None, 1.0).estimate, 4),
-        "log_ratio": float(f"{judged('log_ratio', losses, None, 1.0).estimate:.5g}"),
     }  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from skfairtest import IndividualFairnessTest, LossRatioDisplay, Projection, SensitiveSubspace, StoppingTimeDisplay
+from skfairtest import IndividualFairnessTest, LossRatioDisplay, Projection, SensitiveSubspace
 
 rng = np.random.default_rng(1)
 n = 400
@@ -110,5 +110,9 @@ print(tests["logistic"].most_unfair(3).round(2).to_string(index=False))
 # beforehand, but not for one that is chosen because it is significant.
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
 for name in ("logistic", "projected"):
-    StoppingTimeDisplay.from_test(tests[name], name=name, ax=left)
+    path = tests[name].path_
+    left.plot(path["n_steps"], path["lower_bound"], label=name)
+left.axhline(1.25, color="grey", linestyle="--", label="tolerance 1.25")
+left.set(xlabel="steps", ylabel="lower bound of the ratio of mean losses", xscale="log", yscale="log")
+left.legend()
 LossRatioDisplay.from_test(tests["logistic"], name="people", ax=right)

@@ -16,14 +16,12 @@ if TYPE_CHECKING:  # "as": names that are handed on
     from skfairtest.displays.group_metric import CalibrationDisplay as CalibrationDisplay
     from skfairtest.displays.group_metric import GroupMetricDisplay as GroupMetricDisplay
     from skfairtest.displays.individual import LossRatioDisplay as LossRatioDisplay
-    from skfairtest.displays.individual import StoppingTimeDisplay as StoppingTimeDisplay
     from skfairtest.displays.monitor import MonitorDisplay as MonitorDisplay
     from skfairtest.displays.power import PowerDisplay as PowerDisplay
     from skfairtest.displays.sensitivity import SensitivityDisplay as SensitivityDisplay
     from skfairtest.displays.threshold import ThresholdDisplay as ThresholdDisplay
     from skfairtest.group import FairnessTest as FairnessTest
     from skfairtest.group.inequality import inequality_decomposition as inequality_decomposition
-    from skfairtest.individual import ComparablePairs as ComparablePairs
     from skfairtest.individual import IndividualFairnessTest as IndividualFairnessTest
     from skfairtest.individual import Mahalanobis as Mahalanobis
     from skfairtest.individual import Projection as Projection
@@ -65,14 +63,14 @@ _HOMES = {
         "correlation.fairness": "CorrelationFairnessTest",
         "displays.disparity": "DisparityDisplay NullDistributionDisplay",
         "displays.group_metric": "CalibrationDisplay GroupMetricDisplay",
-        "displays.individual": "LossRatioDisplay StoppingTimeDisplay",
+        "displays.individual": "LossRatioDisplay",
         "displays.monitor": "MonitorDisplay",
         "displays.power": "PowerDisplay",
         "displays.sensitivity": "SensitivityDisplay",
         "displays.threshold": "ThresholdDisplay",
         "group": "FairnessTest",
         "group.inequality": "inequality_decomposition",
-        "individual": "ComparablePairs IndividualFairnessTest Mahalanobis Projection SensitiveSubspace",
+        "individual": "IndividualFairnessTest Mahalanobis Projection SensitiveSubspace",
         "labelled.fairness": "LabelledFairnessTest",
         "labelled.plan": "label_plan",
         "metrics": "Rate ScoreMetric",

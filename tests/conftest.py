@@ -39,7 +39,6 @@ except ImportError:  # joblib 1.6 depends on it instead
 LONG = ("adjusted", "calibration", "scale", "subgroups", "two_models", "unknown_groups")
 LONG_PAGES = (
     *("doc/individual.md", "doc/reports.md", "doc/scikit_learn.md", *(f"doc/guide/{name}.md" for name in LONG)),
-    "skfairtest/individual/fairness.py::skfairtest.individual.fairness.IndividualFairnessTest.compare",
 )
 #: Whether tests ran here before.
 COMPILED = any((Path(__file__).parent / "__pycache__").glob("test_*-pytest-*.pyc"))

@@ -932,17 +932,9 @@ def learned(metric, **given):
     return {"attributes": attributes(fitted), "moved": plain(fitted.transform(X[:5]))}, {}
 
 
-def compared(metric):
-    X, who = features(60)
-    pairs = [[i, (7 * i + 1) % 60] for i in range(60) if i != (7 * i + 1) % 60]
-    comparable = [bool(who["y_true"][i] == who["y_true"][j]) for i, j in pairs]
-    fitted = metric.fit(X, pairs=pairs, comparable=comparable)
-    return {"attributes": attributes(fitted), "moved": plain(fitted.transform(X[:5]))}, {}
-
-
 def add_individuals():
     add("individual", treated)
-    for statistic in ("error_rate_ratio", "ratio_of_means", "log_ratio"):
+    for statistic in ("error_rate_ratio", "ratio_of_means"):
         add(f"individual {statistic}", treated, statistic=statistic)
     for solver in ("RK45", "RK23", "LSODA"):
         add(f"individual {solver}", treated, solver=solver, n=20)
@@ -977,8 +969,6 @@ def add_individuals():
     add("metric mahalanobis", learned, sf.Mahalanobis([[2.0, 0.3, 0], [0.3, 1.0, 0], [0, 0, 1.0]]))
     add("metric subspace", learned, sf.SensitiveSubspace(), sensitive_features="sex")
     add("metric subspace number", learned, sf.SensitiveSubspace(), sensitive_features="age")
-    add("metric pairs", compared, sf.ComparablePairs())
-    add("metric pairs rank", compared, sf.ComparablePairs(ridge=0.1, rank=1))
 
 
 def audited(
@@ -1395,11 +1385,10 @@ def add_displays():
     add("PowerDisplay ratio", drawn_power, disparity="ratio", shares=(0.2, 0.8), base_rates=0.5)
     add("PowerDisplay of a test", drawn_power_of_test)
     add("LossRatioDisplay", drawn_individual, sf.LossRatioDisplay)
-    add("StoppingTimeDisplay", drawn_individual, sf.StoppingTimeDisplay)
 
 
 #: Cases that iterate to a limit of their own, which other versions reach in other steps.
-ITERATIVE = {"individual LSODA", "individual finite_differences", "metric pairs rank"}
+ITERATIVE = {"individual LSODA", "individual finite_differences"}
 CASES = {}
 for add_cases in (
     add_metrics,

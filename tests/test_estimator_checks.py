@@ -19,7 +19,6 @@ from skfairtest import (
     AdjustedFairnessTest,
     AuditedClassifier,
     AuditedRegressor,
-    ComparablePairs,
     CorrelationFairnessTest,
     FairnessAudit,
     FairnessTest,
@@ -185,15 +184,6 @@ class SensitiveSubspaceWithGroups(SensitiveSubspace):
         return super().fit(X, sensitive_features=every_second(X))
 
 
-class ComparablePairsWithJudgements(ComparablePairs):
-    """Supplies who was compared with whom, and found comparable."""
-
-    def fit(self, X, y=None):
-        """Fit to judgements that the first of all is comparable with every second person who is not the same."""
-        others = np.arange(1, max(shape(X)[0], 3))
-        return super().fit(X, pairs=np.column_stack([0 * others, others]), comparable=others % 2)
-
-
 class ProjectionOfFirstFeature(Projection):
     """Supplies as long a direction as X is wide."""
 
@@ -268,7 +258,6 @@ CHECKED = {
             LinearRegression(), tests=FairnessTest(metric="mean_residual", **DRAWN), cv=2, on_rejection="ignore"
         )
     ],
-    ComparablePairs: [ComparablePairsWithJudgements()],
     Mahalanobis: [MahalanobisOfFirstFeature()],
     Projection: [ProjectionOfFirstFeature()],
     SensitiveSubspace: [SensitiveSubspaceWithGroups()],

@@ -188,13 +188,13 @@ _METRIC, _INPUT = "is what a test measures", "is what a test is given"
 NO_TESTS = {
     **dict.fromkeys((
         "CalibrationDisplay", "DisparityDisplay", "GroupMetricDisplay", "LossRatioDisplay", "MonitorDisplay",
-        "NullDistributionDisplay", "SensitivityDisplay", "StoppingTimeDisplay", "ThresholdDisplay",
+        "NullDistributionDisplay", "SensitivityDisplay", "ThresholdDisplay",
     ), _SHOWN),
     **dict.fromkeys((
         "PowerDisplay", "label_plan", "minimum_detectable_disparity", "power", "required_sample_size",
     ), _PLANNED),
     **dict.fromkeys((
-        "ComparablePairs", "Mahalanobis", "Projection", "SensitiveSubspace", "Rate", "ScoreMetric",
+        "Mahalanobis", "Projection", "SensitiveSubspace", "Rate", "ScoreMetric",
     ), _METRIC),
     **dict.fromkeys(("CountTable", "SensitiveStratifiedKFold"), _INPUT),
     **dict.fromkeys(("FairnessRejectedError", "FairnessRejectedWarning"), "says what an audited model found"),

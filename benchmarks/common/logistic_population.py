@@ -170,8 +170,6 @@ class Truth:
         )  # fmt: skip
         if statistic == "loss_ratio":
             return float(mass @ (after / before))
-        if statistic == "log_ratio":
-            return float(np.exp(mass @ np.log(after / before)))
         return float((mass @ after) / (mass @ before))
 
     def error_rate_ratio(self):

@@ -697,7 +697,7 @@ def individual(folder):
         INDIVIDUAL_DROPPED.format(
             dropped=share_text(dropped["dropped"]), harmed=share_text(dropped["dropped_although_harmed"]),
             people=f"{dropped['people']:,}", rest=number(dropped["mean_of_the_rest"]),
-            means=number(dropped["ratio_of_means"]), log=f"{dropped['log_ratio']:.2g}",
+            means=number(dropped["ratio_of_means"]),
         ), "",
     ]  # fmt: skip
 

@@ -527,7 +527,7 @@ INDIVIDUAL_ROWS = (
 INDIVIDUAL_DROPPED = (
     "The authors' code drops ratios that are not finite. Of a fully grown forest, {dropped} of {people} people are "
     "dropped, {harmed} of them although they are harmed: their loss is 0 before and positive after. The mean of the "
-    "rest is {rest}. With everybody, the ratio of mean losses is {means} and the geometric mean of ratios {log}."
+    "rest is {rest}. With everybody, the ratio of mean losses is {means}."
 )
 INDIVIDUAL_PEOPLE = (
     "Measured by `python -m benchmarks.individual_people`, stored in `benchmarks/results/{file}`: pipelines of one-hot "

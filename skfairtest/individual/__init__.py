@@ -1,8 +1,7 @@
 """Individual fairness: does a model treat similar people differently."""
 
-from skfairtest.individual.explore import ComparablePairs
 from skfairtest.individual.fair_metrics import Mahalanobis, Projection
 from skfairtest.individual.fairness import IndividualFairnessTest
 from skfairtest.individual.sensitive_subspace import SensitiveSubspace
 
-__all__ = ["ComparablePairs", "IndividualFairnessTest", "Mahalanobis", "Projection", "SensitiveSubspace"]
+__all__ = ["IndividualFairnessTest", "Mahalanobis", "Projection", "SensitiveSubspace"]

@@ -6,7 +6,6 @@ function from the caller, central differences of the outputs, or, where small st
 derivatives. Every function here works on units of the audit, `features` times one over `scale`.
 """
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -31,8 +30,6 @@ from skfairtest.readers.predictions import parameters_of
 
 #: People of whom it is asked whether small steps change what the model says.
 PROBED = 200
-#: Answers that are timed together.
-TIMED = 1000
 #: What a model of each kind is asked for.
 RESPONSES = {
     "classifier": ("predict_proba",),
@@ -76,8 +73,6 @@ class Audited:
         The caller's gradient.
     step : float
         Width of differences, at features of size 1.
-    cost : tuple of float
-        Seconds that a call of the model takes, and per person; 0 where the model itself is not called.
     derived : mapping of int to callable
         Columns that are functions of the others: of a table as the model takes it.
     """
@@ -94,13 +89,12 @@ class Audited:
     parts: Split | None = None
     own: Callable[[Any, Any], Any] | None = None
     step: float = 0.0
-    cost: tuple[float, float] = (0.0, 0.0)
     derived: Mapping[int, Callable[[Any], Any]] = field(default_factory=dict)
 
     def outputs(self, z: Floats, truth: Truth) -> Floats:
         """Return log-probabilities, predictions of shape (n, 1) or, for the caller's loss, the raw outputs."""
         x = self.in_units_of_X(z)
-        return self.smooth.outputs(x) if self.smooth is not None else self._responses(x, truth.groups)
+        return self.smooth.outputs(x) if self.smooth is not None else self._responses(x)
 
     def losses(self, z: Floats, truth: Truth) -> Floats:
         """Return the loss per person."""
@@ -116,7 +110,7 @@ class Audited:
         if self._by_position:
             return np.asarray(self.outputs(z, truth).argmax(axis=1))
         x = self.inputs.as_input(self.in_units_of_X(z))
-        return ask(self.estimator, "predict", x, sensitive_features=truth.groups).reshape(-1)
+        return ask(self.estimator, "predict", x).reshape(-1)
 
     @property
     def _by_position(self) -> bool:
@@ -191,11 +185,9 @@ class Audited:
         """Return features in the units of the audit."""
         return x if self.scale is None else x / self.scale
 
-    def _responses(self, x: Floats, groups: NDArray[Any] | None) -> Floats:
+    def _responses(self, x: Floats) -> Floats:
         pieces = [slice(start, start + ROWS) for start in range(0, len(x), ROWS)]
-        responses = np.concatenate(
-            [self.asked(x[piece], None if groups is None else groups[piece]) for piece in pieces]
-        )
+        responses = np.concatenate([self.asked(x[piece]) for piece in pieces])
         if self.loss.own:
             return responses
         responses = responses.astype(float).reshape(len(x), -1)
@@ -204,12 +196,11 @@ class Audited:
                 responses = np.log(responses)
         return responses
 
-    def asked(self, x: Floats, groups: NDArray[Any] | None) -> NDArray[Any]:
-        """Return the model's outputs for rows in the units of X, and for members of these groups."""
+    def asked(self, x: Floats) -> NDArray[Any]:
+        """Return the model's outputs for rows in the units of X."""
         if self.parts is not None:
-            said = self.parts.ask(self.response if groups is None else self.estimator.response, x)
-            return said if groups is None else np.asarray(self.estimator.from_scores(said, groups))
-        return ask(self.estimator, self.response, self.inputs.as_input(x), sensitive_features=groups)
+            return self.parts.ask(self.response, x)
+        return ask(self.estimator, self.response, self.inputs.as_input(x))
 
     def _own_gradient(self, z: Floats, labels: Any) -> Floats:
         assert self.own is not None
@@ -295,7 +286,7 @@ def audited(
             "pass loss=function(y_true, y_pred), which gets its decision_function or its predictions. If it is a "
             "regressor that is not declared as one, pass loss='squared_error'"
         )
-    if truth.groups is None and not torch and "sensitive_features" in parameters_of(getattr(estimator, response)):
+    if not torch and "sensitive_features" in parameters_of(getattr(estimator, response)):
         raise ParameterError(
             f"estimator={name}().{response} needs sensitive_features, which an unfair example cannot change because "
             f"they are not columns of X. Wrap it in an object whose {response} reads the group from a column of X"
@@ -303,6 +294,8 @@ def audited(
     model = replace(model, inputs=replace(features, values=features.values[:1], index=None), response=response)
     if classes is not None and not torch and classes_of(estimator) is None:
         _check_width(model, features, classes)
+    if not torch:
+        _check_deterministic(model, features)
     model = _with_gradient(model, gradient, features, truth, kind)
     known = None if model.smooth is None else model.smooth.classes
     if known is not None and classes is not None and truth.values.max() >= len(known):
@@ -320,7 +313,7 @@ def _with_gradient(model: Audited, gradient: Any, features: Features, truth: Tru
     if callable(gradient):
         if model.derived:
             raise ParameterError("derived columns follow no gradient of your own: use gradient='auto'")
-        _check_deterministic(model, features, truth.groups)
+        _check_deterministic(model, features)
         if features.blocks:
             raise ParameterError(
                 "gradient is a function of numbers, and X has columns of categories: test the last step of the "
@@ -355,15 +348,12 @@ def _with_gradient(model: Audited, gradient: Any, features: Features, truth: Tru
         raise ParameterError(
             f"gradient={gradient!r} is not possible: {because}. Use gradient='auto', or pass a function."
         )
-    responses = _check_deterministic(model, features, truth.groups)
+    responses = _check_deterministic(model, features)
     if features.blocks and not model.loss.own:
-        front, response = model.estimator, model.response
-        if truth.groups is not None:  # it has thresholds for the scores of another model
-            front, response = front.estimator_, front.response
-        model = replace(model, parts=split(front, response, features))
+        model = replace(model, parts=split(model.estimator, model.response, features))
     # The step that balances rounding and curvature, for numbers of the model's precision.
     precision = np.finfo(responses.dtype if responses.dtype.kind == "f" else float).eps
-    model = replace(model, step=float(np.cbrt(precision)), cost=_seconds(model, features, truth.groups))
+    model = replace(model, step=float(np.cbrt(precision)))
     if gradient != "auto":
         return replace(model, way=gradient, why=f"gradient={gradient!r} was asked for")
     places = ranks(features.values, np.unique(truth.labels, return_inverse=True)[1].astype(float))
@@ -378,31 +368,27 @@ def _with_gradient(model: Audited, gradient: Any, features: Features, truth: Tru
     return replace(model, way="search", why=why)
 
 
-def _seconds(model: Audited, features: Features, groups: NDArray[Any] | None) -> tuple[float, float]:
-    """Measure how long a call of the model takes, and how much longer for each person more."""
+def _check_deterministic(model: Audited, features: Features) -> NDArray[Any]:
+    """Check, with the people in another order, that what the model predicts for a person depends on that person alone.
 
-    def taken(n: int) -> float:
-        rows = np.arange(n) % len(features)
-        begin = time.perf_counter()
-        model.asked(features.values[rows], None if groups is None else groups[rows])
-        return time.perf_counter() - begin
-
-    taken(1)  # the first call may have more to do
-    call, many = (sorted(taken(n) for _ in range(3))[1] for n in (1, TIMED))
-    return call, max(many - call, 0.0) / TIMED
-
-
-def _check_deterministic(model: Audited, features: Features, groups: NDArray[Any] | None) -> NDArray[Any]:
-    """Check, with the people in another order, that the model's output for a person depends on that person alone."""
+    Labels are checked as well, which a model may draw although its probabilities are fixed.
+    """
     rows = features.values[:PROBED]
-    some = None if groups is None else groups[:PROBED]
-    responses = model.asked(rows, some)
-    again = model.asked(rows[::-1], None if some is None else some[::-1])
-    same = responses.shape == again.shape and (
-        np.allclose(responses, again[::-1], rtol=1e-4, atol=1e-6, equal_nan=True)
-        if responses.dtype.kind == "f"
-        else bool((responses == again[::-1]).all())
-    )
+    outputs = [(model.asked(rows), model.asked(rows[::-1]))]
+    predict = getattr(model.estimator, "predict", None)
+    if model.response != "predict" and callable(predict) and "sensitive_features" not in parameters_of(predict):
+        labels, reversed_labels = (
+            ask(model.estimator, "predict", model.inputs.as_input(each)) for each in (rows, rows[::-1])
+        )
+        outputs.append((labels, reversed_labels))
+    same = "random_state" not in (parameters_of(predict) if callable(predict) else ())
+    for responses, again in outputs:
+        same &= responses.shape == again.shape and (
+            np.allclose(responses, again[::-1], rtol=1e-4, atol=1e-6, equal_nan=True)
+            if responses.dtype.kind == "f"
+            else bool((responses == again[::-1]).all())
+        )
+    responses = outputs[0][0]
     if not same:
         raise ParameterError(
             f"estimator={type(model.estimator).__name__}() gives different outputs when it is called again on the same "

@@ -221,18 +221,14 @@ class Truth:
         What losses compare with: positions of labels among the classes, numbers, or for a loss of the caller's labels.
     labels : ndarray of shape (n,)
         Labels or numbers as the caller writes them.
-    groups : ndarray of shape (n,) or None
-        Groups, where the model needs them; an unfair example is in the same group as the person.
     """
 
     values: NDArray[Any]
     labels: NDArray[Any]
-    groups: NDArray[Any] | None = None
 
     def take(self, people: Any) -> Truth:
         """Return the truth about some people."""
-        groups = None if self.groups is None else self.groups[people]
-        return Truth(self.values[people], self.labels[people], groups)
+        return Truth(self.values[people], self.labels[people])
 
 
 def kind_of(estimator: Any, loss: Any) -> str | None:
@@ -273,12 +269,11 @@ def read_truth(
         If there is no such loss, it is for another kind of model, or it does not fit the labels.
     """
     name = type(estimator).__name__
-    default = getattr(estimator, "default_loss", "auto") if isinstance(loss, str) and loss == "auto" else loss
-    found = loss_of(default, kind, name)
+    found = loss_of(loss, kind, name)
     if statistic == "error_rate_ratio" and (kind or found.kind) == "regressor":
         raise ParameterError(
             f"statistic='error_rate_ratio' counts wrong labels, and estimator={name}() predicts numbers: use "
-            "'loss_ratio', 'ratio_of_means' or 'log_ratio'"
+            "'loss_ratio' or 'ratio_of_means'"
         )
     labels = y_true.values
     if found.own:

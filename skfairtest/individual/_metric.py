@@ -294,7 +294,7 @@ def _matrix(fitted: Any, features: Features) -> Floats:
     if found is None:
         raise ParameterError(
             f"fair_metric={name} is not known to be linear: its distance has to be that of x @ A, as of "
-            "SensitiveSubspace, Projection, Mahalanobis, ComparablePairs, PCA or scalers; a class of your own says so "
+            "SensitiveSubspace, Projection, Mahalanobis, PCA or scalers; a class of your own says so "
             "by the class attribute is_affine = True"
         )
     return np.asarray(found[0] @ found[0].T)

@@ -1,6 +1,6 @@
 """Who is tested: the same people in every argument, and which of them have to be left out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -54,7 +54,7 @@ class People:
     excluded: pd.DataFrame
 
 
-def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool, estimators: Sequence[Any] = ()) -> People:
+def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool, estimator: Any = None) -> People:
     """Read the people, the same number in every argument; leave out, with a warning, those with a missing feature.
 
     Parameters
@@ -63,8 +63,8 @@ def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool, estimat
         As the caller passed them.
     numbers : bool
         Whether y holds numbers; otherwise labels.
-    estimators : sequence of object
-        The fitted models, whose encoders say what is a category.
+    estimator : object
+        The fitted model, whose encoders say what is a category.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool, estimat
     """
     if y is None:
         raise ParameterError("y is missing: an unfair example is where the model's error for the true label is larger")
-    features, y = read_coded(X, *estimators), one_column(y, warned=True)
+    features, y = read_coded(X, estimator), one_column(y, warned=True)
     y_true: Column | Numbers = read_values(y, "y") if numbers else read_column(y, "y", name="y")
     sensitive: tuple[Column, ...] = ()
     if sensitive_features is not None:

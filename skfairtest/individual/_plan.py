@@ -1,9 +1,8 @@
 """What is decided before anybody is moved: the people, the model, its loss, who is similar, how far a flow goes.
 
-fairlearn's mitigators as models with probabilities.
+An ``ExponentiatedGradient`` is tested as the weighted mean of its predictors.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,61 +33,11 @@ from skfairtest.individual.models.features import Features
 from skfairtest.individual.sensitive_subspace import NoGroupsError
 from skfairtest.readers import Column
 from skfairtest.readers.levels import listed, plain_scalar
-from skfairtest.readers.predictions import ask, path_of, transformers_of
-
-
-class Thresholds:
-    """The average prediction of a ``ThresholdOptimizer``: each group's mixture of two thresholds on one score.
-
-    Parameters
-    ----------
-    optimizer : ThresholdOptimizer
-        A fitted one.
-    """
-
-    #: Its probabilities are 0, 1 and what mixes two thresholds: log losses would be infinite.
-    default_loss = "zero_one_loss"
-
-    def __init__(self, optimizer: Any) -> None:
-        self.estimator_ = optimizer.estimator_
-        self.rules = dict(optimizer.interpolated_thresholder_.interpolation_dict)
-        known = ("predict_proba", "decision_function", "predict")
-        asked = optimizer.predict_method
-        self.response = asked if asked != "auto" else next(name for name in known if hasattr(self.estimator_, name))
-        self.classes_ = np.array([0, 1])
-
-    def predict_proba(self, X: Any, *, sensitive_features: Any) -> NDArray[np.float64]:
-        """Return the probabilities of both labels, given everybody's group."""
-        return self.from_scores(ask(self.estimator_, self.response, X), sensitive_features)
-
-    def from_scores(self, said: NDArray[Any], sensitive_features: Any) -> NDArray[np.float64]:
-        """Return the probabilities of both labels, given the scores that the thresholds apply to."""
-        scores = np.asarray(said, dtype=float)
-        scores = scores[:, 1] if scores.ndim == 2 else scores
-        groups = np.asarray(sensitive_features, dtype=object)
-        unknown = sorted({str(group) for group in groups} - {str(group) for group in self.rules})
-        if unknown:
-            raise ParameterError(
-                f"sensitive_features holds {listed(unknown)}, and estimator=ThresholdOptimizer() has thresholds for "
-                f"{listed(self.rules)}"
-            )
-        positive = np.zeros(len(scores))
-        for group, rule in self.rules.items():
-            there = groups.astype(str) == str(group)
-            found = rule.p0 * rule.operation0(scores) + rule.p1 * rule.operation1(scores)
-            if "p_ignore" in rule:
-                found = rule.p_ignore * rule.prediction_constant + (1 - rule.p_ignore) * found
-            positive[there] = found[there]
-        positive = np.clip(positive, 0.0, 1.0)
-        return np.column_stack([1.0 - positive, positive])
-
-    def predict(self, X: Any, *, sensitive_features: Any) -> NDArray[np.intp]:
-        """Return the likelier label."""
-        return np.asarray(self.predict_proba(X, sensitive_features=sensitive_features).argmax(axis=1), dtype=np.intp)
+from skfairtest.readers.predictions import path_of, transformers_of
 
 
 def stand_in(estimator: Any) -> Any:
-    """Return an object with the probabilities of a mitigator, also at the end of a pipeline; other models as they are.
+    """Return the mean of an ``ExponentiatedGradient``, also at the end of a pipeline; other models as they are.
 
     An ``ExponentiatedGradient`` samples one of its predictors for each prediction: its probability is their weighted
     mean.
@@ -105,10 +54,6 @@ def stand_in(estimator: Any) -> Any:
     """
     path = path_of(estimator)
     model, steps = path[-1], transformers_of(path)
-    if derives(model, "fairlearn", "ThresholdOptimizer") and hasattr(model, "interpolated_thresholder_"):
-        thresholds = Thresholds(model)
-        thresholds.estimator_ = make_pipeline(*steps, thresholds.estimator_) if steps else thresholds.estimator_
-        return thresholds
     if derives(model, "fairlearn", "ExponentiatedGradient") and hasattr(model, "predictors_"):
         return make_pipeline(*steps, _mixture(model)) if steps else _mixture(model)
     return estimator
@@ -230,7 +175,7 @@ class Plan:
         return max(len(one.free_directions) for one in self.matrices)
 
 
-def planned(test: Any, X: Any, y: Any, sensitive_features: Any, like: Sequence[Any] = ()) -> Plan:
+def planned(test: Any, X: Any, y: Any, sensitive_features: Any) -> Plan:
     """Read everything, and decide how people are moved.
 
     Parameters
@@ -239,8 +184,6 @@ def planned(test: Any, X: Any, y: Any, sensitive_features: Any, like: Sequence[A
         Its parameters.
     X, y, sensitive_features : object
         As the caller passed them.
-    like : sequence of fitted estimators
-        Other models of the same people: what is a category for one of them is one here.
 
     Raises
     ------
@@ -253,8 +196,7 @@ def planned(test: Any, X: Any, y: Any, sensitive_features: Any, like: Sequence[A
     metric = resolve(test.fair_metric)
     estimator = checked_model(test.estimator)
     kind = kind_of(estimator, test.loss)
-    readers = [estimator, *map(stand_in, like)]
-    people = people_of(X, y, sensitive_features, numbers=kind == "regressor", estimators=readers)
+    people = people_of(X, y, sensitive_features, numbers=kind == "regressor", estimator=estimator)
     features, y_true = people.features, people.y_true
     loss, truth, classes = read_truth(estimator, test.loss, test.statistic, kind, y_true)
     derived = parameters.derived_of(test.derived, features)
@@ -280,8 +222,6 @@ def planned(test: Any, X: Any, y: Any, sensitive_features: Any, like: Sequence[A
     except NoGroupsError as error:
         what = "the fair metric is learned from what predicts them. Pass one or several columns"
         raise NoGroupsError(what) from error
-    if isinstance(estimator, Thresholds):
-        truth = replace(truth, groups=_groups_of(people))
     movable = ~ranges.frozen & ~np.isin(np.arange(len(ranges.frozen)), list(derived))
     model = Audited(estimator, features, loss, scale, movable, derived=derived)
     model = audited(model, test.gradient, truth, kind=kind, classes=classes)
@@ -316,17 +256,6 @@ def checked_model(estimator: Any) -> Any:
             "the instance"
         )
     return stand_in(estimator)
-
-
-def _groups_of(people: People) -> NDArray[Any]:
-    """Return the groups that a model needs to predict, joined as fairlearn joins them."""
-    if not people.sensitive:
-        raise NoGroupsError("ThresholdOptimizer has a threshold for each group. Pass the column of groups")
-    columns = [np.asarray(column.values, dtype=object) for column in people.sensitive]
-    if len(columns) == 1:
-        return columns[0]
-    joined: NDArray[Any] = np.array([",".join(map(str, row)) for row in zip(*columns, strict=True)], dtype=object)
-    return joined
 
 
 def _flow(test: Any, model: Audited, matrices: list[Quadratic], ranges: Ranges) -> Flow:

@@ -112,8 +112,6 @@ def _undefined(statistic: str, error: flow.UndefinedAuditValueError, n: int) -> 
         )
     if isinstance(error, flow.InfiniteLossError):
         instead = "use a smaller step_size, fewer n_steps, or feature_ranges that end"
-    elif isinstance(error, flow.VanishedLossError):
-        instead = "use statistic='ratio_of_means' or 'loss_ratio', or a loss that is never 0"
     else:
         instead = "use statistic='ratio_of_means', or a loss that is never 0"
     return (
@@ -150,7 +148,7 @@ def choose(statistic: str, loss: Loss, way: str, before: Floats) -> tuple[str, s
     elif loss.power == 2 and way == "search":
         reason = "a search moves people with errors near 0 as far as others, so that their ratios have no finite mean"
     if statistic == "loss_ratio" and reason is not None:
-        raise ParameterError(f"statistic='loss_ratio' is not defined: {reason}. Use 'ratio_of_means' or 'log_ratio'")
+        raise ParameterError(f"statistic='loss_ratio' is not defined: {reason}. Use 'ratio_of_means'")
     if statistic != "auto":
         return statistic, "as asked for"
     if reason is None and (loss.own or way == "callable"):
@@ -206,8 +204,8 @@ def doubts_about(
             if share > 0.5:
                 doubts.append(
                     f"the mean of loss ratios depends on {which}: {int(few.sum()):,} of {n:,} have {100 * share:.0f}% "
-                    "of the sum of all ratios, so the result depends on tiny losses. statistic='ratio_of_means' or "
-                    "'log_ratio' does not"
+                    "of the sum of all ratios, so the result depends on tiny losses. statistic='ratio_of_means' does "
+                    "not"
                 )
                 break
     if level > TOO_OFTEN * alpha and alpha / FAR < p_value <= alpha:

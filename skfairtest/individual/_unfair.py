@@ -12,12 +12,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from skfairtest._utils.errors import warn
 from skfairtest._utils.parallel import in_parallel
-from skfairtest._utils.progress import duration, progress
+from skfairtest._utils.progress import progress
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._audited import Audited
 from skfairtest.individual._losses import Truth
@@ -29,8 +27,6 @@ from skfairtest.individual.models.features import Features
 
 #: People who are moved together, whichever folds they are of.
 BLOCK = 1024
-#: Seconds that need an announcement.
-LONG = 10
 #: Where the path is looked at on the way.
 LOOKS = 25
 #: Steps of the flow that says how far a search goes.
@@ -350,48 +346,6 @@ def _blocks(
             starts = [0, *ends[:-1].tolist()]
             parts = [(metrics[folds[some[i]]], slice(i, j)) for i, j in zip(starts, ends.tolist(), strict=True)]
             yield Quadratics(parts), some
-
-
-def foreseen(model: Audited, flow: Flow, n_free_directions: int, n: int) -> float:
-    """Return the seconds that one process needs to move people, as far as the model itself is called.
-
-    Parameters
-    ----------
-    model : Audited
-        The model, with what an answer costs.
-    flow : Flow
-        How people are moved.
-    n_free_directions : int
-        Directions that a search has.
-    n : int
-        People.
-    """
-    n_calls, n_answers = 1, len(flow.checkpoints) + 1
-    if flow.solver == "search":
-        n_calls += REACHING + flow.n_candidates // 4
-        n_answers += 2 * REACHING * n_free_directions + flow.n_candidates
-    elif flow.solver == "implicit" and n_free_directions:
-        n_calls += len(flow.steps)
-        n_answers += 2 * n_free_directions * len(flow.steps)
-    else:
-        n_calls += len(flow.steps)
-        n_answers += 2 * int(model.movable.sum()) * len(flow.steps)
-    call, person = model.cost
-    return call * n_calls * -(-n // BLOCK) + person * n_answers * n
-
-
-def warn_of_cost(seconds: float, flow: Flow, n_free_directions: int, n: int, n_jobs: int | None) -> None:
-    """Warn if a test that takes one process so many seconds is going to take long, and say how to shorten it."""
-    seconds /= effective_n_jobs(n_jobs)  # type: ignore[arg-type]
-    if seconds > LONG:
-        trials = f"{flow.n_candidates:,} candidates" if flow.solver == "search" else f"{len(flow.steps):,} steps"
-        if not (flow.solver == "search" or (flow.solver == "implicit" and n_free_directions)):
-            trials += ", two answers per feature"
-        warn(
-            f"finding the unfair examples of {n:,} people is going to take about {duration(seconds)} ({trials}); use "
-            "fewer n_steps with a longer step_size, more processes with n_jobs, or fewer people; verbose=1 shows the "
-            "progress"
-        )
 
 
 def _block(model: Audited, flow: Flow, errors: bool, metric: Quadratics, starts: Starts) -> Moved:

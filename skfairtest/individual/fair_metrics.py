@@ -271,7 +271,6 @@ class Mahalanobis(FairMetric):
     See Also
     --------
     Projection : Directions that do not count, and nothing else.
-    ComparablePairs : A matrix learned from judgements.
 
     Notes
     -----

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, ClassVar
 
@@ -17,13 +16,13 @@ from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._audited import Audited
-from skfairtest.individual._compare import GROUPS, compare, n_moved_for_direction, variance_of_direction
+from skfairtest.individual._learning import GROUPS, variance_of_direction
 from skfairtest.individual._levels import changed_alone
 from skfairtest.individual._parameters import OF_MEANS
 from skfairtest.individual._people import UNUSUAL, functions_of_others, outside_ranges
 from skfairtest.individual._plan import Plan, moved_by, nobody_moved, planned
 from skfairtest.individual._statistics import NOTHING, SequentialStatistic, doubts_about
-from skfairtest.individual._unfair import Moved, Starts, changed_features, changes, foreseen, warn_of_cost
+from skfairtest.individual._unfair import Moved, Starts, changed_features, changes
 from skfairtest.individual.flow.audit_value import AuditValue, ratios
 from skfairtest.individual.report import IndividualSetup, individual_document, individual_sentences
 from skfairtest.individual.sensitive_subspace import NoGroupsError
@@ -57,12 +56,12 @@ class IndividualFairnessTest(ReportMixin):
         A classifier or a regressor; the test never fits it. It must not have been trained on the people tested.
     fair_metric : {"sensitive_subspace"} or transformer, default="sensitive_subspace"
         Who is similar: d(x, x') is the Euclidean distance of x and x' after ``transform``. `SensitiveSubspace`,
-        `Projection`, `Mahalanobis`, `ComparablePairs`, or any affine transformer. A fitted transformer is used as it
+        `Projection`, `Mahalanobis`, or any affine transformer. A fitted transformer is used as it
         is.
-    statistic : {"auto", "loss_ratio", "error_rate_ratio", "ratio_of_means", "log_ratio"}, default="auto"
+    statistic : {"auto", "loss_ratio", "error_rate_ratio", "ratio_of_means"}, default="auto"
         "loss_ratio": the mean of the ratios (the paper's equation 3.4). "error_rate_ratio": the ratio of error rates
-        (its section 3.2). "ratio_of_means" and "log_ratio": the ratio of mean losses and the geometric mean of the
-        ratios, which a few people with tiny losses cannot dominate. "auto": the mean of ratios if its expectation is
+        (its section 3.2). "ratio_of_means": the ratio of mean losses, which a few people with tiny losses cannot
+        dominate. "auto": the mean of ratios if its expectation is
         finite and nobody's initial loss is close to zero, otherwise the ratio of mean losses;
         ``solver_report_["statistic_because"]`` gives the reason.
     tolerance : float, default=1.25
@@ -88,10 +87,9 @@ class IndividualFairnessTest(ReportMixin):
         derivatives, for models that are constant almost everywhere, such as forests. "auto" is the first of these that
         is possible. A function ``gradient(X, y)`` returns the derivative of each person's loss, in the shape of X.
     loss : {"auto", "log_loss", "zero_one_loss", "squared_error", "absolute_error"}, tuple or callable, default="auto"
-        Log loss for classifiers, the expected zero-one loss (the probability of the wrong label) for
-        ``ThresholdOptimizer``, with probabilities no closer to 0 and 1 than 2.2e-16, as in scikit-learn; squared error
-        for regressors. Errors are in standard deviations of `y` among the people tested, so that a step means the same
-        whatever the unit of `y`; ``("squared_error", unit)`` sets a unit that does not depend on these people. Or
+        Log loss for classifiers, with probabilities no closer to 0 and 1 than 2.2e-16, as in scikit-learn; squared
+        error for regressors. Errors are in standard deviations of `y` among the people tested, so that a step means the
+        same whatever the unit of `y`; ``("squared_error", unit)`` sets a unit that does not depend on these people. Or
         ``loss(y_true, y_pred)``, one number of at least 0 per person; y_pred is ``predict_proba``,
         ``decision_function`` or ``predict``, the first that the model has.
     cross_fit : bool or int, default=True
@@ -320,72 +318,11 @@ class IndividualFairnessTest(ReportMixin):
         """
         return self._run(self._planned(X, y, sensitive_features))
 
-    def compare(self, models: Mapping[Any, Any], X: Any, y: Any, *, sensitive_features: Any = None) -> pd.DataFrame:
-        """Test several models on the same people in the same way, and compare each with the first.
-
-        A search does not find the same unfair examples as a flow. So if one of the models needs a search, all models
-        are searched; if one has no exact derivatives, central differences are used for all. If `statistic` is "auto"
-        and the choice is not the same for all models, it is the ratio of mean losses. A column that the encoder of one
-        model treats as a category is a category for all, so that all models have the same fair metric and the same
-        possible people.
-
-        Null hypothesis of a difference: in the population, the statistics of the two models are equal. Both models
-        predict for the same people, so the standard error is that of the paired differences between each person's
-        contributions (a paired z test, by the delta method for ratios of means).
-
-        Parameters
-        ----------
-        models : mapping of name to fitted estimator
-            At least two models with the same loss. The `estimator` of this test is ignored.
-        X : array-like of shape (n_samples, n_features)
-            As of `fit`.
-        y : array-like of shape (n_samples,)
-            As of `fit`.
-        sensitive_features : array-like, frame or mapping, optional
-            As of `fit`.
-
-        Returns
-        -------
-        DataFrame
-            One row per model, in their order: ``model``, ``statistic`` (which), ``gradient`` (how unfair examples were
-            found), ``value``, ``standard_error``, ``lower_bound``, ``p_value``, ``concern`` and ``verdict`` as of
-            `fit` (with "no_trace" nothing was tested, and all numbers are NaN); and
-            ``difference``, its value minus the first model's, ``difference_standard_error``, ``difference_ci_low``,
-            ``difference_ci_high`` (two-sided, for each difference alone) and ``difference_p_value`` (two-sided,
-            adjusted by Holm's method if there are more than two models); NaN for the first.
-
-        Raises
-        ------
-        ValueError
-            As of `fit`; or if there are fewer than two models, or they have different losses.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sklearn.ensemble import HistGradientBoostingClassifier
-        >>> from sklearn.linear_model import LogisticRegression
-        >>> from skfairtest import IndividualFairnessTest
-        >>> rng = np.random.default_rng(0)
-        >>> sex = rng.integers(0, 2, 600)
-        >>> X = np.column_stack([rng.normal(size=600), sex + rng.normal(size=600)])
-        >>> y = (X[:, 0] + X[:, 1] + rng.normal(size=600) > 0.5).astype(int)
-        >>> models = {
-        ...     "linear": LogisticRegression().fit(X[:300], y[:300]),
-        ...     "boosted": HistGradientBoostingClassifier(max_iter=20).fit(X[:300], y[:300]),
-        ... }
-        >>> found = IndividualFairnessTest().compare(
-        ...     models, X[300:], y[300:], sensitive_features=sex[300:]
-        ... )
-        >>> found["gradient"].tolist()
-        ['search', 'search']
-        """
-        return compare(self, models, X, y, sensitive_features)
-
-    def _planned(self, X: Any, y: Any, sensitive_features: Any, like: Sequence[Any] = ()) -> Plan:
-        """Read everything and decide how people are moved, their columns read as for these models as well."""
+    def _planned(self, X: Any, y: Any, sensitive_features: Any) -> Plan:
+        """Read everything and decide how people are moved."""
         X, y, given = given_to_fit(X, y, {"sensitive_features": sensitive_features})
         try:
-            return planned(self, X, y, given["sensitive_features"], like)
+            return planned(self, X, y, given["sensitive_features"])
         except NoGroupsError as error:
             raise self._without_groups(str(error), "sex") from error
 
@@ -393,10 +330,6 @@ class IndividualFairnessTest(ReportMixin):
         """Move everybody, and set what was found."""
         model, flow, starts, ranges = plan.model, plan.flow, plan.starts, plan.ranges
         features, statistic = plan.people.features, plan.statistic
-        if plan.learned:
-            n_moved = len(features) + n_moved_for_direction(plan)
-            seconds = foreseen(model, flow, plan.n_directions, n_moved)
-            warn_of_cost(seconds, flow, plan.n_directions, len(features), self.n_jobs)
         moved = moved_by(self, plan) if plan.learned else nobody_moved(model, flow, starts)
         self._statistic = SequentialStatistic(
             statistic,

@@ -18,19 +18,17 @@ STATISTICS = {
     "loss_ratio": "the loss at people's unfair examples is on average {} times the loss at the people",
     "error_rate_ratio": "the error rate at people's unfair examples is {} times the error rate at the people",
     "ratio_of_means": "the mean loss at people's unfair examples is {} times the mean loss at the people",
-    "log_ratio": "the loss at people's unfair examples is {} times the loss at the people, in the geometric mean",
 }
 #: What each is called on an axis.
 AXES = {
     "loss_ratio": "mean of loss ratios",
     "error_rate_ratio": "ratio of error rates",
     "ratio_of_means": "ratio of mean losses",
-    "log_ratio": "geometric mean of loss ratios",
 }
 #: What follows from the absence of a trace.
 NO_TRACE = (
-    "This is neither a pass nor a failure: a metric that is known (Projection, Mahalanobis), or one that is learned "
-    "from people's judgements (ComparablePairs), can be tested on the same people.",
+    "This is neither a pass nor a failure: a metric that is known (Projection, Mahalanobis) can be tested on the same "
+    "people.",
 )
 #: Changes that are listed.
 _MOST_CHANGES = 8
@@ -234,8 +232,6 @@ def _how(test: Any) -> list[str]:
             f"{pluralize(report['n_people_outside'], 'unfair example')} went beyond where anybody is, in "
             f"{pluralize(report['n_features_outside'], 'feature')}: feature_ranges='observed' holds them back"
         )
-    if report["solver"] == "search":
-        lines.append("compared with another model only where that is searched as well, as by compare()")
     if report["n_unstable_steps"]:
         lines.append(f"{pluralize(report['n_unstable_steps'], 'unstable step')}: step_size is too long")
     return lines

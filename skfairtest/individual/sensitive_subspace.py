@@ -70,7 +70,6 @@ class SensitiveSubspace(FairMetric):
     See Also
     --------
     Projection : Directions given by an expert.
-    ComparablePairs : A metric learned from judgements of who is comparable.
 
     Notes
     -----

@@ -17,18 +17,12 @@ POPULATION, MAP = Population(truth=(0.5, 1.0, 4.0), minority=0.3), Map()
 @pytest.mark.slow
 def test_the_quick_benchmark_runs_as_a_command_and_reports_every_part(quick):
     lines = quick("individual", "individual.json")
-    assert sum(line.startswith("  few are harmed much") for line in lines) == 8
-    assert sum(" differences " in line for line in lines) == 8
-    assert sum(" search " in line for line in lines) == 8
+    assert sum(line.startswith("  few are harmed much") for line in lines) == 6
+    assert sum(" differences " in line for line in lines) == 6
+    assert sum(" search " in line for line in lines) == 6
     assert sum("cross_fit=" in line for line in lines) == 4
     assert sum(" times " in line for line in lines) == 5
     assert any("dropped_although_harmed" in line for line in lines)
-
-
-@pytest.mark.slow
-def test_the_quick_comparison_of_equal_models_reports_every_cell(quick):
-    lines = quick("individual_compared", "individual_compared.json")
-    assert sum(" 100 people " in line for line in lines) == 12
 
 
 @pytest.mark.slow
@@ -79,16 +73,14 @@ def plane(weights, bias, n=401):
 @pytest.mark.slow
 def test_true_values_are_those_of_an_integral_over_the_plane():
     weights, bias = np.array([1.2, 3.0]), 0.4
-    ratio, logarithm, means, errors = 0.0, 0.0, np.zeros(2), np.zeros(2)
+    ratio, means, errors = 0.0, np.zeros(2), np.zeros(2)
     for mass, before, after, y in plane(weights, bias):
         losses = [np.logaddexp(0, (1 - 2 * y) * (x @ weights + bias)) for x in (before, after)]
         ratio += mass @ (losses[1] / losses[0])
-        logarithm += mass @ np.log(losses[1] / losses[0])
         means += [mass @ loss for loss in losses]
         errors += [mass @ ((x @ weights + bias > 0) != y) for x in (before, after)]
     truth = Truth(POPULATION, MAP, bias, *weights)
     assert truth.value("loss_ratio") == pytest.approx(ratio, abs=1e-8)
-    assert truth.value("log_ratio") == pytest.approx(np.exp(logarithm), abs=1e-8)
     assert truth.value("ratio_of_means") == pytest.approx(means[1] / means[0], abs=1e-8)
     # Where labels flip the grid is coarse.
     assert truth.value("error_rate_ratio") == pytest.approx(errors[1] / errors[0], abs=2e-3)

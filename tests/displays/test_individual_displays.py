@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import skfairtest
-from skfairtest import FairnessTest, IndividualFairnessTest, LossRatioDisplay, Projection, StoppingTimeDisplay
+from skfairtest import FairnessTest, IndividualFairnessTest, LossRatioDisplay, Projection
 
 mpl.use("Agg")
 
@@ -36,61 +36,17 @@ def close():
     plt.close("all")
 
 
-@pytest.fixture(scope="module")
-def searched(people):
-    model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(*people[:2])
-    return IndividualFairnessTest.as_published(
-        model, fair_metric=Projection([[1, 0]]), n_steps=20, statistic="ratio_of_means", tolerance=2
-    ).fit(*people[:2])
-
-
-every_display = pytest.mark.parametrize("Display", [StoppingTimeDisplay, LossRatioDisplay])
+every_display = pytest.mark.parametrize("Display", [LossRatioDisplay])
 
 
 def labels(display):
     return [text.get_text() for text in display.ax_.get_legend().get_texts()]
 
 
-def test_the_stopping_time_is_the_path_of_the_test(fitted):
-    display = StoppingTimeDisplay.from_test(fitted)
-    x, y = display.line_.get_data()
-    np.testing.assert_array_equal(x, fitted.path_["n_steps"])
-    np.testing.assert_array_equal(y, fitted.path_["lower_bound"])
-    assert display.ax_.get_xlabel() == "steps"
-    assert "mean of loss ratios" in display.ax_.get_ylabel()
-    assert display.figure_ is display.ax_.figure
-    assert display.ax_.get_xscale() == display.ax_.get_yscale() == "log"
-    assert labels(display) == ["LogisticRegression", "tolerance 1.25"]
-
-
-def test_several_tests_on_one_drawing_share_the_tolerance(fitted):
-    first = StoppingTimeDisplay.from_test(fitted, name="one")
-    second = StoppingTimeDisplay.from_test(fitted, name="two", ax=first.ax_, color="black", linestyle=":")
-    assert second.ax_ is first.ax_
-    assert labels(second) == ["one", "tolerance 1.25", "two"]
-    assert (second.line_.get_color(), second.line_.get_linestyle()) == ("black", ":")
-    assert second.ax_.get_xlabel() == "steps"
-    assert second.ax_.get_ylabel() == "mean of loss ratios,\nlower bound"
-
-
-def test_several_tests_on_one_drawing_each_say_what_they_are(fitted, searched):
-    first = StoppingTimeDisplay.from_test(fitted, name="one")
-    for _ in range(2):
-        second = StoppingTimeDisplay.from_test(searched, name="two", ax=first.ax_)
-    assert second.ax_.get_xlabel() == "steps or candidates"
-    assert second.ax_.get_ylabel() == "mean of loss ratios or ratio of mean losses,\nlower bound"
-    assert labels(second) == ["one", "tolerance 1.25", "two", "tolerance 2", "two"]
-
-
-def test_a_search_counts_candidates(searched):
-    assert searched.solver_report_["solver"] == "search"
-    assert StoppingTimeDisplay.from_test(searched).ax_.get_xlabel() == "candidates"
-
-
 @every_display
 def test_a_test_is_drawn_as_it_was_fitted(Display, people, fitted):
     test = clone(fitted).fit(*people[:2])
-    test.set_params(estimator=DecisionTreeClassifier(), statistic="log_ratio", tolerance=3.0, gradient="search")
+    test.set_params(estimator=DecisionTreeClassifier(), statistic="ratio_of_means", tolerance=3.0, gradient="search")
     there, here = Display.from_test(fitted), Display.from_test(test)
     assert labels(here) == labels(there)
     assert "LogisticRegression" in labels(here)
@@ -124,25 +80,6 @@ def test_ratios_that_have_no_logarithm_are_told(fitted):
     ).plot()
     assert nobody.bars_.get_data()[0].sum() == 0
     assert "2 infinite or 0 not shown" in nobody.ax_.get_xlabel()
-
-
-def test_lower_bounds_that_have_no_logarithm_are_told():
-    given = {
-        "n_steps": np.array([1, 2, 4, 8]),
-        "statistic": np.array([1.0, 1.5, 1.6, np.nan]),
-        "lower_bound": np.array([0.9, 0.0, -0.3, np.nan]),
-        "tolerance": 1.25,
-    }
-    named = StoppingTimeDisplay(**given, estimator_name="mine").plot()
-    assert labels(named) == ["mine (3 of 4 lower bounds not shown)", "tolerance 1.25"]
-    np.testing.assert_array_equal(named.line_.get_ydata(), [0.9, np.nan, np.nan, np.nan])
-    assert labels(StoppingTimeDisplay(**given).plot())[0] == "3 of 4 lower bounds not shown"
-    none = StoppingTimeDisplay(**{**given, "lower_bound": np.full(4, -1.0)}, estimator_name="mine").plot()
-    none.figure_.canvas.draw()
-    assert labels(none)[0] == "mine (4 of 4 lower bounds not shown)"
-    for display in (named, none):
-        low, high = display.ax_.get_xlim()
-        assert 0.5 < low < 1 < 8 < high < 16
 
 
 @pytest.mark.parametrize(("bound", "written"), [(-0.31, "-0.31"), (0.0, "0"), (np.nan, "nan")])
@@ -208,16 +145,14 @@ def test_without_matplotlib_the_error_says_what_to_install(Display, fitted, monk
     [
         ("ratio_of_means", "ratio of mean losses"),
         ("error_rate_ratio", "ratio of error rates"),
-        ("log_ratio", "geometric mean of loss ratios"),
     ],
 )
 def test_every_statistic_is_named(statistic, name, people, fitted):
     other = IndividualFairnessTest.as_published(
         fitted.estimator, fair_metric=Projection([[1, 0]]), n_steps=30, statistic=statistic
     ).fit(*people[:2])
-    assert name in StoppingTimeDisplay.from_test(other).ax_.get_ylabel()
     assert any(name in label for label in labels(LossRatioDisplay.from_test(other)))
 
 
-def test_the_displays_are_public():
-    assert {"LossRatioDisplay", "StoppingTimeDisplay"} <= set(skfairtest.__all__)
+def test_the_display_is_public():
+    assert "LossRatioDisplay" in skfairtest.__all__

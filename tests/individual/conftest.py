@@ -6,7 +6,7 @@ import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from skfairtest import IndividualFairnessTest, Projection
-from skfairtest.individual import _compare
+from skfairtest.individual import _learning
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -14,7 +14,7 @@ def few_are_moved_to_learn_how_much_a_direction_varies(request):
     """Moving as many as by default takes longer than all else of most tests: among the slow ones they are moved."""
     with pytest.MonkeyPatch.context() as patch:
         if "not slow" in request.config.getoption("markexpr"):
-            patch.setattr(_compare, "MOVED", 25)
+            patch.setattr(_learning, "MOVED", 25)
         yield
 
 

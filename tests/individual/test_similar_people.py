@@ -168,13 +168,13 @@ def test_a_second_fit_leaves_nothing_of_the_first(training, people):
     test = IndividualFairnessTest.as_published(model, n_steps=10)
     with pytest.warns(UserWarning, match="missing"):
         test.fit(holes, y.to_numpy(), sensitive_features=sex.to_numpy())
-    test.set_params(estimator=LogisticRegression().fit(*training[:2]), fair_metric=FIXED, statistic="log_ratio")
+    test.set_params(estimator=LogisticRegression().fit(*training[:2]), fair_metric=FIXED, statistic="ratio_of_means")
     test.fit(X, y)
     assert hasattr(test, "feature_names_in_")
     unnamed = LogisticRegression().fit(training[0].to_numpy()[:, :2], training[1])
     test.set_params(estimator=unnamed, fair_metric=Projection([[1, 0]])).fit(X.to_numpy()[:, :2], y)
     fresh = IndividualFairnessTest.as_published(
-        unnamed, fair_metric=Projection([[1, 0]]), n_steps=10, statistic="log_ratio"
+        unnamed, fair_metric=Projection([[1, 0]]), n_steps=10, statistic="ratio_of_means"
     )
     fresh.fit(X.to_numpy()[:, :2], y)
     assert_same(test, fresh)

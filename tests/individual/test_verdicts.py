@@ -19,7 +19,6 @@ from skfairtest import (
     LossRatioDisplay,
     Projection,
     SensitiveSubspace,
-    StoppingTimeDisplay,
 )
 from skfairtest.cli.app import run
 
@@ -65,7 +64,7 @@ def test_no_trace_is_said_everywhere(untested, tmp_path):
     assert found["traces"][0]["feature"] == "coin"
 
 
-@pytest.mark.parametrize("display", [StoppingTimeDisplay, LossRatioDisplay])
+@pytest.mark.parametrize("display", [LossRatioDisplay])
 def test_nothing_is_drawn_of_what_was_not_tested(display, untested):
     with pytest.raises(ValueError, match=r"test has nothing to draw. Individual fairness was not tested: X holds no"):
         display.from_test(untested)
@@ -82,13 +81,6 @@ def test_an_audit_and_its_record_say_that_nothing_was_tested(coin, tmp_path):
     path = tmp_path / "audit.json"
     audit.to_json(path)
     assert run(["report", str(path)]) == 4
-
-
-def test_models_that_are_compared_are_not_tested_either(coin):
-    model, X, y, tossed, name = coin
-    found = IndividualFairnessTest().compare({"a": model, "b": model}, X, y, sensitive_features={name: tossed})
-    assert found["verdict"].tolist() == ["no_trace", "no_trace"]
-    assert found[["value", "p_value", "difference_p_value"]].isna().all(axis=None)
 
 
 def test_without_evidence_noise_is_a_direction_as_published(coin):

@@ -9,9 +9,6 @@ people at x and at their unfair examples (Maity et al. 2021):
     S = A / B, the means of after and before; with 0-1 losses the ratio of error rates (equations 3.11, 3.12, appendix
     C). By the delta method V = sqrt(A^2 V_22 + B^2 V_11 - 2 A B V_12) / B^2, the standard deviation of
     (after - S before) / B.
-``log_ratio``
-    log S = mean of log r, V the standard deviation of log r: S is the geometric mean. Tested on the logarithmic scale,
-    limits exponentiated; the standard error shown is S V / sqrt(n).
 
 T = S - z_{1 - alpha} V / sqrt(n), p = 1 - Phi(sqrt(n) (S - tolerance) / V). Standard deviations divide by n (ddof = 0),
 as in the published code.
@@ -44,7 +41,7 @@ from scipy.stats import t as student
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.typing import Floats
 
-STATISTICS = ("loss_ratio", "ratio_of_means", "log_ratio")
+STATISTICS = ("loss_ratio", "ratio_of_means")
 
 #: A standard deviation below this share of the estimate is the rounding error of 0: losses that are differences of much
 #: larger numbers, as of a person whom a linear model predicts almost exactly, have few digits left.
@@ -73,10 +70,6 @@ class InfiniteRatioError(UndefinedAuditValueError):
     """People have a loss at their unfair examples and none before: their ratios are infinite. Means of both are not."""
 
 
-class VanishedLossError(UndefinedAuditValueError):
-    """People have a loss before and none at their unfair examples: their ratios have no logarithm."""
-
-
 class NoLossError(UndefinedAuditValueError):
     """Nobody has a loss before: there is nothing to divide by."""
 
@@ -94,7 +87,7 @@ class AuditValue:
     estimate : float
         S.
     standard_error : float
-        V / sqrt(n), with ddof = 0; of ``log_ratio`` S times that of the logarithms.
+        V / sqrt(n), with ddof = 0.
     lower_bound : float
         T, the one-sided lower confidence limit: above the tolerance where p < 1 - confidence_level.
     interval : tuple of float
@@ -142,7 +135,7 @@ def audit_value(
     Parameters
     ----------
     statistic : str
-        ``"loss_ratio"``, ``"ratio_of_means"`` or ``"log_ratio"``.
+        ``"loss_ratio"`` or ``"ratio_of_means"``.
     before, after : array-like, shape (n,)
         Losses, not below 0, of at least two people: at x and at their unfair examples.
     tolerance : float
@@ -159,8 +152,6 @@ def audit_value(
     ------
     InfiniteRatioError
         If the statistic is a mean of ratios and somebody's ratio is infinite.
-    VanishedLossError
-        If the statistic needs logarithms and somebody's ratio is 0.
     NoLossError
         If the statistic is the ratio of means and nobody has a loss before.
     InfiniteLossError
@@ -192,9 +183,7 @@ def audit_value(
         raise InfiniteRatioError(
             int(infinite.sum()), "have a loss at their unfair examples and none before, or hardly any"
         )
-    if statistic == "loss_ratio":
-        return _not_negative(_inferred(*_moments(values), n, n, tolerance, confidence_level))
-    return _log_ratio(values, tolerance, confidence_level)
+    return _not_negative(_inferred(*_moments(values), n, n, tolerance, confidence_level))
 
 
 def widened(found: AuditValue, variance: float, degrees: int, confidence_level: float) -> AuditValue:
@@ -267,76 +256,13 @@ def attained_level(statistic: str, before: ArrayLike, after: ArrayLike, confiden
     return float(np.clip(alpha - density * (2 * z * z + 1) * skewness / (6 * np.sqrt(len(values))), 0.0, 1.0))
 
 
-@dataclass(frozen=True)
-class Difference:
-    """The difference of two audit values of the same people.
-
-    Parameters
-    ----------
-    estimate, standard_error : float
-        S - S', and its standard error.
-    interval : tuple of float
-        Two-sided confidence interval.
-    p_value : float
-        Two-sided, of the null hypothesis that the audit values are equal.
-    """
-
-    estimate: float
-    standard_error: float
-    interval: tuple[float, float]
-    p_value: float
-
-
-def difference(statistic: str, one: ArrayLike, other: ArrayLike, *, confidence_level: float) -> Difference:
-    """Estimate the difference of the audit values of two models, and test that it is zero.
-
-    Each person's first-order contributions to the two values are subtracted: a paired z test, with the delta method for
-    ratios of means and for geometric means. If all people contribute the same, there is no standard error, and p is
-    that of the sign test, 2^(1 - n).
-
-    Parameters
-    ----------
-    statistic : str
-        As of `audit_value`, which has found both values to be defined.
-    one, other : array-like, shape (2, n)
-        Losses of the same people, before and after, by either model.
-    confidence_level : float
-        Of the interval.
-
-    Examples
-    --------
-    >>> found = difference(
-    ...     "loss_ratio", [[1, 1, 2], [3, 2, 4]], [[1, 2, 2], [1, 2, 3]], confidence_level=0.95
-    ... )
-    >>> print(round(found.estimate, 4), round(found.standard_error, 4), round(found.p_value, 6))
-    1.1667 0.36 0.001194
-    """
-    pairs = [np.asarray(pair, dtype=float) for pair in (one, other)]
-    values = [
-        audit_value(statistic, *pair, tolerance=1.0, confidence_level=confidence_level).estimate for pair in pairs
-    ]
-    n, estimate = pairs[0].shape[1], values[0] - values[1]
-    parts = [_each(statistic, *pair) for pair in pairs]
-    if statistic == "log_ratio":
-        parts = [value * part for value, part in zip(values, parts, strict=True)]
-    sd = _moments(parts[0] - parts[1])[1]
-    if sd <= _ZERO * max(map(abs, values)):
-        same = abs(estimate) <= _ZERO * max(map(abs, values))
-        return Difference(estimate, 0.0, (estimate, estimate), 1.0 if same else 2.0 ** (1 - n))
-    error = float(sd / np.sqrt(n))
-    reach = float(-ndtri((1 - confidence_level) / 2)) * error
-    p = float(2 * ndtr(-abs(estimate) / error))
-    return Difference(estimate, error, (estimate - reach, estimate + reach), p)
-
-
 def _each(statistic: str, before: Floats, after: Floats) -> Floats:
-    """Return each person's first-order contribution to a statistic (for logs, to its logarithm), up to a constant."""
+    """Return each person's first-order contribution to a statistic, up to a constant."""
     if statistic == "ratio_of_means":
         base = _moments(before)[0]
         values: Floats = after / base - _moments(after)[0] / base * (before / base)
         return values
-    values = ratios(before, after)
-    return np.log(values) if statistic == "log_ratio" else values
+    return ratios(before, after)
 
 
 def _ratio_of_means(before: Floats, after: Floats, tolerance: float, confidence_level: float) -> AuditValue:
@@ -352,21 +278,6 @@ def _not_negative(found: AuditValue) -> AuditValue:
     """Cut off limits of ratios at 0, because no ratio is negative."""
     low, high = found.interval
     return replace(found, lower_bound=max(found.lower_bound, 0.0), interval=(max(low, 0.0), high))
-
-
-def _log_ratio(values: Floats, tolerance: float, confidence_level: float) -> AuditValue:
-    vanished = values == 0
-    if vanished.any():
-        raise VanishedLossError(int(vanished.sum()), "have no loss left at their unfair examples")
-    mean, sd = _moments(np.log(values))
-    n, estimate = len(values), float(np.exp(mean))
-    if sd <= _ZERO * max(abs(mean), 1.0):
-        return _inferred(estimate, 0.0, n, n, tolerance, confidence_level)
-    logs = _inferred(mean, sd, n, n, float(np.log(tolerance)), confidence_level)
-    low, high = (float(limit) for limit in np.exp(logs.interval))
-    return AuditValue(
-        estimate, estimate * logs.standard_error, float(np.exp(logs.lower_bound)), (low, high), logs.p_value
-    )
 
 
 def _moments(values: Floats) -> tuple[float, float]:

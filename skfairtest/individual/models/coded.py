@@ -153,15 +153,15 @@ class Coded(Features):
         return nw.from_dict(lists, backend=nw.get_native_namespace(nw.from_native(empty))).to_native()
 
 
-def read_coded(X: Any, *estimators: Any) -> Features:
+def read_coded(X: Any, estimator: Any = None) -> Features:
     """Read a table for models: numbers, and categories as shares.
 
     Parameters
     ----------
     X : frame, mapping, two-dimensional array or list of rows
-        Columns of text, pandas categories, and columns that an encoder of any of the models takes are categories.
-    *estimators : object
-        The fitted models.
+        Columns of text, pandas categories, and columns that an encoder of the model takes are categories.
+    estimator : object
+        The fitted model.
 
     Raises
     ------
@@ -178,7 +178,7 @@ def read_coded(X: Any, *estimators: Any) -> Features:
         return read_features(X)
     table = split_table(X, "X")
     names = [f"x{i}" if name is None else str(name) for i, (name, _) in enumerate(table)]
-    encoded = set().union(*(_encoded_by(estimator, names) for estimator in estimators))
+    encoded = _encoded_by(estimator, names)
     categories = {
         i: column
         for i, (_, column) in enumerate(table)
