@@ -270,6 +270,8 @@ def audit(asked: Asked) -> Status:
       1  there is a significant disparity
       2  bad input, or the output could not be written
       3  an internal error
+      4  no significant disparity in what was tested, but a metric or a grouping
+         could not be tested, see "Left out"
     """
     check_level(asked.alpha)
     from skfairtest.cli import auditing
@@ -317,7 +319,8 @@ def report(asked: Asked) -> Status:
       1  of the saved audit: there is a significant disparity
       2  bad input, or the output could not be written
       3  an internal error
-      4  of the saved audit: individual fairness was not tested
+      4  of the saved audit: a metric, a grouping or individual fairness could not
+         be tested
     """
     check_outputs(asked.outputs, [asked.file])
     from skfairtest.cli import auditing
@@ -337,7 +340,7 @@ def _status_of(record: AuditRecord) -> Status:
         concern = any(finding.row["concern"] and finding.reason is None for finding in findings_of(record))
     if concern:
         return Status.SIGNIFICANT
-    return Status.NOT_TESTED if record.individual_verdict == "no_trace" else Status.DONE
+    return Status.NOT_TESTED if record.untested or record.individual_verdict == "no_trace" else Status.DONE
 
 
 def count(asked: Asked) -> Status:

@@ -141,6 +141,10 @@ def described(
         subject=name,
         about=(_about(record, source, counted),),
         provenance=replace(record.provenance, command=command),
+        parts=tuple(
+            replace(part, excluded=part.excluded.assign(reason=list(map(in_terms_of_options, part.excluded["reason"]))))
+            for part in record.parts
+        ),
         not_compared=tuple((names, in_terms_of_options(reason)) for names, reason in record.not_compared),
         warnings=tuple(dict.fromkeys((*warned, *said, *([] if counted is None else counted.warnings)))),
     )

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cache
 from itertools import chain
 from math import isfinite
 from typing import Any, BinaryIO, cast
@@ -400,9 +401,16 @@ def _read_text(
         raise BadInput(f"{path}, line {reader.line_num}: malformed: {reason}") from error
     whole = {name: np.frombuffer(values) for name, values in numbers.items()}
 
-    def labels(name: str) -> Any:
+    @cache
+    def read(name: str) -> Any:
         where = f"{path}: column {name!r} ({columns.options[name]})"
         return coded[name].labels(where, "") if typed else coded[name].categories("")
+
+    def labels(name: str) -> Any:
+        # Beside labels that are text, such as "unsure", whole numbers are text, too.
+        together = [label for label in columns.labels if label != columns.y_judge]
+        text = name in together and any(isinstance(read(label), pd.Categorical) for label in together)
+        return coded[name].categories("") if text and read(name).dtype.kind != "f" else read(name)
 
     return _people(path, columns, n, coded, whole, empty="", labels=labels)
 

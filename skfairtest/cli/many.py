@@ -380,9 +380,19 @@ def _by_bin(table: CountTable) -> tuple[ScoreBins, NDArray[np.int64]]:
 def _typed(table: CountTable) -> CountTable:
     """Give labels that were read as text the types that they have in a single file."""
     rows = table.to_rows()
-    columns = [_typed_labels(column) if column.name in ("y_true", "y_pred") else column for column in rows.columns]
+    typed = {column.name: _typed_labels(column) for column in rows.columns if column.name in ("y_true", "y_pred")}
+    text = any(isinstance(level, str) for column in typed.values() for level in column.levels)
+    # Beside labels that are text, such as "unsure", whole numbers that were read as text are text, too.
+    columns = [
+        column if column.name not in typed or (text and _are_whole(column, typed[column.name])) else typed[column.name]
+        for column in rows.columns
+    ]
     names = table.control_names, table.sensitive_names, table.cell_names
     return table.of_rows(replace(rows, columns=tuple(columns)), *names, table.score_bins, table.suppressed)
+
+
+def _are_whole(written: Column, typed: Column) -> bool:
+    return any(isinstance(a, str) and not isinstance(b, float) for a, b in zip(written.levels, typed.levels, strict=False))
 
 
 def _typed_labels(column: Column) -> Column:
