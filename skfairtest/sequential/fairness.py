@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -24,7 +25,7 @@ from skfairtest._utils.text import enumerated, label
 from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.metrics import Metric, Rate, ScoreMetric, resolve_metrics
-from skfairtest.readers import one_column
+from skfairtest.readers import Column, one_column
 from skfairtest.readers.containers import series_name
 from skfairtest.report.document import Block
 from skfairtest.report.mixin import ReportMixin, write_text
@@ -194,7 +195,7 @@ class SequentialFairnessTest(ReportMixin):
     average_run_length: float = 1000.0
 
     def fit(
-        self, *, y_true: Any = None, y_pred: Any, sensitive_features: Any = None, time: Any = None, batch: Any = None
+        self, *, y_true: Any = None, y_pred: Any, sensitive_features: Any = None, time: Any = None, name: Any = None
     ) -> Self:
         """Forget all batches, and take in a first one.
 
@@ -208,7 +209,7 @@ class SequentialFairnessTest(ReportMixin):
             The groups: one or several columns of length n_samples.
         time : str, number or date, optional
             When the batch is of.
-        batch : str or int, optional
+        name : str or int, optional
             Its name.
 
         Returns
@@ -220,11 +221,11 @@ class SequentialFairnessTest(ReportMixin):
         for name in [name for name in vars(self) if name.endswith("_") or name in own]:
             delattr(self, name)
         return self.partial_fit(
-            y_true=y_true, y_pred=y_pred, sensitive_features=sensitive_features, time=time, batch=batch
+            y_true=y_true, y_pred=y_pred, sensitive_features=sensitive_features, time=time, name=name
         )
 
     def partial_fit(
-        self, *, y_true: Any = None, y_pred: Any, sensitive_features: Any = None, time: Any = None, batch: Any = None
+        self, *, y_true: Any = None, y_pred: Any, sensitive_features: Any = None, time: Any = None, name: Any = None
     ) -> Self:
         """Take in a batch, of any size; with queues its samples are in the order in which they came.
 
@@ -241,8 +242,9 @@ class SequentialFairnessTest(ReportMixin):
             The groups: one or several columns of length n_samples.
         time : str, number or date, optional
             When the batch is of, for displays.
-        batch : str or int, optional
-            Its name. A batch whose name was taken in already changes nothing, with a warning.
+        name : str or int, optional
+            The name by which the batch is recognised. The same name with the same rows changes nothing, with a warning;
+            with other rows it is an error. Equal rows under another name are taken in, with a warning.
 
         Returns
         -------
@@ -252,25 +254,37 @@ class SequentialFairnessTest(ReportMixin):
         Raises
         ------
         ValueError
-            If a parameter or an input is not usable, parameters were changed after the first batch, or columns have
-            other names than in earlier batches.
+            If a parameter or an input is not usable, parameters were changed after the first batch, columns have other
+            names than in earlier batches, or a batch has the name of one with other rows.
 
         Warns
         -----
         UserWarning
-            If the batch was taken in already, a group comes later than others, or a batch of one sample has nobody to
-            be compared with.
+            If the batch was taken in already, or by another name, a group comes later than others, or a batch of one
+            sample has nobody to be compared with.
         """
         settings, metrics = self._check()
         if sensitive_features is None:
             raise ParameterError("sensitive_features is missing: the groups to compare, one value per sample")
-        name = None if batch is None else str(batch)
+        name = None if name is None else str(name)
+        names: dict[str, str] = getattr(self, "_names", {})
         waiting: dict[str, Any] = getattr(self, "_waiting", {})
-        if name is not None and name in getattr(self, "_names", ()) and (name not in waiting or y_true is None):
-            still = " and waits for its labels" if name in waiting else ""
-            warnings.warn(f"batch {name!r} was taken in already{still}: nothing was changed", UserWarning, stacklevel=2)
-            return self
         sample, ready = self._read(metrics, y_pred, y_true, sensitive_features, name, waiting)
+        digest = "" if name is None else _digest(sample)
+        if name in names:
+            if names[name] != digest:
+                raise ParameterError(
+                    f"name {name!r} is that of a batch with other predictions or groups: give this batch another name"
+                )
+            if name not in waiting or y_true is None:
+                still = " and waits for its labels" if name in waiting else ""
+                warnings.warn(
+                    f"batch {name!r} was taken in already{still}: nothing was changed", UserWarning, stacklevel=2
+                )
+                return self
+        elif digest and digest in names.values():
+            other = next(each for each in names if names[each] == digest)
+            warnings.warn(f"batch {name!r} has the same rows as batch {other!r}: both count", UserWarning, stacklevel=2)
         columns = self._same_columns(sample, y_pred, y_true)
         seen = getattr(self, "_positive_seen", False)
         positive = positive_of(sample, ready, self.pos_label, seen) if ready else getattr(self, "pos_label_", None)
@@ -284,7 +298,7 @@ class SequentialFairnessTest(ReportMixin):
             sizes = [[tagged(group), n] for group, n in _sizes(sample).items()]
             self._waiting[name] = {"time": plain_time(time), "left": left, "n": sizes}
         if name is not None:
-            self._names[name] = None
+            self._names[name] = digest
         self._positive_seen, self._columns = seen or positive in sample.labels, columns
         self.n_samples_ = getattr(self, "n_samples_", 0) + (0 if returned else sample.n_samples)
         self.pos_label_ = positive
@@ -389,7 +403,7 @@ class SequentialFairnessTest(ReportMixin):
             "parameters": parameters,
             "sizes": plain_value(list(self.groups.values())) if isinstance(self.groups, Mapping) else None,
             "stream": self._stream.to_plain(),
-            "names": list(self._names),
+            "names": self._names,
             "waiting": self._waiting,
             "n_samples": self.n_samples_,
             "pos_label": tagged(self.pos_label_),
@@ -470,7 +484,7 @@ class SequentialFairnessTest(ReportMixin):
         _, metrics = test._check()
         test._begin(metrics, 0, state["stream"]["blocks"])
         test._stream = Stream.from_plain(test._stream.plan, state["stream"])
-        test._names, test._waiting = dict.fromkeys(state["names"]), state["waiting"]
+        test._names, test._waiting = state["names"], state["waiting"]
         test.n_samples_, test.pos_label_ = state["n_samples"], untagged(state["pos_label"])
         test._positive_seen, test._columns = state["positive_seen"], state.get("columns", {})
         check_agreement(test._stream, test._names)
@@ -524,18 +538,11 @@ class SequentialFairnessTest(ReportMixin):
         ready = [metric for metric in metrics if missing not in metric.reads]
         if name in waiting:
             assert name is not None
-            told = waiting[name]
-            now, before = _sizes(sample), {untagged(group): n for group, n in told["n"]}
-            if now != before:
-                raise ParameterError(
-                    f"batch {name!r} has other samples than when it came without labels: by group {now}, and then "
-                    f"{before}"
-                )
-            ready = [metric for metric in metrics if metric.name in told["left"]]
+            ready = [metric for metric in metrics if metric.name in waiting[name]["left"]]
         elif len(ready) < len(metrics) and name is None:
             names = ", ".join(metric.name for metric in metrics if metric not in ready)
             raise ParameterError(
-                f"y_true is missing, which {names} needs: pass it, or name the batch (batch='May') and pass it again "
+                f"y_true is missing, which {names} needs: pass it, or name the batch (name='May') and pass it again "
                 "with its labels when they are there"
             )
         return sample, ready
@@ -566,7 +573,7 @@ class SequentialFairnessTest(ReportMixin):
             blocks or (self.blocks if self.blocks != "auto" else "queues" if n_samples == 1 else "batches"),
             None if self.groups is None else self._sizes(),
         )
-        self._stream, self._names, self._waiting = Stream(plan), dict[str, None](), dict[Any, Any]()
+        self._stream, self._names, self._waiting = Stream(plan), dict[str, str](), dict[Any, Any]()
         self._keep_parameters()
 
     def _refresh(self) -> None:
@@ -677,6 +684,20 @@ class SequentialFairnessTest(ReportMixin):
 def _sizes(sample: Sample) -> dict[Any, int]:
     """The number of samples of each group."""
     return dict(zip(sample.group_labels, np.bincount(sample.group_codes).tolist(), strict=True))
+
+
+def _digest(sample: Sample) -> str:
+    """A digest of the predictions and the groups of a batch, in their order."""
+    columns = [*(sample.columns[name] for name in ("y_pred", "y_score") if name in sample.columns), *sample.sensitive]
+    frame = pd.DataFrame(
+        {
+            number: np.array([*map(str, column.levels)], dtype=object)[column.codes]
+            if isinstance(column, Column)
+            else column.values
+            for number, column in enumerate(columns)
+        }
+    )
+    return hashlib.sha256(pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes()).hexdigest()[:16]
 
 
 def _joined(before: dict[str, str | None], now: dict[str, str | None], what: str) -> dict[str, str | None]:

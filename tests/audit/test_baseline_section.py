@@ -190,5 +190,3 @@ def test_the_command_line_names_the_column_of_the_model_in_production(people, tm
     assert TITLE in text
     assert "points under a and" in text
     assert json.loads(record.read_text())["baseline"]["names"] == ["a", "b"]
-    assert run(["audit", str(path), *asked, "--baseline", "a", "--engine", "polars"]) == 2
-    assert "--baseline needs a single file" in capsys.readouterr().err
