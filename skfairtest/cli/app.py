@@ -232,6 +232,7 @@ def audit(
     from skfairtest import FairnessAudit, SubgroupScan
     from skfairtest._utils.text import label
     from skfairtest.cli.reading import cut_where_many, read_people
+    from skfairtest.report.mixin import positive_label
 
     roles = {
         **{"--y-true": y_true, "--y-pred": y_pred, "--y-score": y_score, "--sensitive": sensitive, "--scan": scan},
@@ -288,13 +289,14 @@ def audit(
     read = ", ".join(f"{option} {label(column)}" for option, column in roles.items() if isinstance(column, str))
     if record.baseline is not None:
         record = replace(record, baseline=replace(record.baseline, names=(str(baseline), str(y_pred))))
+    labels = positive_label(record.verdict.pos_label, None, record.verdict.negative_labels)
     assert record.provenance is not None
     warned = [one_line(in_terms_of_options(warning)) for warning in record.warnings]
     record = replace(
         record,
         title=f"Fairness audit of {name}",
         subject=name,
-        about=(f"{len(people):,} people; {read}.",),
+        about=(" ".join([f"{len(people):,} people; {read}.", *labels]),),
         provenance=replace(record.provenance, command=context.obj),
         parts=tuple(
             replace(part, excluded=part.excluded.assign(reason=list(map(in_terms_of_options, part.excluded["reason"]))))
@@ -649,6 +651,7 @@ def monitor(
 
     import filelock
 
+    from skfairtest._utils.files import sweep
     from skfairtest.cli.reading import read_people
     from skfairtest.sequential.report import open_metrics
 
@@ -664,6 +667,7 @@ def monitor(
     roles = {"--y-true": y_true, "--y-pred": y_pred, "--y-score": y_score, "--sensitive": sensitive}
     try:
         with filelock.FileLock(f"{os.path.realpath(state)}.lock", timeout=0), listening():
+            sweep(*os.path.split(os.path.realpath(state)), older_than=0)
             people = read_people([batch], roles, encoding=encoding)
             predictions = people.column("--y-pred" if y_score is None else "--y-score")
             test = _stream(state, params, people)

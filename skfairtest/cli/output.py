@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from skfairtest._utils.files import write_text
 from skfairtest._utils.progress import Bar, shown_by
 from skfairtest.cli.errors import BadInput, in_terms_of_options, one_line
 
@@ -39,7 +40,8 @@ def check_outputs(outputs: Mapping[str, str | None], sources: Sequence[str] = ()
                 raise BadInput(f"{option} {output}: there is no folder {path.parent}")
             if path.exists() and any(os.path.exists(source) and path.samefile(source) for source in sources):
                 raise BadInput(f"{option} {output}: is the file to be read: name another one")
-            if not os.access(path if path.exists() else path.parent, os.W_OK):
+            folder = [] if path.exists() and not path.is_file() else [Path(os.path.realpath(path)).parent]
+            if not all(os.access(each, os.W_OK) for each in (*folder, *([path] if path.exists() else []))):
                 raise BadInput(f"{option} {output}: you have no permission to write it: name another file")
             other = seen.setdefault(os.path.realpath(path), option)
         except (OSError, ValueError) as error:
@@ -119,8 +121,7 @@ def write_out(text: str, output: str | None = None, *, option: str = "") -> None
     """
     if output is not None:
         try:
-            # newline: the text has the line ends that it should have.
-            Path(output).write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
+            write_text(text, output)
         except (OSError, ValueError) as error:  # ValueError: a name that no file can have
             raise BadInput(f"{option} {output}: {getattr(error, 'strerror', None) or error}") from error
         return

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import re
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
@@ -19,16 +18,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import with_parameters
 from skfairtest._utils.checks import check_choice, check_probability, is_integer, is_number, is_sequence
-from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.files import checksum, replaced
+from skfairtest._utils.errors import ParameterError, warn
+from skfairtest._utils.files import checksum, write_text
 from skfairtest._utils.text import enumerated, label
 from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.metrics import Metric, Rate, ScoreMetric, resolve_metrics
-from skfairtest.readers import Column, one_column
+from skfairtest.readers import Column, check_vocabularies, one_column, other_labels
 from skfairtest.readers.containers import series_name
 from skfairtest.report.document import Block
-from skfairtest.report.mixin import ReportMixin, write_text
+from skfairtest.report.mixin import ReportMixin
 from skfairtest.report.plain import plain_value
 from skfairtest.report.sentences import Setup, metric_title
 from skfairtest.sequential import report
@@ -41,11 +40,13 @@ from skfairtest.sequential.stream import (
     bounds_of,
     check_agreement,
     check_bounded,
+    labels_of,
     plain_time,
     positive_of,
     values_of,
+    with_labels,
 )
-from skfairtest.tables import Sample, tagged, untagged
+from skfairtest.tables import Sample, distinct_levels, tagged, untagged
 
 FORMAT = "skfairtest.SequentialFairnessTest"
 #: What a state says to readers, and its evidence has to say as well.
@@ -134,8 +135,8 @@ class SequentialFairnessTest(ReportMixin):
         ``n`` and ``value`` of each group over all batches.
     batches_ : list of str
         The names of the batches taken in, as far as they have one.
-    groups_, pos_label_, blocks_, method_, adjust_ : object
-        What was read and what is run.
+    groups_, pos_label_, negative_labels_, blocks_, method_, adjust_ : object
+        What was read and what is run; negative labels are all but the positive one.
     n_batches_, n_samples_ : int
         Batches and samples taken in; those that were compared with nobody are counted.
 
@@ -217,9 +218,8 @@ class SequentialFairnessTest(ReportMixin):
         self
             The test after one look.
         """
-        own = ("_stream", "_names", "_waiting", "_given", "_positive_seen", "_columns")
-        for name in [name for name in vars(self) if name.endswith("_") or name in own]:
-            delattr(self, name)
+        for attribute in ("_stream", "_names", "_waiting", "_given", "_labels", "_columns"):
+            self.__dict__.pop(attribute, None)
         return self.partial_fit(
             y_true=y_true, y_pred=y_pred, sensitive_features=sensitive_features, time=time, name=name
         )
@@ -278,16 +278,14 @@ class SequentialFairnessTest(ReportMixin):
                 )
             if name not in waiting or y_true is None:
                 still = " and waits for its labels" if name in waiting else ""
-                warnings.warn(
-                    f"batch {name!r} was taken in already{still}: nothing was changed", UserWarning, stacklevel=2
-                )
+                warn(f"batch {name!r} was taken in already{still}: nothing was changed")
                 return self
         elif digest and digest in names.values():
             other = next(each for each in names if names[each] == digest)
-            warnings.warn(f"batch {name!r} has the same rows as batch {other!r}: both count", UserWarning, stacklevel=2)
+            warn(f"batch {name!r} has the same rows as batch {other!r}: both count")
         columns = self._same_columns(sample, y_pred, y_true)
-        seen = getattr(self, "_positive_seen", False)
-        positive = positive_of(sample, ready, self.pos_label, seen) if ready else getattr(self, "pos_label_", None)
+        sample = with_labels(sample, getattr(self, "_labels", {}), getattr(self, "n_samples_", 0))
+        positive = positive_of(sample, ready, self.pos_label) if ready else getattr(self, "pos_label_", None)
         design = Design(sample, settings, (), (), positive, self.pos_label, ())
         found = {metric.name: values_of(design, metric) for metric in ready}
         self._begin(metrics, sample.n_samples)
@@ -299,24 +297,20 @@ class SequentialFairnessTest(ReportMixin):
             self._waiting[name] = {"time": plain_time(time), "left": left, "n": sizes}
         if name is not None:
             self._names[name] = digest
-        self._positive_seen, self._columns = seen or positive in sample.labels, columns
+        self._labels, self._columns = {**getattr(self, "_labels", {}), **labels_of(sample, metrics)}, columns
         self.n_samples_ = getattr(self, "n_samples_", 0) + (0 if returned else sample.n_samples)
         self.pos_label_ = positive
         self._refresh()
         if sample.n_samples == 1 and self.blocks == "auto" and self.blocks_ == "batches":
-            warnings.warn(
+            warn(
                 "blocks: the first batch had several samples, so that batches are compared, and one sample has nobody "
                 "to be compared with; single samples are compared by a test with blocks='queues'",
-                UserWarning,
-                stacklevel=2,
             )
         if late:
-            warnings.warn(
+            warn(
                 f"groups: {enumerated([*map(label, late)])} came after the first comparison, and pairs with it share a "
                 "small part of the level, which is kept for late groups. Name all groups beforehand, groups=[...], to "
                 "give every pair the same",
-                UserWarning,
-                stacklevel=2,
             )
         return self
 
@@ -354,12 +348,17 @@ class SequentialFairnessTest(ReportMixin):
         if self._given != other._given:
             raise ParameterError(f"other has other parameters: {other._given} and not {self._given}")
         columns = _joined(self._columns, other._columns, "other")
+        labels = dict(other._labels)
+        for name, mine in self._labels.items():
+            its = labels.get(name, mine)
+            check_vocabularies({name: mine, f"{name} of other": its})
+            labels[name] = distinct_levels([*mine, *its])
         new = type(self)(**self.get_params())
         new._given, new._stream = dict(self._given), self._stream.merged(other._stream)
         new._versions = self._versions
         new._names, new._waiting = {**self._names, **other._names}, {**self._waiting, **other._waiting}
         new.n_samples_, new.pos_label_ = self.n_samples_ + other.n_samples_, self.pos_label_
-        new._positive_seen, new._columns = self._positive_seen or other._positive_seen, columns
+        new._labels, new._columns = labels, columns
         new._refresh()
         return new
 
@@ -407,18 +406,14 @@ class SequentialFairnessTest(ReportMixin):
             "waiting": self._waiting,
             "n_samples": self.n_samples_,
             "pos_label": tagged(self.pos_label_),
-            "positive_seen": self._positive_seen,
+            "labels": {name: [tagged(label) for label in labels] for name, labels in self._labels.items()},
             "columns": self._columns,
         }
         # wealth_ is the stream's records, written once.
         found = {name: value for name, value in self.to_dict().items() if name != "wealth"}
         document = {**found, "state": state}
         text = json.dumps({**document, "checksum": checksum(document)}, allow_nan=False) + "\n"
-        if path is None:
-            return text
-        with replaced(path) as temporary:
-            write_text(text, temporary)
-        return None
+        return write_text(text, path)
 
     @classmethod
     def from_json(cls, source: str | bytes | os.PathLike[str]) -> Self:
@@ -486,7 +481,8 @@ class SequentialFairnessTest(ReportMixin):
         test._stream = Stream.from_plain(test._stream.plan, state["stream"])
         test._names, test._waiting = state["names"], state["waiting"]
         test.n_samples_, test.pos_label_ = state["n_samples"], untagged(state["pos_label"])
-        test._positive_seen, test._columns = state["positive_seen"], state.get("columns", {})
+        test._labels = {name: [untagged(label) for label in labels] for name, labels in state["labels"].items()}
+        test._columns = state.get("columns", {})
         check_agreement(test._stream, test._names)
         test._refresh()
         shown = test.to_dict()
@@ -588,6 +584,8 @@ class SequentialFairnessTest(ReportMixin):
         self.changed_, self.changed_at_ = bool(len(changed)), int(changed.min()) if len(changed) else None
         self.groups_, self.n_batches_, self.batches_ = list(stream.arrivals), stream.looks, list(self._names)
         self.blocks_, self.method_, self.adjust_ = stream.plan.blocks, stream.plan.method, stream.plan.adjust
+        labels = distinct_levels([label for labels in self._labels.values() for label in labels])
+        self.negative_labels_ = other_labels(labels, self.pos_label_)
 
     # A frame is made when somebody looks at it: a stream of single samples would make thousands.
 

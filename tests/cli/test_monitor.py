@@ -76,6 +76,20 @@ def test_two_runs_at_once_on_one_state_are_an_error_that_says_what_to_do(tmp_pat
     assert monitor(state, week(1, gap=0)) == 0
 
 
+def test_a_link_to_a_state_shares_its_lock_and_stays_a_link(tmp_path, week):
+    filelock = pytest.importorskip("filelock")
+    (tmp_path / "real").mkdir()
+    state, link = tmp_path / "real" / "state.json", tmp_path / "link.json"
+    assert monitor(state, week(0, gap=0)) == 0
+    link.symlink_to(state)
+    with filelock.FileLock(f"{state}.lock"):
+        assert monitor(link, week(1, gap=0)) == 2
+    assert monitor(link, week(1, gap=0)) == 0
+    assert link.is_symlink()
+    assert SequentialFairnessTest.from_json(state).n_batches_ == 2
+    assert not (tmp_path / "link.json.lock").exists()
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [

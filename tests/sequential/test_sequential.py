@@ -458,7 +458,7 @@ def test_a_batch_may_lack_the_positive_label_unless_it_has_two_others_and_none_b
         with pytest.raises(ParameterError):
             test.partial_fit(y_pred=strange, sensitive_features=["a", "b"])
     zeros = SequentialFairnessTest().partial_fit(y_pred=[0, 0], sensitive_features=["a", "b"])
-    with pytest.raises(ParameterError, match="pos_label is needed"):
+    with pytest.raises(ParameterError, match=r"earlier batches\) holds 0 and y_pred \(this batch\) holds '0', '1'"):
         zeros.partial_fit(y_pred=["0", "1"], sensitive_features=["a", "b"])
 
 
