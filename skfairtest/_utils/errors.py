@@ -277,7 +277,9 @@ def answering_guesses(function: Function, owner: str = "", forget: Callable[...,
     known = {*placed, *named} - {"self", "cls"}
     further = any(p.kind is p.VAR_KEYWORD for p in parameters)
     several = any(p.kind is p.VAR_POSITIONAL for p in parameters)
-    required = [p.name for p in parameters if p.default is p.empty and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    required = [
+        p.name for p in parameters if p.default is p.empty and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+    ]
 
     def checked(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         tested = args[0] if args and placed[:1] in (["self"], ["cls"]) else None
@@ -285,7 +287,9 @@ def answering_guesses(function: Function, owner: str = "", forget: Callable[...,
         name = owner or (function.__name__ if tested is None else f"{test.__name__}.{function.__name__}")
         closed = not further
         allowed = known
-        if further and tested is test and not several and hasattr(test, "_get_param_names"):  # all others are parameters
+        if (
+            further and tested is test and not several and hasattr(test, "_get_param_names")
+        ):  # all others are parameters
             closed, allowed = True, known.union(test._get_param_names())
         for keyword in sorted(kwargs.keys() - allowed):
             instead = meant(keyword, allowed)

@@ -12,8 +12,9 @@ from typing import Any
 FIRST_STRONG_ISOLATE, POP_ISOLATE = "\u2068", "\u2069"
 #: Nobody sees them, and without them some words and pictures fall apart.
 JOINERS = frozenset("\u200c\u200d")
-#: More than 20 values one after the other, and the most characters of a message.
-_MANY, LONGEST = re.compile(r"((?:[^,\s][^,]{0,59},\s+){3})(?:[^,\s][^,]{0,59},\s+){17,}"), 600
+#: More than 20 values one after the other, in one bracket, and the most characters of a message.
+_VALUE = r"(?:[^,\])}]|[\])}](?=[\])},])){1,60},\s+"
+_MANY, LONGEST = re.compile(rf"((?:{_VALUE}){{3}})(?:{_VALUE}){{17,}}"), 600
 _RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
 
 
@@ -175,8 +176,8 @@ def brief(message: str) -> str:
 
     Examples
     --------
-    >>> brief(f"margin must be a number; found {list(range(800))}")
-    'margin must be a number; found [0, 1, 2, ..., 799]'
+    >>> brief(f"margin must be a number; found {list(range(800))} and 1, 2")
+    'margin must be a number; found [0, 1, 2, ..., 799] and 1, 2'
     >>> len(brief(f"margin must be a number; found {'9' * 800}"))
     600
     """

@@ -91,7 +91,7 @@ def _kind(sample: Sample, estimator: Any, pos_label: Any) -> str:
         raise ParameterError("y_true holds numbers but y_pred text: pass predicted numbers, or true labels")
     if any(shares.values()) and _type_of(estimator) != "classifier":
         name = max(shares, key=lambda name: shares[name])
-        two = any(not shares[other] and len(levels[other]) <= 2 for other in shares)
+        two = any(not shares[other] and len(levels[other]) == 2 for other in shares)
         if pos_label is not None or two or 100 * shares[name] < FRACTIONS:
             numbers = as_numbers(values[name])
             stray = numbers[numbers != np.floor(numbers)][0]

@@ -538,7 +538,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         return tags
 
     def _asked(self, y: Any) -> tuple[Sequence[Metric], Set[str]]:
-        return super()._asked(y) if self.estimator is None else asked_of(self.estimator, y, self.response, self.pos_label)
+        return (
+            super()._asked(y) if self.estimator is None else asked_of(self.estimator, y, self.response, self.pos_label)
+        )
 
     def _seed(self) -> int:
         """Return one number from which all that is random can be drawn again: predictions, and resamples."""

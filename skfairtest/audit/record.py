@@ -21,7 +21,7 @@ verdict             concern, p_value, p_value_interval, alpha, adjust, n_samples
 parts               one for each sensitive feature and each intersection: sensitive and control (names), setup (how
                     sentences are written), by_group, comparisons (each with its sentence) and excluded (lists of rows),
                     hypotheses (for each comparison numbers of what is equal and of both sides; null: of its own)
-not_compared        groupings in which nothing could be compared: sensitive, reason. Metrics that could not be tested stand
+not_compared        groupings in which nothing could be compared: sensitive, reason. Metrics without a test stand
                     in excluded of their parts
 leading             which comparison sets the p-value: [part, row]
 null_distribution   its null distribution, in at most about a hundred bins; or null
@@ -121,8 +121,6 @@ class AuditVerdict(plain.Declared):
     negative_labels : tuple
         The other labels.
     """
-
-    _left_out = frozenset({"negative_labels"})
 
     concern: Annotated[bool, plain.truth]
     p_value: Annotated[float, SHARE]
@@ -340,7 +338,9 @@ class AuditRecord(plain.Declared):
     def sentence(self) -> str:
         """The verdict: whether there is a significant disparity, where, its p-value, and what could not be tested."""
         lost = [f"{enumerated(names, most=MOST_UNTESTED)} ({label(reason)})" for reason, names in self.untested.items()]
-        return f"{self._found} Not tested: {enumerated(lost, '; and', NAMED)}." if lost else self._found
+        if len(lost) > NAMED:
+            lost[NAMED:] = [f"and for {len(lost) - NAMED} more reasons"]
+        return f"{self._found} Not tested: {'; '.join(lost)}." if lost else self._found
 
     @property
     def _found(self) -> str:
