@@ -148,7 +148,7 @@ def test_what_is_not_tested_stands_in_the_frame_the_verdict_the_report_and_the_f
     skipped = [case.get("name") for case in suite.iterfind("testcase") if case.find("skipped") is not None]
     assert skipped == [f"sex: {name}" for name in lost]
     assert suite.get("skipped") == "4"
-    assert metrics_of(audit)["not_tested"] == 4
+    assert metrics_of(audit)["fairness/not_tested"] == 4
 
 
 def test_a_model_of_several_classes_lacks_nothing():
