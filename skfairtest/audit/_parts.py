@@ -103,7 +103,7 @@ def impact_of(
         If nothing says which label is that of people who were selected.
     """
     people = sample.everyone or sample  # of whom a feature may not be known
-    kinds, _ = kinds_of(people, estimator)
+    kinds, _ = kinds_of(people, estimator, pos_label)
     scoring = bool(kinds & {"scores", "continuous"}) and "binary" not in kinds
     if scoring:
         chosen = _above_median(people, "y_pred" if "y_pred" in people.columns else "y_score")

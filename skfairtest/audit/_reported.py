@@ -18,7 +18,7 @@ from skfairtest.audit._recomputed import own_metrics, recomputed
 from skfairtest.audit.breaking import breaking_point_of_record
 from skfairtest.audit.impact_record import ImpactRecord
 from skfairtest.audit.provenance import Provenance
-from skfairtest.audit.record import AuditPart, AuditRecord, AuditVerdict
+from skfairtest.audit.record import COLUMNS, AuditPart, AuditRecord, AuditVerdict
 from skfairtest.audit.report import audit_document, summary_frame
 from skfairtest.comparisons.breaking import BreakingPoint, shown_breaking_point
 from skfairtest.comparisons.contrasts import BEST
@@ -32,6 +32,7 @@ from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.report.cells import result_sentences
 from skfairtest.report.document import Block
 from skfairtest.report.mixin import ReportMixin, library_versions
+from skfairtest.report.plain import frame_of
 from skfairtest.report.sentences import FOUND, NOT_FOUND
 from skfairtest.report.skeleton import homogeneity_sentences
 from skfairtest.report.text import to_csv
@@ -53,12 +54,12 @@ class ReportedAudit(Compared, ReportMixin):
         self.baseline_: dict[str, PairedFairnessTest] | None = None
         self.comparisons_ = pd.concat([_results(part) for part in record.parts], ignore_index=True)
         self.by_group_ = pd.concat([_with_feature(part, part.by_group) for part in record.parts], ignore_index=True)
-        left_out = [_with_feature(part, part.excluded) for part in record.parts if len(part.excluded)]
-        self.excluded_ = (
-            pd.concat(left_out, ignore_index=True)
-            if left_out
-            else _with_feature(record.parts[0], record.parts[0].excluded)
-        )
+        counts = {"n": record.verdict.n_samples, "n_effective": 0, "comparisons": 0}
+        rows = [{**dict.fromkeys(COLUMNS["excluded"]), "reason": why, **counts} for _, why in record.not_compared]
+        whole = frame_of(rows, COLUMNS["excluded"])
+        whole.insert(0, "feature", pd.Series([names for names, _ in record.not_compared], dtype=object))
+        left_out = [*(_with_feature(part, part.excluded) for part in record.parts), whole]
+        self.excluded_ = pd.concat([frame for frame in left_out if len(frame)] or left_out[:1], ignore_index=True)
         self.summary_ = summary_frame(record.parts)
         self.p_value_ = record.verdict.p_value
         self.rejected_ = self.concern_ = record.verdict.concern

@@ -24,7 +24,7 @@ from skfairtest.audit._questions import asked_of, enough_draws, groupings, how_m
 from skfairtest.audit._reported import ReportedAudit, record_of
 from skfairtest.audit.impact_record import ImpactRecord
 from skfairtest.audit.provenance import FEW_LABELS, provenance_of
-from skfairtest.comparisons.core import Measured
+from skfairtest.comparisons.core import Exclusion, Measured
 from skfairtest.comparisons.engine import judge, settings_of
 from skfairtest.comparisons.frames import frame_of
 from skfairtest.comparisons.measure import measure
@@ -439,7 +439,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         audit = cls._of_predictions(y_true, y_pred, y_score, people, params)
         scan = audit._scan(seed=audit.record_.parameters["random_state"], has_truth=y_true is not None)
         if scan is not None:
-            found = scan.from_predictions(y_true, y_pred, y_score=y_score, X=X, **columns, **scan.get_params())
+            found = SubgroupScan.from_predictions(y_true, y_pred, y_score=y_score, X=X, **columns, **scan.get_params())
             audit._keep_scan(found)
             if X is not None:
                 audit._trace("X")
@@ -538,7 +538,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         return tags
 
     def _asked(self, y: Any) -> tuple[Sequence[Metric], Set[str]]:
-        return super()._asked(y) if self.estimator is None else asked_of(self.estimator, y, self.response)
+        return (
+            super()._asked(y) if self.estimator is None else asked_of(self.estimator, y, self.response, self.pos_label)
+        )
 
     def _seed(self) -> int:
         """Return one number from which all that is random can be drawn again: predictions, and resamples."""
@@ -579,9 +581,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         standard = isinstance(self.metrics, str) and self.metrics == "standard"
         return None if standard else resolve_metrics(self.metrics, self.disparity)
 
-    def _standard(self, sample: Sample) -> tuple[list[Metric], list[tuple[str, str]]]:
-        kinds, without = kinds_of(sample, self.estimator)
-        metrics = [m for m in standard_metrics(kinds, set(sample.columns)) if m.name not in dict(without)]
+    def _standard(self, sample: Sample) -> tuple[list[Metric], dict[str, str]]:
+        kinds, without = kinds_of(sample, self.estimator, self.pos_label)
+        metrics = [m for m in standard_metrics(kinds, set(sample.columns)) if m.name not in without]
         if not metrics:
             (kind,) = kinds - {"scores"} or {""}
             raise ParameterError(
@@ -599,7 +601,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             check_counted(sample, "scan")
         if self.impact:
             check_counted(sample, "impact")
-        without: list[tuple[str, str]] = []
+        without: dict[str, str] = {}
         if metrics is None:
             metrics, without = self._standard(sample)
             settings = settings_of(metrics, self.get_params())
@@ -612,28 +614,28 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         crossed = replace(settings, compare=self.compare_intersections, crossed=True)
         questions = [settings if len(names) == 1 else crossed for names in asked]
         places = 1 + len(sample.strata) * bool(sample.control_names)
-        planned = (
-            places
-            * len(metrics)
-            * sum(
-                how_many(len(people.groups), len(names), own.compare)
-                for names, people, own in zip(asked, samples, questions, strict=True)
-            )
-        )
-        questions = [enough_draws(own, planned) for own in questions]
+        planned = [
+            places * how_many(len(people.groups), len(names), own.compare)
+            for names, people, own in zip(asked, samples, questions, strict=True)
+        ]
+        questions = [enough_draws(own, len(metrics) * sum(planned)) for own in questions]
         measured: list[Measured] = []
         worth: list[str] = []
-        not_compared, tested, few = list(without), list(metrics), isinstance(sample, LabelledSample)
+        not_compared: list[tuple[str, str]] = []
+        tested, few = list(metrics), isinstance(sample, LabelledSample)
         if few:
             tested, untested = with_few_labels(metrics)
-            not_compared += [(name, "it has no test where few people have a label") for name in untested]
+            without |= dict.fromkeys(untested, "it has no test where few people have a label")
         missing: GroupsMissing | None = None
         whole = sample.with_unknown()
         with progress("audit", len(asked), bool(settings.verbose)) as advance:
-            for names, people, own in zip(asked, samples, questions, strict=True):
+            for names, people, own, lost in zip(asked, samples, questions, planned, strict=True):
                 try:
                     sets = sets_of(whole, people)
                     found = with_unknown(measure(people, tested, own, self.pos_label, classes, seed, sets))
+                    n = people.n_samples
+                    left_out = [Exclusion(name, None, None, None, why, n, 0, lost) for name, why in without.items()]
+                    found = replace(found, excluded=(*found.excluded, *left_out))
                     if few:
                         labels = frame_of(label_columns(found))
                         worth.append(worth_sentence(labels, labels["metric"][0]))

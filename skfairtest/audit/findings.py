@@ -180,7 +180,12 @@ def to_junit(record: AuditRecord) -> str:
             what = ", ".join(_labels(row, ("metric", "group", "other", "stratum")))
             case = _case(suite, f"{part.feature}: {what}", "left out")
             ElementTree.SubElement(case, "skipped", message=_text(str(row["reason"])))
-        counts = {"tests": "testcase", "failures": "testcase/failure", "skipped": "testcase/skipped"}
+    if record.not_compared:
+        suite = ElementTree.SubElement(suites, "testsuite", name="not compared")
+        for names, reason in record.not_compared:
+            ElementTree.SubElement(_case(suite, names, "left out"), "skipped", message=_text(reason))
+    counts = {"tests": "testcase", "failures": "testcase/failure", "skipped": "testcase/skipped"}
+    for suite in suites:
         sizes = {name: str(len(suite.findall(path))) for name, path in counts.items()}
         suite.attrib.update({**sizes, "errors": "0", "time": "0"})
     ElementTree.indent(suites)

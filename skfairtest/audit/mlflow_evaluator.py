@@ -77,6 +77,7 @@ class FairnessEvaluator:
 def metrics_of(audit: FairnessAudit) -> dict[str, float]:
     """The numbers of an audit by names that MLflow takes; undefined ones are in the record alone."""
     found = {"p_value": audit.p_value_, "concern": float(audit.concern_), "n_samples": float(audit.n_samples_)}
+    found["not_tested"] = float(sum(map(len, audit.record_.untested.values())))
     for row in plain_rows(audit.to_frame()):
         parts = [row[key] for key in ("feature", "metric", "group", "other", "stratum") if row[key] not in (None, "")]
         path = "/".join(_NO_NAME.sub("_", label(part)) for part in parts)

@@ -21,7 +21,8 @@ verdict             concern, p_value, p_value_interval, alpha, adjust, n_samples
 parts               one for each sensitive feature and each intersection: sensitive and control (names), setup (how
                     sentences are written), by_group, comparisons (each with its sentence) and excluded (lists of rows),
                     hypotheses (for each comparison numbers of what is equal and of both sides; null: of its own)
-not_compared        groupings in which nothing could be compared: sensitive, reason
+not_compared        groupings in which nothing could be compared: sensitive, reason. Metrics without a test stand
+                    in excluded of their parts
 leading             which comparison sets the p-value: [part, row]
 null_distribution   its null distribution, in at most about a hundred bins; or null
 warnings            what was said while the audit ran
@@ -86,8 +87,8 @@ OPTIONAL: dict[str, Any] = {
     "scan": None, "impact": None, "baseline": None, "homogeneity": [], "individual": [], "individual_verdict": None,
     "own_metrics": [], "provenance": None, "signature": None, "accepted": [],
 }  # fmt: skip
-#: Groupings that the verdict names.
-NAMED = 3
+#: Groupings that the verdict names, and what was not tested for the same reason.
+NAMED, MOST_UNTESTED = 3, 8
 
 
 # Fields are annotated with what reads them. Those that are not, such as sentences, are made of those that are.
@@ -120,8 +121,6 @@ class AuditVerdict(plain.Declared):
     negative_labels : tuple
         The other labels.
     """
-
-    _left_out = frozenset({"negative_labels"})
 
     concern: Annotated[bool, plain.truth]
     p_value: Annotated[float, SHARE]
@@ -320,8 +319,31 @@ class AuditRecord(plain.Declared):
         return self.parts[0].setup
 
     @property
+    def untested(self) -> dict[str, list[str]]:
+        """Metrics, and groupings, in which nothing could be compared, by the reason."""
+        lost: dict[tuple[str, str], list[str]] = {}
+        for part in self.parts:
+            tested = {None, *part.comparisons["metric"]}
+            for metric, reason in part.excluded[["metric", "reason"]].drop_duplicates("metric").itertuples(index=False):
+                if metric not in tested:
+                    lost.setdefault((metric, reason), []).append(f"{label(metric)} by {label(part.feature)}")
+        found: dict[str, list[str]] = {}
+        for (metric, reason), names in lost.items():
+            found.setdefault(reason, []).extend([label(metric)] if len(names) == len(self.parts) else names)
+        for name, reason in self.not_compared:
+            found.setdefault(reason, []).append(f"by {label(name)}")
+        return found
+
+    @property
     def sentence(self) -> str:
-        """The verdict in one or two sentences: whether there is a significant disparity, where, and its p-value."""
+        """The verdict: whether there is a significant disparity, where, its p-value, and what could not be tested."""
+        lost = [f"{enumerated(names, most=MOST_UNTESTED)} ({label(reason)})" for reason, names in self.untested.items()]
+        if len(lost) > NAMED:
+            lost[NAMED:] = [f"and for {len(lost) - NAMED} more reasons"]
+        return f"{self._found} Not tested: {'; '.join(lost)}." if lost else self._found
+
+    @property
+    def _found(self) -> str:
         setup, several = self.setup, self.verdict.n_comparisons > 1
         asked = pluralize(self.verdict.n_comparisons, "comparison")
         p = equals_p(self.verdict.p_value)

@@ -298,6 +298,10 @@ def audit(
         subject=name,
         about=(" ".join([f"{len(people):,} people; {read}.", *labels]),),
         provenance=replace(record.provenance, command=context.obj),
+        parts=tuple(
+            replace(part, excluded=part.excluded.assign(reason=list(map(in_terms_of_options, part.excluded["reason"]))))
+            for part in record.parts
+        ),
         not_compared=tuple((names, in_terms_of_options(reason)) for names, reason in record.not_compared),
         warnings=tuple(dict.fromkeys((*warned, *told))),
     )
@@ -355,7 +359,7 @@ def _status_of(record: "AuditRecord") -> Status:
         concern = any(finding.row["concern"] and finding.reason is None for finding in findings_of(record))
     if concern:
         return Status.SIGNIFICANT
-    return Status.NOT_TESTED if record.individual_verdict == "no_trace" else Status.DONE
+    return Status.NOT_TESTED if record.untested or record.individual_verdict == "no_trace" else Status.DONE
 
 
 def _write_audit(

@@ -160,12 +160,15 @@ def read_people(
     read = {
         name: _categories(table[name]) if pa.types.is_dictionary(table[name].type) else table[name] for name in options
     }
+    typed = {name: _typed(read[name], option, name) for name, option in options.items()}
+    # Beside labels that are text, such as "unsure", the same labels elsewhere are text, too.
+    compared = [name for name, option in options.items() if option in LABELS and option != "--y-judge"]
+    texts = {level for name in compared if typed[name] is read[name] for level in typed[name].categories}
+    for name in compared:
+        if np.asarray(typed[name]).dtype.kind != "f" and not texts.isdisjoint(read[name].categories):
+            typed[name] = read[name]
     return People(
-        {
-            option: pd.DataFrame({name: _typed(read[name], option, name) for name in names})
-            for option, names in wanted.items()
-        },
-        files,
+        {option: pd.DataFrame({name: typed[name] for name in names}) for option, names in wanted.items()}, files
     )
 
 

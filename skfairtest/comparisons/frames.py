@@ -45,10 +45,11 @@ def _undefined(measured: Measured) -> Iterator[str]:
         if not undefined:
             continue
         first = undefined[0]
-        where = label(first.group) + (f" ({label(first.stratum)})" if first.stratum is not None else "")
+        of = "" if first.group is None else f" of {label(first.group)}"
+        where = of + (f" ({label(first.stratum)})" if first.stratum is not None else "")
         more = f", and {len(undefined) - 1} more" if len(undefined) > 1 else ""
-        says = " is" if first.other is None else f" against {label(first.other)}:"
-        yield f"{first.metric} of {where}{says} {first.reason}{more}: {then}"
+        says = f" against {label(first.other)}:" if first.other is not None else " is" if of else ":"
+        yield f"{first.metric}{where}{says} {first.reason}{more}: {then}"
 
 
 def cautions(measured: Measured) -> list[str]:

@@ -38,7 +38,7 @@ def _parse(text: str) -> ast.expr:
     try:
         return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):  # lone surrogates, NUL, depth
-        raise ValueError(f"{text!r} cannot be read as a condition on y_true and y_pred") from None
+        raise ValueError(f"{text!r:.60} cannot be read as a condition on y_true and y_pred") from None
 
 
 @cache
@@ -104,7 +104,7 @@ def evaluate(text: str, arrays: Mapping[str, Booleans], labels: Mapping[str, NDA
                 return _COMPARE[type(op)](visit(left), visit(right))
             case _:
                 raise ValueError(
-                    f"{text!r} is not a condition on y_true and y_pred: write one with & | ^ ~ == !=, "
+                    f"{text!r:.60} is not a condition on y_true and y_pred: write one with & | ^ ~ == !=, "
                     "for instance 'y_true & ~y_pred'"
                 )
 

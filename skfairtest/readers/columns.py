@@ -542,8 +542,8 @@ def resolve_pos_label(labels: Iterable[Any], pos_label: Any = None, classes: Seq
         )
     if pairs:
         return next((label for label in seen if label == 1), 1)
-    found = known or seen
+    either = " or ".join(f"pos_label={label!r}" for label in known or seen) if len(known or seen) > 1 else "pos_label"
     raise ParameterError(
-        f"pos_label is needed: the labels of y_true and y_pred are {listed(found)}, and nothing "
-        f"says which is the positive one. Pass for example pos_label={found[-1]!r}."
+        f"pos_label is needed: the labels of y_true and y_pred are {listed(known or seen)}, and nothing says which of "
+        f"them counts as positive: pass {either}."
     )

@@ -477,7 +477,7 @@ def _position(pos_label: Any, classes: Sequence[Any], metric: str) -> int:
             return classes.index(resolve_pos_label(classes))
         raise ParameterError(
             f"pos_label is needed: {metric} is about one label, but the estimator has {len(classes)}, "
-            f"{listed(classes)}. Pass for example pos_label={classes[-1]!r}."
+            f"{listed(classes)}: pass the one that counts as positive."
         )
     if pos_label not in classes:
         raise ParameterError(f"pos_label={pos_label!r} is not among the estimator's classes: {listed(classes)}.")

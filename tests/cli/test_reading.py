@@ -128,6 +128,23 @@ def test_labels_are_numbers_if_all_of_them_are_written_like_numbers(tmp_path, te
     assert read.column("--sensitive").tolist() == texts
 
 
+@pytest.mark.parametrize(
+    ("pairs", "y_true", "y_pred"),
+    [
+        (["0,0", "1,unsure", "1,1"], ["0", "1", "1"], ["0", "unsure", "1"]),
+        (["0,0", "?,1", "1,1"], ["0", "?", "1"], ["0", "1", "1"]),
+        (["True,True", "False,maybe"], ["True", "False"], ["True", "maybe"]),
+        (["yes,1", "no,0"], ["yes", "no"], [1, 0]),  # which another check calls two vocabularies
+        (["0.5,1.5", "1.5,low"], [0.5, 1.5], ["1.5", "low"]),  # predicted numbers
+    ],
+)
+def test_labels_beside_text_are_text_together(tmp_path, pairs, y_true, y_pred):
+    roles = {"--y-true": "t", "--y-pred": "p", "--sensitive": "sex"}
+    read = people(tmp_path, "t,p,sex\n" + "".join(f"{pair},f\n" for pair in pairs), roles)
+    assert read.column("--y-true").tolist() == y_true
+    assert read.column("--y-pred").tolist() == y_pred
+
+
 @pytest.mark.parametrize(("text", "value"), [("0.5", 0.5), ("1e-3", 0.001), ("-.25", -0.25), (" 2 ", 2.0)])
 def test_scores_are_numbers(tmp_path, text, value):
     read = people(tmp_path, f"s,sex\n{text},f\n0.1,m\n", {"--y-score": "s", "--sensitive": "sex"})
