@@ -204,7 +204,7 @@ def of_impact(rng):
     """Impact ratios of categories."""
     group = groups_of(rng, 8)
     y = (rng.random(len(group)) < np.clip(chances(rng, group), 0.1, 0.9)).astype(int)
-    table = sf.impact_table(y, sensitive_features={"group": group.astype(str)}).table_
+    table = sf.impact_table(y_pred=y, sensitive_features={"group": group.astype(str)})
     rows = table[~table["highest"].astype(bool)]
     return judged(rows, {}, 1.0)
 
