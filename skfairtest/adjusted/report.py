@@ -133,7 +133,7 @@ def _writer(setup: AdjustedSetup, row: Mapping[str, Any]) -> tuple[Callable[[flo
 
 def _interval(setup: AdjustedSetup, row: Mapping[str, Any]) -> str:
     write, _ = _writer(setup, row)
-    return f"interval {write(row['ci_low'])} to {write(row['ci_high'])}"
+    return f"interval {cells.difference_span(write, row)}"
 
 
 def _finding(setup: AdjustedSetup, row: Mapping[str, Any], *, concern: bool) -> str:

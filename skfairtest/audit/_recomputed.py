@@ -1,6 +1,6 @@
 """What follows from the facts of an audit's record by statistics: p-values and intervals of counts, adjustments."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from skfairtest.audit.rebuilt import cells_of, others_of, unrounded
 from skfairtest.audit.record import SCHEMA_VERSION, AuditPart, AuditRecord
 from skfairtest.comparisons.contrasts import BEST, disparity_bounds
 from skfairtest.comparisons.engine import settings_of, words_of
-from skfairtest.comparisons.family import at_most, p_of, shown_limits
+from skfairtest.comparisons.family import at_most, p_of
 from skfairtest.comparisons.rates import RateNull, group_values, scale_of
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.multiplicity import ADJUSTMENTS, FAMILYWISE, Equality, are_tied, distinct, shaffer
@@ -208,7 +208,9 @@ def _of_counts(part: AuditPart, record: AuditRecord, settings: Settings, error: 
                 disparity, margin = part.setup.disparity_of(row["metric"]), part.setup.margin_bounds
                 question = replace(settings.question, disparity=disparity, margin_bounds=margin)
                 nulls[i] = RateNull(question, _pair(part, row, cells), scale)
-        for i, due in _tested(nulls, error).items():
+        deciding = "p_value_adjusted" if record.verdict.adjust in FAMILYWISE else "p_value"
+        rejected = {i for i in nulls if at_most(np.log(comparisons[i][deciding]), settings.alpha)}
+        for i, due in _tested(nulls, error, rejected).items():
             comparisons[i] |= unrounded(comparisons[i], due)
     frames = [frame_of(rows, old.columns) for rows, old in ((values, part.by_group), (comparisons, part.comparisons))]
     return replace(part, by_group=frames[0], comparisons=frames[1])
@@ -230,7 +232,7 @@ def _pair(part: AuditPart, row: Mapping[str, Any], cells: Any) -> Pair:
     return pair.only(pair.defined())
 
 
-def _tested(nulls: Mapping[int, RateNull], error: float | None) -> dict[int, dict[str, Any]]:
+def _tested(nulls: Mapping[int, RateNull], error: float | None, rejected: Container[int]) -> dict[int, dict[str, Any]]:
     """What the counts of comparisons say of them, by their numbers."""
     found: dict[int, dict[str, Any]] = {}
     answers: dict[int, Answer] = {}
@@ -260,6 +262,6 @@ def _tested(nulls: Mapping[int, RateNull], error: float | None) -> dict[int, dic
     )
     critical = [quantiles("two-sided", error)] * len(defined)
     for i, limits, ends in zip(defined, RateNull.limits_of_all(each, critical, bounds), bounds, strict=True):
-        low, high = shown_limits(limits, nulls[i].question, ends, rejected=at_most(answers[i].log_p, error))
+        low, high = nulls[i].question.consistent_limits(limits, found[i]["disparity"], ends, rejected=i in rejected)
         found[i] |= {"ci_low": low, "ci_high": high}
     return found

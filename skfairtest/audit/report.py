@@ -525,4 +525,4 @@ def legend(record: AuditRecord) -> list[str]:
         lines.append(setup.people)
     if any(bool(part.by_group["small"].any()) for part in parts):
         lines.append("small: n is below 10, and the value is uncertain. no one: n is 0, so there is no value.")
-    return lines + cells.disagreement(setup, comparisons)
+    return lines

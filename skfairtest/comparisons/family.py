@@ -16,7 +16,6 @@ from skfairtest.comparisons.core import RESAMPLED, Comparison, Finding, Measured
 from skfairtest.comparisons.rates import enumerable, joint_log_p
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference import multiplicity
-from skfairtest.inference.rates import Question
 from skfairtest.inference.resampling import p_value_limits
 
 #: The smallest p-value a float can hold: what an enumerated distribution says when its logarithm is below that.
@@ -141,22 +140,16 @@ def _findings(
     for (place, value), one, (low, high) in zip(
         places, family, _intervals(family, error, critical, alpha), strict=True
     ):
-        concern, question = at_most(value, alpha), one.null.question
-        rejected = concern if joint else at_most(one.evidence.log_p, error)
-        bounds = one.estimate.bounds
-        interval = bounds if one.estimate.undefined else shown_limits((low, high), question, bounds, rejected=rejected)
+        concern, bounds = at_most(value, alpha), one.estimate.bounds
+        # Pointwise intervals belong to p-values that are not adjusted.
+        rejected = concern if settings.adjust in multiplicity.FAMILYWISE else at_most(one.evidence.log_p, alpha)
+        interval = (
+            bounds
+            if one.estimate.undefined
+            else one.null.question.consistent_limits((low, high), one.estimate.disparity, bounds, rejected=rejected)
+        )
         out[place] = Finding(one.estimate, one.null, one.evidence, value, interval, concern, error)
     return out
-
-
-def shown_limits(
-    limits: tuple[float, float], question: Question, bounds: tuple[float, float], *, rejected: bool
-) -> tuple[float, float]:
-    """The limits of an interval within its bounds, which hold equality where that is not rejected."""
-    low, high = limits
-    if question.margin_bounds is None and not rejected:
-        low, high = min(low, question.null), max(high, question.null)
-    return (low, high) if low != low else (max(bounds[0], low), min(bounds[1], high))
 
 
 def _intervals(
@@ -200,11 +193,15 @@ def _sample_limits(comparison: Comparison, alternative: str, error: float) -> tu
 def equivalence_interval(finding: Finding, settings: Settings) -> tuple[float, float]:
     """Return the interval at level 1 - 2 alpha that two one-sided tests at alpha invert."""
     critical = finding.null.critical_values(finding.evidence, 2 * settings.alpha, None)
-    asymptotic = finding.null.limits(critical, finding.estimate.bounds)
-    if not finding.has_samples:
-        return asymptotic
-    low, high = _sample_limits(finding, "equivalence", 2 * settings.alpha)
-    return (min(low, asymptotic[0]), max(high, asymptotic[1])) if finding.null.alike else (low, high)
+    estimate = finding.estimate
+    low, high = finding.null.limits(critical, estimate.bounds)
+    if finding.has_samples:
+        of_samples = _sample_limits(finding, "equivalence", 2 * settings.alpha)
+        low, high = (min(low, of_samples[0]), max(high, of_samples[1])) if finding.null.alike else of_samples
+    question, certified = finding.null.question, at_most(finding.evidence.log_p, settings.alpha)
+    if certified and question.margin_bounds is not None:
+        low, high = max(low, question.margin_bounds[0]), min(high, question.margin_bounds[1])
+    return question.consistent_limits((low, high), estimate.disparity, estimate.bounds, rejected=certified)
 
 
 def _joint(family: Sequence[Comparison], blocks: Mapping[str, int]) -> list[list[int]]:

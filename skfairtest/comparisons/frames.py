@@ -208,7 +208,12 @@ def standardized_columns(findings: Iterable[Finding]) -> dict[str, list[Any]]:
         if moments is not None and not np.isnan((found := standardized_difference(moments))[0]):
             estimate, p_values = one.estimate, (p_of(one.evidence.log_p), p_of(one.log_p_adjusted))
             labels = (estimate.metric, estimate.group, estimate.other, estimate.stratum)
-            rows.append((*labels, *found, *standardized_limits(moments, one.critical), *p_values))
+            low, high = standardized_limits(moments, one.critical)
+            # Equality is inside if it is inside the interval of the disparity.
+            equality = one.null.question.null
+            low = max(low, 0.0) if one.interval[0] >= equality else min(low, 0.0)
+            high = min(high, 0.0) if one.interval[1] <= equality else max(high, 0.0)
+            rows.append((*labels, *found, low, high, *p_values))
     return {name: [row[place] for row in rows] for place, name in enumerate(STANDARDIZED_COLUMNS)}
 
 

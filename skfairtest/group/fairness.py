@@ -367,6 +367,9 @@ class FairnessTest(GroupsTest):
         if settings.missing == "bounds":
             self.bounds_, self.p_value_bounds_ = bounds_frame(findings), p_value_bounds_of(result)
             self.disparity_bounds_ = disparities_of(leading)
+        summaries = {metric.name: metric.summary for metric in metrics if metric.summary is not None}
+        summary = summaries.get(leading.estimate.metric)
+        self._summary = "" if summary is None else summary.name
         self._setup = setup_of(measured, verdict.adjust)
         self._feature = self._setup.features
         # Counts may wait until somebody looks at them; people are not kept for that.

@@ -89,6 +89,36 @@ class Question:
             "equivalence": [(edge, way) for edge, way in ((low, "greater"), (high, "less")) if np.isfinite(edge)],
         }[self.alternative]
 
+    def consistent_limits(
+        self, limits: tuple[float, float], disparity: float, bounds: tuple[float, float], *, rejected: bool
+    ) -> tuple[float, float]:
+        """The limits of an interval, within its bounds, that says what the test says.
+
+        If the null hypothesis is rejected, the interval ends where that begins, and is open there; if it is not, the
+        interval contains a disparity of the null hypothesis. Without a certificate of equivalence, one of the margins
+        lies inside; with it the interval stays, as its level is higher than that of the certificate.
+        """
+        low, high = limits
+        if low != low:
+            return limits
+        first, last = self.margin_bounds or (self.null, self.null)
+        if self.alternative == "equivalence":
+            if not rejected and first < low and high < last:
+                with np.errstate(divide="ignore"):
+                    ends = np.array([first, low, high, last])
+                    way = np.diff(ends if self.disparity == "difference" else np.log(ends))[[0, 2]]
+                low, high = (first, high) if way[0] <= way[1] else (low, last)
+        else:
+            first = -np.inf if self.alternative == "greater" else first
+            last = np.inf if self.alternative == "less" else last
+            if not rejected:
+                low, high = min(low, last), max(high, first)
+            elif disparity > last:
+                low, high = max(low, last), max(high, disparity)
+            elif disparity < first:
+                low, high = min(low, disparity), min(high, first)
+        return max(bounds[0], low), min(bounds[1], high)
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -388,11 +418,12 @@ def _test_edge(pair: Pair, scale: Scale, question: Question, edge: float, side: 
 def _test_odds_ratio(pair: Pair, question: Question, edge: float, side: str) -> tuple[float, str, float, float]:
     counts = (pair.x1, pair.d1, pair.x2, pair.d2)
     log_estimate, error = log_odds_ratio(pair)
-    z = float(studentize(log_estimate - np.log(edge), error))
     if question.method != "asymptotic":
+        z = float(studentize(log_estimate - np.log(edge), error))
         if conditional.Strata.of(*counts).within_cap(tilted=True):
             return odds_ratio.edge_log_p(*counts, edge, side), "exact conditional", z, error
         refuse_to_enumerate(pair, question)
+    z = odds_ratio.score_statistic(*counts, edge)
     return margin.normal_log_p(z, side), "asymptotic", z, error
 
 
@@ -494,16 +525,17 @@ def limits(pair: Pair, scale: Scale, disparity: str, z_low: float, z_high: float
 
 
 def limits_of_all(
-    pairs: Sequence[Pair], scales: Sequence[Scale], disparity: str, z_low: float, z_high: float, *, mid: bool = False
+    pairs: Sequence[Pair], scales: Sequence[Scale], disparity: str, z_low: float, z_high: float, method: str = "auto"
 ) -> list[tuple[float, float]]:
     """Confidence limits of comparisons' disparities; `z_low` and `z_high` are normal quantiles (infinity: no limit).
 
     One stratum: Miettinen-Nurminen for a rate, MOVER of transformed Wilson limits for a function of one. Several
     strata: those of `strata_form` for a rate, the delta method at counts plus one half for a function of one. Odds
-    ratios: exact ones, or with `mid` those of mid-p-values; over strata Robins, Breslow and Greenland's.
+    ratios: exact ones, with method "mid-p" those of mid-p-values, and with "asymptotic" those of the score test; over
+    strata Robins, Breslow and Greenland's, or those of the score test.
     """
     if disparity == "odds_ratio":
-        return [_odds_ratio_limits(pair, z_low, z_high, mid=mid) for pair in pairs]
+        return [_odds_ratio_limits(pair, z_low, z_high, method) for pair in pairs]
     ends = (0.0, np.inf) if disparity == "ratio" else (-1.0, 1.0)
     found = {z: _all_limits(pairs, scales, disparity, z) for z in {z_low, z_high} if not np.isinf(z)}
     return [
@@ -512,12 +544,15 @@ def limits_of_all(
     ]
 
 
-def _odds_ratio_limits(pair: Pair, z_low: float, z_high: float, *, mid: bool) -> tuple[float, float]:
+def _odds_ratio_limits(pair: Pair, z_low: float, z_high: float, method: str) -> tuple[float, float]:
     counts = (pair.x1, pair.d1, pair.x2, pair.d2)
+    if method == "asymptotic":
+        return odds_ratio.score_limits(*counts, z_low, z_high)
     found = odds_ratio.mantel_haenszel_odds_ratio(*counts, 1.0)
     few = conditional.Strata.of(*counts).within_cap(tilted=True)
     if few and (len(pair.x1) == 1 or not found[1] > 0):
-        return odds_ratio.conditional_limits(*counts, float(ndtr(-z_low)), float(ndtr(-z_high)), mid=mid)
+        errors = float(ndtr(-z_low)), float(ndtr(-z_high))
+        return odds_ratio.conditional_limits(*counts, *errors, mid=method == "mid-p")
     center, error = np.log(found[0]), found[1]
     return float(np.exp(center - z_low * error)), float(np.exp(center + z_high * error))
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Positions
+from skfairtest.metrics.rates import Summary
 from skfairtest.metrics.score_metric import FEW, Context, MetricError, parameters_of, remembered, scalar_of
 from skfairtest.metrics.scores import PROBABILITY, probabilities
 
@@ -50,6 +51,7 @@ class Omnibus:
     describes: str = ""
     function: Callable[..., Any] | None = field(default=None, repr=False)
     disparity: str | None = None
+    summary: ClassVar[Summary | None] = None
 
     @property
     def slow(self) -> bool:

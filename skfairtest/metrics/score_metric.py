@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Positions
 from skfairtest.metrics.functionals import Evaluated, Functional
+from skfairtest.metrics.rates import Summary
 
 #: Tables of at most this many kinds are remembered, and how many of them.
 FEW, REMEMBERED = 64, 100_000
@@ -110,6 +111,8 @@ class ScoreMetric:
         The metric in plain words, for sentences: "the mean cost of a decision".
     disparity : {"difference", "ratio"}, optional
         How its values are compared, if that is part of its meaning. None: as the test's `disparity` says.
+    summary : Summary, optional
+        The number that a function of fairlearn makes of all its disparities; set when such a function is recognised.
 
     Raises
     ------
@@ -149,6 +152,7 @@ class ScoreMetric:
     bounds: tuple[float, float] = (-np.inf, np.inf)
     describes: str = ""
     disparity: str | None = None
+    summary: Summary | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):

@@ -30,7 +30,7 @@ from skfairtest.comparisons.omnibus import check_omnibus
 from skfairtest.comparisons.people import Inputs
 from skfairtest.group import FairnessTest
 from skfairtest.group.fairness import measured_of, result_of
-from skfairtest.inference.multiplicity import FAMILYWISE, extreme_disparity
+from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.metrics import Metric, Omnibus
 from skfairtest.model_selection._out_of_fold import check_people
 from skfairtest.model_selection.audited import FairnessRejectedError
@@ -223,11 +223,8 @@ def fairness_score(test: FairnessTest, output: str, inputs: Inputs) -> float:
     if result is not None and output == "statistic":
         return 0.0 - abs(float(result.leading.evidence.statistic))
     scale = _scale(measured.metrics[0], question.disparity)
-    if result is None:
-        values = [one.estimate.disparity for one in measured.comparisons if one.estimate.is_pooled]
-        extreme = extreme_disparity(values, values, values, scale)
-    else:
-        extreme = engine.extreme_of([one for one in result.findings if one.estimate.is_pooled], scale)
+    comparisons = measured.comparisons if result is None else result.findings
+    extreme = engine.extreme_of([one for one in comparisons if one.estimate.is_pooled], scale, measured.metrics)
     # Without a result, the worst end is the disparity itself.
     return extreme.low if scale != "difference" else 0.0 - extreme.high
 

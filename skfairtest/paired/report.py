@@ -20,7 +20,7 @@ from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.group.report import notes
 from skfairtest.report import plain
 from skfairtest.report import skeleton as page
-from skfairtest.report.cells import ADJUSTED_P, COMPARED_WITH, GROUP, METRIC, SHOWN, P, records
+from skfairtest.report.cells import ADJUSTED_P, COMPARED_WITH, GROUP, METRIC, SHOWN, P, difference_span, records
 from skfairtest.report.document import Block, Column, Figure, Items, Paragraph, Table
 from skfairtest.report.plots import Forest, Mark, joined
 from skfairtest.report.sentences import Setup, equals_p, metric_title, null_sentence, number, percent, points
@@ -152,7 +152,7 @@ class PairedRecord(plain.Declared):
             return ""
         if self.kind == "sizes":
             return f"at most {write(high)}, "
-        return f"interval {write(low)} to {write(high)}, "
+        return f"interval {difference_span(write, row)}, "
 
     def _judged(self, row: Mapping[str, Any]) -> str:
         if self.kind == "sizes":
@@ -479,4 +479,4 @@ def _span(found: PairedRecord, row: Row, *, sizes: bool) -> str:
     write, _ = found.writer(row["metric"])
     if math.isnan(row["ci_high"]):
         return "undefined"
-    return str(write(row["ci_high"])) if sizes else f"{write(row['ci_low'])} to {write(row['ci_high'])}"
+    return str(write(row["ci_high"])) if sizes else difference_span(write, row)

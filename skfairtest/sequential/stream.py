@@ -22,6 +22,7 @@ from skfairtest._utils.typing import Floats, Positions
 from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.measure import FEW_PEOPLE, is_of_labels, positive_label
 from skfairtest.comparisons.outcomes import means, measure_of
+from skfairtest.inference.rates import Question
 from skfairtest.inference.sums import MeanSums
 from skfairtest.metrics import RATES, BuiltIn, Metric, Rate
 from skfairtest.readers import Column, check_codings, check_vocabularies, is_label, sort_levels
@@ -292,11 +293,27 @@ class Stream:
             )
             if len(pairs):
                 n = self.n_samples(metric)[pairs]
-                sizes = np.stack([process.difference, process.low, process.high], axis=1)[pairs] * self.plan.width(
-                    metric
-                )
+                sizes = self.disparities(metric)[pairs]
                 logs = np.stack([process.log_e, adjusted[place], detector[place]], axis=1)[pairs]
                 self.records.append((self.looks, batch, time, metric, pairs, np.hstack([n, sizes, logs])))
+
+    def disparities(self, metric: str) -> Floats:
+        """The difference of every pair now and its limits, which exclude equality if it was rejected, (P, 3).
+
+        Equality, or a difference within the margin, lies inside until it is rejected. If it is true it is therefore
+        outside with at most the probability with which the test ever rejects it; limits of other differences are cut
+        only where they lie across equality from the estimate.
+        """
+        process, width, margin = self.evidence[metric], self.plan.width(metric), self.plan.margin
+        rejected = ~np.isnan(self.rejected_at[list(self.evidence).index(metric)])
+        question, estimates = Question(margin_bounds=(-margin, margin)), (process.difference * width).tolist()
+        limits = zip((process.low * width).tolist(), (process.high * width).tolist(), strict=True)
+        return np.array(
+            [
+                (estimate, *question.consistent_limits(ends, estimate, (-width, width), rejected=bool(known)))
+                for estimate, ends, known in zip(estimates, limits, rejected, strict=True)
+            ]
+        ).reshape(-1, 3)
 
     def n_samples(self, metric: str) -> Floats:
         """The number of samples that both groups of every pair have had, (P, 2)."""

@@ -513,10 +513,10 @@ class SubgroupScan(GroupsTest):
             row = int(np.argmin(first.log_p))
             self.statistic_ = float(first.scores[row])
             self.disparity_ = float(frames[strongest]["disparity"].iloc[row])
-            low, high = report.limits_of(first, row, alpha / n_tested)
-            if familywise[strongest][row] > np.log(alpha) + 1e-12:  # nor is equality rejected by the interval
-                low, high = min(low, 0.0), max(high, 0.0)
-            self.confidence_interval_ = (low, high)
+            rejected = familywise[strongest][row] <= np.log(alpha) + 1e-12
+            self.confidence_interval_ = report.limits_of(
+                first, row, self.disparity_, alpha / n_tested, rejected=rejected
+            )
 
     def _scan_setup(
         self, sample: Sample, metrics: list[Metric], settings: Settings, contextual: tuple[str, ...]

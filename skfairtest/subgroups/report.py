@@ -18,6 +18,7 @@ import pandas as pd
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.family import p_of
+from skfairtest.inference.rates import Question
 from skfairtest.report import plain
 from skfairtest.report.cells import ADJUSTED_P, NAME, P, numbers, records
 from skfairtest.report.document import Block, Column, Items, Paragraph, Table
@@ -87,9 +88,11 @@ def exact(log_p: Floats) -> list[float]:
     return [p_of(one) for one in log_p.tolist()]
 
 
-def limits_of(tested: Scanned, row: int, error: float) -> tuple[float, float]:
+def limits_of(tested: Scanned, row: int, disparity: float, error: float, *, rejected: bool) -> tuple[float, float]:
     """Return the interval of one subgroup's disparity that misses with a probability of `error`."""
-    return tested.measure.sums.limits(tested.own[row], tested.rest[row], tested.alternative, error)
+    limits = tested.measure.sums.limits(tested.own[row], tested.rest[row], tested.alternative, error)
+    question = Question(alternative=tested.alternative)
+    return question.consistent_limits(limits, disparity, (-np.inf, np.inf), rejected=rejected)
 
 
 def results_frame(
@@ -104,8 +107,8 @@ def results_frame(
     rows = []
     for frame, one, steps in zip(frames, tested, chosen, strict=True):
         for step in steps:
-            low, high = limits_of(one, step.row, errors(total))
             (row,) = records(frame.iloc[[step.row]])
+            low, high = limits_of(one, step.row, row["disparity"], errors(total), rejected=row["concern"])
             row |= {"ci_low": low, "ci_high": high, "p_value_given_above": p_of(step.log_p)}
             rows.append({**row, "sentence": sentence(row)})
     return pd.DataFrame(rows, columns=REPORTED_COLUMNS)
