@@ -20,7 +20,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest.comparisons.contrasts import BEST, numbers_of
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.multiplicity import FAMILYWISE
-from skfairtest.metrics import SCORES, Metric, resolve_metrics
+from skfairtest.metrics import SCORES, Metric
 from skfairtest.metrics.resolve import STANDARD
 from skfairtest.readers import as_numbers, classes_of, is_label, read_values
 from skfairtest.tables import Sample
@@ -97,14 +97,6 @@ def _levels(sample: Sample, name: str) -> tuple[Any, ...]:
 def _is_continuous(sample: Sample, name: str) -> bool:
     numbers = as_numbers(sample.columns[name])
     return numbers is not None and bool(np.any(numbers != np.floor(numbers)))
-
-
-def built_in(name: str) -> Metric | None:
-    """The built-in metric of a name, which one says that it is compared by its ratio."""
-    try:
-        return next((metric for metric in resolve_metrics(name) if metric.name == name.removesuffix("_ratio")), None)
-    except ParameterError:
-        return None
 
 
 def groupings(levels: Mapping[str, int], *, intersections: bool) -> Iterator[tuple[str, ...]]:

@@ -291,21 +291,19 @@ def audit(asked: Asked) -> Status:
         (result, counted), said = auditing.audited(
             lambda: auditing.audited_files(source, pos_label=asked.pos_label, params=params, scan=asked.scan or ())
         )
-    record = auditing.signed(
-        auditing.described(result.record_, source, said, counted, command=asked.command), asked.signed_by
-    )
-    record = auditing.accepting(record, asked.accept)
-    auditing.written(record, result, asked)
+    result._say(auditing.described(result.record_, source, said, counted, command=asked.command))
+    auditing.accepting(result, asked.accept)
+    auditing.written(result, asked)
     if counted is not None and counted.failed:
         return _some_failed(counted.failed)
-    return _status_of(record)
+    return _status_of(result.record_)
 
 
 def report(asked: Asked) -> Status:
-    """Write the reports of an audit that was saved as JSON.
+    """Write the reports of a test or an audit that was saved as JSON.
 
-    RECORD is a file that 'skfairtest audit --json' or FairnessAudit.to_json wrote. Nothing is computed again: every
-    number is that of the saved audit, and so is the exit status.
+    RECORD is a file that 'skfairtest audit --json' or to_json of a test wrote. Nothing is computed again: every number
+    and sentence is that of the saved test, and so is the exit status.
 
     Examples
     --------
@@ -313,20 +311,29 @@ def report(asked: Asked) -> Status:
       skfairtest report audit.json --html audit.html --csv comparisons.csv
 
     Exit status:
-      0  of the saved audit: no significant disparity was detected
-      1  of the saved audit: there is a significant disparity
+      0  of what was saved: no significant disparity was detected
+      1  of what was saved: there is a significant disparity
       2  bad input, or the output could not be written
       3  an internal error
       4  of the saved audit: individual fairness was not tested
     """
     check_outputs(asked.outputs, [asked.file])
+    from skfairtest.audit import FairnessAudit
     from skfairtest.cli import auditing
-    from skfairtest.cli.source import read_audit
+    from skfairtest.cli.source import read_saved
 
-    result = read_audit(asked.file)
-    record = auditing.accepting(auditing.signed(result.record_, asked.signed_by), asked.accept)
-    auditing.written(record, result, asked)
-    return _status_of(record)
+    result = read_saved(asked.file)
+    if not isinstance(result, FairnessAudit):
+        of_audits = {"--accept": asked.accept, "--junit": asked.junit, "--sarif": asked.sarif}
+        given = [option for option, value in of_audits.items() if value] + [
+            f"--format {name}" for name in ("junit", "sarif") if asked.format == name
+        ]
+        if given:
+            raise BadInput(f"{given[0]} is for audits; found the record of a {type(result).__name__}")
+        return auditing.tested(asked, lambda: result, lambda found: found.to_frame())
+    auditing.accepting(result, asked.accept)
+    auditing.written(result, asked)
+    return _status_of(result.record_)
 
 
 def _status_of(record: AuditRecord) -> Status:
@@ -437,9 +444,9 @@ for work, names in (
         f"files {_SOURCE} y_judge label_probability labelled scan baseline weight cluster missing {_READING} impact "
         "metric pos_label positive_means favorable compare disparity margin alpha adjust intersections "
         "compare_intersections n_resamples seed jobs "
-        f"accept {_FILES} json markdown csv junit sarif signed_by no_color",
+        f"accept {_FILES} json markdown csv junit sarif no_color",
     ),
-    (report, f"file.record accept {_FILES} markdown csv junit sarif signed_by no_color"),
+    (report, f"file.record accept {_FILES} markdown csv junit sarif no_color"),
     (count, f"files output.count {_SOURCE} weight {_READING} minimum_cell no_color"),
     (commands.scan, commands.SCAN),
     (commands.impact, commands.IMPACT),

@@ -18,7 +18,6 @@ from skfairtest._utils.text import label, pluralize
 from skfairtest.audit import FairnessAudit
 from skfairtest.audit.findings import accept, to_junit, to_sarif
 from skfairtest.audit.record import AuditRecord
-from skfairtest.audit.report import audit_document
 from skfairtest.cli.errors import BadInput, Status, in_terms_of_options, one_line
 from skfairtest.cli.files import People, cast_pos_label, cut_where_many, read_people
 from skfairtest.cli.many import Counted
@@ -28,9 +27,8 @@ from skfairtest.cli.source import Source
 from skfairtest.datasets import load_compas
 from skfairtest.metrics import RATES
 from skfairtest.report.document import Block, Heading, Paragraph, first_part, shortened, unfolded
-from skfairtest.report.html import page
 from skfairtest.report.mixin import positive_label
-from skfairtest.report.text import markdown, to_csv
+from skfairtest.report.text import to_csv
 from skfairtest.subgroups.fairness import SubgroupScan
 
 _REST = "--details shows it here, --html FILE writes a page."
@@ -65,7 +63,7 @@ def tested(asked: Asked, work: Callable[[], Any], frame: Callable[[Any], pd.Data
     with watched(asked.no_color):
         found, _ = audited(work)
     reports = {"html": found.to_html, "json": found.to_json, "markdown": found.to_markdown}
-    write_asked(asked, lambda _: found._document(), {**reports, "csv": lambda: to_csv(frame(found))})
+    write_asked(asked, lambda _: found._report().blocks, {**reports, "csv": lambda: to_csv(frame(found))})
     return Status.SIGNIFICANT if found.concern_ else Status.DONE
 
 
@@ -146,18 +144,11 @@ def described(
     )
 
 
-def signed(record: AuditRecord, name: str | None) -> AuditRecord:
-    """Sign a record, if somebody does."""
-    if name is None:
-        return record
-    if not name.strip():
-        raise BadInput("--signed-by: is empty: give the name of who signs")
-    return record.signed(name)
-
-
-def accepting(record: AuditRecord, given: Sequence[str] | None) -> AuditRecord:
+def accepting(result: FairnessAudit, given: Sequence[str] | None) -> None:
     """Accept known findings, each typed as ID=REASON or ID:LIMIT=REASON."""
-    return accept(record, {name: reason.strip() for name, _, reason in (text.partition("=") for text in given or ())})
+    known = {name: reason.strip() for name, _, reason in (text.partition("=") for text in given or ())}
+    if known:
+        result._say(accept(result.record_, known))
 
 
 def _about(record: AuditRecord, source: Source, counted: Counted | None) -> str:
@@ -179,11 +170,12 @@ def _about(record: AuditRecord, source: Source, counted: Counted | None) -> str:
     return " ".join([f"{record.verdict.n_samples:,} people; {read}.", *positive_label(record.verdict.pos_label)])
 
 
-def written(record: AuditRecord, result: FairnessAudit, asked: Asked) -> None:
+def written(result: FairnessAudit, asked: Asked) -> None:
     """Write an audit to standard output, or to a file instead, and each report to the file that was named."""
+    record = result.record_
 
     def document(screen: bool) -> list[Block]:
-        blocks = audit_document(record)
+        blocks = list(result._report().blocks)
         if not asked.details:
             return blocks if asked.output is not None else shortened(first_part(blocks, _REST), _MORE)
         blocks = unfolded(blocks)
@@ -200,13 +192,13 @@ def written(record: AuditRecord, result: FairnessAudit, asked: Asked) -> None:
             tell(f"warning: CSV does not show what was left out ({things}): --format table and json list it")
         return to_csv(result.to_frame())
 
-    makers: dict[str, Callable[[], str]] = {
+    makers: dict[str, Callable[[], str | None]] = {
         "csv": csv,
-        "html": lambda: page(audit_document(record), details=bool(asked.details)),
-        "json": record.to_json,
+        "html": lambda: result.to_html(details=bool(asked.details)),
+        "json": result.to_json,
         "junit": lambda: to_junit(record),
         "sarif": lambda: to_sarif(record),
-        "markdown": lambda: markdown(audit_document(record), details=bool(asked.details)),
+        "markdown": lambda: result.to_markdown(details=bool(asked.details)),
     }
     write_asked(asked, document, makers)
 
@@ -259,9 +251,10 @@ def demonstrate(asked: Asked) -> None:
         ),
         sources=_sources(),
     )
-    written(record, result, Asked(asked.command, format="table", details=asked.details, no_color=asked.no_color))
+    result._say(record)
+    written(result, Asked(asked.command, format="table", details=asked.details, no_color=asked.no_color))
     if not asked.no_html:
-        _write_page(record, asked.html)
+        _write_page(result, asked.html)
 
 
 def _sources() -> tuple[str, ...]:
@@ -269,12 +262,12 @@ def _sources() -> tuple[str, ...]:
     return tuple(text for text in paragraphs if text.startswith(("Source:", "Caution:", "Reference:")))
 
 
-def _write_page(record: AuditRecord, html: str | None) -> None:
+def _write_page(result: FairnessAudit, html: str | None) -> None:
     """Write the demo's page: where it was asked for, or else here if that is possible."""
     option, path = ("--html", html) if html is not None else ("the page", _PAGE)
     try:
         check_outputs({option: path})
-        write_out(page(audit_document(record)), path, option=option)
+        write_out(result.to_html() or "", path, option=option)
     except BadInput as error:
         if html is not None:
             raise

@@ -200,7 +200,6 @@ OPTIONS: dict[str, tuple[Any, Any, str | None, str | None, str]] = {
     "sarif": (TEXT, None, OUTPUT, "FILE", "Also write the significant disparities as SARIF 2.1.0, for CI systems."),
     "openmetrics": (TEXT, None, OUTPUT, "FILE", "Also write what is known so far as OpenMetrics text, for collectors."),
     "minimum_cell": (int | None, None, OUTPUT, "PEOPLE", "Write no number of people that is smaller than this."),
-    "signed_by": (TEXT, None, OUTPUT, "NAME", "Who signs the report; with today's date."),
     "no_color": (bool, False, OUTPUT, None, "No colours, as with the environment variable NO_COLOR."),
 }
 #: What else is to be said of some.

@@ -7,16 +7,14 @@ An audit that was saved, read again.
 
 from __future__ import annotations
 
-import json
 import os
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import skfairtest
 from skfairtest._utils.text import label, pluralize
-from skfairtest.audit import FairnessAudit
 from skfairtest.cli.engines import started
 from skfairtest.cli.errors import BadInput
 from skfairtest.cli.files import Columns
@@ -24,6 +22,7 @@ from skfairtest.cli.header import UTF_8
 from skfairtest.cli.many import Counted, Question, added, are_tables, count_files, files_of, score_bins
 from skfairtest.cli.options import Asked
 from skfairtest.cli.output import check_outputs
+from skfairtest.report.record import read_record
 from skfairtest.tables.storage import is_stored
 
 
@@ -157,21 +156,21 @@ def save(counted: Counted, output: str, minimum_cell: int | None) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-_SAVED = "reports are made of what 'skfairtest audit --json' and FairnessAudit.to_json write"
+_SAVED = "reports are made of what 'skfairtest audit --json' and to_json of a test write"
 
 
-def read_audit(path: str) -> FairnessAudit:
-    """Read the record of an audit.
+def read_saved(path: str) -> Any:
+    """Read the record of a test or an audit.
 
     Parameters
     ----------
     path : str
-        What ``skfairtest audit --json`` or `FairnessAudit.to_json` wrote.
+        What ``skfairtest audit --json`` or ``to_json`` wrote.
 
     Returns
     -------
-    FairnessAudit
-        The fitted audit, without its estimator.
+    test
+        The fitted test, without its estimator.
 
     Raises
     ------
@@ -179,25 +178,14 @@ def read_audit(path: str) -> FairnessAudit:
         If the file cannot be read, or holds something else.
     """
     try:
+        if is_stored(path):
+            raise BadInput(f"{path}: is a table of counts, which 'skfairtest audit' tests; {_SAVED}")
         text = Path(path).read_bytes()
-        other = _other(path, text)
-        if other is not None:
-            raise BadInput(f"{path}: is {other}")
-        return FairnessAudit.from_json(text)
+        found: Any = getattr(skfairtest, str(read_record(text)["test"]), None)
+        if not hasattr(found, "from_json"):
+            raise BadInput(f"{path}: is the record of nothing that this version knows; {_SAVED}")
+        return found.from_json(text)
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror or error}") from error
     except ValueError as error:  # also a path that no file can have
-        raise BadInput(f"{path}: {str(error).removeprefix('text ')}; {_SAVED}") from error
-
-
-def _other(path: str, text: bytes) -> str | None:
-    """Say what a file is that is no audit, but something else that the package writes."""
-    if is_stored(path):
-        return "a table of counts, which 'skfairtest audit' tests"
-    with suppress(ValueError, RecursionError):
-        found = json.loads(text)
-        if isinstance(found, dict) and isinstance(found.get("test"), str):
-            return f"the record of a {found['test']}, of which no report can be made: {_SAVED}"
-        if isinstance(found, dict) and found.get("schema") == "skfairtest.power":
-            return f"the answer of 'skfairtest power': {_SAVED}"
-    return None
+        raise BadInput(f"{path}: {str(error).removeprefix('source ')}; {_SAVED}") from error

@@ -9,6 +9,7 @@ import numpy as np
 from skfairtest._utils.text import label, pluralize
 from skfairtest.report.cells import ADJUSTED_P, REASON, SHOWN, STRATUM, P, by_evidence, interval, number_text, records
 from skfairtest.report.document import Block, Column, Table
+from skfairtest.report.record import Recorded
 from skfairtest.report.sentences import ADJUSTED, equals_p
 from skfairtest.report.skeleton import lines, sampling_error, skeleton, verdict_of
 
@@ -23,7 +24,7 @@ CORRELATIONS = {"pearson": "correlation", "spearman": "rank correlation"}
 
 
 @dataclass(frozen=True)
-class CorrelationSetup:
+class CorrelationSetup(Recorded):
     """What sentences need to know about how a test was set up.
 
     Parameters
