@@ -34,6 +34,7 @@ from benchmarks.common.gauntlet_answers import (
     scored,
     selected,
     uncertain,
+    unequal_labels,
 )
 
 
@@ -172,6 +173,8 @@ KINDS = (
          data_sets=40, quick=("probabilities near 0 and 1",), most=20),
     Kind("few labels and a judge", ("LabelledFairnessTest",), "labels", few_labels, NOTHING, data_sets=100,
          quick=("ordinary", "hardly any error"), most=20),
+    Kind("few labels with unequal probabilities", ("LabelledFairnessTest",), "labels", unequal_labels, NOTHING,
+         data_sets=100, quick=("ordinary",), most=20),
     Kind("correlation", ("CorrelationFairnessTest",), "correlation", correlation, STRATA, data_sets=200,
          quick=("noise", SPARSE)),
     Kind("given covariates", ("AdjustedFairnessTest",), "given covariates", adjusted, ("clusters",), data_sets=30,

@@ -142,6 +142,12 @@ def with_parameters(test: type[Test]) -> type[Test]:
     return test
 
 
+def forget(fitted: Any) -> None:
+    """Delete the public attributes of an earlier fit."""
+    for name in [name for name in vars(fitted) if name.endswith("_") and not name.startswith("_")]:
+        del vars(fitted)[name]
+
+
 def _of_model(name: str) -> property:
     """An attribute that a test has from its model; a test that sets one of its own keeps that."""
 
@@ -174,7 +180,8 @@ class ModelTest(PlainState, MetaEstimatorMixin, BaseEstimator):
             if isinstance(method, classmethod):
                 setattr(cls, name, classmethod(answering_guesses(method.__func__)))
             elif method is not None:
-                setattr(cls, name, answering_guesses(method, cls.__name__ if name == "__init__" else ""))
+                owner = cls.__name__ if name == "__init__" else ""
+                setattr(cls, name, answering_guesses(method, owner, forget if name == "fit" else None))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters of the test; those of the estimator are not among them.

@@ -15,6 +15,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from difflib import get_close_matches
 from functools import update_wrapper
 from types import FunctionType
@@ -99,9 +100,38 @@ def find_stack_level() -> int:
     return level
 
 
+#: The category of the package's warnings that are held back in this thread, and those that were.
+_held: ContextVar[tuple[type[Warning] | tuple[()], list[tuple[str, type[Warning]]]]] = ContextVar(
+    "held", default=((), [])
+)
+
+
+@contextmanager
+def held_back(category: type[Warning] = Warning) -> Iterator[list[tuple[str, type[Warning]]]]:
+    """Collect the package's own warnings, of this thread alone: the filters of `warnings` are the whole process's.
+
+    Examples
+    --------
+    >>> with held_back() as messages:
+    ...     warn("few people")
+    >>> messages
+    [('few people', <class 'UserWarning'>)]
+    """
+    messages: list[tuple[str, type[Warning]]] = []
+    token = _held.set((category, messages))
+    try:
+        yield messages
+    finally:
+        _held.reset(token)
+
+
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn about the line outside the package."""
-    warnings.warn(message, category, stacklevel=find_stack_level())
+    held, messages = _held.get()
+    if issubclass(category, held):
+        messages.append((message, category))
+    else:
+        warnings.warn(message, category, stacklevel=find_stack_level())
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -199,7 +229,7 @@ def meant_value(value: Any, choices: Iterable[Any]) -> str | None:
     return repr(near[0]) if near else None
 
 
-def answering_guesses(function: Function, owner: str = "") -> Function:
+def answering_guesses(function: Function, owner: str = "", forget: Callable[..., None] | None = None) -> Function:
     """A function that names the parameter that was probably meant where it is given an unknown keyword.
 
     Of too many arguments by position it says which it takes, and what the next one is called.
@@ -210,6 +240,8 @@ def answering_guesses(function: Function, owner: str = "") -> Function:
         With named parameters; where it takes further ones, only those that others guess for its own are refused.
     owner : str
         How its caller knows it, where that is not its own name.
+    forget : callable, optional
+        Called with the object before a fit, and after one that fails.
 
     Examples
     --------
@@ -239,8 +271,16 @@ def answering_guesses(function: Function, owner: str = "") -> Function:
             raise TypeError(f"{name}() takes {rest} by name{BY_POSITION.get(name, f', such as {first}=...')}")
 
     def answering(*args: Any, **kwargs: Any) -> Any:
-        checked(args, kwargs)
-        return function(*args, **kwargs)
+        if forget is None:
+            checked(args, kwargs)
+            return function(*args, **kwargs)
+        forget(*args[:1])
+        try:
+            checked(args, kwargs)
+            return function(*args, **kwargs)
+        except BaseException:
+            forget(*args[:1])
+            raise
 
     # In the module of the function itself: doctest looks for its examples there.
     made = FunctionType(answering.__code__, function.__globals__, closure=answering.__closure__)

@@ -11,6 +11,7 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import Later
+from skfairtest._utils.files import write_text
 from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
 from skfairtest.audit.impact import ImpactRecord
@@ -26,7 +27,7 @@ from skfairtest.individual import IndividualFairnessTest
 from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.report.cells import result_sentences
 from skfairtest.report.document import Block
-from skfairtest.report.mixin import ReportMixin, library_versions, write_text
+from skfairtest.report.mixin import ReportMixin, library_versions
 from skfairtest.report.sentences import FOUND, NOT_FOUND
 from skfairtest.report.skeleton import homogeneity_sentences
 from skfairtest.report.text import to_csv
@@ -60,7 +61,7 @@ class ReportedAudit(Compared, ReportMixin):
         self.summary_ = summary_frame(record.parts)
         self.p_value_ = record.verdict.p_value
         self.rejected_ = self.concern_ = record.verdict.concern
-        self.pos_label_ = record.verdict.pos_label
+        self.pos_label_, self.negative_labels_ = record.verdict.pos_label, list(record.verdict.negative_labels)
         self.n_samples_ = record.verdict.n_samples
 
     def _say(self, record: AuditRecord) -> None:
@@ -198,6 +199,7 @@ def record_of(
             adjust=verdict.adjust,
             n_samples=n_samples,
             pos_label=results[0].measured.pos_label,
+            negative_labels=tuple(results[0].measured.negative_labels),
         ),
         parts=parts,
         leading=verdict.leading,

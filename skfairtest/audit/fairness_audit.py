@@ -177,6 +177,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         and in an audit that `from_json` has read. Their p-values are adjusted together in the report.
     pos_label_ : object
         The label counted as positive; None where no metric asks.
+    negative_labels_ : list
+        The other labels.
     n_samples_ : int
         People.
 

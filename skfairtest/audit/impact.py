@@ -22,6 +22,7 @@ from skfairtest.readers import (
     as_numbers,
     check_labels,
     check_same_people,
+    check_vocabularies,
     read_column,
     read_columns,
     read_values,
@@ -347,6 +348,7 @@ def _selected(y_pred: Any, y_score: Any, pos_label: Any) -> Column:
     if y_pred is not None:
         column = read_column(y_pred, "y_pred")
         check_labels(column, "y_pred")
+        check_vocabularies({"y_pred": column.levels})
         positive = resolve_pos_label(column.levels, pos_label)
         chosen = np.array([level == positive for level in column.levels])[column.codes]
         return Column("y_pred", (False, True), chosen.astype(np.intp), column.index)

@@ -46,6 +46,8 @@ class AuditVerdict(Recorded):
         Comparisons that were adjusted together, and how many of them are significant.
     pos_label : object
         The label counted as positive.
+    negative_labels : tuple
+        The other labels.
     """
 
     concern: bool
@@ -57,6 +59,7 @@ class AuditVerdict(Recorded):
     n_comparisons: int
     n_found: int
     pos_label: Any = None
+    negative_labels: tuple[Any, ...] = ()
 
     @staticmethod
     def of(comparisons: Sequence[pd.DataFrame]) -> dict[str, Any]:
@@ -162,11 +165,11 @@ class AuditRecord(Recorded):
     def __post_init__(self) -> None:
         """Make everything plain, so that a record is the same before it is written and after it is read."""
         object.__setattr__(self, "parameters", plain.plain_value(self.parameters))
-        object.__setattr__(
-            self,
-            "verdict",
-            replace(self.verdict, pos_label=plain.of_features(plain.plain_value(self.verdict.pos_label), 1)),
+        verdict = self.verdict
+        positive, *negative = (
+            plain.of_features(plain.plain_value(label), 1) for label in (verdict.pos_label, *verdict.negative_labels)
         )
+        object.__setattr__(self, "verdict", replace(verdict, pos_label=positive, negative_labels=tuple(negative)))
         # Sentences say what a positive prediction means, as the parameters do.
         words = {name: self.parameters.get(name) for name in ("positive_means", "favorable")}
         check_words(**words)

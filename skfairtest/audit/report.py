@@ -118,11 +118,10 @@ def _interval(setup: Setup, metric: str, *, pooled: bool) -> str:
     if not _counted(setup, metric):
         return "interval by standard errors"
     kind, function = setup.disparity_of(metric), metric in setup.functions
-    to_everyone = setup.compare == "to_overall" and kind == "ratio"
-    if (function and to_everyone) or (pooled and (function or to_everyone)):
+    if function and (pooled or (setup.compare == "to_overall" and kind == "ratio")):
         return "interval by the delta method"
     if pooled:
-        return f"interval of a stratified {kind}"
+        return "interval of a stratified rate"
     return "interval of a function" if function else "interval"
 
 
@@ -216,7 +215,8 @@ def _verdict(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | str) 
     verdict = record.verdict
     headline, *others = first_sentences(record)
     # Behind the counts: a label that is a number does not stand before one.
-    others[:1] = [" ".join([*others[:1], *positive_label(verdict.pos_label, record.setup.positive_means)])]
+    labels = positive_label(verdict.pos_label, record.setup.positive_means, verdict.negative_labels)
+    others[:1] = [" ".join([*others[:1], *labels])]
     yield Paragraph(headline, "concern" if verdict.concern else "fine")
     yield from map(Paragraph, filter(None, others))
     yield from map(Paragraph, verdict_lines(breaking))

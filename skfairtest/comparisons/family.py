@@ -61,12 +61,13 @@ def decide(measured: Sequence[Measured], settings: Settings, *, together: bool =
         _by_hypothesis(comparisons, np.flatnonzero(np.equal(deciding, which)).tolist()) for which in (True, False)
     ]
     hypotheses = [[comparisons[same[0]].estimate.hypothesis for same in tested] for tested in families]
-    if settings.adjust == "shaffer" and not any(map(multiplicity.are_tied, hypotheses)):
+    further = sum(part.further for part in measured)
+    if settings.adjust == "shaffer" and (further or not any(map(multiplicity.are_tied, hypotheses))):
         settings = replace(settings, adjust="holm")
     found: dict[int, Finding] = {}
     for tested in families:
         if tested:
-            found |= _findings(comparisons, tested, measured[0].blocks, settings)
+            found |= _findings(comparisons, tested, measured[0].blocks, settings, further)
     starts = np.cumsum([0, *(len(part.comparisons) for part in measured)]).tolist()
     shown: dict[int, Finding] = {}
     for part, (start, stop) in zip(measured, pairwise(starts), strict=True):
@@ -77,6 +78,7 @@ def decide(measured: Sequence[Measured], settings: Settings, *, together: bool =
         np.array([any(place in shown for place in same) for same in families[0]]),
         measured[0].blocks,
         settings,
+        further,
         together=together,
     )
     if settings.question.alternative == "equivalence":
@@ -103,18 +105,25 @@ def _by_hypothesis(comparisons: Sequence[Comparison], places: Iterable[int]) -> 
     ]
 
 
-def _log_p(tested: Iterable[Sequence[Comparison]]) -> Floats:
-    """Return the p-value of each hypothesis, whose comparisons differ by what was drawn for them at most."""
-    return np.array([max(comparison.evidence.log_p for comparison in same) for same in tested])
+def _log_p(tested: Iterable[Sequence[Comparison]], further: int = 0) -> Floats:
+    """Return the p-value of each hypothesis, whose comparisons differ by what was drawn for them at most.
+
+    P-values of `further` hypotheses follow, which are 1.
+    """
+    return np.array([max(comparison.evidence.log_p for comparison in same) for same in tested] + [0.0] * further)
 
 
 def _findings(
-    comparisons: Sequence[Comparison], tested: list[list[int]], blocks: Mapping[str, int], settings: Settings
+    comparisons: Sequence[Comparison],
+    tested: list[list[int]],
+    blocks: Mapping[str, int],
+    settings: Settings,
+    further: int,
 ) -> dict[int, Finding]:
     """Adjust a family of hypotheses, each the places of comparisons that test it."""
     alpha = settings.alpha
     firsts = [comparisons[same[0]] for same in tested]
-    log_p = _log_p([comparisons[place] for place in same] for same in tested)
+    log_p = _log_p(([comparisons[place] for place in same] for same in tested), further)
     error, critical, joint = alpha, None, settings.adjust == "max_t"
     if joint:
         adjusted, error, critical = _max_t(firsts, blocks, settings)
@@ -125,8 +134,8 @@ def _findings(
     else:
         adjusted = multiplicity.ADJUSTMENTS[settings.adjust](log_p)
     if settings.adjust in multiplicity.FAMILYWISE and not joint:
-        error = alpha / len(tested)
-    places = [(place, value) for same, value in zip(tested, adjusted.tolist(), strict=True) for place in same]
+        error = alpha / len(log_p)
+    places = [(place, value) for same, value in zip(tested, adjusted.tolist(), strict=False) for place in same]
     family = [comparisons[place] for place, _ in places]
     out = {}
     for (place, value), one, (low, high) in zip(
@@ -271,21 +280,28 @@ def _leading(main: Sequence[Comparison], tied: np.ndarray, *, worst: bool) -> in
 
 
 def _verdict(
-    tested: list[list[Finding]], shown: Booleans, blocks: Mapping[str, int], settings: Settings, *, together: bool
+    tested: list[list[Finding]],
+    shown: Booleans,
+    blocks: Mapping[str, int],
+    settings: Settings,
+    further: int,
+    *,
+    together: bool,
 ) -> tuple[int, Verdict]:
     """Return the hypothesis with the strongest evidence, among those that are shown, and the verdict."""
     equivalence = settings.question.alternative == "equivalence"
-    log_p, main = _log_p(tested), [same[0] for same in tested]
+    log_p, main = _log_p(tested, further), [same[0] for same in tested]
     # One test has one answer, whatever its comparisons are adjusted by; an audit has findings, and is about these.
     own = together or settings.adjust in multiplicity.FAMILYWISE
     if equivalence:
-        deciding, target = log_p, log_p.max()
+        deciding, target = log_p[: len(main)], log_p.max()
     else:
-        adjusted = np.array([one.log_p_adjusted for one in main]) if own else multiplicity.holm(log_p)
+        adjusted = np.array([one.log_p_adjusted for one in main]) if own else multiplicity.holm(log_p)[: len(main)]
         deciding = np.where(shown, adjusted, np.inf)
         target = deciding.min()
     with np.errstate(invalid="ignore"):
-        tied = (deciding == target) | (np.abs(deciding - target) <= 1e-9 * max(1.0, abs(target)))
+        nearest = deciding.max() if equivalence else target
+        tied = (deciding == nearest) | (np.abs(deciding - nearest) <= 1e-9 * max(1.0, abs(nearest)))
     leading = _leading(main, tied, worst=equivalence)
     p, rejected = p_of(float(target)), at_most(float(target), settings.alpha)
     drew = any(one.evidence.draws is not None or one.evidence.joint_draws is not None for one in main)
@@ -305,8 +321,8 @@ def _verdict(
         n_resamples=n_resamples,
         drawn=drew and not resampled,
         adjust=settings.adjust,
-        n_hypotheses=len(tested),
-        level=_level_of_one(settings, len(tested), own=own),
+        n_hypotheses=len(log_p),
+        level=_level_of_one(settings, len(log_p), own=own),
     )
 
 

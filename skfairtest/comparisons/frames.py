@@ -5,7 +5,6 @@ Warnings beside the result: what was left out, and where a result is doubtful.
 The frames that a person sees: values by group, comparisons, and what was left out.
 """
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import product
@@ -15,7 +14,7 @@ import numpy as np
 import pandas as pd
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfairtest._utils.errors import SmallGroupWarning, find_stack_level
+from skfairtest._utils.errors import SmallGroupWarning, warn
 from skfairtest._utils.text import label, pluralize
 from skfairtest.comparisons.contrasts import SMALL
 from skfairtest.comparisons.core import RESAMPLED, Comparison, Exclusion, Finding, GroupValues, Measured, Result
@@ -31,9 +30,9 @@ from skfairtest.readers import sort_levels
 def warn_about_people(measured: Measured) -> None:
     """Warn of undefined values, small groups, and doubtful standard errors."""
     for undefined in _undefined(measured):
-        warnings.warn(undefined, UndefinedMetricWarning, stacklevel=find_stack_level())
+        warn(undefined, UndefinedMetricWarning)
     for caution in cautions(measured) if measured.sample is not None else ():
-        warnings.warn(caution, SmallGroupWarning, stacklevel=find_stack_level())
+        warn(caution, SmallGroupWarning)
 
 
 def _undefined(measured: Measured) -> Iterator[str]:
@@ -88,6 +87,8 @@ def _remedy(measured: Measured, name: str) -> str:
     inexact = " and ".join(parameter for parameter, column in given.items() if column is not None)
     if inexact:
         return f"no test with {inexact} is exact; only more people help"
+    if hasattr(sample, "labelled"):
+        return "more labels help, of people who are chosen with known probabilities"
     if any(metric.name == name and isinstance(metric, Rate) for metric in measured.metrics):
         return "with variance='auto' this rate has an exact test for any number of people"
     return "a rate, such as 'true_positive_rate', has an exact test for any number of people"
@@ -99,12 +100,10 @@ def warn_about_resamples(results: Sequence[Result], settings: Settings) -> None:
     n_resamples, n_hypotheses = verdict.n_resamples, verdict.n_hypotheses
     smallest = (1 if settings.adjust == "max_t" else n_hypotheses) / (1 + n_resamples)
     if n_resamples and not settings.adaptive and smallest > settings.alpha:
-        warnings.warn(
+        warn(
             f"n_resamples={n_resamples} cannot reject at {settings.alpha:.3g}: the smallest adjusted p-value that "
             f"{pluralize(n_hypotheses, 'comparison')} can reach is {min(1.0, smallest):.3g}; "
             f"use more than {int(np.ceil(n_hypotheses / settings.alpha))}",
-            UserWarning,
-            stacklevel=find_stack_level(),
         )
 
 

@@ -35,6 +35,7 @@ from skfairtest.inference.rates import (
     log_odds_ratio,
     pair_disparity,
     quantiles,
+    refuse_to_enumerate,
     shown_error,
     values,
 )
@@ -327,7 +328,9 @@ def test_enumerated(counted: Sequence[Counted], settings: Settings) -> list[Test
     if asked:
         with progress("rates", len(asked), bool(settings.verbose)) as advance:
             answers = equalities([pair for pair, _, _ in asked], settings.question.alternative, advance)
-        for (_, tested, place), answered in zip(asked, answers, strict=True):
+        for (pair, tested, place), answered in zip(asked, answers, strict=True):
+            if answered[1] == "asymptotic":
+                refuse_to_enumerate(pair, settings.question)
             tested[place] = answered
     return out
 

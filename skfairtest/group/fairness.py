@@ -215,6 +215,8 @@ class FairnessTest(GroupsTest):
         Groups, sorted: labels, or tuples of labels.
     pos_label_ : object
         The label counted as positive; None where no metric asks.
+    negative_labels_ : list
+        The other labels.
     n_samples_ : int
         People who are in a group.
     n_unknown_ : int
@@ -343,12 +345,10 @@ class FairnessTest(GroupsTest):
         assert sample is not None
         measured, verdict = result.measured, result.verdict
         findings, leading = result.findings, result.leading
-        self.pos_label_ = measured.pos_label
+        self.pos_label_, self.negative_labels_ = measured.pos_label, measured.negative_labels
         self._set_verdict(result)
         if settings.question.alternative == "equivalence":
             self.equivalence_interval_ = equivalence_interval(leading, settings)
-        elif hasattr(self, "equivalence_interval_"):  # of an earlier fit
-            del self.equivalence_interval_
         by_group = ByGroup.of(measured)
         self.by_group_, self._values = partial(by_group.frame), partial(by_group.flat)
         self.comparisons_ = partial(frame_of, comparisons_columns(findings))
@@ -367,8 +367,6 @@ class FairnessTest(GroupsTest):
         if settings.missing == "bounds":
             self.bounds_, self.p_value_bounds_ = bounds_frame(findings), p_value_bounds_of(result)
             self.disparity_bounds_ = disparities_of(leading)
-        elif hasattr(self, "bounds_"):  # of an earlier fit
-            del self.bounds_, self.p_value_bounds_, self.disparity_bounds_
         self._setup = setup_of(measured, verdict.adjust)
         self._feature = self._setup.features
         # Counts may wait until somebody looks at them; people are not kept for that.

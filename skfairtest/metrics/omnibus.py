@@ -123,6 +123,8 @@ class _Function:
         truth = np.zeros(len(kind), dtype=int) if self.y_true is None else self.y_true[kind]
         try:
             found = self.function(truth, self.y_pred[kind], sensitive_features=self._features(group), **weights)
+        except Warning:  # raised as an error
+            return float("nan")
         except Exception as error:
             raise MetricError(f"{self.name} raises {type(error).__name__}: {error}") from error
         return scalar_of(found, self.name)

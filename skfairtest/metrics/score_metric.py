@@ -225,7 +225,15 @@ class ScoreMetric:
             variance = self.variance
 
             def own(function: Callable[..., Any], counts: Floats) -> Floats:
-                found = np.asarray(function(truth, scores, counts), dtype=float)
+                try:
+                    values = function(truth, scores, counts)
+                except Warning:  # raised as an error: undefined in the tables that it is about
+                    if counts.ndim == 1:
+                        return np.array(np.nan)
+                    return np.array([own(function, table) for table in counts])
+                found = np.asarray(values, dtype=float)
+                if np.ma.is_masked(values):
+                    raise MetricError(f"{self.name} returns masked values, not one number for each table")
                 if found.shape != counts.shape[:-1]:
                     raise ParameterError(
                         f"evaluate of metric {self.name!r}, a function of counts of shape {counts.shape}, must return "
@@ -326,7 +334,13 @@ def scalar_of(found: Any, name: str) -> float:
         If it is not one number.
     """
     array = np.asarray(found)
-    if array.ndim != 0 or array.dtype.kind not in "biuf":
-        what = f"an array of shape {array.shape}" if array.ndim else repr(found)
+    if array.ndim != 0 or array.dtype.kind not in "biuf" or np.ma.is_masked(found):
+        what = (
+            f"an array of shape {array.shape}"
+            if array.ndim
+            else "a masked value"
+            if np.ma.is_masked(found)
+            else repr(found)
+        )
         raise MetricError(f"{name} returns {what}, not one number")
     return float(array)

@@ -13,7 +13,6 @@ A test of fairness as an assertion: for test suites and for scripts that must fa
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -198,9 +197,8 @@ def fairness_score(test: FairnessTest, output: str, inputs: Inputs) -> float:
         If there is only one group, or the test refuses its input.
     """
     try:
-        with warnings.catch_warnings():
-            # A score is for choosing among models: of every fold of every candidate, the same would be said.
-            warnings.simplefilter("ignore", errors.SmallGroupWarning)
+        # A score is for choosing among models: of every fold of every candidate, the same would be said.
+        with errors.held_back(errors.SmallGroupWarning):
             if output == "disparity":
                 result, measured = None, measured_of(test, inputs)
             else:
@@ -235,13 +233,12 @@ def fairness_score(test: FairnessTest, output: str, inputs: Inputs) -> float:
 
 
 def _undefined(why: str) -> float:
-    warnings.warn(
+    errors.warn(
         f"the fairness score is nan: {why}. A model is scored on all its groups or not at all, so that none wins by "
         f"leaving a group undefined. {FOLDS} If predictions are the cause, for instance because nobody is predicted "
         "positive, metrics such as 'demographic_parity' and 'equalized_odds' with disparity='difference' are still "
         "defined.",
         UndefinedMetricWarning,
-        stacklevel=errors.find_stack_level(),
     )
     return float("nan")
 

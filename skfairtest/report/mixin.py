@@ -18,7 +18,8 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import FRAME, ModelTest, frame_of
-from skfairtest._utils.text import label
+from skfairtest._utils.files import write_text
+from skfairtest._utils.text import enumerated, label
 from skfairtest._version import __version__
 from skfairtest.report.document import Block, Heading, Paragraph, Report, first_part, shortened
 from skfairtest.report.plain import plain_value
@@ -26,6 +27,8 @@ from skfairtest.report.record import decoded, encoded, frame_from, is_recorded, 
 from skfairtest.report.skeleton import sections
 from skfairtest.report.text import markdown, plain
 
+#: How many labels a sentence names.
+MOST_LABELS = 5
 #: Libraries whose versions may change a number, or a drawing where it is installed.
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn", "matplotlib")
 
@@ -204,7 +207,8 @@ class ReportMixin(Pages, ModelTest):
     def _document(self) -> Sequence[Block]:
         """Return the report with the positive label and cautions below the verdict."""
         check_is_fitted(self)
-        said = [*positive_label(getattr(self, "pos_label_", None)), *map("Caution: {}".format, self._cautions)]
+        labels = positive_label(getattr(self, "pos_label_", None), negative=getattr(self, "negative_labels_", ()))
+        said = [*labels, *map("Caution: {}".format, self._cautions)]
         return below_verdict(self._blocks(), said)
 
     def _title(self) -> str:
@@ -389,10 +393,15 @@ class ReportMixin(Pages, ModelTest):
         return self.to_text().rstrip("\n")
 
 
-def positive_label(pos_label: Any, means: str | None = None) -> list[str]:
-    """Say which label is the positive one, where there is one, and what it means."""
-    meaning = f" ({label(means)})" if means else ""
-    return [] if pos_label is None else [f"The positive label is {label(plain_value(pos_label))}{meaning}."]
+def positive_label(pos_label: Any, means: str | None = None, negative: Sequence[Any] = ()) -> list[str]:
+    """Say which label is the positive one, if there is one, what it means, and which several labels are negative."""
+    if pos_label is None:
+        return []
+    meaning, names = f" ({label(means)})" if means else "", [label(plain_value(other)) for other in negative]
+    if len(names) > MOST_LABELS:
+        names[MOST_LABELS - 1 :] = [f"{len(names) - MOST_LABELS + 1} others"]
+    others = f"; {enumerated(names)} count as negative" if len(names) > 1 else ""
+    return [f"The positive label is {label(plain_value(pos_label))}{meaning}{others}."]
 
 
 def below_verdict(blocks: Sequence[Block], said: Sequence[str]) -> Sequence[Block]:
@@ -419,11 +428,3 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:  # an extra that is not installed
             continue
     return found
-
-
-def write_text(text: str, path: str | os.PathLike[str] | None) -> str | None:
-    """Write a text to a file, or return it where there is none."""
-    if path is None:
-        return text
-    Path(path).write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
-    return None

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from skfairtest._utils.checks import is_integer
 from skfairtest._utils.text import name_of
 
 #: Columns of frames that hold labels; the others hold numbers, truth values and our own words.
@@ -33,11 +34,11 @@ def plain_label(value: Any) -> Any:
         return bool(value)
     if isinstance(value, tuple | list):
         return tuple(plain_label(part) for part in value)
-    if isinstance(value, Integral):
+    if is_integer(value):
         # Larger ones have no place in an index.
         whole = int(value)
         return whole if -(2**63) <= whole < 2**64 else str(whole)
-    if isinstance(value, Real) and math.isfinite(float(value)):
+    if isinstance(value, Real) and not isinstance(value, Integral) and math.isfinite(float(value)):
         return float(value)
     return str(value)
 

@@ -8,7 +8,7 @@ From a batch of samples to values between 0 and 1: which metrics have them, and 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -18,14 +18,14 @@ from skfairtest._utils.checks import is_integer, is_number
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Positions
 from skfairtest.comparisons.contrasts import Design
-from skfairtest.comparisons.measure import positive_label
+from skfairtest.comparisons.measure import FEW_PEOPLE, is_of_labels, positive_label
 from skfairtest.comparisons.outcomes import means, measure_of
 from skfairtest.inference.sums import MeanSums
 from skfairtest.metrics import RATES, BuiltIn, Metric, Rate
-from skfairtest.readers import is_label, sort_levels
+from skfairtest.readers import Column, check_codings, check_vocabularies, is_label, sort_levels
 from skfairtest.report.record import Recorded
 from skfairtest.sequential.e_process import EProcess, e_holm, fisher, mixed
-from skfairtest.tables import Sample
+from skfairtest.tables import Sample, distinct_levels
 
 Recorded.kinds[EProcess.__name__] = EProcess  # which is pure NumPy
 #: Share of the level that is kept for pairs of groups which come later; each generation takes half of what is left.
@@ -367,21 +367,51 @@ def check_bounded(metric: Metric) -> None:
         )
 
 
-def positive_of(sample: Sample, metrics: Sequence[Metric], asked: Any, seen: bool) -> Any:
-    """Return the positive label of a batch, which need not have it if it was asked for.
+def with_labels(sample: Sample, earlier: Mapping[str, Sequence[Any]], n_earlier: int) -> Sample:
+    """Return a batch whose labels may be those of `n_earlier` samples before it, too.
 
     Raises
     ------
     ValueError
-        If the batch has two labels or more, `asked` is none of them, and no batch before had it (`seen`); or as
-        `positive_label` does.
+        If they are of another vocabulary.
+    """
+    columns = dict(sample.columns)
+    for name, column in columns.items():
+        known = earlier.get(name, ())
+        if known and isinstance(column, Column):
+            both = {f"{name} (earlier batches)": known, f"{name} (this batch)": column.levels}
+            n_people = min(n_earlier, sample.n_samples)
+            check_vocabularies(both, n_people)
+            if n_people >= FEW_PEOPLE:
+                check_codings(both)
+            levels = distinct_levels([*known, *column.levels])
+            place = np.array([levels.index(level) for level in column.levels], dtype=np.intp)
+            columns[name] = replace(column, levels=tuple(levels), codes=place[column.codes])
+    return replace(sample, columns=columns)
+
+
+def labels_of(sample: Sample, metrics: Sequence[Metric]) -> dict[str, list[Any]]:
+    """Return the labels that metrics of labels read, by column."""
+    read = frozenset().union(*(metric.reads for metric in metrics if is_of_labels(metric)))
+    return {
+        name: list(column.levels)
+        for name, column in sample.columns.items()
+        if name in read and isinstance(column, Column)
+    }
+
+
+def positive_of(sample: Sample, metrics: Sequence[Metric], asked: Any) -> Any:
+    """Return the positive label of a stream, none of whose samples need have it if it was asked for.
+
+    Raises
+    ------
+    ValueError
+        If there are two labels or more, and `asked` is none of them; or as `positive_label` does.
     """
     labels = sample.labels
     if asked is None or any(is_label(label, asked) for label in labels):
         return positive_label(sample, metrics, asked, None)
     alike = all(isinstance(label, str) == isinstance(asked, str) for label in labels)
-    if alike and len(labels) > 1 and seen:
-        return asked
     return positive_label(sample, metrics, asked, (labels[0], asked) if alike and len(labels) == 1 else None)
 
 

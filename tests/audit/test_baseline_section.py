@@ -165,5 +165,3 @@ def test_the_command_line_names_the_column_of_the_model_in_production(people, tm
     assert TITLE in text
     assert "points under a and" in text
     assert FairnessAudit.from_json(record).record_.baseline.names == ("a", "b")
-    assert run(["audit", str(path), *asked, "--baseline", "a", "--engine", "polars"]) == 2
-    assert "--baseline needs a single file" in capsys.readouterr().err

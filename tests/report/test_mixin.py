@@ -107,7 +107,6 @@ def test_every_test_is_a_dict_of_plain_values(test):
 
 def test_every_test_says_in_its_dict_what_its_attributes_say(test):
     found = test.to_dict()
-    found = {**found, **(found["verdict"] if isinstance(found.get("verdict"), dict) else {})}  # of an audit
     assert found["p_value"] == test.p_value_
     assert found["concern"] == test.concern_
     assert found["n_samples"] == test.n_samples_

@@ -30,7 +30,7 @@ def stream(batches=3):
     for place in range(batches):
         rows = slice(30 * place, 30 * place + 30)
         test.partial_fit(
-            y_true=TRUE[rows], y_pred=PREDICTED[rows], sensitive_features=PEOPLE["sex"][rows], batch=f"day {place}"
+            y_true=TRUE[rows], y_pred=PREDICTED[rows], sensitive_features=PEOPLE["sex"][rows], name=f"day {place}"
         )
     return test
 
@@ -156,10 +156,10 @@ def test_the_record_of_another_kind_is_refused():
 def test_a_stream_goes_on():
     test = sf.SequentialFairnessTest.from_json(stream(2).to_json())
     rows = slice(60, 90)
-    test.partial_fit(y_true=TRUE[rows], y_pred=PREDICTED[rows], sensitive_features=PEOPLE["sex"][rows], batch="day 2")
+    test.partial_fit(y_true=TRUE[rows], y_pred=PREDICTED[rows], sensitive_features=PEOPLE["sex"][rows], name="day 2")
     assert test.to_json() == stream(3).to_json()
     with pytest.warns(UserWarning, match="taken in already"):
-        test.partial_fit(y_pred=PREDICTED[rows], sensitive_features=PEOPLE["sex"][rows], batch="day 2")
+        test.partial_fit(y_pred=PREDICTED[rows], sensitive_features=PEOPLE["sex"][rows], name="day 2")
 
 
 def test_a_second_fit_forgets_what_was_read():
@@ -198,8 +198,7 @@ def calls(work):
 
 def test_reading_an_audit_makes_a_tenth_of_the_calls_of_computing_it(compas_table):
     def work():
-        table = compas_table.regroup(["race", "sex"])
-        return sf.FairnessAudit.from_table(table, metrics=["selection_rate", "recall", "accuracy"], random_state=0)
+        return sf.FairnessAudit.from_table(compas_table, metrics=["selection_rate", "accuracy"], random_state=0)
 
     computed, text = calls(work), work().to_json()
     assert calls(lambda: sf.FairnessAudit.from_json(text)) < computed / 10
