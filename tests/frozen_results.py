@@ -168,7 +168,7 @@ def of_audit(audit, *, record=False):
     values, texts = of_test(audit)
     texts["sentences"] = sentences(audit.comparisons_)
     if record:
-        values["record"] = unworded(plain_record(audit))
+        values["record"] = unworded(_without_defaults(plain_record(audit)))
     again = sf.FairnessAudit.from_json(audit.to_json())
     values["read_again"] = plain([again.p_value_, again.concern_, len(again.comparisons_)])
     # A model's class has another module where this file is a script.
@@ -177,6 +177,19 @@ def of_audit(audit, *, record=False):
     for library, number in audit.record_.versions.items():
         texts["str"] = texts["str"].replace(f"{library}: {number}", library)
     return values, texts
+
+
+def _without_defaults(record):
+    """Leave out what no audit here has, and what parameters say already."""
+    for part in record["parts"]:
+        for name in ("unknown", "names", "positive_means", "favorable", "models"):
+            del part["setup"][name]
+    for holder in (record, record["verdict"]):
+        for name in {"individual_verdict", "individual", "accepted", "scan", "homogeneity", "impact", "baseline",
+                     "negative_labels"} & holder.keys():  # fmt: skip
+            if not holder[name]:
+                del holder[name]
+    return record
 
 
 def of_display(display):

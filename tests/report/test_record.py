@@ -196,6 +196,7 @@ def calls(work):
     return made
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_reading_an_audit_makes_a_tenth_of_the_calls_of_computing_it(compas_table):
     def work():
         return sf.FairnessAudit.from_table(compas_table, metrics=["selection_rate", "accuracy"], random_state=0)
