@@ -10,6 +10,7 @@ import numpy as np
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.report import cells
 from skfairtest.report.document import Block, Column, Paragraph, Table
+from skfairtest.report.record import Recorded
 from skfairtest.report.sentences import ADJUSTED, equals_p, number, points, share_digits
 from skfairtest.report.skeleton import lines, sampling_error, skeleton, verdict_of
 
@@ -26,7 +27,7 @@ SEPARATED = 0.9
 
 
 @dataclass(frozen=True)
-class AdjustedSetup:
+class AdjustedSetup(Recorded):
     """What sentences need to know about how a test was set up.
 
     Parameters

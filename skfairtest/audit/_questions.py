@@ -20,7 +20,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest.comparisons.contrasts import BEST, numbers_of
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.multiplicity import FAMILYWISE
-from skfairtest.metrics import SCORES, Metric, resolve_metrics
+from skfairtest.metrics import SCORES, Metric
 from skfairtest.metrics.resolve import STANDARD
 from skfairtest.readers import as_numbers, classes_of, is_label, read_values, resolve_pos_label
 from skfairtest.tables import Sample
@@ -120,14 +120,6 @@ def _fractions(column: Any, counts: Any) -> float:
     """The share of people whose value is a number that is not whole."""
     numbers = as_numbers(column)
     return 0.0 if numbers is None else float(np.average(numbers != np.floor(numbers), weights=counts))
-
-
-def built_in(name: str) -> Metric | None:
-    """The built-in metric of a name, which one says that it is compared by its ratio."""
-    try:
-        return next((metric for metric in resolve_metrics(name) if metric.name == name.removesuffix("_ratio")), None)
-    except ParameterError:
-        return None
 
 
 def groupings(levels: Mapping[str, int], *, intersections: bool) -> Iterator[tuple[str, ...]]:

@@ -22,8 +22,9 @@ from skfairtest._utils.progress import progress
 from skfairtest.audit._parts import baseline_record, check_counted, comparable, impact_of, paired_test, wanted_scan
 from skfairtest.audit._questions import asked_of, enough_draws, groupings, how_many, kinds_of, sets_of
 from skfairtest.audit._reported import ReportedAudit, record_of
-from skfairtest.audit.impact_record import ImpactRecord
+from skfairtest.audit.impact import ImpactRecord
 from skfairtest.audit.provenance import FEW_LABELS, provenance_of
+from skfairtest.comparisons.breaking import breaking_point_of
 from skfairtest.comparisons.core import Exclusion, Measured
 from skfairtest.comparisons.engine import judge, settings_of
 from skfairtest.comparisons.frames import frame_of
@@ -661,6 +662,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
                 said=self._cautions,
             )
         )
+        self._breaking = breaking_point_of(results, together=True)
         if worth:
             parts = zip(self.record_.parts, worth, strict=True)
             said = tuple(replace(part, setup=replace(part.setup, people=line)) for part, line in parts)

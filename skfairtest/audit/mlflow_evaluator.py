@@ -1,5 +1,6 @@
 """Audits in ``mlflow.models.evaluate``: MLflow finds this evaluator by its entry point, ``skfairtest``."""
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -62,7 +63,7 @@ class FairnessEvaluator:
         mlflow.log_metrics(metrics, run_id=run_id)
         written: dict[str, tuple[Any, Any]] = {
             "fairness_audit.html": (TextEvaluationArtifact, page),
-            "fairness_audit.json": (JsonEvaluationArtifact, audit.to_dict()),
+            "fairness_audit.json": (JsonEvaluationArtifact, json.loads(audit.to_json())),
         }
         mlflow.log_text(page, "fairness_audit.html", run_id=run_id)
         mlflow.log_text(audit.to_json(), "fairness_audit.json", run_id=run_id)

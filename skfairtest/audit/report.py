@@ -12,7 +12,6 @@ from typing import Any
 import pandas as pd
 
 from skfairtest._utils.text import label, pluralize
-from skfairtest.audit.breaking import breaking_point_of_record
 from skfairtest.audit.findings import findings_of
 from skfairtest.audit.grid import MOST_GROUPS, audit_grid, disparities_figure, null_figure, values_figure
 from skfairtest.audit.headline import first_sentences, intervals_of, people_compared, shown_first
@@ -137,22 +136,21 @@ ROOM, PANEL = 80, 4
 UNDEFINED = Paragraph("No comparison is defined: see what was left out.")
 
 
-def audit_document(record: AuditRecord, breaking: BreakingPoint | str | None = None) -> list[Block]:
+def audit_document(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | str = "") -> list[Block]:
     """Compose the report of an audit.
 
     Parameters
     ----------
     record : AuditRecord
         What was found.
-    breaking : BreakingPoint or str, optional
-        What breaking points follow from, or why there are none, if that is known.
+    breaking : BreakingPoint, DataFrame or str
+        What breaking points follow from, or why there are none.
 
     Returns
     -------
     list of Block
         The document; every name in it is safe to print.
     """
-    breaking = breaking_point_of_record(record) if breaking is None else breaking
     record = record.oriented()
     parts = record.parts
     return without_empty(
@@ -212,7 +210,7 @@ def _is_detail(part: AuditPart, parts: Sequence[AuditPart]) -> bool:
     return len(part.sensitive) > 1 and any(len(other.sensitive) == 1 for other in parts)
 
 
-def _verdict(record: AuditRecord, breaking: BreakingPoint | str) -> Iterator[Block]:
+def _verdict(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | str) -> Iterator[Block]:
     """Say what was found, how sure that is and what could be missed, and the numbers that a reader wants first."""
     verdict = record.verdict
     headline, *others = first_sentences(record)
@@ -414,7 +412,7 @@ def _typed(name: str, value: Any) -> str:
 
 
 def _traces(record: AuditRecord) -> Iterator[tuple[str, str]]:
-    """Say what the numbers can be traced back to, and who signed the report."""
+    """Say what the numbers can be traced back to."""
     found = record.provenance
     if found is not None:
         if found.command is not None:
@@ -423,8 +421,6 @@ def _traces(record: AuditRecord) -> Iterator[tuple[str, str]]:
         if found.model is not None:
             yield "model", label(found.model)
             yield "model's hash", found.model_hash or "none: the model cannot be pickled"
-    if record.signature is not None:
-        yield "signed by", f"{label(record.signature.name)}, {label(record.signature.date)}"
 
 
 def null_hypotheses(parts: Sequence[AuditPart]) -> list[str]:

@@ -8,7 +8,7 @@ import os
 import shlex
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -151,7 +151,8 @@ def demo(
         ),
         sources=tuple(text for text in paragraphs if text.startswith(("Source:", "Caution:", "Reference:"))),
     )
-    _write_audit(record, audit, {"--html": html}, details, no_color)
+    audit._say(record)
+    _write_audit(audit, {"--html": html}, details, no_color)
     write_out(f"\nThe same report as a page for the browser, with drawings: {one_line(os.path.abspath(html))}\n")
     return Status.DONE
 
@@ -305,9 +306,9 @@ def audit(
         not_compared=tuple((names, in_terms_of_options(reason)) for names, reason in record.not_compared),
         warnings=tuple(dict.fromkeys((*warned, *told))),
     )
-    record = _accepting(record, accept)
-    _write_audit(record, result, reports, details, no_color)
-    return _status_of(record)
+    result._say(_accepting(record, accept))
+    _write_audit(result, reports, details, no_color)
+    return _status_of(result.record_)
 
 
 @app.command()
@@ -321,25 +322,34 @@ def report(
     junit: opt.JUnit = None,
     no_color: opt.NoColor = False,
 ) -> Status:
-    """Write the reports of an audit that --json has saved.
+    """Write the reports of an audit, or of another test, that --json has saved.
 
-    Nothing is computed again: every number is that of the saved audit, and so is the exit status.
+    Nothing is computed again: every number and sentence is that of what was saved, and so is the exit status.
     """
     reports = {"--html": html, "--csv": csv, "--markdown": markdown, "--junit": junit}
     check_outputs(reports, [record_file])
     from pathlib import Path
 
-    from skfairtest import FairnessAudit
+    import skfairtest
+    from skfairtest.report.record import read_record
 
     try:
-        result = FairnessAudit.from_json(Path(record_file).read_bytes())
+        text = Path(record_file).read_bytes()
+        result: Any = getattr(skfairtest, str(read_record(text)["test"])).from_json(text)
     except OSError as error:
         raise BadInput(f"{record_file}: {error.strerror or error}") from error
-    except ValueError as error:
-        raise BadInput(f"{record_file}: {str(error).removeprefix('text ')}") from error
-    record = _accepting(result.record_, accept)
-    _write_audit(record, result, reports, details, no_color)
-    return _status_of(record)
+    except (AttributeError, ValueError) as error:
+        raise BadInput(f"{record_file}: {str(error).removeprefix('source ')}") from error
+    if isinstance(result, skfairtest.FairnessAudit):
+        if accept:
+            result._say(_accepting(result.record_, accept))
+        _write_audit(result, reports, details, no_color)
+        return _status_of(result.record_)
+    for option, given in (("--accept", accept), ("--junit", junit)):
+        if given:
+            raise BadInput(f"{option} is for audits; {record_file} holds a {type(result).__name__}")
+    del reports["--junit"]
+    return _write_test(result, reports, result.to_frame, no_color)
 
 
 def _accepting(record: "AuditRecord", accepted: Sequence[str] | None) -> "AuditRecord":
@@ -362,27 +372,23 @@ def _status_of(record: "AuditRecord") -> Status:
     return Status.NOT_TESTED if record.untested or record.individual_verdict == "no_trace" else Status.DONE
 
 
-def _write_audit(
-    record: "AuditRecord", audit: "FairnessAudit", reports: Mapping[str, str | None], details: bool, no_color: bool
-) -> None:
+def _write_audit(audit: "FairnessAudit", reports: Mapping[str, str | None], details: bool, no_color: bool) -> None:
     """Write an audit to standard output, and each report to the file that was named."""
     from skfairtest.audit.findings import to_junit
-    from skfairtest.audit.report import audit_document
     from skfairtest.report.document import first_part, shortened, unfolded
-    from skfairtest.report.html import page
-    from skfairtest.report.text import markdown, to_csv
+    from skfairtest.report.text import to_csv
 
-    blocks = audit_document(record)
+    blocks = audit._report().blocks
     short = ("--details shows it here, --html FILE writes a page.", "--details shows all of them, --csv lists them")
     show(
         lambda _: unfolded(blocks) if details else shortened(first_part(blocks, short[0]), short[1]), no_color=no_color
     )
-    makers = {
-        "--html": lambda: page(blocks, details=details),
-        "--json": record.to_json,
+    makers: dict[str, Callable[[], str | None]] = {
+        "--html": lambda: audit.to_html(details=details),
+        "--json": audit.to_json,
         "--csv": lambda: to_csv(audit.to_frame()),
-        "--markdown": lambda: markdown(blocks, details=details),
-        "--junit": lambda: to_junit(record),
+        "--markdown": lambda: audit.to_markdown(details=details),
+        "--junit": lambda: to_junit(audit.record_),
     }
     write_files(reports, makers)
 
@@ -391,7 +397,7 @@ def _write_test(test: Any, reports: Mapping[str, str | None], frame: Any, no_col
     """Write a test to standard output, and each report to the file that was named."""
     from skfairtest.report.text import to_csv
 
-    show(lambda _: test._document(), no_color=no_color)
+    show(lambda _: test._report().blocks, no_color=no_color)
     makers = {"--html": test.to_html, "--json": test.to_json, "--markdown": test.to_markdown}
     write_files(reports, {**makers, "--csv": lambda: to_csv(frame())})
     return Status.SIGNIFICANT if test.concern_ else Status.DONE

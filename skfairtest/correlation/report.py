@@ -18,6 +18,7 @@ from skfairtest.report.cells import (
     records,
 )
 from skfairtest.report.document import Block, Column, Table
+from skfairtest.report.record import Recorded
 from skfairtest.report.sentences import ADJUSTED, equals_p
 from skfairtest.report.skeleton import lines, sampling_error, skeleton, verdict_of
 
@@ -32,7 +33,7 @@ CORRELATIONS = {"pearson": "correlation", "spearman": "rank correlation"}
 
 
 @dataclass(frozen=True)
-class CorrelationSetup:
+class CorrelationSetup(Recorded):
     """What sentences need to know about how a test was set up.
 
     Parameters

@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import Later, with_parameters
-from skfairtest.comparisons.breaking import breaking_point_of, shown_breaking_point
+from skfairtest.comparisons.breaking import breaking_point_of, kept_breaking_point, shown_breaking_point
 from skfairtest.comparisons.core import Measured, Result
 from skfairtest.comparisons.engine import check_question, compare, setup_of
 from skfairtest.comparisons.family import equivalence_interval
@@ -292,7 +292,7 @@ class FairnessTest(GroupsTest):
         "disparity_bounds", "p_value_bounds", "bounds",
     )  # fmt: skip
 
-    _not_written: ClassVar[tuple[str, ...]] = (*GroupsTest._not_written, "_counted")
+    _not_written: ClassVar[tuple[str, ...]] = (*GroupsTest._not_written, "_counted", "_supposed")
 
     estimator: Any = field(default=None, kw_only=False)
     metric: Any = "equalized_odds"
@@ -377,7 +377,7 @@ class FairnessTest(GroupsTest):
         self._null_histogram = drawn if isinstance(leading.null, RateNull) else drawn()
         # What the power of the strongest evidence follows from, and the sensitivity of the verdict.
         self._supposed, self._counted = Supposed.of(leading, result), Counted.of(result)
-        self._breaking = breaking_point_of(result)
+        self._breaking = breaking_point_of([result])
         self._keep_parameters()
 
     @property
@@ -508,7 +508,9 @@ class FairnessTest(GroupsTest):
         every group.
         """
         check_is_fitted(self)
-        counted = getattr(self, "_counted", Counted(None, "a test that was read from JSON, which holds no counts"))
+        counted = getattr(
+            self, "_counted", Counted(None, "a test that was read from JSON, which holds no counts: fit again")
+        )
         known = {
             "error_rates": error_rates, "y_pred": y_pred, "sensitive_features": sensitive_features,
             "positive_share": positive_share,
@@ -517,6 +519,9 @@ class FairnessTest(GroupsTest):
 
     def _found(self) -> dict[str, Any]:
         return {**super()._found(), "by_group": self._values}
+
+    def _facts(self) -> dict[str, Any]:
+        return {**super()._facts(), "_breaking": kept_breaking_point(self._breaking)}
 
     def _title(self) -> str:
         return group_title(self)

@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
 from skfairtest._utils.text import label, pluralize
-from skfairtest.report.plain import Declared, array, between, either, mapping, one_of, text, unordered
+from skfairtest.report.record import Recorded
 from skfairtest.report.wording import in_words, past, people_of, sides_of
 
 #: What p-values are adjusted by.
@@ -37,17 +37,9 @@ CHANCE = f"{100 * DETECTION_POWER:g}% chance"
 BETWEEN_CURVES = "the largest cumulative difference of calibration curves"
 FROM_SCORES = "the largest cumulative difference of outcomes from scores"
 
-#: Whom groups are compared with.
-COMPARED = (
-    "between_groups", "to_overall", "to_rest", "to_reference", "to_highest", "to_lowest", "to_parents",
-)  # fmt: skip
-#: What a record may hold of a disparity, a level and an adjustment.
-KIND, LEVEL = one_of("difference", "ratio", "odds_ratio"), between(0, 1, inside=True)
-ADJUST = one_of(None, "holm", "shaffer", "bonferroni", "fdr_bh", "fdr_by")
-
 
 @dataclass(frozen=True)
-class Setup(Declared):
+class Setup(Recorded):
     """What sentences need to know about how a test was set up.
 
     Parameters
@@ -90,22 +82,21 @@ class Setup(Declared):
         disparities, or groups are the models.
     """
 
-    compare: Annotated[str, one_of(*COMPARED)] = "between_groups"
-    disparity: Annotated[str, KIND] = "difference"
-    alternative: Annotated[str, one_of("two-sided", "greater", "less", "equivalence")] = "two-sided"
-    margin_bounds: Annotated[tuple[float, float] | None, either(one_of(None), array(between(infinite=True), 2))] = None
-    alpha: Annotated[float, LEVEL] = 0.05
-    features: Annotated[str, text] = "group"
-    controls: Annotated[str, text] = ""
-    sentences: Annotated[Mapping[str, tuple[str, str]], mapping(array(text, 2))] = field(default_factory=dict)
-    functions: Annotated[frozenset[str], unordered(text)] = frozenset()
-    descriptions: Annotated[Mapping[str, str], mapping(text)] = field(default_factory=dict)
-    everybody: Annotated[frozenset[str], unordered(text)] = frozenset()
-    disparities: Annotated[Mapping[str, str], mapping(KIND)] = field(default_factory=dict)
-    people: Annotated[str, text] = ""
-    adjust: Annotated[str | None, ADJUST] = "holm"
-    within: Annotated[str | None, one_of("auto", None, "y_true", "y_pred")] = "auto"
-    # A record has these elsewhere: among what was left out, in the features of its parts, and in its parameters.
+    compare: str = "between_groups"
+    disparity: str = "difference"
+    alternative: str = "two-sided"
+    margin_bounds: tuple[float, float] | None = None
+    alpha: float = 0.05
+    features: str = "group"
+    controls: str = ""
+    sentences: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    functions: frozenset[str] = frozenset()
+    descriptions: Mapping[str, str] = field(default_factory=dict)
+    everybody: frozenset[str] = frozenset()
+    disparities: Mapping[str, str] = field(default_factory=dict)
+    people: str = ""
+    adjust: str | None = "holm"
+    within: str | None = "auto"
     unknown: str = ""
     names: tuple[str, ...] = ()
     positive_means: str | None = None

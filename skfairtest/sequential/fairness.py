@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfairtest._utils.base import with_parameters
 from skfairtest._utils.checks import check_choice, check_probability, is_integer, is_number, is_sequence
 from skfairtest._utils.errors import ParameterError, warn
-from skfairtest._utils.files import checksum, write_text
+from skfairtest._utils.files import write_text
 from skfairtest._utils.text import enumerated, label
 from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.settings import Settings, check_settings
@@ -34,11 +32,9 @@ from skfairtest.sequential import report
 from skfairtest.sequential.e_process import METHODS
 from skfairtest.sequential.stream import (
     BLOCKS,
-    VERSION,
     Plan,
     Stream,
     bounds_of,
-    check_agreement,
     check_bounded,
     labels_of,
     plain_time,
@@ -46,11 +42,10 @@ from skfairtest.sequential.stream import (
     values_of,
     with_labels,
 )
-from skfairtest.tables import Sample, distinct_levels, tagged, untagged
+from skfairtest.tables import Sample, distinct_levels, tagged
 
-FORMAT = "skfairtest.SequentialFairnessTest"
-#: What a state says to readers, and its evidence has to say as well.
-_SHOWN = ("rejected", "rejected_at", "concern", "changed", "changed_at", "n_batches", "n_samples")
+#: Frames of a record that follow from its stream; `wealth_` is the stream's records, written once.
+_SHOWN = ("comparisons", "by_group", "pending")
 
 
 @with_parameters
@@ -179,6 +174,7 @@ class SequentialFairnessTest(ReportMixin):
 
     estimator: ClassVar[None] = None  # type: ignore[misc]
     _display: ClassVar[str] = "MonitorDisplay"
+    _not_written: ClassVar[tuple[str, ...]] = ("_frames",)
     _reported: ClassVar[tuple[str, ...]] = (
         "e_value", "p_value", "rejected", "rejected_at", "concern", "changed", "changed_at", "disparity",
         "confidence_interval", "comparisons", "wealth", "pending", "by_group", "groups", "pos_label", "blocks",
@@ -362,10 +358,8 @@ class SequentialFairnessTest(ReportMixin):
         new._refresh()
         return new
 
-    # Saved and read -------------------------------------------------------------------------
-
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:  # type: ignore[override]
-        """Write what `to_dict` returns, and the state from which `from_json` goes on.
+        """Write a record, from which `from_json` goes on.
 
         Parameters
         ----------
@@ -384,6 +378,15 @@ class SequentialFairnessTest(ReportMixin):
             If no batch was taken in.
         ValueError
             If a parameter has no form in JSON: a metric that is an object.
+
+        Examples
+        --------
+        >>> test = SequentialFairnessTest().partial_fit(
+        ...     y_pred=[1, 0, 1, 1], sensitive_features=list("aabb"), name="May"
+        ... )
+        >>> again = SequentialFairnessTest.from_json(test.to_json())
+        >>> again.e_value_ == test.e_value_
+        True
         """
         check_is_fitted(self)
         names = [self.metric] if isinstance(self.metric, str) else self.metric
@@ -391,105 +394,15 @@ class SequentialFairnessTest(ReportMixin):
             raise ParameterError(
                 f"metric must be a name, or a list of names, for a state in JSON; found {self.metric!r}"
             )
-        parameters = {
-            **{name: plain_value(value) for name, value in self.get_params().items()},
-            "metric": self.metric if isinstance(self.metric, str) else list(self.metric),
-            "pos_label": tagged(self.pos_label),
-            "groups": None if self.groups is None else [tagged(group) for group in self.groups],
-        }
-        state = {
-            "format": FORMAT,
-            "parameters": parameters,
-            "sizes": plain_value(list(self.groups.values())) if isinstance(self.groups, Mapping) else None,
-            "stream": self._stream.to_plain(),
-            "names": self._names,
-            "waiting": self._waiting,
-            "n_samples": self.n_samples_,
-            "pos_label": tagged(self.pos_label_),
-            "labels": {name: [tagged(label) for label in labels] for name, labels in self._labels.items()},
-            "columns": self._columns,
-        }
-        # wealth_ is the stream's records, written once.
-        found = {name: value for name, value in self.to_dict().items() if name != "wealth"}
-        document = {**found, "state": state}
-        text = json.dumps({**document, "checksum": checksum(document)}, allow_nan=False) + "\n"
-        return write_text(text, path)
+        return write_text(self._written(), path)
 
-    @classmethod
-    def from_json(cls, source: str | bytes | os.PathLike[str]) -> Self:
-        """Read a test that `to_json` wrote; it goes on as if it had never been away.
+    def _facts(self) -> dict[str, Any]:
+        frames = {f"{name}_": getattr(self, f"{name}_") for name in _SHOWN}
+        return {**super()._facts(), **frames}
 
-        Parameters
-        ----------
-        source : str, bytes or path
-            The text itself, or the file.
-
-        Returns
-        -------
-        SequentialFairnessTest
-            The test.
-
-        Raises
-        ------
-        ValueError
-            If it is no such text, or of an earlier version, whose evidence cannot be continued.
-
-        Examples
-        --------
-        >>> test = SequentialFairnessTest().partial_fit(
-        ...     y_pred=[1, 0, 1, 1], sensitive_features=list("aabb"), batch="May"
-        ... )
-        >>> again = SequentialFairnessTest.from_json(test.to_json())
-        >>> again.e_value_ == test.e_value_
-        True
-        """
-        source = source.decode(errors="replace") if isinstance(source, bytes) else source
-        is_text = isinstance(source, str) and (not source.strip() or source.lstrip().startswith("{"))
-        try:
-            return cls._restored(json.loads(str(source) if is_text else Path(source).read_text(encoding="utf-8")))
-        except OSError:
-            raise
-        except Exception as error:  # whatever somebody has written there
-            raise ParameterError(
-                f"source holds no state of a SequentialFairnessTest that goes on: {type(error).__name__}: {error}"
-            ) from error
-
-    @classmethod
-    def _restored(cls, document: dict[str, Any]) -> Self:
-        """The test that a document describes, if nothing in it was changed."""
-        state = document["state"]
-        if state["format"] != FORMAT:
-            raise ValueError("it was not written by SequentialFairnessTest.to_json")
-        if (written := state["stream"]["version"]) != VERSION:
-            why = (
-                "it put samples of several batches together, and such evidence is not valid: "
-                "begin another state" if written < VERSION else "read it with the version that wrote it"
-            )  # fmt: skip
-            raise ValueError(f"its form is {written}, and this version of skfairtest continues {VERSION}; {why}")
-        given = document.pop("checksum", None)
-        # Earlier versions wrote neither columns nor a checksum.
-        if (given is not None or "columns" in state) and given != checksum(document):
-            raise ValueError("its checksum is another one: it was damaged or edited; go on from a copy")
-        parameters = dict(state["parameters"])
-        parameters["pos_label"] = untagged(parameters["pos_label"])
-        if parameters["groups"] is not None:
-            groups = [untagged(group) for group in parameters["groups"]]
-            parameters["groups"] = groups if state["sizes"] is None else dict(zip(groups, state["sizes"], strict=True))
-        test = cls(**parameters)
-        _, metrics = test._check()
-        test._begin(metrics, 0, state["stream"]["blocks"])
-        test._stream = Stream.from_plain(test._stream.plan, state["stream"])
-        test._names, test._waiting = state["names"], state["waiting"]
-        test.n_samples_, test.pos_label_ = state["n_samples"], untagged(state["pos_label"])
-        test._labels = {name: [untagged(label) for label in labels] for name, labels in state["labels"].items()}
-        test._columns = state.get("columns", {})
-        check_agreement(test._stream, test._names)
-        test._refresh()
-        shown = test.to_dict()
-        differing = [name for name in _SHOWN if document.get(name) != shown[name]]
-        if differing:
-            raise ValueError(f"its {differing[0]} is not the one that its evidence shows")
-        return test
+    def _take(self, facts: dict[str, Any]) -> None:
+        found = {name: value for name, value in facts.items() if name.removesuffix("_") not in _SHOWN}
+        super()._take({**found, "_frames": {}})
 
     def __sklearn_clone__(self) -> Self:
         """Copy the parameters: there is no estimator to hand on."""
@@ -574,6 +487,7 @@ class SequentialFairnessTest(ReportMixin):
 
     def _refresh(self) -> None:
         """Set the attributes of what is known now."""
+        self.__dict__.pop("_kept", None)
         stream = self._stream
         self._frames: dict[Callable[[Stream], pd.DataFrame], pd.DataFrame] = {}
         self.e_value_ = float(report.as_e(stream.adjusted().max(initial=0.0)))

@@ -1,15 +1,13 @@
-"""Streams, and their state in a file.
+"""Streams.
 
 A stream of batches: which pairs of groups there are, the evidence about each, and what is significant so far.
-
-A stream's state in a file: whether it is as it was written, and whether its parts agree.
 
 From a batch of samples to values between 0 and 1: which metrics have them, and what they are by group.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
@@ -26,11 +24,11 @@ from skfairtest.inference.rates import Question
 from skfairtest.inference.sums import MeanSums
 from skfairtest.metrics import RATES, BuiltIn, Metric, Rate
 from skfairtest.readers import Column, check_codings, check_vocabularies, is_label, sort_levels
+from skfairtest.report.record import Recorded
 from skfairtest.sequential.e_process import EProcess, e_holm, fisher, mixed
-from skfairtest.tables import Sample, distinct_levels, tagged, untagged
+from skfairtest.tables import Sample, distinct_levels
 
-#: The form of what is saved.
-VERSION = 2
+Recorded.kinds[EProcess.__name__] = EProcess  # which is pure NumPy
 #: Share of the level that is kept for pairs of groups which come later; each generation takes half of what is left.
 KEPT = 0.1
 #: Distinct values up to which the pairs of a batch are computed together.
@@ -45,7 +43,7 @@ Record = tuple[int, Any, Any, str, Positions, Floats]
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Recorded):
     """What is tested, and how; it is the same from the first batch to the last.
 
     Parameters
@@ -78,7 +76,7 @@ class Plan:
 
 
 @dataclass
-class Stream:
+class Stream(Recorded):
     """What is known of all batches so far; apart from `records` and `queues` its size does not depend on them.
 
     Parameters
@@ -364,115 +362,10 @@ class Stream:
         )
         return new
 
-    # Saved and read -------------------------------------------------------------------------
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return everything as lists, numbers and texts."""
-        tables = {name: getattr(self, name).tolist() for name in ("share", "size", "log_adjusted", "log_most")}
-        looks = {
-            name: [[None if np.isnan(look) else int(look) for look in row] for row in getattr(self, name).tolist()]
-            for name in ("rejected_at", "changed_at")
-        }
-        return {
-            "version": VERSION,
-            "blocks": self.plan.blocks,
-            "arrivals": [[tagged(group), generation] for group, generation in self.arrivals.items()],
-            "pairs": [[tagged(group) for group in pair] for pair in self.pairs],
-            **tables,
-            **looks,
-            "evidence": {metric: process.to_plain() for metric, process in self.evidence.items()},
-            "totals": [[metric, tagged(group), *sums] for (metric, group), sums in self.totals.items()],
-            "queues": [[metric, tagged(group), queue] for (metric, group), queue in self.queues.items()],
-            "taken": {metric: taken.tolist() for metric, taken in self.taken.items()},
-            "records": [[*record[:4], *(array.tolist() for array in record[4:])] for record in self.records],
-            "looks": self.looks,
-            "log_global": self.log_global,
-            "n_merged": self.n_merged,
-        }
-
-    @classmethod
-    def from_plain(cls, plan: Plan, plain: Mapping[str, Any]) -> Stream:
-        """Read what `to_plain` wrote.
-
-        Raises
-        ------
-        ValueError, KeyError, TypeError
-            If it is something else.
-        """
-        shape = (len(plan.bounds), len(plain["pairs"]))
-        names = ("log_adjusted", "log_most", "rejected_at", "changed_at")
-        tables: dict[str, Any] = {name: np.array(plain[name], dtype=float).reshape(shape) for name in names}
-        return cls(
-            plan,
-            {untagged(group): generation for group, generation in plain["arrivals"]},
-            [(untagged(group), untagged(other)) for group, other in plain["pairs"]],
-            np.array(plain["share"], dtype=float),
-            np.array(plain["size"], dtype=float),
-            {metric: EProcess.from_plain(plain["evidence"][metric]) for metric in plan.bounds},
-            totals={(metric, untagged(group)): sums for metric, group, *sums in plain["totals"]},
-            queues={(metric, untagged(group)): queue for metric, group, queue in plain["queues"]},
-            taken={metric: np.array(plain["taken"][metric], dtype=np.intp).reshape(-1, 2) for metric in plan.bounds},
-            records=[(*told, np.array(pairs, dtype=np.intp), np.array(n)) for *told, pairs, n in plain["records"]],
-            looks=plain["looks"],
-            log_global=plain["log_global"],
-            n_merged=plain["n_merged"],
-            **tables,
-        )
-
 
 def _counted(own: Floats, values: Floats) -> Floats:
     """The number of samples with each of sorted values, which are all there are."""
     return np.bincount(np.searchsorted(values, own), minlength=len(values)).astype(float)
-
-
-#: The numbers of a record by which a pair is judged.
-_ADJUSTED, _DETECTOR = NUMBERS.index("log_adjusted"), NUMBERS.index("log_detector")
-
-
-def check_agreement(stream: Stream, names: Collection[str]) -> None:
-    """Refuse a state whose parts disagree: what was rejected, or taken in, at a look that is recorded stays so.
-
-    Parameters
-    ----------
-    stream : Stream
-        The state.
-    names : collection of str
-        The batches that it says were taken in.
-
-    Raises
-    ------
-    ValueError
-        If its parts disagree.
-    """
-    known = {*names, None, *(["merged"] if stream.n_merged > 1 else [])}
-    unknown = [batch for _, batch, *_ in stream.records if batch not in known]
-    if unknown:
-        raise ValueError(f"a look is recorded at batch {unknown[0]!r}, which is not among the batches taken in")
-    if any(not 1 <= look <= stream.looks for look, *_ in stream.records):
-        raise ValueError(f"looks are recorded beyond the {stream.looks} that it counts")
-    level = -np.log(stream.plan.alpha)
-    alarm = np.log(stream.plan.average_run_length * stream.size / stream.share)
-    for at, number, limit, what in (
-        (stream.rejected_at, _ADJUSTED, level + 0 * alarm, "rejections"),
-        (stream.changed_at, _DETECTOR, alarm, "alarms"),
-    ):
-        if not np.array_equal(at, _first_looks(stream, number, limit), equal_nan=True):
-            raise ValueError(f"its {what} are not those that its looks show")
-    if not np.array_equal(stream.log_adjusted >= level, ~np.isnan(stream.rejected_at)):
-        raise ValueError("its rejections are not those that its evidence shows")
-    most = (stream.log_most - np.log(stream.size) + np.log(stream.share)).max(initial=0.0)  # Holm's first step
-    if not np.isclose(stream.log_global, most, rtol=1e-9, atol=1e-9):
-        raise ValueError("its p-value is not the one that its evidence shows")
-
-
-def _first_looks(stream: Stream, number: int, limit: Floats) -> Floats:
-    """The first recorded look at which a number of each pair reached its limit, (n_metrics, P); nan if none did."""
-    first = np.full((len(stream.evidence), len(stream.pairs)), np.nan)
-    for look, _, _, metric, pairs, numbers in stream.records:
-        row = first[list(stream.evidence).index(metric)]
-        reached = pairs[(numbers[:, number] >= limit[pairs]) & np.isnan(row[pairs])]
-        row[reached] = look
-    return first
 
 
 def check_bounded(metric: Metric) -> None:

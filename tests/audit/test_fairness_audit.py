@@ -1,6 +1,5 @@
 """Several metrics and groupings of the same people, judged as one family."""
 
-import json
 import re
 import warnings
 from datetime import UTC, datetime
@@ -498,7 +497,8 @@ def test_two_fits_differ_in_their_date_alone(table, monkeypatch):
     pages = [found.to_html() for found in (first, second)]
     assert pages[0] != pages[1]
     assert pages[0].replace("2001-01-01", "2002-02-02") == pages[1]
-    assert first.to_json().replace("2001-01-01", "2002-02-02") == second.to_json()
+    texts = [re.sub(r'"checksum": "\w+"', "", found.to_json()) for found in (first, second)]
+    assert texts[0].replace("2001-01-01", "2002-02-02") == texts[1]
 
 
 def test_labels_of_any_kind_survive(tmp_path):
@@ -526,34 +526,6 @@ def test_files_are_written_where_they_are_asked_for(small_audit, tmp_path):
     ):
         assert write(tmp_path / name) is None
         assert (tmp_path / name).read_text(encoding="utf-8") == write()
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda d: [], "its schema must be 'skfairtest.audit'; found 'list'"),
-        (lambda d: {**d, "schema": "else"}, "found 'else'"),
-        (lambda d: {**d, "schema_version": 99}, "schema_version 99, and this version of skfairtest reads 2 and 3"),
-        (lambda d: {k: v for k, v in d.items() if k != "verdict"}, "'verdict' is missing"),
-        (lambda d: {**d, "leading": [9, 0]}, r"leading \[9, 0\] is no comparison"),
-        (lambda d: {**d, "parts": 3}, "not the record of an audit that to_json wrote"),
-    ],
-)
-def test_what_is_no_audit_is_not_read(audit, change, message):
-    with pytest.raises(ValueError, match=message):
-        FairnessAudit.from_json(json.dumps(change(json.loads(audit.to_json()))))
-
-
-def test_what_is_no_json_is_not_read():
-    with pytest.raises(ValueError, match="text is not JSON"):
-        FairnessAudit.from_json("<html>")
-
-
-def test_json_has_sentences_and_plain_numbers(audit):
-    document = json.loads(audit.to_json(), parse_constant=lambda name: pytest.fail(name))
-    assert " comparisons show a significant disparity, more than chance explains: " in document["verdict"]["sentence"]
-    assert document["parts"][0]["comparisons"][0]["sentence"]
-    assert "inf" in {row["minimum_detectable"] for part in document["parts"] for row in part["comparisons"]}
 
 
 def test_a_notebook_shows_the_report_and_before_fit_the_parameters(small_audit):
@@ -816,7 +788,7 @@ def test_standard_metrics_are_declared_metrics():
 @pytest.mark.filterwarnings("ignore:sensitive_features. .* left out of comparisons:UserWarning")
 def test_the_verdict_on_many_groupings_names_features_and_counts_crossings(compas_table, three_features):
     found = three_features
-    sentence = found.record_.to_dict()["verdict"]["sentence"]
+    sentence = found.record_.sentence
     counts = [int(part.comparisons["concern"].sum()) for part in found.record_.parts]
     assert f"by race ({counts[0]} of 15)" in sentence
     assert f"by age_cat ({counts[2]} of 3)" in sentence
@@ -824,7 +796,7 @@ def test_the_verdict_on_many_groupings_names_features_and_counts_crossings(compa
     assert counts[1] == 0
     assert f"at intersections ({sum(counts[3:])} of 67)" in sentence
     quiet = FairnessAudit.from_table(compas_table, metrics="selection_rate", margin=0.9, method="asymptotic")
-    sentence = quiet.record_.to_dict()["verdict"]["sentence"]
+    sentence = quiet.record_.sentence
     assert sentence.startswith(
         "No significant disparity beyond the margin was detected by race, by sex, by age_cat and in 4 fur"
     )

@@ -16,7 +16,6 @@ import pytest
 
 from skfairtest import FairnessAudit, Rate
 from skfairtest._utils.text import label, printable
-from skfairtest.audit.record import AuditRecord
 from skfairtest.audit.report import audit_document
 from skfairtest.report.document import Heading, Items, Paragraph
 from skfairtest.report.html import fragment, page
@@ -249,11 +248,6 @@ def test_no_finding_is_no_proof():
     assert "No significant disparity was detected" in said
     assert "does not prove fairness" in said
     assert any("unproven" in each.get("class", "") for each in page.all("section"))
-
-
-def test_a_record_read_again_yields_the_same_bytes(compas_record, hostile_record, write, texts):
-    for record, text in ((compas_record, texts["compas"]), (hostile_record, texts["hostile"])):
-        assert write(AuditRecord.from_json(record.to_json())) == text
 
 
 def test_a_fragment_reaches_nothing_outside_of_it(compas_record):
