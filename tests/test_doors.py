@@ -103,7 +103,7 @@ def few(y_true, y_pred, pos, **judge):
 
 def on_the_command_line(y_true, y_pred, pos):
     table(y_true, y_pred).to_csv("people.csv", index=False)
-    typed = f"audit people.csv --y-true y --y-pred p --sensitive sex --pos-label {pos} --output out.html"
+    typed = f"audit people.csv --y-true y --y-pred p --sensitive sex --pos-label {pos} --html out.html"
     if (status := run(typed.split())) == 2:
         raise ParameterError("y_true and y_pred: refused on the command line")
     return status

@@ -525,7 +525,7 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         Notes
         -----
         The p-value is that of the hypothesis that the disparity is the bias. The strength of a covariate is the share
-        of the out-of-fold loss that it saves the models that adjust; they are fitted again without each covariate when
+        of the out-of-fold loss that it saves the models that adjust, at the scale at which it saves most; they are fitted again without each covariate when
         this is first called.
 
         References
@@ -549,7 +549,7 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         ...     random_state=0,
         ... )
         >>> print(test.sensitivity(at=1).sentence)
-        Significant disparity. The verdict survives up to an unmeasured confounder 1.3 times as strong as the strongest
+        Significant disparity. The verdict survives up to an unmeasured confounder 1.52 times as strong as the strongest
         covariate.
         """
         check_is_fitted(self)

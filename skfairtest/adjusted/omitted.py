@@ -85,10 +85,14 @@ def strength_of(name: str, full: Residuals, short: Residuals) -> Strength:
     >>> round(found.outcome, 1), round(found.group, 1)
     (0.3, 0.5)
     """
-    parts = [((one.outcome - one.coefficient * one.group, one.group)) for one in (full, short)]
-    whole, less = (np.array([(part**2).mean() for part in both]) for both in parts)
-    outcome, group = 1 - np.divide(whole, less, out=np.ones(2), where=less > 0)
-    return Strength(name, max(0.0, float(outcome)), max(0.0, float(group)))
+    parts = [(each.outcome - each.coefficient * each.group, each.group) for each in (full, short)]
+    shares = []
+    for left, left_without in zip(*parts, strict=True):
+        learned, size = left_without - left, float((left_without**2).mean())
+        # What was learned, at the scale at which it saves most: flexible models overshoot what is weak.
+        square = float((learned**2).mean()) * size
+        shares.append(max(0.0, float((learned * left_without).mean())) ** 2 / square if square > 0 else 0.0)
+    return Strength(name, *(min(1.0, share) for share in shares))
 
 
 @dataclass(frozen=True)

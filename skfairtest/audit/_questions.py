@@ -93,7 +93,7 @@ def _kind(sample: Sample, estimator: Any, pos_label: Any) -> str:
         name = max(shares, key=lambda name: shares[name])
         two = any(not shares[other] and len(levels[other]) == 2 for other in shares)
         if pos_label is not None or two or 100 * shares[name] < FRACTIONS:
-            numbers = as_numbers(values[name])
+            numbers = np.asarray(as_numbers(values[name]), dtype=float)
             stray = numbers[numbers != np.floor(numbers)][0]
             raise ParameterError(
                 f"{name} holds numbers that are not whole, such as {stray:g}, beside labels: correct them or leave "

@@ -17,6 +17,7 @@ from skfairtest._utils.text import enumerated, label, name_of
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.engine import Compared, judge
 from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, null_distribution
+from skfairtest.comparisons.measure import FEW_PEOPLE
 from skfairtest.comparisons.outcomes import numbers, own_outcome
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.correlation import measure
@@ -343,7 +344,7 @@ class CorrelationFairnessTest(Compared, ReportMixin):
             return own_outcome(self.of, *labels)
         binary = len(classes) == 2
         labelled = binary and not hasattr(self.estimator, "predict_proba")
-        if y_true is not None and len(y_true.levels) == len(y_pred.levels) == 2:
+        if y_true is not None and len(y_true.levels) == len(y_pred.levels) == 2 and len(y_true) >= FEW_PEOPLE:
             readers.check_codings({"y_true": y_true.levels, "y_pred": y_pred.levels})
         predicted = measure.zero_one(y_pred, classes, pos_label) if labelled else numbers(y_pred, "y_pred")
         if y_true is None:

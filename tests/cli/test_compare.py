@@ -120,7 +120,7 @@ def test_several_columns_and_strata(people, capsys):
         ([*AB, *ASKED, "--alpha", "2"], "--alpha must lie between 0 and 1"),
         ([*AB, *ASKED, "--margin", "3"], "--margin must be a number of at least 0 and below 1"),
         ([*AB, "--sensitive", "sex"], "--y-true"),
-        (["--y-pred", "a", "--y-pred", "word", *ASKED], "are not binary"),
+        (["--y-pred", "a", "--y-pred", "word", *ASKED], "a number never equals text"),
         ([*AB, *ASKED, "--html", "nowhere/models.html"], "there is no folder nowhere"),
     ],
 )

@@ -237,7 +237,7 @@ def test_directions_have_one_sided_p_values():
         ({"labelled": None, "label_probability": np.ones(N)}, "label_probability is 1 for 480 people"),
         ({"y_true": np.full(N, np.nan)}, "y_true is missing for all 600 people"),
         ({"y_judge": np.where(KNOWN, GUESS, np.nan)}, "y_judge has 480 missing values"),
-        ({"y_judge": ["yes"] * N}, "y_judge must hold scores, or guesses"),
+        ({"y_judge": ["yes"] * N}, "y_judge holds .yes.: a number never equals text"),
         ({"y_judge": GUESS[1:]}, "different lengths"),
         ({"label_probability": np.full(N - 1, 0.2), "labelled": None}, "different lengths"),
         ({"metric": "selection_rate"}, "FairnessTest for what needs none"),
