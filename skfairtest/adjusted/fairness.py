@@ -525,8 +525,8 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         Notes
         -----
         The p-value is that of the hypothesis that the disparity is the bias. The strength of a covariate is the share
-        of the out-of-fold loss that it saves the models that adjust, at the scale at which it saves most; they are fitted again without each covariate when
-        this is first called.
+        of the out-of-fold loss that it saves the models that adjust, at the scale at which it saves most; they are
+        fitted again without each covariate when this is first called.
 
         References
         ----------

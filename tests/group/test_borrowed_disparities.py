@@ -22,7 +22,7 @@ from skfairtest.datasets import load_compas
         partial(fair.equalized_odds_ratio, agg="mean"),
         partial(fair.demographic_parity_difference, method="to_overall"),
     ],
-    ids=str,
+    ids=lambda function: getattr(function, "__name__", None),
 )
 def test_disparity_is_that_of_fairlearn_and_lies_in_its_interval(function):
     data = load_compas()
