@@ -328,11 +328,8 @@ class Audits(Kind):
         return self.cls.from_predictions(y_true, y_pred, y_score=put.column(data["score"], None), **more, **params)
 
     def says(self, test):
-        """Return everything an audit says, but for when it was made and what it was asked."""
-        record = json.loads(test.to_json())
-        return super().says(test) | {
-            "record": {name: value for name, value in record.items() if name not in ("created", "parameters")}
-        }
+        """Return everything an audit says: the tables of its record as well."""
+        return super().says(test) | {"record": json.loads(test.to_json())["tables"]}
 
     def fixed(self, test):
         return [test.comparisons_["disparity"]]

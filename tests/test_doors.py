@@ -47,7 +47,7 @@ PREDICTED = np.where(RNG.random(N) < 0.75, TRUTH, 1 - TRUTH)
 GROUP = np.repeat(["f", "m"], N // 2)
 AGE = RNG.normal(size=N)
 SHARES = pd.DataFrame({"f": np.where(GROUP == "f", 0.9, 0.2)}).assign(m=lambda shares: 1 - shares["f"])
-LATE = {"sensitive_features": GROUP, "batch": "May"}
+LATE = {"sensitive_features": GROUP, "name": "May"}
 RATE = "true_positive_rate"
 
 

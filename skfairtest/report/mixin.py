@@ -204,6 +204,10 @@ class ReportMixin(Pages, ModelTest):
     def _blocks(self) -> Sequence[Block]:
         """Compose the report of the fitted test, the verdict first."""
 
+    def _report(self) -> Report:
+        check_is_fitted(self)
+        return super()._report()
+
     def _document(self) -> Sequence[Block]:
         """Return the report with the positive label and cautions below the verdict."""
         check_is_fitted(self)

@@ -99,7 +99,7 @@ def test_two_different_rates_of_one_name_are_an_error():
     ],
 )
 def test_an_unknown_name_is_an_error_that_says_what_may_have_been_meant(metric, meant):
-    with pytest.raises(ValueError, match=r"[tT]here are selection_rate.*equalized_odds") as error:
+    with pytest.raises(ValueError, match=r"[tT]here are selection_rate") as error:
         names(metric)
     assert f"metric={metric!r} is unknown; " in str(error.value)
     assert (f"did you mean {meant}" if meant else "unknown; there are") in str(error.value)
