@@ -397,7 +397,7 @@ DESIGNS = (
     Design("constant", "a covariate and an attribute that are the same for everybody", covariates="constant",
            attribute="constant",
            lacks=only("given covariates", "correlation")),
-    Design("skewed errors that grow", "the size of a normal variable, by which skewed predictions are multiplied", (50, 50),
+    Design("skewed errors that grow", "the size of a normal variable, which multiplies skewed predictions", (50, 50),
            attribute="skewed", lacks=only("correlation")),
     Design("checkerboard", "group and prediction depend on the parity of two covariates", (400, 400),
            covariates="checkerboard", lacks=only("given covariates", because="groups differ before adjustment")),

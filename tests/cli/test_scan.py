@@ -1,7 +1,5 @@
 """``skfairtest scan``: what it finds in a file, writes and returns."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -55,7 +53,8 @@ def test_every_format_says_what_the_class_says(people, capsys, tmp_path):
     )
     assert list(frame["subgroup"]) == list(own.subgroups_["subgroup"])
     np.testing.assert_allclose(frame["p_value"], own.subgroups_["p_value"])
-    assert json.loads(files["json"].read_text())["comparisons"][0]["subgroup"] == "age 20 to 29, sex = f"
+    again = SubgroupScan.from_json(files["json"])
+    assert again.comparisons_["subgroup"].iloc[0] == "age 20 to 29, sex = f"
     assert "<svg" in files["html"].read_text()
     assert "age 20 to 29, sex = f" in files["markdown"].read_text()
 

@@ -1,7 +1,5 @@
 """Groups that are known by their probabilities: certain ones, three estimates, what is read and what is refused."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -69,7 +67,7 @@ def test_the_assumption_is_in_the_result_its_report_and_its_json(estimate):
     test = run(estimate=estimate)
     assert test.assumption_ in str(test)
     assert f"The {estimate} estimate assumes" in str(test)
-    found = json.loads(test.to_json())
+    found = test.to_dict()
     method = "exact" if estimate == "thresholded" else "parametric bootstrap"
     assert (found["assumption"], found["method"]) == (test.assumption_, method)
     assert found["parameters"]["estimate"] == estimate
