@@ -1,6 +1,6 @@
 """Results that a change of the code behind them must not change, and how they are written down.
 
-``python tests/frozen_results.py --write`` computes every case, or those named, and writes tests/golden/frozen.json;
+``python -m tests.frozen_results --write`` computes every case, or those named, and writes tests/golden/frozen.json;
 with ``--texts-only`` it leaves the numbers alone and writes only the hashes of what people read: sentences, reports,
 reasons and warnings. ``--compare`` prints what differs from the file, for all cases or for those named.
 
