@@ -9,7 +9,9 @@ import shlex
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import replace
+from io import StringIO
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -67,7 +69,10 @@ def run(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = sys.argv[1:] if argv is None else list(argv)
         command = shlex.join([PROGRAM, *arguments])
-        status = typer.main.get_command(app).main(arguments, PROGRAM, standalone_mode=False, obj=command)
+        with redirect_stdout(StringIO()) if {"-h", "--help"} & {*arguments} else nullcontext() as shown:
+            status = typer.main.get_command(app).main(arguments, PROGRAM, standalone_mode=False, obj=command)
+        if shown is not None:
+            write_out(shown.getvalue())
         return Status.DONE if status is None else Status(status)
     except (KeyboardInterrupt, typer.Abort):
         return Status.INTERRUPTED

@@ -177,6 +177,7 @@ def test_intervals_cover_the_correlation_with_heavy_tails(truth, pair, thorough)
     assert covered >= n * 0.95 - 3 * np.sqrt(n * 0.95 * 0.05)
 
 
+@pytest.mark.filterwarnings("ignore::skfairtest.SmallGroupWarning")
 def test_three_features_are_covered_together(thorough):
     """With the standard error at the estimate .81 of 400 data sets."""
     rng, n = np.random.default_rng(13), 150 if thorough else 40
