@@ -24,7 +24,7 @@ class Status(IntEnum):
 
 #: Parameters of the package that are called the same here.
 _SAME = (
-    "pos_label y_true y_pred y_score score_bins minimum_cell metric compare compare_intersections disparity "
+    "pos_label y_true y_pred y_score metric compare compare_intersections disparity "
     "margin missing positive_means favorable alpha adjust n_resamples alternative direction scan impact guarantee "
     "y_judge label_probability labelled smallest_share max_depth max_subgroups min_group_size n_bins power baseline"
 )
