@@ -3,7 +3,6 @@
 import unicodedata
 import warnings
 
-import duckdb
 import matplotlib
 
 matplotlib.use("Agg")
@@ -123,7 +122,7 @@ DOORS = {
     "pandas": lambda y, p, pos: of_frame(table(y, p), pos),
     "polars": lambda y, p, pos: of_frame(table(list(y), list(p), pl.DataFrame), pos),
     "lazy polars": lambda y, p, pos: of_frame(table(list(y), list(p), pl.LazyFrame), pos),
-    "duckdb": lambda y, p, pos: of_frame(duckdb.from_df(table(y, p)), pos),
+    "duckdb": lambda y, p, pos: of_frame(pytest.importorskip("duckdb").from_df(table(y, p)), pos),
     "table": lambda y, p, pos: FairnessTest.from_table(CountTable.from_predictions(y, p, **G), pos_label=pos),
     "counts": lambda y, p, pos: FairnessTest.from_table(counted(y, p), metric="accuracy", pos_label=pos),
     "cells": lambda y, p, pos: FairnessTest.from_table(constructed(y, p), metric="accuracy", pos_label=pos),
