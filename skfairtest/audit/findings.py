@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,8 +14,6 @@ from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.report.cells import result_sentences
 from skfairtest.report.plain import plain_rows
 
-#: The largest disparity that is accepted.
-_LIMIT = re.compile(r"\d*\.?\d+(?:e-?\d+)?")
 #: What XML 1.0 cannot hold.
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -37,7 +34,7 @@ class Finding:
     sentence : str
         What it says.
     accepted : Accepted or None
-        Why it was accepted, and up to which disparity, if it was.
+        Why it was accepted, if it was.
     """
 
     id: str
@@ -49,25 +46,7 @@ class Finding:
     @property
     def reason(self) -> str | None:
         """Why it is accepted, if it is."""
-        return None if self.accepted is None or self.grown else self.accepted.reason
-
-    @property
-    def grown(self) -> bool:
-        """Whether it was accepted and lies beyond the limit now, with its whole interval (chance alone moves it)."""
-        if self.accepted is None or self.accepted.limit is None:
-            return False
-        end = self.row["ci_high" if _is_below(self.part, self.row) else "ci_low"]
-        size = _size(self.part, self.row, self.row["disparity"] if end is None else end)
-        return size < self.accepted.limit if _is_ratio(self.part, self.row) else size > self.accepted.limit
-
-    @property
-    def note(self) -> str:
-        """Up to which disparity it was accepted, and whether it has grown since; nothing if it was not accepted."""
-        if self.accepted is None:
-            return ""
-        upto = "down to a ratio" if _is_ratio(self.part, self.row) else "up to a difference"
-        limit = "" if self.accepted.limit is None else f" {upto} of {self.accepted.limit:.3g}"
-        return f"Accepted{limit}{', and larger now' if self.grown else ''}"
+        return None if self.accepted is None else self.accepted.reason
 
     @property
     def name(self) -> str:
@@ -116,14 +95,6 @@ def _is_below(part: AuditPart, row: Mapping[str, Any]) -> bool:
     return row["disparity"] is not None and float(row["disparity"]) < _is_ratio(part, row)
 
 
-def _size(part: AuditPart, row: Mapping[str, Any], end: Any) -> float:
-    """How large a disparity is in the direction of its comparison, as margins are given; `end` is a number or "inf"."""
-    value, below = float(end), _is_below(part, row)
-    if _is_ratio(part, row):
-        return value if below else 1 / value if value else math.inf
-    return -value if below else value
-
-
 def accept(record: AuditRecord, accepted: Mapping[str, str]) -> AuditRecord:
     """The record with the disparities that are known, and why each is accepted.
 
@@ -132,30 +103,21 @@ def accept(record: AuditRecord, accepted: Mapping[str, str]) -> AuditRecord:
     record : AuditRecord
         What was found.
     accepted : mapping of str to str
-        Reasons by identifiers, each alone (the disparity that was found is the limit) or with a limit, ID:LIMIT.
+        Reasons by identifiers.
 
     Raises
     ------
     ValueError
-        If there is no such comparison, no reason, or the limit is no tolerated disparity.
+        If there is no such comparison, or no reason.
     """
-    found = {finding.id: finding for finding in findings_of(record)}
-    turned = {_id(one.part, one.row, below=not _is_below(one.part, one.row)): one for one in found.values()}
-    known = []
-    for typed, reason in accepted.items():
-        name, _, limit = typed.partition(":")
+    ids = {_id(one.part, one.row, below=_is_below(one.part, one.row) != turned)
+           for one in findings_of(record) for turned in (False, True)}  # fmt: skip
+    for name, reason in accepted.items():
         if not reason.strip():
-            raise ValueError(f"--accept {typed}: give the reason as well, as in {typed}=REASON")
-        if name not in found and name not in turned:
-            raise ValueError(f"--accept {typed}: no comparison of this audit has this identifier, see --junit")
-        one = (found | turned)[name]
-        ratio, value = _is_ratio(one.part, one.row), one.row["disparity"] if name in found else None
-        if limit and (not _LIMIT.fullmatch(limit) or (ratio and float(limit) > 1)):
-            what = "ratio from 0 to 1" if ratio else "difference of at least 0"
-            raise ValueError(f"--accept {typed}: what stands behind the colon must be a {what}; found {limit!r}")
-        size = float(limit) if limit else None if value is None else _size(one.part, one.row, value)
-        known.append(Accepted(name, reason, size))
-    return record.accepting(known)
+            raise ValueError(f"--accept {name}: give the reason as well, as in {name}=REASON")
+        if name not in ids:
+            raise ValueError(f"--accept {name}: no comparison of this audit has this identifier, see --junit")
+    return record.accepting([Accepted(name, reason) for name, reason in accepted.items()])
 
 
 def to_junit(record: AuditRecord) -> str:
@@ -171,11 +133,11 @@ def to_junit(record: AuditRecord) -> str:
             if finding.part is not part:
                 continue
             case = _case(suite, f"{finding.name} [{finding.id}]", str(finding.row["metric"]))
-            sentence = _text(_with_note(finding))
+            sentence = _text(finding.sentence)
             if finding.row["concern"] and finding.reason is None:
                 ElementTree.SubElement(case, "failure", type="disparity", message=sentence).text = sentence
             elif finding.row["concern"]:
-                ElementTree.SubElement(case, "skipped", message=_text(f"{finding.note}: {finding.reason}"))
+                ElementTree.SubElement(case, "skipped", message=_text(f"Accepted: {finding.reason}"))
         for row in plain_rows(part.excluded):
             what = ", ".join(_labels(row, ("metric", "group", "other", "stratum")))
             case = _case(suite, f"{part.feature}: {what}", "left out")
@@ -200,13 +162,6 @@ def _labels(row: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
     """What a row of a record holds under some keys, as it is written; nothing where it holds None."""
     values = [row[key] for key in keys if row[key] is not None]
     return [label(tuple(value) if isinstance(value, list) else value) for value in values]
-
-
-def _with_note(finding: Finding) -> str:
-    """What a comparison says, and that it was accepted and has grown since."""
-    if finding.accepted is None or not finding.grown:
-        return finding.sentence
-    return f"{finding.sentence} {finding.note}: {finding.accepted.reason}"
 
 
 def _text(said: str) -> str:

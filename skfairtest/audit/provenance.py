@@ -194,13 +194,10 @@ class Accepted(Recorded):
         The identifier that `skfairtest.audit.findings` gives the comparison.
     reason : str
         Why.
-    limit : float or None
-        Up to which disparity, as a margin is given (a difference of at least 0, a ratio of at most 1); None: any.
     """
 
     id: str
     reason: str
-    limit: float | None = None
 
 
 def call_lines(provenance: Provenance | None, parameters: Sequence[str]) -> Iterator[str]:

@@ -221,7 +221,7 @@ def _verdict(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | str) 
     yield from map(Paragraph, filter(None, others))
     yield from map(Paragraph, verdict_lines(breaking))
     if record.accepted:
-        found = {one.id: f"{one.note}: {metric_title(one.row['metric'])}, {one.name}" for one in findings_of(record)}
+        found = {one.id: f"Accepted: {metric_title(one.row['metric'])}, {one.name}" for one in findings_of(record)}
         turned = "Accepted, and no longer observed:"
         yield Items(
             tuple(f"{found.get(one.id, turned)} ({label(one.id)}): {label(one.reason)}" for one in record.accepted),
