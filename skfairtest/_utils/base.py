@@ -226,7 +226,7 @@ class ModelTest(PlainState, MetaEstimatorMixin, BaseEstimator):
         return super().set_params(**params)  # type: ignore[no-any-return]
 
     def __sklearn_clone__(self) -> Self:
-        """Copy the parameters and hand on the fitted estimator itself, which a test never fits."""
+        """Clone parameters; share the fitted estimator, which a test never fits."""
         bare = copy.copy(self)
         for name in self._models:
             setattr(bare, name, None)

@@ -165,9 +165,13 @@ def enumerated(names: Sequence[str], joint: str = "and", most: int | None = None
     ('race', 'race, sex and age')
     >>> enumerated(["race", "sex", "age"], most=1)
     'race and 2 more'
+    >>> enumerated(["Asian, Female", "Black, Male"])
+    'Asian, Female; Black, Male'
     """
     if most is not None and len(names) > most:
         names = [*names[:most], f"{len(names) - most:,} more"]
+    if any(mark in name for name in names for mark in (", ", f" {joint} ")):
+        return "; ".join(names)
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {joint} {names[-1]}"
 
 

@@ -92,7 +92,7 @@ class Learning:
 
 @dataclass(frozen=True)
 class Pair:
-    """Who is compared: rows of people, which of these are of the group, and what the others are called."""
+    """Rows compared, a mask of the group, and the other side's label."""
 
     contrast: Contrast
     other: Any

@@ -11,7 +11,7 @@ from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.report import cells
 from skfairtest.report.document import Block, Column, Paragraph, Table
 from skfairtest.report.record import Recorded
-from skfairtest.report.sentences import ADJUSTED, equals_p, number, points, share_digits
+from skfairtest.report.sentences import ADJUSTED, number, points, share_digits, smallest_p
 from skfairtest.report.skeleton import lines, sampling_error, skeleton, verdict_of
 
 #: What each outcome is called.
@@ -102,7 +102,7 @@ def adjusted_document(test: Any) -> list[Block]:
     setup: AdjustedSetup = test._setup
     comparisons, concern = test.comparisons_, test.concern_
     # The first sentence gives the verdict and its p-value, whatever each row is adjusted by.
-    lead = {**cells.records(comparisons)[test._leading], "p_value_adjusted": test.p_value_}
+    lead = cells.records(comparisons)[test._leading]
     rows = cells.records(comparisons.sort_values(["p_value"], kind="stable"))
     said = [_unadjusted(setup, lead)]
     if not concern:
@@ -115,7 +115,7 @@ def adjusted_document(test: Any) -> list[Block]:
         said.append(f"{found} of {len(rows)} comparisons {'is' if found == 1 else 'are'} significant.")
     doubtful: list[Block] = [Paragraph(test.caution_, "concern")] if test.caution_ else []
     return skeleton(
-        verdict_of(_finding(setup, lead, concern=concern), concern),
+        verdict_of(_finding(setup, lead, smallest_p(test.p_value_, len(rows)), concern=concern), concern),
         found=[*doubtful, *lines(said)],
         null=[_null(setup)],
         tables=[_table(setup, rows)],
@@ -137,11 +137,10 @@ def _interval(setup: AdjustedSetup, row: Mapping[str, Any]) -> str:
     return f"interval {cells.difference_span(write, row)}"
 
 
-def _finding(setup: AdjustedSetup, row: Mapping[str, Any], *, concern: bool) -> str:
+def _finding(setup: AdjustedSetup, row: Mapping[str, Any], p: str, *, concern: bool) -> str:
     """Say what one comparison found."""
     group, other = label(row["group"]), setup.other(row)
     write, unit = _writer(setup, row)
-    p = equals_p(row["p_value_adjusted"])
     of = f"{setup.outcome} of {group} and {other}"
     if not concern:
         average = f"adjusted difference {write(row['disparity'])}{unit} ({_interval(setup, row)}), {p}"

@@ -92,7 +92,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         extreme would be significant among so many comparisons: then drawing stops when 20 were, as with "adaptive",
         or when there are enough for one to be significant and none was, or provably none will be.
     missing : {"raise", "exclude", "group", "bounds"}, default="raise"
-        What becomes of people of whom a sensitive feature is missing, as in `FairnessTest`. They are missing only where
+        How to treat people whose sensitive feature is missing, as in `FairnessTest`. They are missing only where
         groups are made of that feature.
     labelled : {"at_random", None}, default=None
         How people with a true label were chosen where not everybody has one, as in `LabelledFairnessTest`, with which

@@ -317,8 +317,8 @@ def _notes(record: AuditRecord, metrics: Sequence[str]) -> Iterator[str]:
     yield f"Too few people to tell: {few_rule(setup, metrics)}."
     if setup.favorable is None:
         yield (
-            "Colours say which value is higher, not which is better: nobody said whether a positive prediction is good "
-            "for people (favorable=True or False; --favorable or --unfavorable)."
+            "Colours say which value is higher, not which is better: you have not said whether a positive prediction "
+            "is favorable (favorable=True or False; --favorable or --unfavorable)."
         )
     kinds = {_kind(setup, metric) for metric in metrics}
     if "value" in kinds or len(kinds) > 1:

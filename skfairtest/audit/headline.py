@@ -23,10 +23,11 @@ import numpy as np
 
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.audit.grid import FEW_POINTS, FEW_RATIO, Standing, people_of_groups, standings
+from skfairtest.audit.impact_report import below_sentence
 from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.report.cells import records
 from skfairtest.report.document import Interval, Intervals
-from skfairtest.report.sentences import CHANCE, equals_p, gap_sentence, metric_title, p_text, points, size_text
+from skfairtest.report.sentences import CHANCE, POWER, equals_p, gap_sentence, metric_title, p_text, points, size_text
 from skfairtest.report.wording import people_of, worse_when
 
 #: So many comparisons are told where there are so many.
@@ -107,13 +108,13 @@ def _both_ways(found: Highlight) -> Iterator[tuple[Any, Any, float]]:
     yield other, group, -sign
 
 
-def _compared(record: AuditRecord) -> list[Highlight]:
-    """Return the comparisons between groups, over all strata."""
+def _compared(record: AuditRecord, *, strata: bool = False) -> list[Highlight]:
+    """Return the comparisons between groups, over all strata and perhaps within them."""
     return [
         Highlight(part, row)
         for part in record.parts
         for row in records(part.comparisons)
-        if row["group"] is not None and row["stratum"] is None and not np.isnan(row["disparity"])
+        if row["group"] is not None and (strata or row["stratum"] is None) and not np.isnan(row["disparity"])
     ]
 
 
@@ -139,39 +140,32 @@ def highlights(record: AuditRecord) -> list[Highlight]:
             if one.question not in chosen and not any(one.repeats(other) for other in earlier):
                 chosen[one.question] = one
     told = list(chosen.values())[:MOST]
-    more = (one for one in found if len(one.part.sensitive) == 1 and one not in told)
-    return [*told, *(one for one, _ in zip(more, range(FEWEST - len(told)), strict=False))]
+    more = [one for one in found if len(one.part.sensitive) == 1 and one not in told][: max(FEWEST - len(told), 0)]
+    return sorted([*told, *more], key=lambda one: (len(one.part.sensitive), one.strength))
 
 
-def largest_gaps(record: AuditRecord, enough: Iterable[tuple[str, str, Any]]) -> list[Highlight]:
-    """Return the largest observed gaps, of each metric of each grouping the largest.
+def by_size(record: AuditRecord) -> list[Highlight]:
+    """Return all observed gaps, within strata too: the largest first, metrics with units of their own last."""
+    gaps = [one for one in _compared(record, strata=True) if not np.isnan(one.ends[1])]
+    return sorted(gaps, key=lambda one: (not one.is_plain, -abs(one.ends[1]), one.row["p_value"]))
 
-    Parameters
-    ----------
-    record : AuditRecord
-        What was found.
-    enough : iterable of (str, str, object)
-        Grouping, metric and group of those that have enough people to tell; others count only if there are no others.
 
-    Returns
-    -------
-    list of Highlight
-        At most three; of single features, where these are compared.
-    """
-    found = _compared(record)
-    fewest = min((len(one.part.sensitive) for one in found), default=0)
-    found = [one for one in found if len(one.part.sensitive) == fewest]
-    known = set(enough)
-    sure = [one for one in found if all(side in known for side in _sides(one))]
+def largest_gaps(record: AuditRecord) -> list[Highlight]:
+    """Return the largest observed gap of each metric of each grouping; at most three."""
     largest: dict[tuple[str, str], Highlight] = {}
-    for one in sorted(sure or found, key=lambda one: (not one.is_plain, -abs(one.ends[1]), one.row["p_value"])):
+    for one in by_size(record):
         largest.setdefault(one.question, one)
     return list(largest.values())[:FEWEST]
 
 
-def _sides(one: Highlight) -> Iterator[tuple[str, str, Any]]:
-    for side in ("group", "other") if one.part.setup.compare == "between_groups" else ("group",):
-        yield *one.question, one.row[side]
+def _few(one: Highlight, own: Mapping[Any, Mapping[str, Standing]]) -> str:
+    """Say of which sides there are too few people to tell; nothing where there are enough."""
+    few, row = [], one.row
+    for side in ("group", "other")[: 1 + (one.part.setup.compare == "between_groups")]:
+        n, standing = row[f"n_{side}"], own[row[side]][row["metric"]]
+        if n < 10 or (standing.smaller and standing.is_few(one.part.setup)):
+            few.append(pluralize(n, "person", "people"))
+    return f" ({' and '.join(few)}: too few to tell)" if few else ""
 
 
 def worse_first(one: Highlight) -> bool:
@@ -210,10 +204,14 @@ def _told(one: Highlight) -> str:
     setup, row = one.part.setup, one.row
     said = gap_sentence(setup, row, turn=not worse_first(one))
     size = row["minimum_detectable"]
-    if row["concern"] or np.isnan(size):
+    if row["concern"]:
         return f"{said}, adjusted {equals_p(row['p_value_adjusted'])}."
-    could = "of detecting no gap" if np.isinf(size) else f"of detecting {size_text(setup, row['metric'], size)}"
-    return f"{said}; not significant, with an {CHANCE} {could}."
+    said += _few(one, standings(one.part))
+    if np.isnan(size):
+        return f"{said}, adjusted {equals_p(row['p_value_adjusted'])}."
+    if np.isinf(size):
+        return f"{said}; not significant, and no gap, however large, had an {CHANCE} of being detected."
+    return f"{said}; not significant, with an {CHANCE} of detecting {size_text(setup, row['metric'], size)}."
 
 
 #: Groups that a sentence names.
@@ -223,7 +221,7 @@ NAMED = 4
 def shown_first(record: AuditRecord) -> list[Highlight]:
     """Return the comparisons that stand on the first screen: the strongest ones, or the largest gaps observed."""
     found = highlights(record)
-    return found if found or record.verdict.concern else largest_gaps(record, _enough(record))
+    return found if found or record.verdict.concern else largest_gaps(record)
 
 
 def first_sentences(record: AuditRecord) -> tuple[str, ...]:
@@ -241,16 +239,21 @@ def first_sentences(record: AuditRecord) -> tuple[str, ...]:
     """
     shown = shown_first(record)
     if not record.verdict.concern:
-        said = [*_nothing(record, shown), *_paragraph(_detectable(record))]
+        said = [*_nothing(record), *_paragraph(_detectable(record)), *_impact(record)]
         return (*said, *_unknown(record), *_labels(record), *_paragraph(_missed(record)))
     headline = [_headline(shown[0])] if shown else []
     return (
         *headline,
         f"{record.sentence}{_certainty(record)}",
+        *_impact(record),
         *_unknown(record),
         *_labels(record),
         *_paragraph(_missed(record)),
     )
+
+
+def _impact(record: AuditRecord) -> list[str]:
+    return [] if record.impact is None else _paragraph([below_sentence(record.impact.frame)])
 
 
 def _unknown(record: AuditRecord) -> list[str]:
@@ -316,11 +319,18 @@ def _certainty(record: AuditRecord) -> str:
     return f" With infinitely many resamples, that p-value would lie between {between} (95% limits)."
 
 
-def _nothing(record: AuditRecord, shown: Sequence[Highlight]) -> Iterator[str]:
+def _nothing(record: AuditRecord) -> Iterator[str]:
     yield f"{record.sentence}{_certainty(record)}"
-    if shown:
-        one = shown[0]
-        yield f"The largest gap observed: {_lower(gap_sentence(one.part.setup, one.row, turn=not worse_first(one)))}."
+    gaps, own = by_size(record), {part.feature: standings(part) for part in record.parts}
+    enough = (one for one in gaps if not _few(one, own[one.part.feature]))
+    several = len({_unit(one) for one in gaps}) > 1
+    told: list[Highlight] = []
+    for one, among in ((next(iter(gaps), None), "observed"), (next(enough, None), "between groups with enough people")):
+        if one is not None and one not in told:
+            told.append(one)
+            kind = f" in {label(one.row['metric'])}" if several else ""
+            said = _lower(gap_sentence(one.part.setup, one.row, turn=not worse_first(one)))
+            yield f"The largest gap {among}{kind}: {said}{_few(one, own[one.part.feature])}."
 
 
 def _detectable(record: AuditRecord) -> Iterator[str]:
@@ -335,35 +345,30 @@ def _detectable(record: AuditRecord) -> Iterator[str]:
         ordered = sorted(sizes, key=lambda one: one[0])
         finite = [one for one in ordered if np.isfinite(one[0])]
         if not finite:
-            yield f"No comparison of {label(ordered[0][2])} had an {CHANCE} of detecting any gap, however large."
+            yield f"No comparison of {label(ordered[0][2])} could have detected any gap, however large ({POWER})."
             continue
         size, part, metric = finite[0]
-        most = f"{CHANCE} of detecting a gap of {size_text(part.setup, metric, size)}"
+        most = f"could have detected a gap of {size_text(part.setup, metric, size)} ({POWER})"
         if len(ordered) == 1:
-            yield f"The comparison had an {most}."
+            yield f"The comparison of {label(metric)} by {label(part.feature)} {most}."
             continue
         best = f"{label(metric)} by {label(part.feature)}"
-        yield f"The most sensitive comparison ({best}) had an {most}{_others(ordered)}."
+        yield f"The most sensitive comparison ({best}) {most}{_others(ordered)}."
 
 
 def _others(ordered: Sequence[tuple[float, AuditPart, str]]) -> str:
-    """Say what gap half of the comparisons were likely to detect, and how many of them none."""
+    """Say what gap half of the comparisons could have detected, and how many of them none."""
     (middle, part, metric), none = ordered[(len(ordered) - 1) // 2], sum(np.isinf(size) for size, *_ in ordered)
-    half = "" if np.isinf(middle) else f", half of them one of {size_text(part.setup, metric, middle)} or less"
-    return half + (f"; {pluralize(none, 'comparison')} had no such chance for any gap" if none else "")
+    half = (
+        "" if np.isinf(middle) else f"; half of the comparisons needed at most {size_text(part.setup, metric, middle)}"
+    )
+    return half + (f"; {none:,} could not have detected any gap" if none else "")
 
 
 def _standings(record: AuditRecord) -> Iterator[tuple[AuditPart, Any, list[Standing]]]:
     for part in record.parts:
         for group, own in standings(part).items():
             yield part, group, list(own.values())
-
-
-def _enough(record: AuditRecord) -> Iterator[tuple[str, str, Any]]:
-    for part, group, own in _standings(record):
-        for standing in own:
-            if not standing.is_few(part.setup):
-                yield part.feature, standing.metric, group
 
 
 def _missed(record: AuditRecord) -> Iterator[str]:
@@ -377,7 +382,7 @@ def _missed(record: AuditRecord) -> Iterator[str]:
     crossed = len(few) - len(single)
     n_crossed = sum(len(part.sensitive) > fewest for part, _, _ in found)
     names = [
-        f"{people_of(part.sensitive, group)} ({people_of_groups(part)[group]:,}){where}"
+        f"{people_of(part.sensitive, group, unique=part.setup.unique)} ({people_of_groups(part)[group]:,}){where}"
         for part, group, where in single[:NAMED]
     ]
     if len(single) > NAMED:

@@ -115,7 +115,7 @@ def impact_section(record: AuditRecord) -> list[Block]:
 def _verdict(table: pd.DataFrame) -> Paragraph:
     compared = table[table["compared"] & ~table["highest"]]
     if not len(compared):
-        return Paragraph("No category can be compared with the highest rate.")
+        return Paragraph(f"No category can be compared with the highest rate. {below_sentence(table)}".rstrip())
     significant = compared["significant"].astype(bool)
     below = compared["below_four_fifths"].astype(bool)
     n, found = len(compared), int(significant.sum())
@@ -127,26 +127,39 @@ def _verdict(table: pd.DataFrame) -> Paragraph:
         )
         if count
     ]
-    also = (f" {enumerated(split)}." if split else "") + _below(compared[below])
+    also = (f" {enumerated(split)}." if split else "") + f" {below_sentence(table)}"
     if not found:
-        said = f"No significant disparity was detected in {pluralize(n, 'comparison')} with the highest rate."
+        said = f"No significant disparity was detected in {pluralize(n, 'comparison')} with the highest rate compared."
         return Paragraph(f"{said}{also} This does not prove fairness.", "fine")
     differ = "differs" if found == 1 else "differ"
-    of = f"of {pluralize(n, 'comparison')} with the highest rate, {found:,} {differ}"
+    of = f"of {pluralize(n, 'comparison')} with the highest rate compared, {found:,} {differ}"
     return Paragraph(f"Significant disparity: {of}.{also}", "concern")
 
 
-def _below(table: pd.DataFrame) -> str:
-    """Name the categories whose impact ratio is below .8, and say which differ significantly from the highest rate."""
-    sides: dict[str, list[str]] = {}
-    for row in records(table):
-        words = "significantly below the highest rate" if row["significant"] else "not significant"
-        sides.setdefault(words, []).append(f"{label(row['category'])} ({row['ratio']:.3f})")
-    kinds = []
-    for words, names in sides.items():
-        more = [f"{len(names) - NAMED:,} more"] if len(names) > NAMED else []
-        kinds.append(f"{enumerated([*names[:NAMED], *more])}, {words}")
-    return f" Impact ratio below .8: {'; '.join(kinds)}." if kinds else ""
+def below_sentence(table: pd.DataFrame) -> str:
+    """Say how many impact ratios are below .8, the lowest first, and of which categories there are too few people."""
+    compared = table[table["compared"] & ~table["highest"]]
+    below = [
+        f"{label(row['category'])} ({row['ratio']:.3f}, {'' if row['significant'] else 'not '}significant)"
+        for row in records(compared[compared["below_four_fifths"].astype(bool)].sort_values("ratio"))
+    ]
+    top = dict(table.loc[table["highest"], ["feature", "rate"]].itertuples(index=False))
+    few = [
+        f"{label(row['category'])} ({pluralize(row['n'], 'person', 'people')}, "
+        f"{row['rate'] / top[row['feature']]:.3f} times the highest rate compared)"
+        for row in records(table[~table["compared"] & table["category"].notna() & (table["n"] > 0)])
+        if row["feature"] in top
+    ]
+    said = []
+    if len(compared):
+        named = f": {enumerated(below, most=NAMED)}" if below else ""
+        which = f"{len(below) or 'None'} of {len(compared):,} impact ratios {'is' if len(below) < 2 else 'are'}"
+        if len(compared) == 1:
+            which = f"The impact ratio is{'' if below else ' not'}"
+        said.append(f"{which} below .8{named}.")
+    if few:
+        said.append(f"Too few people to compare: {enumerated(few, most=NAMED)}.")
+    return " ".join(said)
 
 
 def _tables(table: pd.DataFrame, scoring: bool, confidence_level: float) -> Iterator[Block]:
@@ -164,7 +177,7 @@ def _tables(table: pd.DataFrame, scoring: bool, confidence_level: float) -> Iter
             _number("impact ratio", "ratio", "{:.3f}".format),
             Column(f"{100 * confidence_level:g}% interval", under="", headed=True, shows=_interval),
             Column("reading", "word", shows=impact_reading),
-            _number("p", "p_value_adjusted", p_text),
+            _number("adjusted p", "p_value_adjusted", p_text),
             _number("SDs", "standard_deviations", "{:.2f}".format, under=True),
             _number("short of pool", "shortfall_pool", "{:,.1f}".format),
             _number("short of highest", "shortfall_highest", "{:,.1f}".format, under=True),
@@ -194,7 +207,11 @@ def _picture(feature: str, rows: Sequence[Mapping[str, Any]], scoring: bool) -> 
     )  # fmt: skip
     names = tuple(joined([label(row["category"]), percent(row["rate"])], [" "]) for row in shown)
     what = f"Rates by {feature}"
-    some = "" if len(shown) == len(known) else f" The highest rate and the lowest ones, {len(shown)} of {len(known):,}."
+    some = (
+        ""
+        if len(shown) == len(known)
+        else f" The highest rate compared and the lowest ones, {len(shown)} of {len(known):,}."
+    )
     few = " Grey bars are too few people to compare." if "few bar" in kinds else ""
     yield Figure(
         Forest(what, f"{pluralize(len(shown), 'bar')}. The table holds the same numbers.", (Rows(names, (panel,)),)),

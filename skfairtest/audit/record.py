@@ -16,7 +16,7 @@ from skfairtest.report import plain
 from skfairtest.report.cells import oriented, oriented_histogram
 from skfairtest.report.plots import NullHistogram
 from skfairtest.report.record import Recorded
-from skfairtest.report.sentences import Setup, equals_p
+from skfairtest.report.sentences import Setup, smallest_p
 from skfairtest.report.wording import check_words
 from skfairtest.subgroups.report import ScanRecord
 
@@ -210,7 +210,7 @@ class AuditRecord(Recorded):
     def _found(self) -> str:
         setup, several = self.setup, self.verdict.n_comparisons > 1
         asked = pluralize(self.verdict.n_comparisons, "comparison")
-        p = equals_p(self.verdict.p_value)
+        p = smallest_p(self.verdict.p_value, self.verdict.n_comparisons)
         level = f"level {100 * setup.alpha:g}%"
         beyond = "" if setup.margin_bounds is None else " beyond the margin"
         if not self.verdict.concern:
@@ -220,14 +220,13 @@ class AuditRecord(Recorded):
                 names = [*single, f"in {pluralize(len(names) - len(single), 'further grouping')}"]
             return (
                 f"No significant disparity{beyond} was detected {enumerated(names)}, in {asked} "
-                f"({'smallest adjusted ' if several else ''}{p}, {level}). This "
+                f"({p}, {level}). This "
                 "does not prove fairness: each comparison says how large a disparity it could have missed."
             )
         shows = "show" if self.verdict.n_found > 1 else "shows"
         lead = f"{self.verdict.n_found:,} of {asked} {shows}" if several else "The comparison shows"
-        over = "; the smallest adjusted" if several else ";"
         differ = f"{lead} a significant disparity{beyond}, more than chance explains"
-        return f"{differ}: {enumerated(self._places())}{over} {p}, {level}."
+        return f"{differ}: {enumerated(self._places())}; {p}, {level}."
 
     def _places(self) -> list[str]:
         """Name the groupings with significant disparities: features one by one, and how many crossings."""

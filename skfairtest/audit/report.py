@@ -219,7 +219,7 @@ def _verdict(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | str) 
     others[:1] = [" ".join([*others[:1], *labels])]
     yield Paragraph(headline, "concern" if verdict.concern else "fine")
     yield from map(Paragraph, filter(None, others))
-    yield from map(Paragraph, verdict_lines(breaking))
+    yield from map(Paragraph, verdict_lines(record.setup, breaking))
     if record.accepted:
         found = {one.id: f"Accepted: {metric_title(one.row['metric'])}, {one.name}" for one in findings_of(record)}
         turned = "Accepted, and no longer observed:"
@@ -252,9 +252,8 @@ def _first_findings(record: AuditRecord) -> Iterator[Block]:
         rest = record.verdict.n_found - len(shown)
         more = f" {pluralize(rest, 'further significant comparison')} below." if rest else ""
         yield Paragraph(
-            "Ranked by the interval end nearest to equality, one for each metric and grouping; intersections only "
-            "where they do not repeat a single feature. Intervals are in parentheses, and gaps are computed before "
-            f"rounding.{more}"
+            "Ranked by the interval end nearest to equality, single features first; intersections only where they do "
+            f"not repeat a single feature. Intervals are in parentheses, and gaps are computed before rounding.{more}"
         )
     else:
         yield Paragraph("The largest gaps observed, one for each metric and grouping:")

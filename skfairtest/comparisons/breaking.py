@@ -25,7 +25,7 @@ from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import Scale
 from skfairtest.metrics import CELLS, Metric, Rate
 from skfairtest.report.cells import records
-from skfairtest.report.sentences import breaking_sentence
+from skfairtest.report.sentences import Setup, breaking_sentence
 from skfairtest.tables import Sample
 
 #: What may be changed, by the column that holds it.
@@ -90,7 +90,8 @@ class BreakingPoint(Decided):
             return None, None, None, None, None, None, (), search
         (group, *moved), *others = ways
         people = self.counts[group].sum(axis=1)[::-1]
-        n_among = sum(int(n) for n, by in zip(people, moved, strict=True) if by)
+        # Of each other label, positive first, those who are not yet what they become.
+        n_among = sum(int(self.counts[group, 1 - place, int(by < 0)]) for place, by in enumerate(moved) if by)
         # Whose other label is the same, unless that is everybody's.
         label = "positive" if not moved[1] else "negative" if not moved[0] else None
         up, down = sum(by for by in moved if by > 0), -sum(by for by in moved if by < 0)
@@ -119,14 +120,14 @@ def kept_breaking_point(found: BreakingPoint | pd.DataFrame | str) -> pd.DataFra
     return found
 
 
-def verdict_lines(found: BreakingPoint | pd.DataFrame | str) -> list[str]:
+def verdict_lines(setup: Setup, found: BreakingPoint | pd.DataFrame | str) -> list[str]:
     """What reports say of the breaking point of a verdict; nothing where there is none, or the search takes long."""
     if not isinstance(found, BreakingPoint):
         return []
     exact = any(one.margin_bounds is not None and one.method != "asymptotic" for one in found.questions)
     if len(found.rows) > MOST_COMPARISONS or (exact and found.counts.sum() > MOST_WITH_MARGIN):
         return []
-    return [breaking_sentence(records(found.verdict), found.names)]
+    return [breaking_sentence(replace(setup, names=found.names), records(found.verdict))]
 
 
 @dataclass(frozen=True, eq=False)

@@ -113,7 +113,7 @@ class Design:
         return self.sample.group_labels[contrast.first]
 
     def people(self, contrast: Contrast) -> tuple[int, int]:
-        """How many people are on either side of a comparison: on the other one everyone, if that is who is there."""
+        """The people of both sides of a comparison; the other side is everyone for compare='to_overall'."""
         sizes = self.sample.sizes if contrast.stratum is None else self.sample.sizes[[contrast.stratum]]
         first, second = (int(sizes[:, side].sum()) for side in groups_of(sizes.shape[1], contrast))
         return first, second + first * contrast.overall

@@ -337,7 +337,7 @@ class Measured:
     metrics: tuple[Metric, ...] = ()
     pos_label: Any = None
     by_metric: Mapping[str, Measurement] = field(default_factory=dict)
-    #: A `Design`, which is made of what stands here.
+    #: The design of these comparisons, a `Design`.
     design: Any = None
     table: CountTable | None = None
     further: int = 0

@@ -22,6 +22,7 @@ from skfairtest.comparisons.unknown import unknown_sentence, with_unknown
 from skfairtest.inference.multiplicity import FAMILYWISE, Extreme, extreme_disparity
 from skfairtest.metrics import Metric, Omnibus, Rate, disparity_of, resolve_metrics, summarized_compare
 from skfairtest.report.sentences import Setup
+from skfairtest.report.wording import are_words_unique
 from skfairtest.tables import Sample
 
 
@@ -185,6 +186,7 @@ def setup_of(measured: Measured, adjust: str | None) -> Setup:
         unknown=unknown_sentence(measured),
         adjust=adjust,
         names=sample.sensitive_names,
+        unique=are_words_unique(sample.sensitive_names, sample.group_labels),
         within=settings.within if any(one.evidence.method == "permutation" for one in measured.comparisons) else "auto",
     )
 

@@ -100,7 +100,8 @@ def _finding(setup: CorrelationSetup, row: Mapping[str, Any]) -> str:
     limits = f" (interval {difference_span(lambda end: f'{round(end, 2) + 0.0:.2f}', row)})"
     limits = "" if setup.own else limits
     evidence = (
-        f"{label(setup.measure)} {round(row['correlation'], 2) + 0.0:.2f}{limits}, {equals_p(row['p_value_adjusted'])}"
+        f"{label(setup.measure)} {round(row['correlation'], 2) + 0.0:.2f}{limits}, "
+        f"adjusted {equals_p(row['p_value_adjusted'])}"
     )
     if row["concern"]:
         verb = "depend on" if setup.own else "grow with" if row["correlation"] > 0 else "shrink with"

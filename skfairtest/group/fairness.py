@@ -123,7 +123,7 @@ class FairnessTest(GroupsTest):
         Resamples drawn. "adaptive" stops a comparison when 20 were at least as extreme as the data, at 9,999 at the
         latest; its p-value is valid (Besag and Clifford 1991).
     missing : {"raise", "exclude", "group", "bounds"}, default="raise"
-        What becomes of people of whom a sensitive feature is missing. "exclude": they are left out, and counted in
+        How to treat people whose sensitive feature is missing. "exclude": they are left out, and counted in
         `n_unknown_` and `excluded_`. "group": they are a group of their own, "unknown" (in parentheses where a group
         has that name). "bounds", of rates: each p-value is the largest and each interval the widest over all ways to
         assign them to the groups, so that the test is valid whichever they belong to. In tables and in frames that an
@@ -186,12 +186,12 @@ class FairnessTest(GroupsTest):
         that they contain 0 where it does not reject at the level of the interval (before Holm's later steps);
         they assume neither normal numbers nor equal variances, and are approximate.
     breaking_point_ : DataFrame
-        Of tests of rates, with how few decisions of one group, and with how few true labels, verdicts would turn: a row
+        Of tests of rates, how few decisions, or true labels, of one group would reverse verdicts if changed: a row
         for each comparison and each of the two (``changed``), then for the verdict on all comparisons (``metric`` is
         None). ``n_changed`` is the smallest number of people in one group for whom a refit says the opposite,
         whichever people these are and in whichever direction; missing where no number suffices. ``among`` is that
         group, ``among_label`` the other label of the people who change, where it is one (the true label where decisions
-        do), ``n_among`` how many they are chosen from, ``to_positive`` and ``to_negative`` how many change to what, and
+        do), ``n_among`` how many could change alike, ``to_positive`` and ``to_negative`` how many change to what, and
         ``tied`` the other groups of which as many suffice. ``search`` is "every change" where
         every smaller change was ruled out; "bisection", in large tables, where changes in five proportions of their
         two kinds were searched: as many suffice, and fewer may. Computed when first looked at. Not there, with the

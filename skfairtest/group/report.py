@@ -78,7 +78,7 @@ def group_document(test: Any) -> list[Block]:
             "Whatever groups the people of unknown group are in, the disparity is "
             f"{_limits(setup, lead, test.disparity_bounds_)}, and p between {ends}."
         )
-    said += verdict_lines(test._breaking)
+    said += verdict_lines(setup, test._breaking)
     said += [setup.unknown] if setup.unknown else []
     said += sampling_error(test.p_value_interval_)
     if len(ordered) > n_main:

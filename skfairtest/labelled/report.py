@@ -10,7 +10,7 @@ from skfairtest._utils.text import label
 from skfairtest.group.report import group_document
 from skfairtest.report import cells
 from skfairtest.report.document import Block, Column, Heading, Table
-from skfairtest.report.sentences import equals_p
+from skfairtest.report.sentences import smallest_p
 from skfairtest.report.skeleton import lines
 
 
@@ -18,7 +18,7 @@ def worth_sentence(labels: pd.DataFrame, metric: str) -> str:
     """Say how many labels without a judge the labels and the judge are worth, of one metric."""
     n, found, worth = (round(value) for value in labels.loc[labels["metric"] == metric, ["n", "labels", "worth"]].sum())
     if n == found:
-        return "Everybody has a label."
+        return "Everyone has a label."
     share = f"{100 * found / n:.1f}% of {n:,} people have a label"
     if worth <= found:
         return f"{share}: the verdict rests on {found:,} labels, to which the judge adds nothing."
@@ -57,7 +57,8 @@ def labelled_document(test: Any) -> list[Block]:
                 [
                     f"The judge is biased between groups: the disparity of {label(worst['group'])} and "
                     f"{label(worst['other'])} that it finds is off by {cells.number_text(worst['bias'])} "
-                    f"({equals_p(min(1.0, worst['p_value'] * len(judged)))}). That does not bias the test."
+                    f"({smallest_p(min(1.0, worst['p_value'] * len(judged)), len(judged))}). That does not bias "
+                    "the test."
                 ]
             )
     return [*blocks[:last], *shown, *blocks[last:]]

@@ -46,7 +46,7 @@ def per_person(parts: Floats, counts: Floats) -> Floats:
 
 
 def kish(masses: Floats, counts: Floats) -> Floats:
-    """The number of people of one weight that masses (..., K) of people are worth (Kish 1965); 0 of nobody."""
+    """The number of people of one weight that masses (..., K) of people are worth (Kish 1965); 0 for an empty group."""
     squares = (masses * per_person(masses, counts)).sum(axis=-1)
     return np.where(squares > 0, ratio_of(masses.sum(axis=-1) ** 2, squares), 0.0)
 

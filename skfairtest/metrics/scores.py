@@ -150,7 +150,7 @@ def _members(context: Context, labels: tuple[Any, ...] | None) -> tuple[Booleans
 
 
 def _check_seen(context: Context, label: Any) -> None:
-    """Refuse a positive label that nobody has or is predicted to have."""
+    """Check that the positive label occurs."""
     seen = sort_levels({*context.columns["y_true"].levels, *context.columns["y_pred"].levels})
     if label not in seen:
         raise ParameterError(f"pos_label={label!r} is not among the labels of y_true and y_pred: {listed(seen)}")

@@ -23,7 +23,16 @@ from skfairtest.report.cells import ADJUSTED_P, COMPARED_WITH, GROUP, METRIC, SH
 from skfairtest.report.document import Block, Column, Figure, Items, Paragraph, Table
 from skfairtest.report.plots import Forest, Mark, joined
 from skfairtest.report.record import Recorded
-from skfairtest.report.sentences import Setup, equals_p, metric_title, null_sentence, number, percent, points
+from skfairtest.report.sentences import (
+    Setup,
+    equals_p,
+    metric_title,
+    null_sentence,
+    number,
+    percent,
+    points,
+    smallest_p,
+)
 
 #: What is said of one comparison. `feature` is what divides people into groups.
 RESULT = (
@@ -170,8 +179,9 @@ class PairedRecord(Recorded):
     def verdict(self) -> str:
         """Whether the models differ, in a sentence or two."""
         setup, n = self.setup, sum(not row["stratum"] for row in self.results)
-        by, p, asked = label(setup.features), equals_p(self.p_value), pluralize(n, "comparison")
+        by, p, asked = label(setup.features), smallest_p(self.p_value, n), pluralize(n, "comparison")
         if self.kind == "sizes":
+            p = f"largest {equals_p(self.p_value)}"
             margin, worse, better = self._margin, "is as large or larger", "is smaller"
             if margin:
                 worse = f"is larger by {number(margin)} or more"
@@ -181,26 +191,28 @@ class PairedRecord(Recorded):
             every, some = ("the one comparison",) * 2 if n == 1 else (every, some)
             said = (
                 f"Not certified: for {some} it cannot be ruled out that the disparity by "
-                f"{by} {worse} under model B (largest {p})."
+                f"{by} {worse} under model B ({p})."
                 if self.concern
                 else f"Certified at {100 * (1 - setup.alpha):g}%: {fairer}in {every} the disparity by {by} {better} "
-                f"under model B (largest {p})."
+                f"under model B ({p})."
             )
             return self.named(said)
         what = "rates" if self.kind == "one group" else f"disparities by {by}"
         if self.concern:
-            return f"Significant difference between {enumerated([*map(label, self.names)])}: {self._fairer(by, asked)}"
+            return (
+                f"Significant difference between {enumerated([*map(label, self.names)])}: {self._fairer(by, asked, p)}"
+            )
         return (
             f"No significant difference between the models' {what} was detected in {asked} ({p}). "
             "This does not prove that they are the same: the intervals show which differences the data do not rule out."
         )
 
-    def _fairer(self, by: str, asked: str) -> str:
+    def _fairer(self, by: str, asked: str, p: str) -> str:
         """Name the model whose disparities are smaller where they differ significantly, and the strongest evidence."""
         found = self.frame[self.frame["concern"]]
         found = found[found["stratum"] == ""] if (found["stratum"] == "").any() else found
         if not len(found):
-            return f"by {by}, in none of {asked} by itself ({equals_p(self.p_value)})."
+            return f"by {by}, in none of {asked} by itself ({p})."
         row = next(iter(records(found)))
         if self.kind == "one group":
             return self.sentence(row)
@@ -223,7 +235,7 @@ class PairedRecord(Recorded):
         a, b = map(label, self.names)
         return (
             f"{said}. Strongest evidence: {metric_title(row['metric'])}, {pair}, {value(row['value_b'])}{unit} under "
-            f"{b} and {value(row['value_a'])} under {a} ({equals_p(self.p_value)})."
+            f"{b} and {value(row['value_a'])} under {a} ({p.removeprefix('smallest ')})."
         )
 
     def named(self, said: str) -> str:

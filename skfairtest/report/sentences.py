@@ -31,6 +31,7 @@ _ACRONYMS = {"roc": "ROC", "auc": "AUC", "corrcoef": "correlation coefficient"}
 #: Probability with which the smallest detectable disparity would have been found.
 DETECTION_POWER = 0.8
 CHANCE = f"{100 * DETECTION_POWER:g}% chance"
+POWER = f"{100 * DETECTION_POWER:g}% power"
 
 
 #: How the metrics of calibration curves are described, which compare groups, or each group with its own scores.
@@ -73,6 +74,8 @@ class Setup(Recorded):
         What is to be said about people whose group is not known; may be empty.
     names : tuple of str
         Names of the sensitive features one by one; empty where they have none.
+    unique : bool
+        Whether words for groups ("women") are unique, and may stand for them.
     positive_means : str or None
         What a positive prediction means: "denied".
     favorable : bool or None
@@ -99,6 +102,7 @@ class Setup(Recorded):
     within: str | None = "auto"
     unknown: str = ""
     names: tuple[str, ...] = ()
+    unique: bool = True
     positive_means: str | None = None
     favorable: bool | None = None
     models: str = ""
@@ -163,6 +167,17 @@ def equals_p(p: float) -> str:
     """Write "p = 0.035" or "p < 1e-300"."""
     text = p_text(p)
     return f"p {text[0]} {text[1:]}" if text.startswith("<") else f"p = {text}"
+
+
+def smallest_p(p: float, n: int) -> str:
+    """Write the p-value of so many comparisons together, the smallest after adjustment.
+
+    Examples
+    --------
+    >>> smallest_p(0.0352, 1), smallest_p(0.0352, 2)
+    ('p = 0.035', 'smallest adjusted p = 0.035')
+    """
+    return f"{'smallest adjusted ' if n > 1 else ''}{equals_p(p)}"
 
 
 def percent(value: float, digits: int = 1) -> str:
@@ -426,7 +441,7 @@ def margin_words(bounds: tuple[float, float], write: Any) -> tuple[str, str, str
 
 def _who(setup: Setup, row: Mapping[str, Any]) -> tuple[str, str]:
     """Name the people of a group, and those whom they are compared with."""
-    return sides_of(setup.names, setup.compare, row["group"], row["other"])
+    return sides_of(setup.names, setup.compare, row["group"], row["other"], unique=setup.unique)
 
 
 def _where(setup: Setup, row: Mapping[str, Any]) -> str:
@@ -691,63 +706,66 @@ def verdict_sentence(
     if concern:
         return (
             f"Significant disparity: groups of {features} differ{beyond} by more than chance explains "
-            f"({equals_p(p_value)}, {asked})."
+            f"({smallest_p(p_value, n_comparisons)}, {asked})."
         )
+    shown = "" if no_intervals else ": the intervals show which disparities the data do not rule out"
     return (
-        f"No significant disparity{beyond} by {features} was detected in {asked} ({equals_p(p_value)}). This does not "
-        f"prove fairness{'' if no_intervals else ': the intervals show which disparities the data do not rule out'}."
+        f"No significant disparity{beyond} by {features} was detected in {asked} "
+        f"({smallest_p(p_value, n_comparisons)}). This does not prove fairness{shown}."
     )
 
 
-def breaking_sentence(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
-    """Say with how few decisions, and true labels, of one group a verdict would turn.
+def breaking_sentence(setup: Setup, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Say with how few decisions, and true labels, of one group a verdict would be reversed.
 
     Parameters
     ----------
+    setup : Setup
+        How the test was set up, with the names of all features that make groups.
     rows : sequence of mapping
         Rows of a test's `breaking_point_` about one verdict.
-    names : sequence of str
-        Names of the features that make the groups.
 
     Examples
     --------
     >>> row = {
     ...     "changed": "decisions",
-    ...     "n_changed": 23,
-    ...     "among": "African-American",
-    ...     "among_label": "negative",
-    ...     "n_among": 1795,
+    ...     "n_changed": 1,
+    ...     "among": "Female",
+    ...     "among_label": None,
+    ...     "n_among": 4,
     ... }
-    >>> row |= {"to_positive": 0, "to_negative": 23, "tied": (), "search": "every change"}
-    >>> print(breaking_sentence([row], ["race"]))
-    The verdict would turn if 23 of 1,795 decisions about African-American people with a negative true label were
-    negative in place of positive.
+    >>> row |= {"to_positive": 0, "to_negative": 1, "tied": (), "search": "every change"}
+    >>> setup = Setup(names=("sex",), positive_means="hired")
+    >>> breaking_sentence(setup, [row])
+    'The verdict would be reversed if 1 of the 4 women who were hired had not been hired.'
     """
     turns, never = [], [row for row in rows if row["among"] is None]
     for row in rows:
         if row["among"] is None:
             continue
-        up, down = row["to_positive"], row["to_negative"]
-        how = "positive in place of negative" if up else "negative in place of positive"
+        decisions, up, down = row["changed"] == "decisions", row["to_positive"], row["to_negative"]
+        what = "decisions about" if decisions else "true labels of"
+        people, *tied = (people_of(setup.names, group, unique=setup.unique) for group in (row["among"], *row["tied"]))
+        now, then = ("negative", "positive") if up else ("positive", "negative")
+        true, predicted = (row["among_label"], now) if decisions else (now, row["among_label"])
+        whose = "people of " if people.startswith("group ") else ""
+        whose += people
+        whose += f" with a {true} true label" if true else ""
+        whose += f" who were predicted {predicted}" if predicted else ""
+        change = f"had been predicted {then}" if decisions else f"had a {then} one"
+        turn = f"{row['n_changed']:,} of the {row['n_among']:,} {whose} {change}"
         if up and down:
-            how = f"otherwise ({up:,} positive, {down:,} negative)"
-        also = [f"or as many of {people_of(names, group)}" for group in row["tied"]]
+            turn = f"{row['n_changed']:,} {what} {people} had been different ({up:,} positive, {down:,} negative)"
+        also = [f"or as many {what} {group}" for group in tied]
         also += ["fewer may suffice"] if row["search"] == "bisection" else []
-        what, with_label = _OTHERWISE[row["changed"]]
-        whose = people_of(names, row["among"])
-        whose += f" {with_label.format(row['among_label'])}" if row["among_label"] else ""
-        people = f"{row['n_changed']:,} of {row['n_among']:,} {what} {whose}"
-        turns.append(f"{people} were {how}{''.join(f' ({one})' for one in also)}")
-    said = [f"The verdict would turn if {', or if '.join(turns)}."] if turns else []
+        turns.append(in_words(turn, setup.positive_means) + "".join(f" ({one})" for one in also))
+    said = [f"The verdict would be reversed if {', or if '.join(turns)}."] if turns else []
     if never:
-        turned = "turns" if all(row["search"] == "every change" for row in never) else "was found to turn"
         changes = " or ".join(row["changed"] for row in never)
-        said.append(f"No change of {changes} within one group {turned} the verdict.")
+        sure = all(row["search"] == "every change" for row in never)
+        said.append(
+            f"Changing one group's {changes} cannot reverse the verdict."
+            if sure
+            else f"No change of one group's {changes} was found that reverses the verdict."
+        )
     return " ".join(said)
-
-
-#: What is said to be otherwise, of people with which other label.
-_OTHERWISE = {
-    "decisions": ("decisions about", "with a {} true label"),
-    "labels": ("true labels of", "predicted {}"),
-}

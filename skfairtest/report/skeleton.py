@@ -24,7 +24,7 @@ from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.report import cells
 from skfairtest.report.document import Block, Column, Figure, Heading, Items, Paragraph, Table
 from skfairtest.report.plots import Forest, Panel, Rows, Scale, joined
-from skfairtest.report.sentences import Setup, equals_p, metric_title, number, p_text
+from skfairtest.report.sentences import Setup, equals_p, metric_title, number, p_text, smallest_p
 
 
 def skeleton(
@@ -219,7 +219,7 @@ def homogeneity_sentences(setup: Setup, homogeneity: pd.DataFrame, comparisons: 
     rows = cells.records(homogeneity.sort_values("p_value", kind="stable"))
     found = [row for row in rows if row["p_value_adjusted"] <= setup.alpha]
     asked = pluralize(len(rows), "disparity", "disparities")
-    smallest = equals_p(min(row["p_value_adjusted"] for row in rows))
+    smallest = smallest_p(min(row["p_value_adjusted"] for row in rows), len(rows))
     if not found:
         which = "the disparity differs" if len(rows) == 1 else f"any of {asked} differs"
         return [
@@ -238,7 +238,7 @@ def _sentence(setup: Setup, row: Mapping[str, Any], comparisons: pd.DataFrame) -
     far, size = label(row["stratum"]), abs(row["distance"])
     where = (
         f"{metric_title(row['metric'])}, {group} and {other}: {far} is farthest from the disparity that all would "
-        f"share, by {size:.1f} standard errors ({equals_p(row['p_value_adjusted'])})."
+        f"share, by {size:.1f} standard errors (adjusted {equals_p(row['p_value_adjusted'])})."
     )
     above, below = _signs(setup, row, comparisons)
     if not (above and below):

@@ -1,7 +1,7 @@
 """Who and what in plain words: groups with their features, predictions by what they mean, and which way is worse."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -74,7 +74,13 @@ def told(names: Sequence[str], group: Any) -> str:
     return enumerated([f"{label(name)} = {label(value)}" for name, value in zip(names, values, strict=True)])
 
 
-def people_of(names: Sequence[str], group: Any) -> str:
+def are_words_unique(names: Sequence[str], groups: Iterable[Any]) -> bool:
+    """Whether no two groups are called alike, at the beginning of a sentence either."""
+    words = [people_of(names, group).lower() for group in groups]
+    return len(set(words)) == len(words)
+
+
+def people_of(names: Sequence[str], group: Any, *, unique: bool = True) -> str:
     """Name the people of a group, as a noun of a sentence.
 
     Parameters
@@ -83,6 +89,8 @@ def people_of(names: Sequence[str], group: Any) -> str:
         Names of the features that make the groups; may be empty.
     group : object
         The value of the feature, or a tuple of the values of several.
+    unique : bool
+        Whether words for groups are unique in the feature; otherwise its values are given.
 
     Examples
     --------
@@ -96,7 +104,7 @@ def people_of(names: Sequence[str], group: Any) -> str:
     ('women', 'people with foreign = yes', 'group b')
     """
     if len(names) == 1 and _ADJECTIVES.fullmatch(names[0]) and isinstance(group, str):
-        if not _WORDS.fullmatch(group) or _NO_ADJECTIVES.search(group):
+        if not unique or not _WORDS.fullmatch(group) or _NO_ADJECTIVES.search(group):
             return f"people whose {label(names[0])} is {label(group)}"
         return _NOUNS.get(group.lower()) or f"{label(group)} people"
     if len(names) == 1 and _UNNAMED.fullmatch(names[0]):
@@ -105,7 +113,7 @@ def people_of(names: Sequence[str], group: Any) -> str:
     return f"people with {told(names, group)}" if len(values) == len(names) else told(names, group)
 
 
-def sides_of(names: Sequence[str], compare: str, group: Any, other: Any) -> tuple[str, str]:
+def sides_of(names: Sequence[str], compare: str, group: Any, other: Any, *, unique: bool = True) -> tuple[str, str]:
     """Name the people on both sides of a comparison.
 
     Examples
@@ -118,7 +126,7 @@ def sides_of(names: Sequence[str], compare: str, group: Any, other: Any) -> tupl
     several = {"to_overall": "everyone", "to_rest": "everyone else"}.get(compare)
     if compare == "to_parents":
         several = f"others with {label(other).removeprefix('rest of ')}"
-    return people_of(names, group), people_of(names, other) if several is None else several
+    return people_of(names, group, unique=unique), several or people_of(names, other, unique=unique)
 
 
 def in_words(text: str, positive_means: str | None) -> str:
@@ -128,13 +136,14 @@ def in_words(text: str, positive_means: str | None) -> str:
     --------
     >>> (
     ...     in_words("are predicted positive", "denied"),
-    ...     in_words("people predicted negative", "denied"),
+    ...     in_words("had been predicted negative", "denied"),
     ... )
-    ('are denied', 'people not denied')
+    ('are denied', 'had not been denied')
     """
     if not positive_means:
         return text
     meant = label(positive_means)
+    text = text.replace(f"been {_NEGATIVE}", f"not been {meant}")
     return text.replace(_POSITIVE, meant).replace(_NEGATIVE, f"not {meant}")
 
 

@@ -17,7 +17,7 @@ from skfairtest._utils.typing import Positions
 from skfairtest.readers import sort_levels
 from skfairtest.report.cells import ADJUSTED_P, GROUP, NAME, VERDICT, numbers, records
 from skfairtest.report.document import Block, Column, Items, Table
-from skfairtest.report.sentences import Setup, equals_p, metric_title, number, percent, points, span
+from skfairtest.report.sentences import Setup, equals_p, metric_title, number, percent, points, smallest_p, span
 from skfairtest.report.skeleton import forest_figure, listed, skeleton, verdict_of
 from skfairtest.sequential.stream import NUMBERS, Stream
 
@@ -170,16 +170,13 @@ def verdict(setup: StreamSetup, comparisons: pd.DataFrame, p_value: float, n_bat
     """Say in a sentence or two whether any look has shown a significant disparity, and whether there was a change."""
     seen = f"{pluralize(n_batches, 'batch', 'batches')} ({n_samples:,} samples)"
     beyond = "" if setup.sentences.margin_bounds is None else " beyond the margin"
-    found = comparisons[comparisons["concern"]]
+    found, p = comparisons[comparisons["concern"]], smallest_p(p_value, len(comparisons))
     changed = comparisons["changed_at"].dropna()
     change = f" The change detector raised its first alarm at look {int(changed.min())}." if len(changed) else ""
     if len(found):
         look = int(found["rejected_at"].min())
-        return f"Significant disparity{beyond} in {seen}: first at look {look} ({equals_p(p_value)}).{change}"
-    return (
-        f"No significant disparity{beyond} was detected in {seen} ({equals_p(p_value)}).{change} This does not prove "
-        "fairness."
-    )
+        return f"Significant disparity{beyond} in {seen}: first at look {look} ({p}).{change}"
+    return f"No significant disparity{beyond} was detected in {seen} ({p}).{change} This does not prove fairness."
 
 
 def sentence(setup: StreamSetup, row: Mapping[str, Any]) -> str:
@@ -197,7 +194,7 @@ def sentence(setup: StreamSetup, row: Mapping[str, Any]) -> str:
         f"{span(gap, row['ci_low'], row['ci_high'], open_at)}{unit})"
     )
     if row["concern"]:
-        said += f"; significant since look {int(row['rejected_at'])}, {equals_p(row['p_value_adjusted'])}"
+        said += f"; significant since look {int(row['rejected_at'])}, adjusted {equals_p(row['p_value_adjusted'])}"
     if not pd.isna(row["changed_at"]):
         said += f"; alarm of a change at look {int(row['changed_at'])}"
     return f"{said}."

@@ -278,7 +278,10 @@ def _found(scan: ScanRecord) -> list[Block]:
     lead += f" (smallest adjusted {equals_p(scan.p_value)})."
     given, still = ("it", "is") if n == 1 else ("them", "are")
     if scan.remaining_p_value <= setup.sentences.alpha:
-        lead += f" The {n:,} with the strongest evidence {still} reported; given {given}, others differ as well."
+        lead += (
+            f" {n:,} {still} reported, each chosen by its evidence given those before; given {given}, others differ "
+            "as well."
+        )
     elif n < differ:
         lead += (
             f" The {pluralize(n, 'description')} below {'explains' if n == 1 else 'explain'} all: given {given}, no "
@@ -290,8 +293,8 @@ def _found(scan: ScanRecord) -> list[Block]:
         lambda row: str(row["subgroup"]),
         "Subgroups that differ",
         "subgroup reported, with its disparity and interval",
-        "The subgroups reported, the strongest evidence first, each minus those it is compared with. Lines are "
-        "intervals that hold for all subgroups tested; arrows mark intervals that extend beyond the plot. The grey "
+        "The subgroups reported, in the order in which they were chosen, each minus those it is compared with. Lines "
+        "are intervals that hold for all subgroups tested; arrows mark intervals that extend beyond the plot. The grey "
         "line is equality.",
     )
     return [Paragraph(lead, "concern"), Items(scan.sentences), *figures]

@@ -329,7 +329,7 @@ class Sample:
         return replace(self._of(np.flatnonzero(~unknown), self.control), everyone=self) if unknown.any() else self
 
     def with_unknown(self) -> "Sample":
-        """Return everyone; of whom a feature is not known has a value of it that nobody else has."""
+        """Return everyone: missing groups become a level of their own."""
         whole = self.everyone or self
         if not whole._unknown.any():
             return self

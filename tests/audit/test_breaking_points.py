@@ -71,9 +71,11 @@ def test_where_there_is_no_breaking_point_the_error_says_why(params, reason):
 def test_reports_say_with_how_few_people_the_verdict_would_turn(monkeypatch):
     audit = audit_of(COUNTS)
     verdict = audit.breaking_point_.query("feature.isna()").iloc[0]
-    about = "decisions about people with " + " and ".join(map(" = ".join, zip("fg", verdict["among"], strict=True)))
-    assert f"The verdict would turn if {verdict['n_changed']} of {verdict['n_among']} {about}" in str(audit)
+    about = "people with " + " and ".join(map(" = ".join, zip("fg", verdict["among"], strict=True)))
+    both = f"({verdict['to_positive']} positive, {verdict['to_negative']} negative)"
+    turn = f"{verdict['n_changed']} decisions about {about} had been different {both}"
+    assert f"The verdict would be reversed if {turn}" in str(audit)
     read = FairnessAudit.from_json(audit.to_json())
     assert read.to_html() == audit.to_html()
     monkeypatch.setattr("skfairtest.comparisons.breaking.MOST_COMPARISONS", 1)
-    assert "would turn" not in str(audit)  # of many, the search takes longer than the report
+    assert "would be reversed" not in str(audit)  # of many, the search takes longer than the report

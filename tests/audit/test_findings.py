@@ -74,7 +74,9 @@ def test_what_is_accepted_is_kept_with_its_reason_and_shown(tmp_path, capsys):
     again = FairnessAudit.from_json(saved).record_
     (each,) = again.accepted
     assert (each.id, each.reason) == (known, "agreed with the works council")
-    assert f"Accepted: Selection rate, sex: f and m ({known}): agreed with the" in " ".join(capsys.readouterr().out.split())
+    assert f"Accepted: Selection rate, sex: f and m ({known}): agreed with the" in " ".join(
+        capsys.readouterr().out.split()
+    )
     assert again.verdict.concern
     assert run(["report", str(saved), "--junit", str(junit)]) == 0
     assert ElementTree.parse(junit).find("testsuite/testcase/skipped").get("message").endswith("works council")

@@ -41,11 +41,13 @@ def test_both_are_said(counts, said):
 def test_the_verdict_names_categories_below_four_fifths_and_which_are_significant():
     text = plain(impact_document(table_of(("a", 20, 100), ("b", 7, 17), ("c", 300, 500)), title="T", about=""))
     # 20/100 and 7/17 of 300/500: by Fisher's test p = 1e-13 and .14.
-    assert "below .8: a (0.333), significantly below the highest rate; b (0.686), not significant." in text
+    assert "2 of 2 impact ratios are below .8: a (0.333, significant); b (0.686, not significant)." in text
     few = plain(impact_document(table_of(("a", 20, 100), ("c", 21, 100)), title="T", about=""))
-    assert "Impact ratio below .8" not in few
+    assert "The impact ratio is not below .8." in few
     many = [(f"g{place}", 10, 100) for place in range(8)]
-    assert "3 more, significantly" in plain(impact_document(table_of(*many, ("c", 50, 100)), title="T", about=""))
+    assert "(0.200, significant); 3 more." in plain(
+        impact_document(table_of(*many, ("c", 50, 100)), title="T", about="")
+    )
 
 
 def test_what_is_not_compared_is_explained_only_where_it_occurs():

@@ -9,6 +9,9 @@ from skfairtest.datasets import load_compas
 from skfairtest.inference import breaking
 
 COMPAS = load_compas()
+WOMEN = (COMPAS.sensitive_features["sex"] == "Female") & (COMPAS.y_true == 0)
+#: Women who did not reoffend: those rated high-risk, and those who may be.
+AMONG = (WOMEN & (COMPAS.y_pred == 1)).sum(), (WOMEN & (COMPAS.y_pred == 0)).sum()
 
 
 def hired_of_ten(n: int) -> FairnessTest:
@@ -23,13 +26,13 @@ def test_the_frame_and_the_report_name_the_groups_and_the_direction():
     assert [hired_of_ten(n).concern_ for n in (2, 3, 4)] == [True, True, False]
     test = hired_of_ten(2)
     one, verdict = test.breaking_point_.to_dict("records")
-    known = {"changed": "decisions", "n_changed": 2, "n_among": 10, "among": "a", "to_positive": 2, "to_negative": 0}
+    known = {"changed": "decisions", "n_changed": 2, "n_among": 8, "among": "a", "to_positive": 2, "to_negative": 0}
     assert one["among_label"] is None  # nobody has a true label
     assert {name: one[name] for name in known} == known
     assert one["tied"] == ("b",)  # 6 of ten in b: the same table with events and groups exchanged
     assert (verdict["metric"], verdict["n_changed"]) == (None, 2)
-    turn = "2 of 10 decisions about group a were positive in place of negative (or as many of group b)."
-    assert f"The verdict would turn if {turn}" in str(test)
+    turn = "2 of the 8 people of group a who were predicted negative had been predicted positive"
+    assert f"The verdict would be reversed if {turn} (or as many decisions about group b)." in str(test)
 
 
 def test_changes_along_paths_turn_the_verdict_and_one_less_does_not(monkeypatch):
@@ -44,7 +47,7 @@ def test_changes_along_paths_turn_the_verdict_and_one_less_does_not(monkeypatch)
     )
     assert (every["search"] == "every change").all()
     assert (every["among_label"] == "negative").all()
-    assert (every["n_among"] == ((COMPAS.sensitive_features["sex"] == "Female") & (COMPAS.y_true == 0)).sum()).all()
+    assert (every["n_among"] == AMONG[int(every["to_positive"].iloc[0] > 0)]).all()
     assert (found["search"] == "bisection").all()
     columns = ["n_changed", "among", "among_label", "n_among", "to_positive", "to_negative"]
     pd.testing.assert_frame_equal(found[columns], every[columns])

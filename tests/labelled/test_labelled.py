@@ -65,7 +65,7 @@ def test_everybody_labelled_is_fairness_test():
     test = LabelledFairnessTest.from_predictions(Y, PRED, sensitive_features=GROUP, y_judge=GUESS)
     pd.testing.assert_frame_equal(test.comparisons_, expected.comparisons_)
     assert test.p_value_ == expected.p_value_
-    assert "Everybody has a label." in str(test)
+    assert "Everyone has a label." in str(test)
 
 
 def test_labels_and_a_good_judge_are_worth_more_labels():
