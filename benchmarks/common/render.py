@@ -315,12 +315,10 @@ def correlation(folder):
         [
             cell["design"], f"{cell['people']:,}", f"{cell['true_correlation']:.3g}".replace("0.", "."),
             _correlation_test(cell), judged_text(cell, fair=cell["true_correlation"] == 0),
-            share_text(cell["zero_outside_although_not_rejected"]), share_text(cell["zero_inside_although_rejected"]),
         ]
         for cell in cells
     ]  # fmt: skip
-    head = ["design", "people", "correlation", "test", "rejected / coverage", "0 outside, not rejected",
-            "0 inside, rejected"]  # fmt: skip
+    head = ["design", "people", "correlation", "test", "rejected / coverage"]
     data_sets = sorted({cell["coverage"]["data_sets"] for cell in cells})
     text = CORRELATION_INTERVALS.format(data_sets=" to ".join(f"{n:,}" for n in data_sets))
     return [*out, text, "", *folded("Tests and intervals of correlations", head, rows)]

@@ -439,9 +439,7 @@ CORRELATION_INTERVALS = (
     "*eps x^2*: the outcome is normal noise times the square of the feature, which is normal unless named. *Sum of*: "
     "feature and noise have the distribution named, and the outcome is a weighted sum of both. *b x + eps x^2*: mean "
     "and spread of the outcome grow with the feature, so that the few largest values dominate, and the intervals cover "
-    "too rarely. The last two columns are contradictions between interval and p-value. The first cannot occur; the "
-    "second does where max-T or Holm rejects a feature only by stepping down (here Holm's rows are compared at the "
-    "level of their intervals)."
+    "too rarely."
 )
 
 ADJUSTED = (
