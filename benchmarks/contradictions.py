@@ -328,11 +328,11 @@ KINDS = {
 }
 
 
-def counted(kind, tables):
+def counted(kind, comparisons):
     """Draw families of a kind until there are so many comparisons."""
-    draw, share = KINDS[kind]
+    draw, _ = KINDS[kind]
     rng, count, families, refused = np.random.default_rng([SEED, *kind.encode()]), np.zeros(3, dtype=int), 0, 0
-    while count[0] < share * tables:
+    while count[0] < comparisons:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
@@ -389,8 +389,9 @@ def coverage_of_families(rng):
         drawn = tables[rng.binomial(n, first, (DATA_SETS, 1)), rng.binomial(m, others, (DATA_SETS, 3))]
         rejected = np.apply_along_axis(ADJUSTMENTS["holm"], 1, np.log(drawn[..., 0])) <= np.log(ALPHA) + 1e-12
         before, after = 1 - missed(drawn, rejected, np.round(others, 9) - first).any(axis=2).mean(axis=1)
-        out.append({"people": [n, m, m, m], "rates": [first, *others], "before": round(before, 4),
-                    "after": round(after, 4), "error": round(float(np.sqrt(after * (1 - after) / DATA_SETS)), 4)})  # fmt: skip
+        shares = {"before": before, "after": after, "error": np.sqrt(after * (1 - after) / DATA_SETS)}
+        found = {name: round(float(share), 4) for name, share in shares.items()}
+        out.append({"people": [n, m, m, m], "rates": [first, *others], **found})
     return out
 
 
@@ -402,7 +403,7 @@ def main(arguments=None):
     rows = []
     for kind in [given.only] if given.only else KINDS:
         started = time.perf_counter()
-        rows.append(counted(kind, given.tables))
+        rows.append(counted(kind, given.tables * KINDS[kind][1]))
         print(rows[-1], f"{time.perf_counter() - started:.1f} s", flush=True)
     if given.only is None and given.tables >= TABLES:
         coverage = {"two_groups": [coverage_of_two(*sizes) for sizes in SIZES]}
