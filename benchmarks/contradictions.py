@@ -1,33 +1,51 @@
 """Does an interval say what its test says? ``python -m benchmarks.contradictions [--tables N] [--only KIND]``.
 
-Random tables of every kind of test: sizes from 2 people on, values of groups that are alike or not, one family or many,
+Random people of every kind of test: groups of 2 people on, values of groups that are alike or not, one family or many,
 every alternative, with and without a margin. An interval contradicts its test if the null hypothesis is rejected and
-has a disparity inside the interval (open at equality or a margin), or if it is not rejected and has none there. Of a
-family the adjusted p-value decides; with ``adjust=None`` and a false-discovery rule, whose intervals are pointwise,
-the p-value itself. Comparisons are counted until a kind has N of them, dear kinds a share of N. Stored in
-benchmarks/results/contradictions.json.
+has a disparity inside the interval (open at equality or a margin), or if it is not rejected and has none there; and
+`confidence_interval_` has to be an interval of the comparisons. Of a family the adjusted p-value decides; with
+``adjust=None`` and a false-discovery rule, whose intervals are pointwise, the p-value itself. Comparisons are counted
+until a kind has N of them, dear kinds a share of N.
+
+Intervals that are cut where the test says so miss the truth more often. How often is enumerated for two groups, over a
+grid of rates, and simulated for families whose p-values are adjusted by Holm's method, where the limits have
+Bonferroni's level: before and after the cut. Stored in benchmarks/results/contradictions.json.
 """
 
 import argparse
 import sys
 import time
 import warnings
+from functools import partial
+from itertools import product
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
+import pandas as pd
+from fairlearn import metrics as fairlearn
+from scipy.stats import binom
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import skfairtest as sf
 from benchmarks.common.results import write
+from skfairtest.inference.multiplicity import ADJUSTMENTS
+from skfairtest.inference.rates import Question
 
 RESULTS = Path(__file__).parent / "results" / "contradictions.json"
-WHAT = "p-values and intervals that contradict each other in random tables; see benchmarks/contradictions.py"
+WHAT = "p-values and intervals that contradict each other, and coverage; see benchmarks/contradictions.py"
 SEED, TABLES, ALPHA = 45, 10_000, 0.05
-FAMILYWISE = ("auto", "holm", "bonferroni")
+#: Sizes of two groups, and rates of both; sizes and rates of a reference and three groups.
+SIZES, RATES = ((5, 5), (10, 40), (15, 30), (20, 20), (3, 60)), np.linspace(0.02, 0.98, 25)
+FAMILY, DATA_SETS = (100, 30), 20_000
+FAMILIES = ((0.3, 0.3, 0.3, 0.3), (0.3, 0.35, 0.4, 0.45), (0.3, 0.3, 0.3, 0.8), (0.3, 0.3, 0.8, 0.8))
+FAMILYWISE = ("auto", "holm", "bonferroni", "shaffer", "max_t")
+SIDES = ("two-sided", "greater", "less")
 
 
-def groups_of(rng, most=12, largest=120):
+def groups_of(rng, most=20, largest=20):
     """Groups of 2 to some people, most of them small."""
-    sizes = 2 + (largest * rng.random(rng.integers(2, most)) ** 3).astype(int)
+    sizes = 2 + (largest * rng.random(rng.integers(2, most + 1)) ** 2).astype(int)
     return np.repeat(np.arange(len(sizes)), sizes)
 
 
@@ -37,227 +55,344 @@ def chances(rng, group, spread=0.25):
     return np.clip(center + spread * rng.normal(size=n) * (rng.random() < 0.7), 0.0, 1.0)[group]
 
 
+def drawn(rng, chance):
+    return (rng.random(len(chance)) < chance).astype(int)
+
+
+def any_of(rng, *values):
+    return values[rng.integers(len(values))]
+
+
 def asked(rng, disparity="difference", margins=False):
     """Parameters of a family: its alternative, its adjustment, its margin."""
-    alternative = rng.choice(["two-sided", "greater", "less"])
-    params = {"alternative": alternative, "disparity": disparity, "random_state": 0}
-    params["adjust"] = rng.choice(np.array([*FAMILYWISE, "fdr_bh", None], dtype=object))
+    params = {"disparity": disparity, "alternative": any_of(rng, *SIDES), "random_state": 0, "n_resamples": 99}
+    params["adjust"] = any_of(rng, "auto", "holm", "bonferroni", "max_t", "fdr_bh", "fdr_by", None)
     if margins:
-        params["margin"] = rng.choice([0.02, 0.1, 0.2] if disparity == "difference" else [0.5, 0.8, 0.95])
-        params["alternative"] = rng.choice(["two-sided", "greater", "less", "equivalence"])
-    compare = rng.choice(["to_rest", "to_overall", "to_reference", "between_groups"])
-    if compare == "between_groups" and alternative == params["alternative"] != "two-sided":
-        compare = "to_rest"
-    params |= {"compare": compare, "reference_group": 0} if compare == "to_reference" else {"compare": compare}
-    return params
+        ways = (0.02, 0.1, (-0.1, 0.3)) if disparity == "difference" else (0.5, 0.95, (0.8, 1.5))
+        params |= {"margin": any_of(rng, *ways), "alternative": any_of(rng, *SIDES, "equivalence")}
+    one_way = params["alternative"] in ("greater", "less")
+    pairs = () if one_way else ("between_groups", "between_groups", "to_highest", "to_lowest")
+    compare = any_of(rng, "to_rest", "to_overall", "to_reference", *pairs)
+    return params | {"compare": compare, "reference_group": 0 if compare == "to_reference" else None}
 
 
-def judged(frame, params, equality=0.0, margin=None):
-    """Count the comparisons with an interval, and those of which it contradicts the test."""
-    alternative, adjust = params.get("alternative", "two-sided"), params.get("adjust", "auto")
-    known = frame[frame["ci_low"].notna() & (frame["p_value_adjusted"] >= 0)]
-    p, low, high = (known[name].to_numpy(dtype=float) for name in ("p_value", "ci_low", "ci_high"))
-    p = known["p_value_adjusted"].to_numpy(dtype=float) if adjust in FAMILYWISE else p
-    rejected = p <= ALPHA
-    first, last = margin or (equality, equality)
+def judged(test, params):
+    """The number of comparisons with an interval, of those that are rejected, and of those that contradict the test."""
+    frame = test if isinstance(test, pd.DataFrame) else test.comparisons_
+    margin, alternative = params.get("margin"), params.get("alternative", "two-sided")
+    if not isinstance(margin, tuple):
+        ratio = params.get("disparity", "difference") != "difference"
+        margin = (margin or 1, 1 / (margin or 1)) if ratio else (-(margin or 0), margin or 0)
+    known = frame[frame["ci_low"].notna() & frame["p_value_adjusted"].notna()]
+    low, high = (known[name].to_numpy(dtype=float) for name in ("ci_low", "ci_high"))
+    decides = "p_value_adjusted" if params.get("adjust", "auto") in FAMILYWISE else "p_value"
+    rejected = known[decides].to_numpy(dtype=float) <= ALPHA * (1 + 1e-12)
     if alternative == "equivalence":
-        wrong = ~rejected & (low > first) & (high < last)
-        return len(known), int(wrong.sum())
-    first = -np.inf if alternative == "greater" else first
-    last = np.inf if alternative == "less" else last
-    wrong = np.where(rejected, (low < last) & (high > first), (low > last) | (high < first))
-    return len(known), int(wrong.sum())
+        wrong = ~rejected & (low > margin[0]) & (high < margin[1])
+    else:
+        first = -np.inf if alternative == "greater" else margin[0]
+        last = np.inf if alternative == "less" else margin[1]
+        wrong = np.where(rejected, (low < last) & (high > first), (low > last) | (high < first))
+    shown = getattr(test, "confidence_interval_", (np.nan, np.nan))
+    missing = len(known) and not np.isnan(shown[0]) and not ((low == shown[0]) & (high == shown[1])).any()
+    return np.array([len(known), rejected.sum(), wrong.sum() + missing])
 
 
-def of_groups(metric, disparity="difference", *, margins=False, strata=False, **more):
-    """Families of a rate."""
+def decisions(rng, group, truth):
+    return drawn(rng, chances(rng, group))
+
+
+def amounts(rng, group, truth):
+    """Skewed numbers above 0, larger for people whose label is 1, of groups that are alike or not."""
+    shift, spread = rng.normal(size=group.max() + 1) * (rng.random() < 0.7), rng.gamma(2, size=group.max() + 1)
+    value = np.exp(rng.normal(size=len(group))) * spread[group] + shift[group] + truth
+    return value - value.min() + 0.1
+
+
+#: What may be known of each of n people.
+STRATA, WEIGHTS, CLUSTERS = (
+    lambda rng, n: {"control_features": rng.integers(0, 3, n)},
+    lambda rng, n: {"sample_weight": rng.gamma(2, size=n)},
+    lambda rng, n: {"clusters": rng.integers(0, max(2, n // 2), n)},
+)
+
+
+def of_groups(metric, disparity="difference", *, values=decisions, margins=False, more=None, most=20, **fixed):
+    """Families of a metric."""
 
     def draw(rng):
-        params = asked(rng, disparity, margins)
-        group = groups_of(rng)
-        y = (rng.random(len(group)) < chances(rng, group)).astype(int)
-        columns = {"sensitive_features": group}
-        if strata:
-            columns["control_features"] = rng.integers(0, 3, len(group))
+        params, group = asked(rng, disparity, margins) | fixed, groups_of(rng, most)
         truth = rng.permutation((np.arange(len(group)) % 3 > 0).astype(int))
-        test = sf.FairnessTest.from_predictions(truth, y, metric=metric, **columns, **params, **more)
-        bounds = None
-        if margins:
-            margin = params["margin"]
-            bounds = (-margin, margin) if disparity == "difference" else (margin, 1 / margin)
-        return judged(test.comparisons_, params, float(disparity != "difference"), bounds)
+        columns = more(rng, len(group)) if more else {}
+        test = sf.FairnessTest.from_predictions(
+            truth, values(rng, group, truth), sensitive_features=group, metric=metric, **columns, **params
+        )
+        return judged(test, params)
 
     return draw
 
 
-def of_values(metric, disparity="difference", **more):
-    """Families of a mean, or of an area."""
+def agreement(y_true, y_pred):
+    """A metric that the package does not know."""
+    return float(np.mean(np.equal(y_true, y_pred)) ** 2)
+
+
+def of_two_models(metric, *, fairer=False):
+    """Families of changes of a rate or of a mean error."""
 
     def draw(rng):
-        params = asked(rng, disparity)
-        group = groups_of(rng, 5, 60)
-        shift, spread = rng.normal(size=6)[group] * (rng.random() < 0.7), rng.gamma(2, size=6)[group]
-        value = np.exp(rng.normal(size=len(group))) * spread + shift
-        truth = np.r_[0, 1, rng.integers(0, 2, len(group) - 2)]
-        value = value - value.min() + 0.1 if disparity == "ratio" else value + truth
-        test = sf.FairnessTest.from_predictions(
-            truth, value, sensitive_features=group, metric=metric, n_resamples=99, **params, **more
+        params = {key: value for key, value in asked(rng).items() if key != "disparity"}
+        if fairer:
+            params |= {"alternative": "fairer", "margin": any_of(rng, None, 0.1)}
+        group = groups_of(rng, 8)
+        truth, first = rng.integers(0, 2, len(group)), drawn(rng, chances(rng, group))
+        second = np.where(rng.random(len(group)) < 0.4, drawn(rng, chances(rng, group)), first)
+        test = sf.PairedFairnessTest.from_predictions(
+            truth, first, second, sensitive_features=group, metric=metric, **params
         )
-        return judged(test.comparisons_, params, float(disparity != "difference"))
+        return judged(
+            test, params | {"alternative": "less", "margin": (params["margin"] or 0.0,) * 2} if fairer else params
+        )
 
     return draw
-
-
-def of_two_models(rng):
-    """Families of changes of a rate."""
-    params = {key: value for key, value in asked(rng).items() if key != "disparity"}
-    group = groups_of(rng, 6)
-    chance = chances(rng, group)
-    first = (rng.random(len(group)) < chance).astype(int)
-    second = np.where(rng.random(len(group)) < 0.3, (rng.random(len(group)) < chances(rng, group)).astype(int), first)
-    test = sf.PairedFairnessTest.from_predictions(
-        None, first, second, sensitive_features=group, metric="selection_rate", n_resamples=99, **params
-    )
-    return judged(test.comparisons_, params)
 
 
 def of_streams(rng):
-    """Every look at streams of two or three groups."""
-    adjust, margin = rng.choice(np.array(["holm", None], dtype=object)), rng.choice([0.0, 0.05])
-    n, rate = int(rng.integers(2, 4)), rng.random()
+    """Every look at streams of several groups."""
+    params = {"adjust": any_of(rng, "holm", None), "margin": any_of(rng, 0.0, 0.05)}
+    n, rate = int(rng.integers(2, 7)), rng.random()
     rates = np.clip(rate + 0.2 * rng.normal(size=n) * (rng.random() < 0.8), 0.0, 1.0)
-    test = sf.SequentialFairnessTest(metric="selection_rate", adjust=adjust, margin=margin)
-    count = wrong = 0
+    test, count = sf.SequentialFairnessTest(metric="selection_rate", **params), np.zeros(3, dtype=int)
     for _ in range(12):
         group = rng.integers(0, n, int(rng.integers(6, 120)))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            test.partial_fit(y_pred=(rng.random(len(group)) < rates[group]).astype(int), sensitive_features=group)
-        params = {"adjust": "holm" if adjust == "holm" else None}
-        found = judged(test.comparisons_, params, margin=(-margin, margin))
-        count, wrong = count + found[0], wrong + found[1]
-    return count, wrong
+        test.partial_fit(y_pred=drawn(rng, rates[group]), sensitive_features=group)
+        count += judged(test, params)
+    return count
+
+
+def of_frames(rng):
+    """The cells of frames: the largest difference or ratio, and all comparisons behind it."""
+    params = {"adjust": any_of(rng, "auto", "holm", "fdr_bh", None), "disparity": any_of(rng, "difference", "ratio")}
+    group, truth = groups_of(rng), rng.integers(0, 2, 300)
+    shown = {f"rate {n}": fairlearn.selection_rate for n in range(3)} | {"accuracy": "accuracy_score"}
+    frame = sf.SignificanceFrame(
+        metrics=shown, y_true=truth[: len(group)], y_pred=drawn(rng, chances(rng, group)), sensitive_features=group,
+        test_params={"adjust": params["adjust"]},
+    )  # fmt: skip
+    behind = judged(frame.comparisons(disparity=params["disparity"]), params)
+    cells = frame.difference_test() if params["disparity"] == "difference" else frame.ratio_test()
+    numbers = judged(cells.assign(p_value_adjusted=cells["p_value"]), params | {"adjust": "holm"})
+    return behind + numbers
+
+
+def of_fairlearn(rng):
+    """Numbers of fairlearn's functions, and the comparisons behind them."""
+    function = any_of(rng, fairlearn.demographic_parity_difference, fairlearn.equalized_odds_ratio)
+    params = {"adjust": any_of(rng, "auto", "holm", "fdr_bh", None), "random_state": 0}
+    group = groups_of(rng)
+    test = sf.FairnessTest.from_predictions(
+        rng.integers(0, 2, len(group)), drawn(rng, chances(rng, group)), sensitive_features=group, metric=function,
+        **params,
+    )  # fmt: skip
+    params["disparity"] = "ratio" if "ratio" in function.__name__ else "difference"
+    low, high = test.confidence_interval_
+    number = pd.DataFrame({"p_value_adjusted": [test.p_value_], "ci_low": [low], "ci_high": [high]})
+    return judged(number, params | {"adjust": "holm"}) + judged(test.comparisons_, params)
+
+
+def of_audits(rng):
+    """Whole audits of two features, whose comparisons are adjusted together."""
+    params = {"adjust": any_of(rng, "auto", "holm", "fdr_bh", None), "margin": any_of(rng, None, 0.1)}
+    group = groups_of(rng, 6, 60)
+    sex = rng.integers(0, 2, len(group))
+    audit = sf.FairnessAudit.from_predictions(
+        rng.integers(0, 2, len(group)), drawn(rng, np.clip(chances(rng, group) + 0.1 * sex, 0, 1)), **params,
+        sensitive_features={"group": group, "sex": sex}, random_state=0,
+    )  # fmt: skip
+    return judged(audit, params)
 
 
 def of_correlations(rng):
     """Families of correlations."""
-    params = {"alternative": rng.choice(["two-sided", "greater", "less"]), "random_state": 0}
-    params["adjust"] = rng.choice(np.array(["holm", "fdr_bh", None], dtype=object))
-    n, k = int(rng.integers(8, 80)), int(rng.integers(1, 6))
+    params = {"alternative": any_of(rng, *SIDES), "adjust": any_of(rng, "holm", "max_t", "fdr_bh", None)}
+    n, k = int(rng.integers(8, 80)), int(rng.integers(1, 13))
     x = rng.normal(size=(n, k)) ** rng.choice([1, 3])
-    value = rng.normal(size=n) + 0.3 * x @ rng.normal(size=k)
-    features = {f"x{i}": x[:, i] for i in range(k)}
     test = sf.CorrelationFairnessTest.from_predictions(
-        None, value, sensitive_features=features, of="prediction", n_resamples=99, **params
-    )
-    return judged(test.comparisons_, params)
+        None, rng.normal(size=n) + 0.3 * x @ rng.normal(size=k), of="prediction", n_resamples=99, random_state=0,
+        sensitive_features={f"x{i}": x[:, i] for i in range(k)}, **params,
+    )  # fmt: skip
+    return judged(test, params)
 
 
 def of_covariates(rng):
     """Families of differences given a covariate."""
-    n, k = int(rng.integers(60, 200)), int(rng.integers(2, 4))
+    n, k = int(rng.integers(100, 200)), int(rng.integers(2, 6))
     group, x = rng.integers(0, k, n), rng.normal(size=n)
     value = x + rng.normal(size=n) + 0.4 * rng.normal(size=k)[group] * (rng.random() < 0.7)
     test = sf.AdjustedFairnessTest.from_predictions(
-        None, value, sensitive_features=group, covariates={"x": x + 0.5 * (group == 0)}, random_state=0
-    )
-    return judged(test.comparisons_, {})
+        None, value, sensitive_features=group, covariates={"x": x + 0.5 * (group == 0)}, random_state=0, n_splits=1,
+        outcome_model=LinearRegression(), group_model=LogisticRegression(),
+    )  # fmt: skip
+    return judged(test, {})
 
 
 def of_few_labels(rng):
     """Families of a rate of which few labels are known."""
-    group = np.repeat(np.arange(int(rng.integers(2, 4))), int(rng.integers(60, 200)))
-    truth = (rng.random(len(group)) < np.clip(chances(rng, group), 0.05, 0.95)).astype(int)
+    params = {"margin": any_of(rng, None, 0.1), "alternative": any_of(rng, *SIDES)}
+    group = np.repeat(np.arange(int(rng.integers(2, 5))), int(rng.integers(60, 200)))
+    truth = drawn(rng, np.clip(chances(rng, group), 0.05, 0.95))
     judge = np.where(rng.random(len(group)) < 0.85, truth, 1 - truth)
-    known = rng.random(len(group)) < 0.35
     test = sf.LabelledFairnessTest.from_predictions(
-        np.where(known, truth, np.nan), np.ones(len(group)), sensitive_features=group, y_judge=judge,
-        metric="precision", labelled="at_random",
+        np.where(rng.random(len(group)) < 0.35, truth, np.nan), np.ones(len(group)), sensitive_features=group,
+        y_judge=judge, metric="precision", labelled="at_random", compare="to_rest", **params,
     )  # fmt: skip
-    return judged(test.comparisons_, {})
+    return judged(test, params)
 
 
 def of_unknown_groups(rng):
-    """A rate of people of whose group probabilities are known."""
-    n = int(rng.integers(60, 300))
-    group = rng.random(n) < 0.5
-    chance = np.clip(np.where(group, 0.9, 0.1) + 0.05 * rng.normal(size=n), 0.02, 0.98)
-    gap = 0.4 * rng.random() * (rng.random() < 0.7)
-    selected = (rng.random(n) < 0.2 + gap * group).astype(int)
+    """Rates of people of whose group probabilities are known."""
+    params = asked(rng, "difference", bool(rng.random() < 0.5))
+    n, k = int(rng.integers(60, 300)), int(rng.integers(2, 6))
+    chance = rng.dirichlet(np.full(k, 0.2), n)
+    selected = drawn(rng, np.clip(0.2 + chance @ (0.4 * rng.random(k)) * (rng.random() < 0.7), 0, 1))
+    params["reference_group"] = "0" if params["compare"] == "to_reference" else None
     test = sf.UncertainGroupsTest.from_predictions(
-        None, selected, sensitive_features={"a": chance, "b": 1 - chance}, metric="selection_rate", random_state=0,
-        n_resamples=99,
-    )  # fmt: skip
-    return judged(test.comparisons_, {})
+        None, selected, sensitive_features={str(i): chance[:, i] for i in range(k)}, metric="selection_rate", **params
+    )
+    return judged(test, params)
 
 
 def of_scans(rng):
     """Subgroups that a scan reports."""
-    n = int(rng.integers(60, 400))
-    features = {"a": rng.integers(0, 3, n), "b": rng.integers(0, 3, n)}
-    y = (rng.random(n) < np.where(features["a"] == 0, rng.random(), 0.4)).astype(int)
-    scan = sf.SubgroupScan.from_predictions(None, y, sensitive_features=features, metric="selection_rate")
-    return judged(scan.comparisons_, {}) if len(scan.comparisons_) else (0, 0)
+    n, params = int(rng.integers(100, 400)), {"alternative": any_of(rng, *SIDES)}
+    features = {name: rng.integers(0, 4, n) for name in "ab"}
+    y = drawn(rng, rng.random(4)[features["a"]])
+    scan = sf.SubgroupScan.from_predictions(
+        None, y, sensitive_features=features, metric="selection_rate", min_group_size=5, n_resamples=99, **params
+    )
+    return judged(scan, params) if len(scan.comparisons_) else np.zeros(3, dtype=int)
 
 
 def of_impact(rng):
     """Impact ratios of categories."""
-    group = groups_of(rng, 8)
-    y = (rng.random(len(group)) < np.clip(chances(rng, group), 0.1, 0.9)).astype(int)
-    table = sf.impact_table(y_pred=y, sensitive_features={"group": group.astype(str)})
-    rows = table[~table["highest"].astype(bool)]
-    return judged(rows, {}, 1.0)
+    group = groups_of(rng, 12, 40)
+    table = sf.impact_table(y_pred=drawn(rng, chances(rng, group)), sensitive_features={"group": group.astype(str)})
+    return judged(table[~table["highest"].astype(bool)], {"disparity": "ratio"})
 
 
+rates = partial(of_groups, "selection_rate")
 #: What is drawn, and the share of the tables that are.
 KINDS = {
-    "difference of rates": (of_groups("selection_rate"), 1.0),
-    "ratio of rates": (of_groups("selection_rate", "ratio"), 1.0),
-    "odds ratio": (of_groups("selection_rate", "odds_ratio"), 1.0),
-    "odds ratio, asymptotic": (of_groups("selection_rate", "odds_ratio", method="asymptotic"), 1.0),
+    "difference of rates": (rates(), 1.0),
+    "ratio of rates": (rates("ratio"), 1.0),
+    "odds ratio": (rates("odds_ratio"), 0.05),
+    "odds ratio, mid-p": (rates("odds_ratio", method="mid-p"), 0.1),
+    "odds ratio, asymptotic": (rates("odds_ratio", method="asymptotic"), 1.0),
+    "several rates": (of_groups("equalized_odds"), 0.3),
     "several rates, asymptotic": (of_groups("equalized_odds", method="asymptotic"), 1.0),
     "F1": (of_groups("f1"), 1.0),
-    "margin of a difference": (of_groups("selection_rate", margins=True), 1.0),
-    "margin of a ratio": (of_groups("selection_rate", "ratio", margins=True), 1.0),
-    "margin of an odds ratio": (of_groups("selection_rate", "odds_ratio", margins=True), 1.0),
-    "strata, difference": (of_groups("selection_rate", strata=True), 1.0),
-    "strata, ratio": (of_groups("selection_rate", "ratio", strata=True), 1.0),
-    "strata, odds ratio": (of_groups("selection_rate", "odds_ratio", strata=True), 1.0),
-    "permutation": (of_groups("selection_rate", method="permutation", n_resamples=99), 1.0),
-    "diciccio": (of_groups("selection_rate", method="diciccio", n_resamples=99), 1.0),
-    "bootstrap": (of_groups("selection_rate", method="bootstrap", n_resamples=99), 1.0),
-    "mean": (of_values("mean_prediction"), 1.0),
-    "ratio of means": (of_values("mean_prediction", "ratio"), 1.0),
-    "mean, bootstrap": (of_values("mean_prediction", method="bootstrap"), 1.0),
-    "area": (of_values("roc_auc"), 1.0),
-    "two models": (of_two_models, 1.0),
+    "margin of a difference": (rates(margins=True), 0.1),
+    "margin of a ratio": (rates("ratio", margins=True), 0.1),
+    "margin of an odds ratio": (rates("odds_ratio", margins=True), 0.05),
+    "margin, asymptotic": (rates(margins=True, method="asymptotic"), 1.0),
+    "strata, difference": (rates(more=STRATA), 0.1),
+    "strata, ratio": (rates("ratio", more=STRATA), 0.1),
+    "strata, odds ratio": (rates("odds_ratio", more=STRATA), 0.1),
+    "strata, margin": (rates(margins=True, more=STRATA), 0.05),
+    "weights": (rates(more=WEIGHTS), 0.015),
+    "weights, margin of a ratio": (rates("ratio", more=WEIGHTS, margins=True), 0.05),
+    "clusters": (rates(more=CLUSTERS), 0.03),
+    "permutation": (rates(method="permutation"), 1.0),
+    "diciccio": (rates(method="diciccio"), 0.03),
+    "bootstrap": (rates(method="bootstrap"), 0.2),
+    "bootstrap, margin of a ratio": (rates("ratio", method="bootstrap", margins=True), 0.1),
+    "a function": (of_groups(agreement), 0.1),
+    "Matthews' correlation": (of_groups("matthews_corrcoef"), 0.03),
+    "mean": (of_groups("mean_prediction", values=amounts), 0.15),
+    "ratio of means": (of_groups("mean_prediction", "ratio", values=amounts), 0.2),
+    "mean, bootstrap": (of_groups("mean_prediction", values=amounts, method="bootstrap"), 0.2),
+    "area": (of_groups("roc_auc", values=amounts), 0.05),
+    "average precision": (of_groups("average_precision", values=amounts), 0.1),
+    "two models": (of_two_models("selection_rate"), 0.015),
+    "two models, fairer": (of_two_models("accuracy", fairer=True), 0.015),
     "stream": (of_streams, 1.0),
+    "frame": (of_frames, 1.0),
+    "fairlearn's functions": (of_fairlearn, 1.0),
+    "audit": (of_audits, 0.15),
     "correlation": (of_correlations, 1.0),
-    "covariates": (of_covariates, 0.02),
-    "few labels": (of_few_labels, 0.1),
-    "unknown groups": (of_unknown_groups, 0.1),
-    "scan": (of_scans, 0.1),
-    "impact": (of_impact, 1.0),
+    "covariates": (of_covariates, 0.01),
+    "few labels": (of_few_labels, 0.02),
+    "unknown groups": (of_unknown_groups, 0.02),
+    "scan": (of_scans, 0.03),
+    "impact": (of_impact, 0.015),
 }
 
 
-def counted(kind, tables):
-    """Draw tables of a kind until there are so many comparisons."""
-    draw, share = KINDS[kind]
-    rng, count, wrong, families = np.random.default_rng([SEED, *kind.encode()]), 0, 0, 0
-    refused = 0
-    while count < share * tables:
+def counted(kind, comparisons):
+    """Draw families of a kind until there are so many comparisons."""
+    draw, _ = KINDS[kind]
+    rng, count, families, refused = np.random.default_rng([SEED, *kind.encode()]), np.zeros(3, dtype=int), 0, 0
+    while count[0] < comparisons:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                found = draw(rng)
-            except ValueError:  # nothing to compare
+                count, families = count + draw(rng), families + 1
+            except ValueError:  # nothing to compare, or not in this way
                 refused += 1
-                if refused > 100 + families:
+                if refused > 100 + 2 * families:
                     raise
-                continue
-        count, wrong, families = count + found[0], wrong + found[1], families + 1
-    return {"kind": kind, "families": families, "comparisons": count, "contradictions": wrong}
+    names = ("comparisons", "rejected", "contradictions")
+    return {"kind": kind, "families": families, **dict(zip(names, count.tolist(), strict=True))}
+
+
+def tables_of(n, m, alpha):
+    """P-value, limits that are not cut, and difference of every table of m and of n people, (n + 1, m + 1, 4)."""
+    group, out = np.repeat(np.arange(m + 2), [*[m] * (m + 1), n]), []
+    with mock.patch.object(Question, "consistent_limits", lambda self, limits, *_, **__: limits):
+        for events in range(n + 1):
+            y = np.append(np.tri(m + 1, m, -1).ravel(), np.arange(n) < events)
+            test = sf.FairnessTest.from_predictions(
+                None, y, sensitive_features=group, metric="selection_rate", reference_group=m + 1, adjust=None,
+                confidence_level=1 - alpha,
+            )  # fmt: skip
+            out.append(test.comparisons_[["p_value", "ci_low", "ci_high", "disparity"]].to_numpy(dtype=float))
+    return np.array(out)
+
+
+def missed(tables, rejected, truth):
+    """Which intervals do not contain the true differences, before and after they are cut."""
+    rows = zip(tables[..., 1:].reshape(-1, 3).tolist(), rejected.ravel().tolist(), strict=True)
+    cut = [Question().consistent_limits((low, high), d, (-1.0, 1.0), rejected=sure) for (low, high, d), sure in rows]
+    both = tables[..., 1:3], np.reshape(cut, (*rejected.shape, 2))
+    out = np.array([(limits[..., 0] > truth) | (limits[..., 1] < truth) for limits in both])
+    out[1] |= rejected & (np.asarray(truth) == 0)  # open at equality
+    return out
+
+
+def coverage_of_two(n, m):
+    """The smallest coverage of two groups over a grid of rates, and by how much it falls where it falls most."""
+    tables, found = tables_of(n, m, ALPHA), []
+    rejected = tables[..., 0] <= ALPHA * (1 + 1e-12)
+    for first, second in product(RATES, repeat=2):
+        chance = np.outer(binom.pmf(np.arange(n + 1), n, first), binom.pmf(np.arange(m + 1), m, second))
+        found.append(1 - (chance * missed(tables, rejected, round(second - first, 9))).sum(axis=(1, 2)))
+    before, after = np.array(found).T
+    shares = {"before": before.min(), "after": after.min(), "falls_by": (before - after).max()}
+    return {"people": [n, m], **{name: round(float(share), 4) for name, share in shares.items()}}
+
+
+def coverage_of_families(rng):
+    """Coverage of all three differences to a reference together, at Bonferroni's level with tests by Holm's."""
+    (n, m), out = FAMILY, []
+    tables = tables_of(n, m, ALPHA / 3)
+    for first, *others in FAMILIES:
+        drawn = tables[rng.binomial(n, first, (DATA_SETS, 1)), rng.binomial(m, others, (DATA_SETS, 3))]
+        rejected = np.apply_along_axis(ADJUSTMENTS["holm"], 1, np.log(drawn[..., 0])) <= np.log(ALPHA) + 1e-12
+        before, after = 1 - missed(drawn, rejected, np.round(others, 9) - first).any(axis=2).mean(axis=1)
+        shares = {"before": before, "after": after, "error": np.sqrt(after * (1 - after) / DATA_SETS)}
+        found = {name: round(float(share), 4) for name, share in shares.items()}
+        out.append({"people": [n, m, m, m], "rates": [first, *others], **found})
+    return out
 
 
 def main(arguments=None):
@@ -268,10 +403,12 @@ def main(arguments=None):
     rows = []
     for kind in [given.only] if given.only else KINDS:
         started = time.perf_counter()
-        rows.append(counted(kind, given.tables))
+        rows.append(counted(kind, given.tables * KINDS[kind][1]))
         print(rows[-1], f"{time.perf_counter() - started:.1f} s", flush=True)
     if given.only is None and given.tables >= TABLES:
-        write(RESULTS, WHAT, SEED, kinds=rows)
+        coverage = {"two_groups": [coverage_of_two(*sizes) for sizes in SIZES]}
+        coverage["families"] = coverage_of_families(np.random.default_rng(SEED))
+        write(RESULTS, WHAT, SEED, kinds=rows, coverage=coverage)
     return int(any(row["contradictions"] for row in rows))
 
 

@@ -20,6 +20,7 @@ from benchmarks.common.words import (
     AUDIT,
     AUDIT_DETECTABLE,
     BEFORE,
+    CONTRADICTIONS,
     CORRELATION_INTERVALS,
     COVARIATES,
     COVERAGE,
@@ -315,12 +316,10 @@ def correlation(folder):
         [
             cell["design"], f"{cell['people']:,}", f"{cell['true_correlation']:.3g}".replace("0.", "."),
             _correlation_test(cell), judged_text(cell, fair=cell["true_correlation"] == 0),
-            share_text(cell["zero_outside_although_not_rejected"]), share_text(cell["zero_inside_although_rejected"]),
         ]
         for cell in cells
     ]  # fmt: skip
-    head = ["design", "people", "correlation", "test", "rejected / coverage", "0 outside, not rejected",
-            "0 inside, rejected"]  # fmt: skip
+    head = ["design", "people", "correlation", "test", "rejected / coverage"]
     data_sets = sorted({cell["coverage"]["data_sets"] for cell in cells})
     text = CORRELATION_INTERVALS.format(data_sets=" to ".join(f"{n:,}" for n in data_sets))
     return [*out, text, "", *folded("Tests and intervals of correlations", head, rows)]
@@ -347,6 +346,29 @@ def mid_p(folder):
     ]
     head = ["people", "method", "level, mean", "largest", "coverage, mean", "smallest"]
     return ["## Odds ratios: exact and mid-p", "", MID_P, "", *folded("Levels and coverages", head, rows)]
+
+
+def contradictions(folder):
+    """How often p-values and intervals contradict each other, and what cutting intervals costs, once it is stored."""
+    path = folder / "contradictions.json"
+    if not path.exists():
+        return []
+    document = json.loads(path.read_text())
+    total = {
+        name: sum(kind[name] for kind in document["kinds"]) for name in ("comparisons", "rejected", "contradictions")
+    }
+    text = CONTRADICTIONS.format(
+        file=path.name, kinds=len(document["kinds"]), **{k: f"{n:,}" for k, n in total.items()}
+    )
+    rows = [
+        [", ".join(map(str, cell["people"])), " ".join(map(number, cell.get("rates", ()))) or "all",
+         number(cell["before"]), number(cell["after"]), number(cell["falls_by"]) if "falls_by" in cell else ""]
+        for part in ("two_groups", "families") for cell in document["coverage"][part]
+    ]  # fmt: skip
+    head = ["people", "rates", "before the cut", "after it", "largest fall"]
+    kinds = [[kind["kind"], *(f"{kind[name]:,}" for name in total)] for kind in document["kinds"]]
+    return ["## Intervals and their tests", "", text, "", *folded("Coverage of intervals that are cut", head, rows), "",
+            *folded("Comparisons of each kind", ["kind", *total], kinds)]  # fmt: skip
 
 
 def gauntlet(folder):
@@ -494,7 +516,7 @@ def sequential(folder):
     ]
     changed = [[f"by {name}", "", looks(change[name]["detector"]), looks(change[name]["test"])]
                for name in change if name != "run_length"]  # fmt: skip
-    missed = " and ".join(number(found["ever_missed"]) for found in figures["coverage"].values())
+    missed = number(max(found["ever_missed_cut"] for found in figures["coverage"].values()))
     first, wait = next(iter(fair.values())), next(iter(delays.values()))
     length = change["run_length"]
     return [
@@ -789,7 +811,7 @@ def adult_and_compas(_folder):
 
 #: The pages by topic: their titles, what they hold, sections of designs, and sections of further benchmarks.
 TOPICS = {
-    "rates": ("Rates", ("paper", "rates", "grid", "ratios"), (mid_p,)),
+    "rates": ("Rates", ("paper", "rates", "grid", "ratios"), (mid_p, contradictions)),
     "groups": ("Several groups and rates", ("families", "highest"), (audits,)),
     "scores": ("Scores, and metrics of classes", ("auc", "average_precision", "balanced_accuracy", "mcc", "classes"),
                (calibration,)),

@@ -210,6 +210,18 @@ NOTES = [
     ),
 ]
 
+CONTRADICTIONS = (
+    "An interval that excludes equality, or a margin, belongs to a test that rejects it, and the other way round. "
+    "Measured by `python -m benchmarks.contradictions`, stored in `benchmarks/results/{file}`: of {comparisons} "
+    "comparisons of {kinds} kinds, {rejected} of them rejected, {contradictions} have an interval that contradicts "
+    "the test. To this end intervals are extended to equality or cut there, and the cut can miss a true difference of"
+    " 0, or one on the other side. Of two groups all outcomes are enumerated over a grid of rates: the smallest "
+    "coverage before and after the cut, and the largest fall at any pair of rates. In a family with Holm's adjustment"
+    " the limits have Bonferroni's level, and a rejection by a later step cuts an interval, too: where some groups "
+    "differ much and others not at all, three intervals hold together less often. The probability that any of them "
+    "misses is at most the familywise error of the test, errors of direction included, plus that of Bonferroni's."
+)
+
 MID_P = (
     "`disparity='odds_ratio'` tests by Fisher's exact test; `method='mid-p'` counts the outcome seen half. All "
     "outcomes are enumerated, so these figures have no Monte-Carlo error: over rates of the second group from .05 to "
@@ -439,9 +451,7 @@ CORRELATION_INTERVALS = (
     "*eps x^2*: the outcome is normal noise times the square of the feature, which is normal unless named. *Sum of*: "
     "feature and noise have the distribution named, and the outcome is a weighted sum of both. *b x + eps x^2*: mean "
     "and spread of the outcome grow with the feature, so that the few largest values dominate, and the intervals cover "
-    "too rarely. The last two columns are contradictions between interval and p-value. The first cannot occur; the "
-    "second does where max-T or Holm rejects a feature only by stepping down (here Holm's rows are compared at the "
-    "level of their intervals)."
+    "too rarely."
 )
 
 ADJUSTED = (
@@ -586,4 +596,5 @@ sample of each group, and needs groups of one size; Bonferroni's level needs the
 SEQUENTIAL_CHANGE = """\
 A disparity that begins at look 21: looks until the change detector's alarm and until the test rejects. Without a
 disparity the detector's first alarm came after at least {length} looks on average, {stated} being stated. The
-confidence sequence ever excluded the true difference in {missed} of streams (at most {level} being stated)."""
+confidence sequence, cut at equality or the margin once that is rejected, ever excluded the true difference in at most
+{missed} of streams (rare events, groups of 5 and 500, labels that come late; at most {level} being stated)."""

@@ -109,10 +109,8 @@ class CorrelationFairnessTest(Compared, ReportMixin):
     An interval contains the correlations that the test does not reject. The critical value is that of the permutations,
     at the level of the test divided by the number of features ("max_t": of the largest statistic). For "pearson" the
     standard error is computed at each hypothetical correlation, so that the interval is not centred at the estimate;
-    for "spearman" it is computed at the estimate. The interval contains zero whenever the comparison is not rejected at
-    this level. It can also contain zero if a comparison is rejected only because "holm" or "max_t" steps down, and
-    sometimes with "adaptive" and a p-value just below the level. If there are too few permutations to reject anything,
-    the critical value is Student's t.
+    for "spearman" it is computed at the estimate. The interval contains zero if, and only if, the comparison is not
+    rejected. If there are too few permutations to reject anything, the critical value is Student's t.
 
     Measured coverage at a nominal .95: "pearson" .94 to .97 for 40 and 200 people with normal, lognormal and Student's
     t variables (3 degrees of freedom), with an outcome whose spread grows with the feature, and for three features

@@ -182,9 +182,9 @@ class FairnessTest(GroupsTest):
         Of metrics that are means of numbers (``mean_prediction``, ``mean_residual``, mean errors and losses,
         ``calibration``), one row for each comparison of two sides that share nobody, within one stratum, of people who
         count alike: the difference of the means over the pooled standard deviation of both sides (Cohen's d, without
-        Hedges' correction). The test is that of the means. ``ci_low`` and ``ci_high`` invert the same statistic, so
-        that they contain 0 where it does not reject at the level of the interval (before Holm's later steps);
-        they assume neither normal numbers nor equal variances, and are approximate.
+        Hedges' correction). The test is that of the means. ``ci_low`` and ``ci_high`` invert the same statistic, and
+        contain 0 where the interval of the difference does; they assume neither normal numbers nor equal variances, and
+        are approximate.
     breaking_point_ : DataFrame
         Of tests of rates, how few decisions, or true labels, of one group would reverse verdicts if changed: a row
         for each comparison and each of the two (``changed``), then for the verdict on all comparisons (``metric`` is

@@ -26,6 +26,7 @@ from skfairtest.comparisons.unknown import Unassigned, disparity_ends, with_p_va
 from skfairtest.inference.intervals import mover, mover_ratio
 from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.misclassified import Corrected
+from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.inference.rates import Scale, answer, disparity_of, pair_disparity, quantiles
 from skfairtest.inference.relabelling import (
     Side,
@@ -357,6 +358,14 @@ def _corrected(counted: Counted, base: Result, at: Any, error_rates: Any) -> Sen
     frame = pd.DataFrame(rows)
     frame["p_value_adjusted"] = [p_of(finding.log_p_adjusted) for finding in result.findings]
     frame["concern"] = [finding.concern for finding in result.findings]
+    if base.measured.settings.adjust in FAMILYWISE:
+        rejected = frame["concern"]
+    else:  # pointwise intervals belong to p-values that are not adjusted
+        rejected = np.array(p) <= np.log(base.measured.settings.alpha) + 1e-12
+    frame[["ci_low", "ci_high"]] = [
+        question.consistent_limits((row["ci_low"], row["ci_high"]), row["disparity"], one.estimate.bounds, rejected=no)
+        for row, one, no in zip(rows, result.findings, rejected, strict=True)
+    ]
     return Sensitivity("label_noise", verdict_of(result), frame, {}, VIOLATIONS["label_noise"], question.disparity)
 
 

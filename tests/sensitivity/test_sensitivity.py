@@ -405,6 +405,26 @@ def test_known_error_rates_correct_values_and_verdict():
     assert found.sentence.startswith("Significant disparity, corrected")
 
 
+@pytest.mark.parametrize("adjust", ["auto", None])
+@pytest.mark.parametrize("disparity", ["difference", "ratio"])
+def test_an_interval_of_corrected_labels_ends_at_equality_where_it_is_rejected_and_only_there(adjust, disparity):
+    rng, equal, concerns = np.random.default_rng(0), float(disparity == "ratio"), 0
+    for _ in range(6):
+        group = np.repeat(np.arange(6), rng.integers(10, 60, 6))
+        y_true = rng.integers(0, 2, len(group))
+        y_pred = np.where(rng.random(len(group)) < 0.2 + 0.6 * rng.random(6)[group], y_true, 1 - y_true)
+        test = FairnessTest.from_predictions(
+            y_true, y_pred, sensitive_features=group, metric="accuracy", adjust=adjust, disparity=disparity,
+            method="asymptotic",
+        )  # fmt: skip
+        frame = test.sensitivity("label_noise", error_rates=(0.05, 0.05)).frame
+        rejected = frame["p_value" if adjust is None else "p_value_adjusted"] <= 0.05
+        low, high = frame["ci_low"], frame["ci_high"]
+        assert np.where(rejected, (low >= equal) | (high <= equal), (low <= equal) & (equal <= high)).all()
+        concerns += rejected.sum()
+    assert concerns > 5
+
+
 @pytest.mark.parametrize(
     ("to", "params", "says"),
     [
