@@ -61,10 +61,9 @@ class FairnessTest(GroupsTest):
         Names of rates (``selection_rate``, ``true_positive_rate`` or ``recall``, ``false_positive_rate``, ...), of
         criteria made of rates (``demographic_parity``, ``equalized_odds``, ...) or of other metrics (``roc_auc``,
         ``average_precision``, ``log_loss``, ``brier_score``, ``calibration``, ``mean_prediction``, ``mean_residual``,
-        ``median_prediction``, ``quantile_prediction_0.9``, ``mean_squared_error``, ``mean_absolute_error``, ``r2``,
-        ``f1_macro``, ``f1_weighted``, ``f2``, ``precision_macro``, ``recall_macro``, ``balanced_accuracy``,
-        ``geometric_mean``, ``matthews_corrcoef``, ``cohen_kappa``, ``average_odds``, ``generalized_entropy``,
-        ``theil_index``, ``atkinson_index``, ``gini_index``, ``calibration_slope``, ``calibration_intercept``,
+        ``mean_squared_error``, ``mean_absolute_error``, ``r2``, ``f1_macro``, ``f1_weighted``, ``f2``,
+        ``precision_macro``, ``recall_macro``, ``balanced_accuracy``, ``geometric_mean``, ``matthews_corrcoef``,
+        ``cohen_kappa``, ``average_odds``, ``generalized_entropy``, ``theil_index``,
         ``kuiper_calibration``, ``calibration_within_groups``, ``normalized_mutual_info``, ``hinnefeld``); other names
         of these, such as those of scikit-learn's scorers, fairlearn's functions and the literature
         (``disparate_impact``); a `Rate` or `ScoreMetric`; scorers, and fairlearn's and scikit-learn's functions, also
