@@ -108,8 +108,6 @@ KINDS = (
          quick=("strata of two",), most=8),
     Kind("means", ("FairnessTest",), "means", group_test("mean_prediction", "numbers"), data_sets=400,
          quick=("ordinary", SPARSE, "unequal shapes", FOLLOW, "few clusters"), most=100),
-    Kind("means, max-T", ("FairnessTest",), "means", group_test("mean_prediction", "numbers", adjust="max_t"),
-         data_sets=200, quick=(SPARSE, "unequal shapes")),
     Kind("mean losses", ("FairnessTest",), "losses", group_test("mean_squared_error", "losses"), data_sets=200,
          quick=("unequal shapes",)),
     Kind("areas", ("FairnessTest",), "areas", group_test("roc_auc", "scores"), data_sets=200, small=60,

@@ -10,7 +10,6 @@ METHODS = {
     "boschloo_scipy": "Boschloo (SciPy)",
     "score": "score, permuted",
     "score_normal": "score, normal",
-    "max_t": "max-T",
     "asymptotic": "normal",
     "bootstrap_t": "studentized bootstrap",
     "unadjusted": "not adjusted",
@@ -201,7 +200,7 @@ NOTES = [
         "the empirical likelihood of two areas as means of placements, scaled to DeLong's variances (after Qin and "
         "Zhou 2006); with the studentized bootstrap in designs where the smaller group is the worse one",
     ),
-    (("shaffer", "holm", "max_t"), "adjustments for several comparisons; *not adjusted* has none"),
+    (("shaffer", "holm"), "adjustments for several comparisons; *not adjusted* has none"),
     (
         ("to_highest", "chosen_reference"),
         '`compare="to_highest"`, adjusted for all pairs of groups, as any of them may be the highest; and the exact '
@@ -209,13 +208,6 @@ NOTES = [
         "adjustment for these comparisons alone",
     ),
 ]
-
-MID_P = (
-    "`disparity='odds_ratio'` tests by Fisher's exact test; `method='mid-p'` counts the outcome seen half. All "
-    "outcomes are enumerated, so these figures have no Monte-Carlo error: over rates of the second group from .05 to "
-    ".95, and for coverage odds ratios from 1 to 10. The exact level and coverage are guaranteed, those of mid-p are "
-    "not."
-)
 
 SECTIONS = [
     (
@@ -238,7 +230,7 @@ SECTIONS = [
         "default for all pairs of groups, and is Holm's adjustment where there are two. Every pattern of equal groups "
         "among four is a design. AUC: .8, .8 and .9, base rates .5, .3 and .4, the positives' standard deviation "
         "twice as large in the second group; mean squared error: of normal, uniform and 1.5 times normal errors; "
-        "p-values from studentized permutations, max-T from bootstrap samples.",
+        "p-values from studentized permutations.",
     ),
     (
         "highest",
@@ -440,7 +432,7 @@ CORRELATION_INTERVALS = (
     "feature and noise have the distribution named, and the outcome is a weighted sum of both. *b x + eps x^2*: mean "
     "and spread of the outcome grow with the feature, so that the few largest values dominate, and the intervals cover "
     "too rarely. The last two columns are contradictions between interval and p-value. The first cannot occur; the "
-    "second does where max-T or Holm rejects a feature only by stepping down (here Holm's rows are compared at the "
+    "second does where Holm rejects a feature only by stepping down (here Holm's rows are compared at the "
     "level of their intervals)."
 )
 
