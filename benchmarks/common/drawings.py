@@ -31,7 +31,7 @@ PANELS = (
     ),
     (
         "Several groups or rates: any false positive", ("families",), "shaffer",
-        ("holm", "max_t", "raw_holm", "unadjusted"),
+        ("holm", "raw_holm", "unadjusted"),
     ),
     ("Clusters and weights", ("clusters", "weights"), "permutation", ("raw", "ignored")),
 )  # fmt: skip

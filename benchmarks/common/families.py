@@ -15,17 +15,14 @@ from benchmarks.common.methods import (
     draw_scores,
     draw_tables,
     exact_p,
-    masks,
     rate_value,
-    scale_of,
     scored,
     studentized,
     table_functional,
     true_values,
 )
 from skfairtest import FairnessTest
-from skfairtest.inference.multiplicity import Equality, holm, max_t_p, shaffer
-from skfairtest.inference.rate_draws import Contrast, RateTable, joint_permutations, observed_statistics
+from skfairtest.inference.multiplicity import Equality, holm, shaffer
 from skfairtest.inference.two_sides import Stratum
 from skfairtest.metrics.rates import CRITERIA
 
@@ -71,22 +68,14 @@ def judge_family(cell, size, rng):
     return {method: np.array(rows) for method, rows in out.items()}
 
 
-def _exact_pairs(cell, counts, rng):
+def _exact_pairs(cell, counts, _rng):
     pairs = list(combinations(range(len(counts)), 2))
-    p, drawn, observed = [], [], []
+    p = []
     for rate in rates_of(cell.metric):
         x, d = (v.tolist() for v in counted_events(counts, rate))
         p += [exact_p(x[a], d[a], x[b], d[b]) if d[a] and d[b] else np.nan for a, b in pairs]
-        statistics, draws = _score_draws(rate, counts, pairs, cell, rng)
-        observed.append(statistics)
-        drawn.append(draws)
     p = np.array(p)
-    defined = ~np.isnan(p)
-    max_t = np.ones(len(p))
-    if defined.any():
-        joint = max_t_p(np.hstack(drawn)[:, defined], np.concatenate(observed)[defined], "two-sided")
-        max_t[defined] = np.maximum(joint, p[defined])
-    return {**_adjusted(p, len(counts)), "max_t": max_t, "unadjusted": np.where(defined, p, 1.0)}
+    return {**_adjusted(p, len(counts)), "unadjusted": np.where(np.isnan(p), 1.0, p)}
 
 
 def _adjusted(p, groups):
@@ -99,14 +88,6 @@ def _adjusted(p, groups):
     out["holm"][defined] = np.exp(holm(log_p))
     out["shaffer"][defined] = np.exp(shaffer(log_p, [hypotheses[i] for i in np.flatnonzero(defined)]))
     return out
-
-
-def _score_draws(rate, counts, pairs, cell, rng):
-    """Score statistics of all pairs, and the same of tables with labels permuted among all groups."""
-    event, given = masks(rate)
-    table = RateTable(counts[None], event, given, (tuple(np.flatnonzero(given).tolist()),))
-    arguments = ([Contrast(a, b) for a, b in pairs], scale_of(rate), "score")
-    return observed_statistics(table, *arguments)[0], joint_permutations(table, *arguments, cell.resamples, rng)
 
 
 def judge_highest(cell, size, rng):
@@ -146,7 +127,7 @@ def _pairs_of_tables(cell, counts, rng):
 
 
 def _pairs_of_rows(cell, rng):
-    """The whole of FairnessTest on people one by one: by default, with max-T, and un-studentized."""
+    """The whole of FairnessTest on people one by one: by default, and un-studentized."""
     if cell.metric == "roc_auc":
         group, truth, score = draw_scores(cell.people, cell.null, rng)
         columns = {"y_true": truth.astype(int), "y_pred": None, "y_score": score}
@@ -159,7 +140,6 @@ def _pairs_of_rows(cell, rng):
     out = {}
     for method, asked in (
         ("shaffer", {}),
-        ("max_t", {"adjust": "max_t"}),
         ("raw_holm", {"variance": None, "within": None, "adjust": "holm"}),
     ):
         with warnings.catch_warnings():

@@ -478,7 +478,7 @@ def question(random, groups):
         "disparity": ("ratio",),
         "alternative": ("greater", "less", "equivalence"),
         "method": ("exact", "asymptotic", "permutation", "bootstrap"),
-        "adjust": ("max_t", "holm", "bonferroni", "fdr_bh", "fdr_by", None),
+        "adjust": ("holm", "bonferroni", "fdr_bh", None),
         "variance": ("score", "delta", "jackknife", "bootstrap", None),
         "within": (None, "y_true", "y_pred"),
         "confidence_level": (0.5, 0.9, 0.999),
@@ -571,7 +571,7 @@ def _correlation(made, random, n):
         "of": _one(random, "absolute_error", "absolute_error", "residual", "prediction"),
         "correlation": _one(random, "pearson", "spearman"),
         "alternative": _one(random, "two-sided", "greater", "less"),
-        "adjust": _one(random, "auto", "max_t", "fdr_bh", None),
+        "adjust": _one(random, "auto", "fdr_bh", None),
         "n_resamples": _one(random, 19, 39),
         "random_state": 0,
     }

@@ -30,7 +30,7 @@ PARAMETERS = (
 #: Errors about the data as a whole.
 GENERAL = ("no comparison is defined", "people are too few", "no stratum of", "which files cannot hold")
 #: Adjustments of which intervals are simultaneous, and those of one comparison.
-SIMULTANEOUS = ("auto", "holm", "bonferroni", "max_t")
+SIMULTANEOUS = ("auto", "holm", "bonferroni")
 #: Older versions of pandas end a string at its first NUL in an index of several levels, where two groups are then one.
 PANDAS_KEEPS_NUL = len(pd.factorize(np.array(["a", "a\0"], dtype=object))[1]) == 2
 

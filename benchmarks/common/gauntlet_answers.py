@@ -110,7 +110,7 @@ def group_test(metric, reads="labels", null=0.0, **params):
         }[reads]
         test = FairnessTest.from_predictions(
             **given, **columns(people), metric=metric, random_state=seed, **resamples(people),
-            **({} if params.get("adjust") == "max_t" or "compare" in params else reference(people)), **params,
+            **({} if "compare" in params else reference(people)), **params,
         )  # fmt: skip
         return of_test(test, null, lambda row: null)
 

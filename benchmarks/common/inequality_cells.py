@@ -21,8 +21,6 @@ INDICES = {
     "generalized_entropy": _of_benefits(lambda b, w: (w @ (b / (w @ b)) ** 2 - 1) / 2),
     "generalized_entropy_0.5": _of_benefits(lambda b, w: 4 * (1 - w @ np.sqrt(b / (w @ b)))),
     "theil_index": _of_benefits(lambda b, w: w @ (b / (w @ b) * np.log(np.where(b > 0, b, 1.0) / (w @ b)))),
-    "atkinson_index": _of_benefits(lambda b, w: 1 - (w @ np.sqrt(b)) ** 2 / (w @ b)),
-    "gini_index": _of_benefits(lambda b, w: w @ np.abs(b[:, None] - b) @ w / (2 * (w @ b))),
     "average_odds": lambda y_true, y_pred, sample_weight: float(
         np.mean([np.average(y_pred[y_true == c], weights=sample_weight[y_true == c]) for c in (0, 1)])
     ),

@@ -23,8 +23,8 @@ from skfairtest.inference.rate_draws import (
     Contrast,
     RateTable,
     bootstrap_moments,
-    joint_permutations,
     observed_statistics,
+    pairwise_permutations,
 )
 from skfairtest.inference.rates import Pair, Scale, limits_of_all
 from skfairtest.inference.resampling import monte_carlo_p, reference_log_p
@@ -149,7 +149,7 @@ def permuted_p(table, scale, variance, size, rng):
     """Permutation of all labels: the score, plug-in ("delta") or raw (None) statistic."""
     arguments = (PAIR, scale, variance)
     observed = float(observed_statistics(table, *arguments)[0][0])
-    drawn = joint_permutations(table, *arguments, size, rng)[:, 0]
+    drawn = pairwise_permutations(table, *arguments, size, [rng])[:, 0]
     return monte_carlo_p(drawn, observed, "two-sided")[0]
 
 

@@ -45,7 +45,6 @@ from benchmarks.common.words import (
     LABELLED_EXACT,
     LIMITS,
     METHODS,
-    MID_P,
     MISSED,
     MODEL_SELECTION,
     NOTES,
@@ -331,21 +330,6 @@ def _correlation_test(cell):
     words += [cell["alternative"]] if cell["alternative"] != "two-sided" else []
     words += [f"{cell['features']} features", cell["adjust"]] if cell["features"] > 1 else []
     return ", ".join(words).replace("_", "-")
-
-
-def mid_p(folder):
-    """Levels and coverages of exact and mid-p inference, once they are stored."""
-    path = folder / "mid_p.json"
-    if not path.exists():
-        return []
-    cells = json.loads(path.read_text())["cells"]
-    keys = ("level", "level_largest", "coverage", "coverage_smallest")
-    rows = [
-        [f"{cell['people'][0]} and {cell['people'][1]}", cell["method"], *(number(cell[key]) for key in keys)]
-        for cell in cells
-    ]
-    head = ["people", "method", "level, mean", "largest", "coverage, mean", "smallest"]
-    return ["## Odds ratios: exact and mid-p", "", MID_P, "", *folded("Levels and coverages", head, rows)]
 
 
 def contradictions(folder):
@@ -811,7 +795,7 @@ def adult_and_compas(_folder):
 
 #: The pages by topic: their titles, what they hold, sections of designs, and sections of further benchmarks.
 TOPICS = {
-    "rates": ("Rates", ("paper", "rates", "grid", "ratios"), (mid_p, contradictions)),
+    "rates": ("Rates", ("paper", "rates", "grid", "ratios"), (contradictions,)),
     "groups": ("Several groups and rates", ("families", "highest"), (audits,)),
     "scores": ("Scores, and metrics of classes", ("auc", "average_precision", "balanced_accuracy", "mcc", "classes"),
                (calibration,)),

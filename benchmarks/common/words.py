@@ -10,7 +10,6 @@ METHODS = {
     "boschloo_scipy": "Boschloo (SciPy)",
     "score": "score, permuted",
     "score_normal": "score, normal",
-    "max_t": "max-T",
     "asymptotic": "normal",
     "bootstrap_t": "studentized bootstrap",
     "unadjusted": "not adjusted",
@@ -201,7 +200,7 @@ NOTES = [
         "the empirical likelihood of two areas as means of placements, scaled to DeLong's variances (after Qin and "
         "Zhou 2006); with the studentized bootstrap in designs where the smaller group is the worse one",
     ),
-    (("shaffer", "holm", "max_t"), "adjustments for several comparisons; *not adjusted* has none"),
+    (("shaffer", "holm"), "adjustments for several comparisons; *not adjusted* has none"),
     (
         ("to_highest", "chosen_reference"),
         '`compare="to_highest"`, adjusted for all pairs of groups, as any of them may be the highest; and the exact '
@@ -220,13 +219,6 @@ CONTRADICTIONS = (
     " the limits have Bonferroni's level, and a rejection by a later step cuts an interval, too: where some groups "
     "differ much and others not at all, three intervals hold together less often. The probability that any of them "
     "misses is at most the familywise error of the test, errors of direction included, plus that of Bonferroni's."
-)
-
-MID_P = (
-    "`disparity='odds_ratio'` tests by Fisher's exact test; `method='mid-p'` counts the outcome seen half. All "
-    "outcomes are enumerated, so these figures have no Monte-Carlo error: over rates of the second group from .05 to "
-    ".95, and for coverage odds ratios from 1 to 10. The exact level and coverage are guaranteed, those of mid-p are "
-    "not."
 )
 
 SECTIONS = [
@@ -250,7 +242,7 @@ SECTIONS = [
         "default for all pairs of groups, and is Holm's adjustment where there are two. Every pattern of equal groups "
         "among four is a design. AUC: .8, .8 and .9, base rates .5, .3 and .4, the positives' standard deviation "
         "twice as large in the second group; mean squared error: of normal, uniform and 1.5 times normal errors; "
-        "p-values from studentized permutations, max-T from bootstrap samples.",
+        "p-values from studentized permutations.",
     ),
     (
         "highest",

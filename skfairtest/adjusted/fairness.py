@@ -68,9 +68,8 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         With whom each group is compared: ``compare="to_reference"`` follows. A tuple for several sensitive features.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         The alternative hypothesis. "greater": the group's outcome is the greater one.
-    adjust : {"auto", "max_t", "holm", "bonferroni", "fdr_bh", "fdr_by", None}, default="auto"
-        How p-values are adjusted for the number of comparisons; "auto" is Holm. "max_t", with "gcm": the multiplier
-        bootstrap of the largest statistic, with step-down.
+    adjust : {"auto", "holm", "bonferroni", "fdr_bh", None}, default="auto"
+        How p-values are adjusted for the number of comparisons; "auto" is Holm.
     outcome_model, group_model : regressor or classifier, optional
         What predicts the outcome, and membership in a group, from the covariates: any of scikit-learn's; copies are
         fitted. A classifier is asked for probabilities. None: least squares, or for two labels logistic regression, on
@@ -408,11 +407,6 @@ class AdjustedFairnessTest(Compared, ReportMixin):
                 f"alternative={self.alternative!r} has no test with method='pcm', which looks for differences of any "
                 "sign: use alternative='two-sided', or method='gcm'"
             )
-        if self.method == "pcm" and self.adjust == "max_t":
-            raise ParameterError(
-                "adjust='max_t' needs a joint distribution, which method='pcm' has not: use adjust='holm', or "
-                "method='gcm'"
-            )
         if isinstance(self.n_resamples, str):
             raise ParameterError(f"n_resamples must be an integer of at least 1; found {self.n_resamples!r}")
         return check_settings(**{**self.get_params(), "method": "asymptotic"})
@@ -520,7 +514,7 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         Raises
         ------
         ValueError
-            If it is a test with ``method="pcm"`` or ``adjust="max_t"``, or was read from JSON.
+            If it is a test with ``method="pcm"``, or was read from JSON.
 
         Notes
         -----

@@ -19,9 +19,8 @@ from skfairtest.adjusted.residuals import (
     numbered,
     projected,
 )
-from skfairtest.adjusted.statistics import Residuals, joint_normal, normal_log_p, studentized_mean
+from skfairtest.adjusted.statistics import Residuals, normal_log_p, studentized_mean
 from skfairtest.comparisons.core import Comparison, Estimate, Evidence, Exclusion, Measured, NullDistribution
-from skfairtest.comparisons.resample import orient
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.readers import Column
@@ -178,7 +177,7 @@ def measure_adjusted(
     ValueError
         If there are too few clusters.
     """
-    of_folds, of_models, of_splits, of_draws = seeds
+    of_folds, of_models, of_splits, _ = seeds
     if people.units is not None and people.n_units < CLUSTERS_OF_A_FOLD * learning.n_folds:
         raise ParameterError(
             f"clusters has {people.n_units} different values, too few for n_folds={learning.n_folds}, each of which "
@@ -193,7 +192,7 @@ def measure_adjusted(
     left = dict(
         zip(once, cross_fitted(people.covariates, [*once.values()], folds, of_models, settings.n_jobs), strict=True)
     )
-    comparisons, products = [], []
+    comparisons: list[Comparison] = []
     for pair, both, unlike, own in zip(pairs, targets, second, of_splits.spawn(len(pairs)), strict=True):
         units = None if people.units is None else numbered(people.units[pair.rows])
         outcome, member = (left[target.key] for target in both)
@@ -208,9 +207,8 @@ def measure_adjusted(
             "outcome", group, pair.other, None, pair.contrast, n, len(values) - n, float(values[pair.first].mean()),
             float(values[~pair.first].mean()), np.nan if undefined else residuals.coefficient, undefined=undefined,
         )  # fmt: skip
-        products.append(people.of_everyone(pair, residuals) * (not undefined))
         if undefined:
-            nothing = Evidence(0.0, "", np.nan, np.nan, -np.inf)
+            nothing = Evidence(0.0, "", np.nan, np.nan)
             comparisons.append(Comparison(estimate, AdjustedNull(settings.question, residuals), nothing))
             continue
         splits = own.spawn(learning.n_splits)
@@ -222,13 +220,7 @@ def measure_adjusted(
         )
         doubts = tuple(one for one in missed if one.is_doubt)
         comparisons.append(Comparison(estimate, AdjustedNull(settings.question, residuals, doubts), evidence))
-    if settings.adjust == "max_t" and len(comparisons) > 1:
-        drawn = joint_normal(products, settings.n_resamples, np.random.default_rng(of_draws))
-        comparisons = [
-            replace(one, evidence=replace(one.evidence, joint_draws=column))
-            for one, column in zip(comparisons, drawn.T, strict=True)
-        ]
-    measured = Measured(settings, tuple(comparisons), tuple(excluded), {"outcome": 0})
+    measured = Measured(settings, tuple(comparisons), tuple(excluded))
     if all(one.estimate.undefined for one in comparisons):  # nothing is tested, which is an error
         return replace(measured, comparisons=(), excluded=(*excluded, *measured.undefined))
     return measured
@@ -305,12 +297,12 @@ def doubts_of(comparisons: Sequence[Comparison]) -> list[tuple[Any, Any, str, fl
 def _evidence(residuals: Residuals, projections: list[float], alternative: str) -> Evidence:
     """Return the evidence of the generalised covariance measure, or of the projected one, where there is one."""
     if projections:
-        statistic = beyond = float(np.mean(projections))
+        statistic = float(np.mean(projections))
         log_p = normal_log_p(statistic, "greater")
     else:
         statistic = residuals.statistic()
-        log_p, beyond = normal_log_p(statistic, alternative), orient(statistic, alternative)
-    return Evidence(log_p, "pcm" if projections else "gcm", statistic, residuals.standard_error, beyond)
+        log_p = normal_log_p(statistic, alternative)
+    return Evidence(log_p, "pcm" if projections else "gcm", statistic, residuals.standard_error)
 
 
 def _undefined(outcome: Floats, residuals: Residuals) -> str:

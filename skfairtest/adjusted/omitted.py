@@ -26,7 +26,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats
 from skfairtest.adjusted.statistics import Residuals, normal_log_p
 from skfairtest.comparisons.core import Result
@@ -162,10 +161,8 @@ def omitted_variable(base: Result, omitted: Sequence[Omitted | None], at: Any) -
     Raises
     ------
     ValueError
-        If amounts are no numbers in their range, or draws adjust the p-values.
+        If amounts are no numbers in their range.
     """
-    if base.measured.settings.adjust == "max_t":
-        raise ParameterError("adjust='max_t' has no draws under a bias: use adjust='holm'")
     question = base.measured.settings.question
 
     def bounds(place: int, amount: float, group: int | None) -> tuple[PValueBounds, tuple[float, float]]:

@@ -33,7 +33,6 @@ V. Chernozhukov et al. (2018). Double/debiased machine learning for treatment an
 Journal 21, C1-C68. Section 4.1.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -197,40 +196,3 @@ class Residuals:
             return float((half + sign * np.sqrt(root)) / a)
 
         return limit(below, -1), limit(above, 1)
-
-
-def joint_normal(products: Sequence[Floats], n_resamples: int, rng: np.random.Generator) -> Floats:
-    """Return statistics of several comparisons of the same units, drawn together under all null hypotheses.
-
-    This is the multiplier bootstrap with normal multipliers (Shah and Peters 2020, section 3.2), without multipliers:
-    given the data, sums of products times independent normal numbers are normal, with the products' correlations.
-
-    Parameters
-    ----------
-    products : sequence of ndarray of shape (n_units,)
-        Products of residuals of each comparison; 0 where not compared.
-    n_resamples : int
-        How many draws.
-    rng : Generator
-        Source of random numbers.
-
-    Returns
-    -------
-    ndarray, shape (n_resamples, n_comparisons)
-        Statistics.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> first = rng.normal(size=500)
-    >>> drawn = joint_normal([first, -first], 1000, rng)
-    >>> drawn.shape, bool(np.allclose(drawn[:, 0], -drawn[:, 1]))
-    ((1000, 2), True)
-    """
-    centred = np.stack([values - values.mean() for values in products])
-    length = np.sqrt((centred**2).sum(axis=1, keepdims=True))
-    scaled = np.divide(centred, length, out=np.zeros_like(centred), where=length > 0)
-    values, vectors = np.linalg.eigh(scaled @ scaled.T)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    return np.asarray(rng.standard_normal((n_resamples, len(products))) @ root.T)

@@ -80,7 +80,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         ``value_group - value_other`` or ``value_group / value_other``.
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap"}, default="auto"
         How the p-values are computed, as in `FairnessTest`.
-    adjust : {"auto", "holm", "bonferroni", "fdr_bh", "fdr_by", None}, default="auto"
+    adjust : {"auto", "holm", "bonferroni", "fdr_bh", None}, default="auto"
         How p-values are adjusted for the number of hypotheses, over the whole audit. "auto" is Holm, with Shaffer's
         smaller factors where all pairs of groups are compared, as in `FairnessTest`.
     margin : float, optional
@@ -564,10 +564,6 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             raise ParameterError(
                 "compare='to_reference' has no meaning over several features, which share no group: use "
                 "'between_groups', 'to_rest' or 'to_overall'"
-            )
-        if is_label(self.adjust, "max_t"):
-            raise ParameterError(
-                "adjust='max_t' has no joint distribution across groupings of the same people: use adjust='holm'"
             )
         if not isinstance(self.intersections, bool | np.bool_):
             raise ParameterError(f"intersections must be True or False; found {self.intersections!r}")

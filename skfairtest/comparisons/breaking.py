@@ -256,7 +256,7 @@ def reason_of(measured: Measured) -> str:
         return ALL_READ
     if not is_counted(sample, settings):
         return "people have weights, or come in clusters"
-    if settings.question.method in ("permutation", "bootstrap") or settings.adjust == "max_t":
+    if settings.question.method in ("permutation", "bootstrap"):
         return "p-values are of resamples, not of counts"
     if settings.missing == "bounds":
         return "p-values are the largest over assignments of people to groups"

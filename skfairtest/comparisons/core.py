@@ -20,7 +20,6 @@ from skfairtest.inference.multiplicity import Equality
 from skfairtest.inference.null_distribution import Bins
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import Question, quantiles
-from skfairtest.inference.resampling import oriented
 from skfairtest.metrics import Metric
 from skfairtest.readers import other_labels
 from skfairtest.tables import CountTable, Sample
@@ -69,20 +68,16 @@ class Estimate:
 class Evidence:
     """The evidence of an estimate, given its null distribution.
 
-    `oriented_statistic` is the larger the stronger the evidence against the null hypothesis; `draws` are what the
-    p-value counts, and `joint_draws` what the maximum over comparisons is taken of where these are others.
-    `n_extreme` of `n_defined` draws are at least as extreme as the data, and the p-value of these is multiplied by
-    `n_tails`; it is at least exp(`least_log_p`), whatever is drawn. `draws` are fewer than `n_defined` where it is
-    proven that none of the others is as extreme.
+    `draws` are what the p-value counts. `n_extreme` of `n_defined` draws are at least as extreme as the data, and the
+    p-value of these is multiplied by `n_tails`; it is at least exp(`least_log_p`), whatever is drawn. `draws` are fewer
+    than `n_defined` where it is proven that none of the others is as extreme.
     """
 
     log_p: float
     method: str
     statistic: float
     standard_error: float
-    oriented_statistic: float
     draws: Floats | None = None
-    joint_draws: Floats | None = None
     n_extreme: int | None = None
     n_defined: int = 0
     n_undefined: int = 0
@@ -96,7 +91,6 @@ class Evidence:
             statistic=sign * self.statistic + 0.0,  # + 0.0: no minus sign before 0
             standard_error=standard_error,
             draws=None if self.draws is None else sign * self.draws,
-            joint_draws=None,
         )
 
 
@@ -135,9 +129,9 @@ class NullDistribution:
     #: Whether the statistic is the metric itself.
     is_metric: ClassVar[bool] = False
 
-    def critical_values(self, evidence: Evidence, error: float, joint: float | None) -> tuple[float, float]:
-        """Critical values below and above the estimate, at an error and a joint critical value."""
-        return _at_least(joint, quantiles(self.question.alternative, error))
+    def critical_values(self, evidence: Evidence, error: float) -> tuple[float, float]:
+        """Critical values below and above the estimate, at an error."""
+        return quantiles(self.question.alternative, error)
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """Return the disparities that are not rejected at critical values below and above the estimate."""
@@ -152,10 +146,6 @@ class NullDistribution:
 
     def table(self) -> TwoRates | None:
         """Return two rates whose test has a power that is known; None for others."""
-        return None
-
-    def joint_table(self) -> tuple[int, int, int, int] | None:
-        """Return counts that have a joint distribution with those of other rates of the same pair; None for others."""
         return None
 
     def error(self, estimate: Estimate) -> float:
@@ -179,10 +169,6 @@ class NullDistribution:
         return None
 
 
-def _at_least(joint: float | None, critical: tuple[float, float]) -> tuple[float, float]:
-    return critical if joint is None else (max(critical[0], joint), max(critical[1], joint))
-
-
 @dataclass(frozen=True)
 class DrawnNull(NullDistribution):
     """A null distribution whose critical values are those of resamples, where the p-value counts resamples.
@@ -195,16 +181,15 @@ class DrawnNull(NullDistribution):
     freedom: float = field(default=np.inf, kw_only=True)
     skewness: float = field(default=0.0, kw_only=True)
 
-    def critical_values(self, evidence: Evidence, error: float, joint: float | None) -> tuple[float, float]:
+    def critical_values(self, evidence: Evidence, error: float) -> tuple[float, float]:
         """Return critical values of the draws, at least those of t; of bootstrap samples limits follow themselves."""
         if evidence.method == "bootstrap" and np.isfinite(evidence.statistic):
             return quantiles(self.question.alternative, error)
         draws = evidence.draws if evidence.method in RESAMPLED and not self.adaptive else None
-        own = two_sides.critical_values(
+        return two_sides.critical_values(
             draws, self.question.alternative, error, studentized=self.studentized, freedom=self.freedom,
             skewness=self.skewness,
         )  # fmt: skip
-        return _at_least(joint, own)
 
 
 @dataclass(frozen=True)
@@ -221,15 +206,8 @@ class Comparison:
         if not self.estimate.undefined:
             return self
         found, method = self.evidence, f"undefined: {self.estimate.undefined}"
-        nothing = Evidence(0.0, method, np.nan, np.nan, -np.inf, found.draws, found.joint_draws)
+        nothing = Evidence(0.0, method, np.nan, np.nan, found.draws)
         return replace(self, evidence=nothing)
-
-    @property
-    def max_t_draws(self) -> Floats:
-        """Draws for the maximum over comparisons, oriented."""
-        drawn = self.evidence.draws if self.evidence.joint_draws is None else self.evidence.joint_draws
-        assert drawn is not None
-        return oriented(drawn, self.null.side)
 
     @property
     def has_samples(self) -> bool:
@@ -250,7 +228,7 @@ class Finding(Comparison):
     @property
     def critical(self) -> tuple[float, float]:
         """Critical values of its interval, below and above the estimate."""
-        return self.null.critical_values(self.evidence, self.error, None)
+        return self.null.critical_values(self.evidence, self.error)
 
 
 @dataclass(frozen=True)
@@ -324,15 +302,13 @@ class Measurement:
 class Measured:
     """All results of one grouping of people, before the adjustment for multiplicity.
 
-    `blocks` numbers the metrics whose draws are joint: the same number for metrics of one draw. `design` says who is
-    compared with whom, and `table` has the people by the labels that rates read. `further` hypotheses, which could be
-    tested if people of unknown group were in certain groups, count in the family.
+    `design` says who is compared with whom, and `table` has the people by the labels that rates read. `further`
+    hypotheses, which could be tested if people of unknown group were in certain groups, count in the family.
     """
 
     settings: Settings
     comparisons: tuple[Comparison, ...]
     excluded: tuple[Exclusion, ...]
-    blocks: Mapping[str, int]
     sample: Sample | None = None
     metrics: tuple[Metric, ...] = ()
     pos_label: Any = None
@@ -364,9 +340,8 @@ class Verdict:
     """The verdict: the global p-value with its Monte-Carlo limits, and whether there is a significant disparity.
 
     `leading` is the place of the strongest evidence: which grouping, and which of its comparisons. `adjust` is the
-    adjustment that was run: "shaffer" is Holm's where no hypothesis follows from others. Tables were `drawn` for the
-    adjustment of p-values that were not. `n_hypotheses` are those of the family that decides, and `level` is what the
-    adjustment leaves the smallest of their p-values.
+    adjustment that was run: "shaffer" is Holm's where no hypothesis follows from others. `n_hypotheses` are those of
+    the family that decides, and `level` is what the adjustment leaves the smallest of their p-values.
     """
 
     log_p: float
@@ -374,7 +349,6 @@ class Verdict:
     rejected: bool
     concern: bool
     n_resamples: int
-    drawn: bool
     adjust: str | None
     n_hypotheses: int
     level: float

@@ -3,7 +3,7 @@
 Several tables (a model's predictions by race, by sex, and by both) can be one family.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -13,7 +13,6 @@ from skfairtest._utils.errors import NothingDefined
 from skfairtest._utils.typing import Booleans, Floats
 from skfairtest.comparisons.contrasts import BEST, against_best
 from skfairtest.comparisons.core import RESAMPLED, Comparison, Finding, Measured, Result, Verdict
-from skfairtest.comparisons.rates import enumerable, joint_log_p
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference import multiplicity
 from skfairtest.inference.resampling import p_value_limits
@@ -66,7 +65,7 @@ def decide(measured: Sequence[Measured], settings: Settings, *, together: bool =
     found: dict[int, Finding] = {}
     for tested in families:
         if tested:
-            found |= _findings(comparisons, tested, measured[0].blocks, settings, further)
+            found |= _findings(comparisons, tested, settings, further)
     starts = np.cumsum([0, *(len(part.comparisons) for part in measured)]).tolist()
     shown: dict[int, Finding] = {}
     for part, (start, stop) in zip(measured, pairwise(starts), strict=True):
@@ -75,7 +74,6 @@ def decide(measured: Sequence[Measured], settings: Settings, *, together: bool =
     leading, verdict = _verdict(
         [[found[place] for place in same] for same in families[0]],
         np.array([any(place in shown for place in same) for same in families[0]]),
-        measured[0].blocks,
         settings,
         further,
         together=together,
@@ -115,7 +113,6 @@ def _log_p(tested: Iterable[Sequence[Comparison]], further: int = 0) -> Floats:
 def _findings(
     comparisons: Sequence[Comparison],
     tested: list[list[int]],
-    blocks: Mapping[str, int],
     settings: Settings,
     further: int,
 ) -> dict[int, Finding]:
@@ -123,23 +120,15 @@ def _findings(
     alpha = settings.alpha
     firsts = [comparisons[same[0]] for same in tested]
     log_p = _log_p(([comparisons[place] for place in same] for same in tested), further)
-    error, critical, joint = alpha, None, settings.adjust == "max_t"
-    if joint:
-        adjusted, error, critical = _max_t(firsts, blocks, settings)
-        # A joint distribution of another statistic must not undercut the comparison's own p-value.
-        adjusted = np.maximum(adjusted, log_p)
-    elif settings.adjust == "shaffer":
+    if settings.adjust == "shaffer":
         adjusted = multiplicity.shaffer(log_p, [first.estimate.hypothesis for first in firsts])
     else:
         adjusted = multiplicity.ADJUSTMENTS[settings.adjust](log_p)
-    if settings.adjust in multiplicity.FAMILYWISE and not joint:
-        error = alpha / len(log_p)
+    error = alpha / len(log_p) if settings.adjust in multiplicity.FAMILYWISE else alpha
     places = [(place, value) for same, value in zip(tested, adjusted.tolist(), strict=False) for place in same]
     family = [comparisons[place] for place, _ in places]
     out = {}
-    for (place, value), one, (low, high) in zip(
-        places, family, _intervals(family, error, critical, alpha), strict=True
-    ):
+    for (place, value), one, (low, high) in zip(places, family, _intervals(family, error), strict=True):
         concern, bounds = at_most(value, alpha), one.estimate.bounds
         # Pointwise intervals belong to p-values that are not adjusted.
         rejected = concern if settings.adjust in multiplicity.FAMILYWISE else at_most(one.evidence.log_p, alpha)
@@ -152,18 +141,14 @@ def _findings(
     return out
 
 
-def _intervals(
-    family: Sequence[Comparison], error: float, critical: float | None, alpha: float
-) -> list[tuple[float, float]]:
-    """Return confidence limits, at an error and at a joint critical value; NaN where the disparity has none."""
+def _intervals(family: Sequence[Comparison], error: float) -> list[tuple[float, float]]:
+    """Return confidence limits at an error; NaN where the disparity has none."""
     out: list[tuple[float, float]] = [(np.nan, np.nan)] * len(family)
     known = [one.has_samples and not one.null.alike for one in family]
     for kind in dict.fromkeys(type(one.null) for one in family):
         places = [place for place, one in enumerate(family) if type(one.null) is kind and not known[place]]
         of_kind = [family[place] for place in places]
-        # Beyond a joint critical value a comparison has to be significant by itself, too.
-        own = error if critical is None else alpha
-        values = [one.null.critical_values(one.evidence, own, critical) for one in of_kind]
+        values = [one.null.critical_values(one.evidence, error) for one in of_kind]
         bounds = [one.estimate.bounds for one in of_kind]
         for place, limits in zip(
             places, kind.limits_of_all([one.null for one in of_kind], values, bounds), strict=True
@@ -192,7 +177,7 @@ def _sample_limits(comparison: Comparison, alternative: str, error: float) -> tu
 
 def equivalence_interval(finding: Finding, settings: Settings) -> tuple[float, float]:
     """Return the interval at level 1 - 2 alpha that two one-sided tests at alpha invert."""
-    critical = finding.null.critical_values(finding.evidence, 2 * settings.alpha, None)
+    critical = finding.null.critical_values(finding.evidence, 2 * settings.alpha)
     estimate = finding.estimate
     low, high = finding.null.limits(critical, estimate.bounds)
     if finding.has_samples:
@@ -204,60 +189,11 @@ def equivalence_interval(finding: Finding, settings: Settings) -> tuple[float, f
     return question.consistent_limits((low, high), estimate.disparity, estimate.bounds, rejected=certified)
 
 
-def _joint(family: Sequence[Comparison], blocks: Mapping[str, int]) -> list[list[int]]:
-    """Return the places of the parts of a family that have a joint distribution."""
-    numbers = [blocks[comparison.estimate.metric] for comparison in family]
-    return [[place for place, one in enumerate(numbers) if one == number] for number in sorted(set(numbers))]
-
-
-def _are_enumerable(family: Sequence[Comparison]) -> bool:
-    return enumerable([one.estimate for one in family], [one.null for one in family])
-
-
-def _draws(family: Sequence[Comparison]) -> Floats:
-    return np.stack([comparison.max_t_draws for comparison in family], axis=1)
-
-
-def _max_t(
-    family: Sequence[Comparison], blocks: Mapping[str, int], settings: Settings
-) -> tuple[Floats, float, float | None]:
-    """Adjusted log p-values, the error of an interval, and its critical value where draws give one."""
-    joint = _joint(family, blocks)
-    adjusted, criticals = np.empty(len(family)), []
-    level = 1 - settings.alpha / len(joint)
-    error = settings.alpha / len(family)
-    for places in joint:
-        together = [family[place] for place in places]
-        if len(together) == 1:
-            found = np.array([together[0].evidence.log_p])
-        elif _are_enumerable(together):
-            found = joint_log_p(together)
-            if len(joint) == 1:
-                error = 1 - (1 - settings.alpha) ** (1 / len(family))
-        else:
-            draws = _draws(together)
-            found = np.log(multiplicity.max_t_p(draws, np.array([one.evidence.oriented_statistic for one in together])))
-            criticals.append(multiplicity.max_t_quantile(draws, "greater", level))
-        # Rates conditioned differently have no joint distribution: their blocks are combined by Bonferroni.
-        adjusted[places] = np.minimum(found + np.log(len(joint)), 0.0)
-    # A critical value is on the scale of the normal quantile that it replaces only for studentized statistics.
-    usable = len(criticals) == len(joint) and settings.variance is not None and np.isfinite(criticals).all()
-    return adjusted, error, max(criticals) if usable else None
-
-
-def _monte_carlo_limits(
-    leading: int, main: Sequence[Comparison], blocks: Mapping[str, int], settings: Settings
-) -> tuple[float, float] | None:
+def _monte_carlo_limits(leading: int, main: Sequence[Comparison], settings: Settings) -> tuple[float, float] | None:
     """Limits of the global p-value with infinitely many resamples; None where no single count decides."""
     evidence = main[leading].evidence
     counts, times, others = (evidence.n_extreme, evidence.n_defined), evidence.n_tails, 1
-    if settings.adjust == "max_t":
-        joint = _joint(main, blocks)
-        together = [main[place] for place in next(places for places in joint if leading in places)]
-        times *= len(joint)
-        if len(together) > 1 and not _are_enumerable(together):
-            counts, times = multiplicity.max_t_extreme(_draws(together), evidence.oriented_statistic), len(joint)
-    elif settings.question.alternative != "equivalence":
+    if settings.question.alternative != "equivalence":
         times, others = times * len(main), len(main)
     if counts[0] is None:
         return None
@@ -279,7 +215,6 @@ def _leading(main: Sequence[Comparison], tied: np.ndarray, *, worst: bool) -> in
 def _verdict(
     tested: list[list[Finding]],
     shown: Booleans,
-    blocks: Mapping[str, int],
     settings: Settings,
     further: int,
     *,
@@ -301,9 +236,9 @@ def _verdict(
         tied = (deciding == nearest) | (np.abs(deciding - nearest) <= 1e-9 * max(1.0, abs(nearest)))
     leading = _leading(main, tied, worst=equivalence)
     p, rejected = p_of(float(target)), at_most(float(target), settings.alpha)
-    drew = any(one.evidence.draws is not None or one.evidence.joint_draws is not None for one in main)
+    drew = any(one.evidence.draws is not None for one in main)
     resampled = any(one.evidence.method in RESAMPLED for one in main)
-    limits = (_monte_carlo_limits(leading, main, blocks, settings) if drew else None) or (p, p)
+    limits = (_monte_carlo_limits(leading, main, settings) if drew else None) or (p, p)
     n_resamples = settings.n_resamples if resampled or drew else 0
     if n_resamples and settings.adaptive:
         drawn = (
@@ -316,7 +251,6 @@ def _verdict(
         rejected=rejected,
         concern=rejected is not equivalence,
         n_resamples=n_resamples,
-        drawn=drew and not resampled,
         adjust=settings.adjust,
         n_hypotheses=len(log_p),
         level=_level_of_one(settings, len(log_p), own=own),
@@ -327,6 +261,4 @@ def _level_of_one(settings: Settings, n_hypotheses: int, *, own: bool) -> float:
     """Return the level that an adjustment leaves the smallest p-value; a test's `own` may be Holm's."""
     if settings.question.alternative == "equivalence" or (own and settings.adjust is None):
         return settings.alpha
-    if own and settings.adjust == "fdr_by":
-        return settings.alpha / (n_hypotheses * float((1 / np.arange(1, n_hypotheses + 1)).sum()))
     return settings.alpha / n_hypotheses

@@ -99,7 +99,7 @@ def warn_about_resamples(results: Sequence[Result], settings: Settings) -> None:
     """Warn if so many adjusted comparisons cannot reach the level with so many resamples."""
     verdict = results[0].verdict
     n_resamples, n_hypotheses = verdict.n_resamples, verdict.n_hypotheses
-    smallest = (1 if settings.adjust == "max_t" else n_hypotheses) / (1 + n_resamples)
+    smallest = n_hypotheses / (1 + n_resamples)
     if n_resamples and not settings.adaptive and smallest > settings.alpha:
         warn(
             f"n_resamples={n_resamples} cannot reject at {settings.alpha:.3g}: the smallest adjusted p-value that "
@@ -328,7 +328,7 @@ class ByGroup:
 def null_distribution(comparisons: Iterable[Comparison], n_resamples: int) -> Any:
     """Return resampled statistics, a column for each comparison; NaN where they were enumerated or drawing stopped."""
     found = [one.evidence for one in comparisons]
-    drawn = [one.draws if one.draws is not None else one.joint_draws for one in found]
+    drawn = [one.draws for one in found]
     if not n_resamples or all(column is None for column in drawn):
         return None
     out = np.full((n_resamples, len(drawn)), np.nan)
@@ -340,11 +340,10 @@ def null_distribution(comparisons: Iterable[Comparison], n_resamples: int) -> An
 
 
 def method_of(result: Result) -> str:
-    """Name what gave the p-values, and what was drawn for their adjustment."""
+    """Name what gave the p-values."""
     found = {
         one.evidence.method if one.evidence.method in RESAMPLED else one.evidence.method.split()[0]
         for one in result.findings
         if not one.estimate.undefined
     } or {"undefined"}
-    found |= {"bootstrap"} if any(one.evidence.joint_draws is not None for one in result.findings) else set()
-    return "+".join(sorted(found | ({"permutation"} if result.verdict.drawn else set())))
+    return "+".join(sorted(found))

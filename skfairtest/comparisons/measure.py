@@ -15,10 +15,9 @@ from skfairtest.comparisons.contrasts import Design, Known, check_how_many, cont
 from skfairtest.comparisons.core import Comparison, Exclusion, Measured, Measurement
 from skfairtest.comparisons.evaluation import Evaluation, binning_error
 from skfairtest.comparisons.omnibus import check_omnibus, measure_calibration, measure_omnibus
-from skfairtest.comparisons.rates import Counted, count, needs_draws, test_enumerated, test_rate
+from skfairtest.comparisons.rates import Counted, count, test_enumerated, test_rate
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.studentized import measure_studentized
-from skfairtest.inference.rates import blocks_of
 from skfairtest.metrics import BuiltIn, Calibration, Context, Mean, Metric, Omnibus, Rate, ScoreMetric, Share
 from skfairtest.metrics.rates import f1_of_jaccard, f1_slope
 from skfairtest.metrics.resolve import STANDARD
@@ -96,9 +95,9 @@ def measure(
             counted.append((count(design, *rate, (metric.name, False)), False))
         else:
             others.append((metric, kinds))
-    draw = needs_draws([made for made, _ in counted], settings)
+    draw = settings.question.method in ("permutation", "bootstrap") and any(made.estimates for made, _ in counted)
     seed = seed_sequence(random_state) if draw or others else np.random.SeedSequence(0)
-    # Whole tables drawn with one seed are the same tables for every rate, hence jointly distributed across rates.
+    # Whole tables drawn with one seed are the same tables for every rate.
     whole = settings.within != "auto" or settings.question.method == "bootstrap"
     by_metric: dict[str, Measurement] = {}
     known: Known = {}
@@ -111,9 +110,7 @@ def measure(
         if not all(more):
             advance()
         for made, tested, further, own in zip(rates, enumerated, more, seed.spawn(len(rates)), strict=True):
-            by_metric[made.rate.name] = test_rate(
-                made, settings, known, seed if whole else own, draw=draw, enumerated=tested
-            )
+            by_metric[made.rate.name] = test_rate(made, settings, known, seed if whole else own, enumerated=tested)
             if further:
                 advance()
         for (metric, kinds), own in zip(others, seed.spawn(len(others)), strict=True):
@@ -122,9 +119,8 @@ def measure(
     comparisons = [comparison for metric in metrics for comparison in by_metric[metric.name].comparisons]
     excluded += [exclusion for measurement in by_metric.values() for exclusion in measurement.excluded]
     excluded += [exclusion for comparison in comparisons for exclusion in undefined_draws(comparison)]
-    blocks = _blocks({made.rate.name: made.given for made, own in counted if own}, metrics, settings)
     return Measured(
-        settings, tuple(comparisons), tuple(excluded), blocks, sample, tuple(metrics), design.pos_label, by_metric,
+        settings, tuple(comparisons), tuple(excluded), sample, tuple(metrics), design.pos_label, by_metric,
         design, table,
     )  # fmt: skip
 
@@ -192,15 +188,6 @@ def _design(
     contrasts = tuple(contrasts_of(sample, kept, settings, excluded, len(metrics)))
     numbers = tuple(numbers_of(len(sample.groups)) if sets is None else sets)
     return Design(sample, settings, tuple(kept), contrasts, positive, pos_label, numbers), excluded
-
-
-def _blocks(conditions: dict[str, np.ndarray], metrics: Sequence[Metric], settings: Settings) -> dict[str, int]:
-    """Number the metrics whose draws are joint: rates on disjoint conditions, or all where whole tables are drawn."""
-    names = list(conditions)
-    conditioned = settings.within == "auto" and settings.question.method != "bootstrap"
-    blocks = blocks_of(list(conditions.values())) if conditioned else [list(range(len(names)))]
-    out = {names[rate]: number for number, block in enumerate(blocks) for rate in block}
-    return out | {metric.name: len(blocks) + place for place, metric in enumerate(metrics) if metric.name not in out}
 
 
 def undefined_draws(comparison: Comparison) -> Iterator[Exclusion]:

@@ -22,7 +22,7 @@ from skfairtest.comparisons.core import (
     Measurement,
     NullDistribution,
 )
-from skfairtest.comparisons.resample import evidence_of_draws, orient, resample
+from skfairtest.comparisons.resample import evidence_of_draws, resample
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.calibration import BetweenGroups, FromScores, Path, Scores, draw_moves, largest_move
 from skfairtest.inference.draws import permuted
@@ -158,8 +158,6 @@ def check_calibration(metric: Calibration, settings: Settings) -> None:
         raise ParameterError(
             f"metric={metric.name!r} has its own null distribution: use method='auto' and within='auto'"
         )
-    if settings.adjust == "max_t":
-        raise ParameterError(f"adjust='max_t' is not for metric={metric.name!r}: use adjust='auto', which is Holm's")
     if not metric.between and settings.compare != "between_groups" and not settings.crossed:
         raise ParameterError(
             f"compare={settings.compare!r} is not for metric={metric.name!r}, which compares each group with its own "
@@ -297,13 +295,11 @@ def _evidence(value: float, drawn: Floats, null: OmnibusNull, settings: Settings
     found = [evidence_of_draws(drawn, value, side, settings, "permutation", np.nan) for side in sides]
     least = min(found, key=lambda one: (one.log_p, one.n_extreme, one.n_defined))
     log_p = min(0.0, least.log_p + float(np.log(2))) if len(sides) == 2 else least.log_p
-    beyond = orient(value, null.extreme)
     return replace(
         least,
         log_p=log_p,
         n_tails=len(sides),
         draws=drawn,
-        oriented_statistic=beyond,
         n_undefined=found[-1].n_undefined,
     )
 

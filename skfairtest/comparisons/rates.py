@@ -13,13 +13,12 @@ from skfairtest._utils.progress import progress
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons import core
 from skfairtest.comparisons.contrasts import Design, Known, disparity_bounds, new_hypotheses
-from skfairtest.comparisons.resample import evidence_of_draws, evidence_of_samples, orient
+from skfairtest.comparisons.resample import evidence_of_draws, evidence_of_samples
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference import null_distribution, rate_draws
 from skfairtest.inference.detectable import TwoRates
 from skfairtest.inference.homogeneity import Homogeneity, breslow_day, cochran_q, score_homogeneity
 from skfairtest.inference.intervals import wilson
-from skfairtest.inference.multiplicity import distinct, product_log_p
 from skfairtest.inference.rate_draws import Contrast, RateTable, pairs_of
 from skfairtest.inference.rates import (
     Answer,
@@ -82,15 +81,6 @@ class RateNull(core.NullDistribution):
             return None
         d1, d2 = float(pair.d1[0]), float(pair.d2[0])
         return TwoRates(float(pair.x2[0]) / d2, d1, d2, pair.share, self.scale.value)
-
-    def joint_table(self) -> tuple[int, int, int, int] | None:
-        """Return the only stratum's events and denominators, where the two-sided test is enumerated."""
-        pair, question = self.pair, self.question
-        if len(pair.x1) > 1 or question.alternative != "two-sided" or question.method not in ("auto", "exact"):
-            return None
-        if question.disparity == "odds_ratio":  # the joint distribution is that of the unconditional tests
-            return None
-        return int(pair.x1[0]), int(pair.d1[0]), int(pair.x2[0]), int(pair.d2[0])
 
     def error(self, estimate: core.Estimate) -> float:
         """Return the delta method's standard error."""
@@ -185,16 +175,11 @@ def count(
     events, denominators = counts[:, :, event].sum(axis=2), counts[:, :, given].sum(axis=2)
     question, scale = design.question(rate), scale_of(rate)
     fast = not design.settings.tested and question.method == "auto" and question.disparity != "odds_ratio"
-    if fast and design.settings.adjust != "max_t":
+    if fast:
         question = replace(question, method="asymptotic")
     if question.disparity == "odds_ratio" and not scale.is_identity:
         raise ParameterError(
             f"disparity='odds_ratio' compares rates, and {rate.name} is a function of one: use 'ratio'"
-        )
-    if question.method == "mid-p" and question.disparity != "odds_ratio":
-        raise ParameterError(
-            f"method='mid-p' is of disparity='odds_ratio', and {rate.name} is compared by its {question.disparity}: "
-            "use method='auto'"
         )
     excluded: list[core.Exclusion] = []
     made = list(_estimates(design, rate, question, what, events, denominators, excluded))
@@ -333,9 +318,9 @@ def test_enumerated(counted: Sequence[Counted], settings: Settings) -> list[Test
 
 
 def test_rate(
-    made: Counted, settings: Settings, known: Known, seed: np.random.SeedSequence, *, draw: bool, enumerated: Tested
+    made: Counted, settings: Settings, known: Known, seed: np.random.SeedSequence, *, enumerated: Tested
 ) -> core.Measurement:
-    """Test each comparison of one rate; draw tables where a resampled method or max-T needs them.
+    """Test each comparison of one rate; draw tables where a resampled method needs them.
 
     A hypothesis is tested once: further comparisons with it take the p-value of the first. `enumerated` has been
     tested already.
@@ -360,7 +345,7 @@ def test_rate(
         nulls = [
             replace(null, samples=own, alike=_is_alike(null.pair)) for null, own in zip(nulls, samples, strict=True)
         ]
-    elif draw:
+    elif method == "permutation":
         draws = _permute(made, table, contrasts, settings, seed, new)
     # A margin's test has a statistic for each order of the sides.
     asked = new if question.margin_bounds is None else list(range(len(nulls)))
@@ -383,10 +368,7 @@ def test_rate(
             if answered is None:
                 assert first is not None
                 (answered,) = answer_known([null.pair], null.scale, question, [(first.log_p, first.method)])
-            beyond = orient(answered.statistic, question.alternative)
-            found = core.Evidence(
-                answered.log_p, answered.method, answered.statistic, answered.standard_error, beyond, draws.get(place)
-            )
+            found = core.Evidence(answered.log_p, answered.method, answered.statistic, answered.standard_error)
         if estimate.hypothesis is not None:
             known.setdefault(estimate.hypothesis, (estimate.sign, found))
         comparisons.append(core.Comparison(estimate, null, found))
@@ -401,11 +383,8 @@ def _permute(
     seed: np.random.SeedSequence,
     new: list[int],
 ) -> dict[int, Floats]:
-    """Draw tables: whole ones for max-T, which give all comparisons their draws; else two sides' of new hypotheses."""
+    """Draw tables of the two sides of each new hypothesis."""
     shape = (made.scale, settings.variance, settings.n_resamples)
-    if settings.adjust == "max_t":
-        drawn = rate_draws.joint_permutations(table, contrasts, *shape, np.random.default_rng(seed))
-        return dict(enumerate(drawn.T))
     if not new:
         return {}
     seeds = seed.spawn(len(contrasts))
@@ -453,33 +432,3 @@ def _is_alike(pair: Pair) -> bool:
 
 def _asymptotic_log_p(null: RateNull) -> float:
     return answer(null.pair, null.scale, replace(null.question, method="asymptotic")).log_p
-
-
-def enumerable(estimates: Sequence[core.Estimate], nulls: Sequence[core.NullDistribution]) -> bool:
-    """Whether rates on disjoint conditions have an enumerated joint distribution: one pair of groups, one stratum."""
-    question, contrast = nulls[0].question, estimates[0].contrast
-    return (
-        all(null.joint_table() is not None and null.question == question for null in nulls)
-        and len({(estimate.contrast.first, estimate.contrast.second) for estimate in estimates}) == 1
-        and contrast.second is not None
-    )
-
-
-def joint_log_p(comparisons: Sequence[core.Comparison]) -> Floats:
-    """Return the adjusted log p-values of comparisons that are `enumerable`."""
-    tables = [table for comparison in comparisons if (table := comparison.null.joint_table()) is not None]
-    return product_log_p(tables, np.array([comparison.evidence.statistic for comparison in comparisons]))
-
-
-def needs_draws(counted: Sequence[Counted], settings: Settings) -> bool:
-    """Whether p-values of rates, or their adjustment, need sampled tables."""
-    estimates = [estimate for made in counted for estimate in made.estimates]
-    nulls = [null for made in counted for null in made.nulls]
-    if not estimates or settings.question.method in ("permutation", "bootstrap"):
-        return bool(estimates)
-    if settings.adjust != "max_t":
-        return False
-    tested = [places[0] for places in distinct([estimate.hypothesis for estimate in estimates])]
-    families = ([p for p in tested if estimates[p].is_pooled is pooled] for pooled in (True, False))
-    # One comparison has nothing to be adjusted for.
-    return any(len(f) > 1 and not enumerable([estimates[p] for p in f], [nulls[p] for p in f]) for f in families)

@@ -23,7 +23,7 @@ from skfairtest.comparisons.core import Evidence, NullDistribution
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.linear_form import Resampled
 from skfairtest.inference.rates import Question
-from skfairtest.inference.resampling import looks, monte_carlo_p, oriented, reference_log_p, sequential_p, stopped_p
+from skfairtest.inference.resampling import looks, monte_carlo_p, reference_log_p, sequential_p, stopped_p
 
 T = TypeVar("T")
 Chunks = Sequence[tuple[int, np.random.SeedSequence]]
@@ -219,11 +219,6 @@ def join(parts: Sequence[Any]) -> Any:
     return type(parts[0])(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def orient(statistic: float, side: str) -> float:
-    """Return a statistic of which larger ones are more evidence."""
-    return float(oriented(np.asarray(statistic), side))
-
-
 def evidence_of_draws(
     draws: Floats,
     statistic: float,
@@ -255,12 +250,10 @@ def evidence_of_draws(
         n_undefined = int(np.isnan(draws[number < n_defined]).sum())
         # What was drawn for other comparisons after this one had its answer is not part of it.
         draws = np.where(number <= n_defined, draws, np.nan)
-    beyond = orient(statistic, side)
     least = -np.inf if freedom is None or settings.published else reference_log_p(statistic, side, freedom, skewness)
     log_p, undefined = max(float(np.log(p)), least), n_undefined
     return Evidence(
-        log_p, method, statistic, standard_error, beyond, draws, None, n_extreme, n_defined, undefined,
-        least_log_p=least,
+        log_p, method, statistic, standard_error, draws, n_extreme, n_defined, undefined, least_log_p=least,
     )  # fmt: skip
 
 
@@ -276,20 +269,19 @@ def evidence_of_samples(null: NullDistribution, standard_error: float, least_log
     results = [(samples.test(edge, side), samples.statistic(edge)) for edge, side in tests]
     choose = max if question.alternative == "equivalence" else min
     (p, n_extreme, n_defined), statistic = choose(results, key=lambda result: result[0][0])
-    draws, beyond = farthest_beyond(samples, question)
+    draws = farthest_beyond(samples, question)
     tails = 2 if len(tests) == 2 and question.alternative == "two-sided" else 1
     log_p = max(min(0.0, float(np.log(p) + np.log(tails))), least_log_p)
     undefined = int(np.isnan(draws).sum())
     return Evidence(
-        log_p, "bootstrap", statistic, standard_error, beyond, draws, None, n_extreme, n_defined, undefined, tails,
+        log_p, "bootstrap", statistic, standard_error, draws, n_extreme, n_defined, undefined, tails,
         least_log_p,
     )  # fmt: skip
 
 
-def farthest_beyond(samples: Resampled, question: Question) -> tuple[Floats, float]:
-    """Return bootstrap statistics, and that of the data oriented, each where it is farthest beyond what is tested."""
+def farthest_beyond(samples: Resampled, question: Question) -> Floats:
+    """Return bootstrap statistics, each where it is farthest beyond what is tested."""
     tests = question.tests
     columns = np.stack([samples.centred(edge) for edge, _ in tests[: len({edge for edge, _ in tests})]])
     largest = np.argmax(np.nan_to_num(np.abs(columns), nan=-1.0), axis=0)
-    beyond = max(orient(samples.statistic(edge), side) for edge, side in tests)
-    return np.take_along_axis(columns, largest[None], axis=0)[0], beyond
+    return np.asarray(np.take_along_axis(columns, largest[None], axis=0)[0])

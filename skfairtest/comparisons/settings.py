@@ -13,10 +13,10 @@ CHOICES: dict[str, tuple[object, ...]] = {
     "compare": ("between_groups", "to_overall", "to_rest", "to_reference", "to_highest", "to_lowest"),
     "disparity": ("difference", "ratio", "odds_ratio"),
     "alternative": ("two-sided", "greater", "less", "equivalence"),
-    "method": ("auto", "exact", "permutation", "bootstrap", "asymptotic", "mid-p", "diciccio"),
+    "method": ("auto", "exact", "permutation", "bootstrap", "asymptotic", "diciccio"),
     "variance": ("auto", "score", "delta", "jackknife", "bootstrap", None),
     "within": ("auto", None, "y_true", "y_pred"),
-    "adjust": ("auto", "max_t", "holm", "bonferroni", "fdr_bh", "fdr_by", None),
+    "adjust": ("auto", "holm", "bonferroni", "fdr_bh", None),
     "missing": ("raise", "exclude", "group", "bounds"),
 }
 ONE_SIDED = ("greater", "less")
@@ -117,32 +117,15 @@ def check_settings(
         within = None if within == "auto" else within
     if disparity == "odds_ratio":
         _check_odds_ratio(compare, method)
-    if method == "mid-p" and (disparity != "odds_ratio" or margin is not None):
-        instead = "use method='auto'" if disparity != "odds_ratio" else "use margin=None, or method='exact'"
-        found = f"disparity={disparity!r}" if disparity != "odds_ratio" else f"margin={margin!r}"
-        raise ParameterError(
-            f"method='mid-p' tests that the odds ratio is 1 (disparity='odds_ratio'); found {found}: {instead}"
-        )
     margin_bounds = _margin_bounds(margin, disparity, alternative, unit=unit)
     asked_variance = variance
     method, variance = _method(method, variance, within, margin_bounds)
     if adjust == "auto":
         adjust = "shaffer"
-    if adaptive and (adjust == "max_t" or method == "bootstrap"):
-        what = "adjust='max_t'" if adjust == "max_t" else "method='bootstrap'"
+    if adaptive and method == "bootstrap":
         raise ParameterError(
-            f"n_resamples='adaptive' stops when one comparison's p-value is known; {what} needs a fixed number: "
-            "use n_resamples=9999"
-        )
-    if adjust == "max_t" and alternative == "equivalence":
-        raise ParameterError(
-            "adjust='max_t' adjusts the smallest p-value, but alternative='equivalence' uses the largest: use "
-            "adjust='holm'"
-        )
-    if adjust == "max_t" and margin_bounds is not None and method != "bootstrap":
-        raise ParameterError(
-            "adjust='max_t' permutes labels, which tests equality and not a margin: use adjust='holm', "
-            "or method='bootstrap'"
+            "n_resamples='adaptive' stops when one comparison's p-value is known; method='bootstrap' needs a fixed "
+            "number: use n_resamples=9999"
         )
     return Settings(
         compare,
@@ -160,19 +143,18 @@ def check_settings(
         adaptive,
         int(verbose),
         published=published,
-        missing=_check_missing(missing, compare, method, adjust),
+        missing=_check_missing(missing, compare, method),
     )
 
 
-def _check_missing(missing: str, compare: str, method: str, adjust: str | None) -> str:
+def _check_missing(missing: str, compare: str, method: str) -> str:
     """Refuse bounds over all groups where p-values are not those of one table after the other."""
     refused = {
         f"compare={compare!r}": (compare in ("to_highest", "to_lowest"), "compare='between_groups'"),
         f"method={method!r}": (
-            method in ("permutation", "bootstrap", "mid-p"),
+            method in ("permutation", "bootstrap"),
             "method='auto', variance='auto', within='auto'",
         ),
-        f"adjust={adjust!r}": (adjust == "max_t", "adjust='holm'"),
     }
     for given, (bad, instead) in refused.items():
         if missing == "bounds" and bad:
@@ -249,7 +231,7 @@ def _method(
     """Resolve method and variance: score statistics within each rate's own condition alone have exact tests."""
     conflicting = [f"variance={variance!r}"] if variance not in ("auto", "score") else []
     conflicting += [f"within={within!r}"] if within != "auto" else []
-    if conflicting and method in ("exact", "asymptotic", "mid-p"):
+    if conflicting and method in ("exact", "asymptotic"):
         raise ParameterError(
             f"method={method!r} is one specific test, which {' and '.join(conflicting)} would change: use "
             "method='permutation'"

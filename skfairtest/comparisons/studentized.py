@@ -334,8 +334,7 @@ def _test(
     elif method == "auto":
         method = "asymptotic" if question.margin_bounds is not None or _too_many(families) else "permutation"
     seeds = seed.spawn(len(families) + 1)
-    n_tested = len(contrasts.new_hypotheses([one.estimate for family in families for one in family.members], {}))
-    if method == "bootstrap" or (settings.adjust == "max_t" and n_tested > 1):
+    if method == "bootstrap":
         families = _with_samples(made, families, design, seeds[-1])
     if method == "permutation":
         # What one comparison takes tells what all of them do.
@@ -346,9 +345,6 @@ def _test(
     comparisons: list[Comparison] = []
     for family, found in zip(families, tested, strict=True):
         for one, (null, evidence) in zip(family.members, found, strict=True):
-            if method != "bootstrap" and null.samples is not None:
-                joint, beyond = resampling.farthest_beyond(null.samples, question)
-                evidence = replace(evidence, joint_draws=joint, oriented_statistic=beyond)
             comparisons.append(Comparison(one.estimate, null, evidence))
     return comparisons
 
@@ -508,8 +504,7 @@ def _asymptotic(made: Evaluation, one: Compared, method: str = "asymptotic") -> 
     log_p, statistic = choose(results, key=lambda result: result[0])
     if question.alternative == "two-sided" and len(tests) == 2:
         log_p = min(0.0, log_p + float(np.log(2)))
-    beyond = max(resampling.orient(value, side) for (_, value), (*_, side) in zip(results, tests, strict=True))
-    return null, Evidence(log_p, method, statistic, one.standard_error, beyond)
+    return null, Evidence(log_p, method, statistic, one.standard_error)
 
 
 def _bootstrapped(made: Evaluation, one: Compared) -> tuple[FormNull, Evidence]:

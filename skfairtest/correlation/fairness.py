@@ -50,14 +50,13 @@ class CorrelationFairnessTest(Compared, ReportMixin):
         be larger, the more `x` and `e` depend on each other. A callable is not studentized.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         The alternative hypothesis. "greater": a positive correlation. A two-sided test compares absolute values.
-    adjust : {"auto", "max_t", "holm", "bonferroni", "fdr_bh", "fdr_by", None}, default="auto"
-        How p-values are adjusted for the number of sensitive features; "auto" is Holm. "max_t" is exact only if the
-        outcome is independent of all features together.
+    adjust : {"auto", "holm", "bonferroni", "fdr_bh", None}, default="auto"
+        How p-values are adjusted for the number of sensitive features; "auto" is Holm.
     confidence_level : float, default=0.95
         Confidence level of intervals; one minus it is the level of the test.
     n_resamples : int or "adaptive", default=9999
         Number of permutations. "adaptive": permute until 20 are at least as extreme as the data, for every comparison,
-        but at most 9999 times; not with "max_t".
+        but at most 9999 times.
     pos_label : label, optional
         The positive one of a classifier's two classes. None: 1 of {0, 1} or {-1, 1}, or True; other classes need one.
     random_state : int, RandomState, Generator or None
@@ -107,7 +106,7 @@ class CorrelationFairnessTest(Compared, ReportMixin):
     stratum's mean (Spearman: of ranks within the stratum; a callable: its mean over people).
 
     An interval contains the correlations that the test does not reject. The critical value is that of the permutations,
-    at the level of the test divided by the number of features ("max_t": of the largest statistic). For "pearson" the
+    at the level of the test divided by the number of features. For "pearson" the
     standard error is computed at each hypothetical correlation, so that the interval is not centred at the estimate;
     for "spearman" it is computed at the estimate. The interval contains zero if, and only if, the comparison is not
     rejected. If there are too few permutations to reject anything, the critical value is Student's t.

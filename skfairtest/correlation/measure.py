@@ -219,4 +219,4 @@ def measured_correlations(
         for i, j in np.argwhere(pairs.left_out != statistics.KEPT).tolist()
     ]
     excluded += [exclusion for comparison in comparisons for exclusion in undefined_draws(comparison)]
-    return Measured(settings, tuple(comparisons), tuple(excluded), dict.fromkeys(features, 0))
+    return Measured(settings, tuple(comparisons), tuple(excluded))

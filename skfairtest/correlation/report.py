@@ -140,7 +140,7 @@ def _table(setup: CorrelationSetup, rows: list[dict[str, Any]]) -> Table:
 def _notes(setup: CorrelationSetup, rows: list[dict[str, Any]], *, several: bool) -> list[str]:
     """Explain the columns; `several` says that there is a second family."""
     out = [f"p-values are adjusted for the number of sensitive features: {ADJUSTED[setup.adjust]}."]
-    familywise = setup.adjust in ("holm", "bonferroni", "max_t")
+    familywise = setup.adjust in ("holm", "bonferroni")
     if not setup.own:
         together = "all features together" if familywise else "one feature at a time"
         out.append(f"Intervals are {100 * (1 - setup.alpha):g}%, for {together}.")

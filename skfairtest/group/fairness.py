@@ -61,10 +61,9 @@ class FairnessTest(GroupsTest):
         Names of rates (``selection_rate``, ``true_positive_rate`` or ``recall``, ``false_positive_rate``, ...), of
         criteria made of rates (``demographic_parity``, ``equalized_odds``, ...) or of other metrics (``roc_auc``,
         ``average_precision``, ``log_loss``, ``brier_score``, ``calibration``, ``mean_prediction``, ``mean_residual``,
-        ``median_prediction``, ``quantile_prediction_0.9``, ``mean_squared_error``, ``mean_absolute_error``, ``r2``,
-        ``f1_macro``, ``f1_weighted``, ``f2``, ``precision_macro``, ``recall_macro``, ``balanced_accuracy``,
-        ``geometric_mean``, ``matthews_corrcoef``, ``cohen_kappa``, ``average_odds``, ``generalized_entropy``,
-        ``theil_index``, ``atkinson_index``, ``gini_index``, ``calibration_slope``, ``calibration_intercept``,
+        ``mean_squared_error``, ``mean_absolute_error``, ``r2``, ``f1_macro``, ``f1_weighted``, ``f2``,
+        ``precision_macro``, ``recall_macro``, ``balanced_accuracy``, ``geometric_mean``, ``matthews_corrcoef``,
+        ``cohen_kappa``, ``average_odds``, ``generalized_entropy``, ``theil_index``,
         ``kuiper_calibration``, ``calibration_within_groups``, ``normalized_mutual_info``, ``hinnefeld``); other names
         of these, such as those of scikit-learn's scorers, fairlearn's functions and the literature
         (``disparate_impact``); a `Rate` or `ScoreMetric`; scorers, and fairlearn's and scikit-learn's functions, also
@@ -92,14 +91,12 @@ class FairnessTest(GroupsTest):
         Tolerated disparity: a difference of at least 0, or a ratio in (0, 1] that means [margin, 1/margin]. With
         "equivalence" also the lowest and the highest one, of which one may be None: ``(-0.05, None)`` asks whether no
         group is more than 5 points below the others (non-inferiority), ``(0.8, None)`` for four fifths of their rate.
-    method : {"auto", "exact", "asymptotic", "permutation", "bootstrap", "mid-p", "diciccio"}, default="auto"
+    method : {"auto", "exact", "asymptotic", "permutation", "bootstrap", "diciccio"}, default="auto"
         How the p-value is computed. "auto": exact for rates if the null distribution can be enumerated, otherwise the
         score test; a score test of areas under the ROC curve, average precision, balanced accuracy, averages over
-        classes, Matthews' coefficient and kappa too; permutation for other metrics (with `margin`
-        "asymptotic"), for rates of people with weights, for people in clusters, and if `variance` or `within` requires
-        a null distribution that cannot be enumerated. The row's ``method`` says which was used. "mid-p", of odds
-        ratios: the exact conditional p-value and limits with half the probability of the data; both are closer, but
-        they are approximate: the level and the coverage are not guaranteed. The p-value of permutations is not below
+        classes, Matthews' coefficient and kappa too; permutation for other metrics (with `margin` "asymptotic"), for
+        rates of people with weights, for people in clusters, and if `variance` or `within` requires a null distribution
+        that cannot be enumerated. The row's ``method`` says which was used. The p-value of permutations is not below
         that of Welch's t (means) or of the normal distribution (other metrics), which permutations of sparse values
         undercut. "diciccio": algorithm 1 of DiCiccio et al. (2020) as published, without that: everybody's labels are
         permuted, with bootstrap standard errors unless `variance` says otherwise.
@@ -111,12 +108,10 @@ class FairnessTest(GroupsTest):
         Among which people labels are permuted: as the metric requires (rates within their own condition, which is
         exact), among everybody, or among people with the same label or prediction. Anything but "auto" changes the null
         hypothesis to equal conditional distributions.
-    adjust : {"auto", "max_t", "holm", "bonferroni", "fdr_bh", "fdr_by", None}, default="auto"
+    adjust : {"auto", "holm", "bonferroni", "fdr_bh", None}, default="auto"
         How p-values are adjusted for the number of hypotheses. "auto" is Holm's step-down, with Shaffer's smaller
         factors where all pairs of three or more groups are compared: among four groups 6, 3, 3, 3, 2, 1 in place of 6,
-        5, 4, 3, 2, 1. `adjust_` then is "shaffer", elsewhere "holm". "max_t" takes the largest statistic of each
-        sampled table of rates, which is exact only if all groups are alike, and of bootstrap samples within groups for
-        other metrics.
+        5, 4, 3, 2, 1. `adjust_` then is "shaffer", elsewhere "holm".
     confidence_level : float, default=0.95
         Of intervals; one minus it is the level of the test.
     n_resamples : int or "adaptive", default=9999

@@ -38,9 +38,7 @@ from skfairtest.report.skeleton import homogeneity_blocks, lines, sampling_error
 
 GROUPS_ADJUSTED = ADJUSTED | {
     "shaffer": "Holm, with Shaffer's factors for all pairs of groups",
-    "max_t": "step-down max-T (rates: exact only if all groups are alike; other metrics: from bootstrap samples)",
     "fdr_bh": "Benjamini-Hochberg (false-discovery rate)",
-    "fdr_by": "Benjamini-Yekutieli (false-discovery rate)",
 }
 
 
@@ -139,7 +137,7 @@ def notes(setup: Setup, comparisons: pd.DataFrame) -> Iterator[str]:
     """Explain the columns: what intervals are, how p-values were adjusted, and where the two disagree."""
     intervals = ""
     if comparisons["ci_low"].notna().any():
-        simultaneous = setup.adjust in ("holm", "shaffer", "bonferroni", "max_t")
+        simultaneous = setup.adjust in ("holm", "shaffer", "bonferroni")
         together = "for all comparisons together" if simultaneous else "for one comparison at a time"
         level = f"{100 * (1 - setup.alpha):g}%"
         intervals = f" Intervals of disparities are {level}, {together}; gaps are computed before rounding."

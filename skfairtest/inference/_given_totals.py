@@ -18,7 +18,6 @@ from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference._discrete import log_choose, log_factorials
 from skfairtest.inference._tails import Tails
 from skfairtest.inference.conditional import TIE, mode_of
-from skfairtest.inference.odds_ratio import HALF
 from skfairtest.inference.unconditional import largest_probabilities
 
 #: Null outcomes less probable than exp(-30) times the level are counted as rejected without being looked at.
@@ -114,8 +113,8 @@ class _Totals:
         """Return some of the totals."""
         return replace(self, **{name: value[rows] for name, value in vars(self).items() if name != "log"})
 
-    def given(self, alternative: str, *, mid: bool) -> GivenTotals:
-        """Return the null distribution given each of these totals, with `mid` its mid-p-values."""
+    def given(self, alternative: str) -> GivenTotals:
+        """Return the null distribution given each of these totals."""
         x = self.left[:, None] + np.arange(int((self.right - self.left).max()) + 1)
         held = x <= self.right[:, None]
         np.minimum(x, self.right[:, None], out=x)
@@ -128,24 +127,22 @@ class _Totals:
         if two_sided:  # given a total no more than two outcomes are equally probable
             tied = climbing[:, 1:] <= climbing[:, :-1] * (1 + TIE)
             np.copyto(p[:, :-1], p[:, 1:], where=tied)
-        if mid:
-            p -= HALF * climbing
         return GivenTotals(self.left, probability, climbing, p, two_sided)
 
 
-def given_totals(d1: int, d2: int, m: Integers, alpha: float, alternative: str, *, mid: bool = False) -> GivenTotals:
+def given_totals(d1: int, d2: int, m: Integers, alpha: float, alternative: str) -> GivenTotals:
     """Null distribution given each total in m, for a test at a level; at level 0 no outcome is left out."""
-    return _Totals.of(d1, d2, m, alpha).given(alternative, mid=mid)
+    return _Totals.of(d1, d2, m, alpha).given(alternative)
 
 
 def given_totals_in_parts(
-    d1: Integers, d2: Integers, m: Integers, alpha: float, *, mid: bool = False
+    d1: Integers, d2: Integers, m: Integers, alpha: float
 ) -> Iterator[tuple[Integers, GivenTotals]]:
     """Yield the two-sided null distributions given totals of many pairs, and which totals they belong to."""
     totals = _Totals.of(d1, d2, m, alpha)
     rows = np.argsort(totals.right - totals.left, kind="stable")
     for part in parts((totals.right - totals.left)[rows] + 1, _AT_ONCE):
-        yield rows[part], totals.take(rows[part]).given("two-sided", mid=mid)
+        yield rows[part], totals.take(rows[part]).given("two-sided")
 
 
 def _last(fits: Callable[[int], bool], inside: int, outside: int) -> int:

@@ -123,9 +123,7 @@ class Decided:
     @cached_property
     def _zone(self) -> tuple[float, float]:
         """Between which logarithms of p-values adjustment decides: below is always significant, above never."""
-        n = len(self.hypotheses)
-        factor = n * (1 / np.arange(1, n + 1)).sum() if self.adjust == "fdr_by" else n
-        return float(np.log(self.level / factor)) - 1e-9, float(np.log(self.level)) + 1e-9
+        return float(np.log(self.level / len(self.hypotheses))) - 1e-9, float(np.log(self.level)) + 1e-9
 
     @cached_property
     def _turnable(self) -> Booleans:

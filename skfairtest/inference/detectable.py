@@ -76,8 +76,8 @@ class PowerCurves:
         Event probability in group 2.
     alpha : float
         Level of the two-sided test.
-    reference : sequence of {"unconditional", "conditional", "mid-p", "asymptotic"}, length k
-        Boschloo's test, Fisher's, that with mid-p-values (of all pairs or none), or the score test.
+    reference : sequence of {"unconditional", "conditional", "asymptotic"}, length k
+        Boschloo's test, Fisher's, or the score test.
 
     Examples
     --------
@@ -90,7 +90,6 @@ class PowerCurves:
 
     def __init__(self, d1: Integers, d2: Integers, p2: Floats, alpha: float, reference: Sequence[str]) -> None:
         self.d1, self.d2, self.p2, self.alpha = d1, d2, p2, alpha
-        self._mid = set(reference) == {"mid-p"}
         self._scored = np.array([name == "asymptotic" for name in reference])
         raised = np.array([name == "unconditional" for name in reference])
         self.level = np.full(len(d1), alpha)
@@ -164,7 +163,7 @@ class PowerCurves:
             else:
                 kept = (
                     (part, given.kept(self.level[own[part]]))
-                    for part, given in given_totals_in_parts(d1, d2, total, self.alpha, mid=self._mid)
+                    for part, given in given_totals_in_parts(d1, d2, total, self.alpha)
                 )
             for part, (lower, upper) in kept:
                 self._lower[place[part]], self._end[place[part]] = lower, upper + 1

@@ -8,8 +8,6 @@ References
 ----------
 R. A. Fisher (1935). The logic of inductive inference. Journal of the Royal Statistical Society 98, 39-82.
 J. Cornfield (1956). A statistical problem arising from retrospective studies. Third Berkeley Symposium 4, 135-148.
-S. Lydersen, M. W. Fagerland and P. Laake (2009). Recommended tests for association in 2x2 tables. Statistics in
-Medicine 28, 1159-1175: the mid-p-value.
 J. Robins, N. Breslow and S. Greenland (1986). Estimators of the Mantel-Haenszel variance consistent in both sparse data
 and large-strata limiting models. Biometrics 42, 311-323. Equation 3.
 """
@@ -19,15 +17,12 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from skfairtest._utils.typing import Floats, Integers
-from skfairtest.inference._discrete import hypergeometric_log_pmf
 from skfairtest.inference.conditional import Strata
 
 #: Digits of a logarithm of an odds ratio.
 _TOLERANCE = 1e-10
 #: The largest logarithm of an odds ratio that is a limit.
 _FARTHEST = 100.0
-#: Probability of the observed outcome that a mid-p-value counts.
-HALF = 0.5
 
 
 def conditional_estimate(x1: Integers, d1: Integers, x2: Integers, d2: Integers) -> float:
@@ -62,7 +57,7 @@ def conditional_estimate(x1: Integers, d1: Integers, x2: Integers, d2: Integers)
 
 
 def conditional_limits(
-    x1: Integers, d1: Integers, x2: Integers, d2: Integers, error_low: float, error_high: float, *, mid: bool = False
+    x1: Integers, d1: Integers, x2: Integers, d2: Integers, error_low: float, error_high: float
 ) -> tuple[float, float]:
     """Exact limits of the odds ratio that all strata share (Cornfield 1956).
 
@@ -72,8 +67,6 @@ def conditional_limits(
         Events and people who meet the condition, per stratum, of group 1 and group 2.
     error_low, error_high : float
         Probability with which the odds ratio may lie below the lower limit, and above the upper one; 0: no limit.
-    mid : bool
-        Whether the observed outcome counts half: limits are closer, and miss with these probabilities on average.
 
     Returns
     -------
@@ -94,13 +87,13 @@ def conditional_limits(
         return 0.0, float("inf")
     lower, upper = 0.0, float("inf")
     if error_low > 0 and observed > low:
-        lower = _limit(strata, observed, error_low, upper=True, mid=mid)
+        lower = _limit(strata, observed, error_low, upper=True)
     if error_high > 0 and observed < high:
-        upper = _limit(strata, observed, error_high, upper=False, mid=mid)
+        upper = _limit(strata, observed, error_high, upper=False)
     return lower, upper
 
 
-def _limit(strata: Strata, observed: int, error: float, *, upper: bool, mid: bool) -> float:
+def _limit(strata: Strata, observed: int, error: float, *, upper: bool) -> float:
     """Return the odds ratio at which the upper (or lower) tail of the observed sum has the probability `error`."""
     direct = len(strata.each) > 1 and strata.is_direct()  # one stratum needs no convolution, and a narrow window
 
@@ -111,12 +104,8 @@ def _limit(strata: Strata, observed: int, error: float, *, upper: bool, mid: boo
             tail = float((place < 0) == upper)
         else:
             tail = float(masses[place:].sum() if upper else masses[: place + 1].sum())
-            tail -= HALF * float(masses[place]) * mid
         return (tail - error) if upper else (error - tail)
 
-    # With only half of an end of the support to count, the tail cannot be larger than one half.
-    if mid and error >= HALF and observed == strata.bounds[1 if upper else 0]:
-        return float("inf") if upper else 0.0
     at = strata.tilt_of(min(max(observed, strata.bounds[0] + 0.5), strata.bounds[1] - 0.5))
     low, high, step = at, at, 1.0
     while excess(low) > 0:
@@ -154,46 +143,6 @@ def edge_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, edge: flo
     # A tail that holds the centre is the complement of the other one.
     other = strata.log_tail(observed - 1 if upper else observed + 1, at, upper=not upper)
     return float(np.log1p(-np.exp(min(other, -1e-16))))
-
-
-def mid_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, log_p: float) -> float:
-    """Log mid-p-value: an exact conditional p-value of equality less half the probability of the data given all totals.
-
-    It is smaller than the exact one; the level of its test is about right, and not guaranteed.
-
-    Parameters
-    ----------
-    x1, d1, x2, d2 : ndarray of int, shape (n_strata,)
-        Events and people who meet the condition, per stratum, of group 1 and group 2.
-    log_p : float
-        Natural logarithm of the exact p-value, one-sided or two-sided.
-
-    Returns
-    -------
-    float
-        Natural logarithm of the mid-p-value: 0 where the totals leave no choice.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> tea = (np.array([3]), np.array([4]), np.array([1]), np.array([4]))
-    >>> round(
-    ...     float(np.exp(mid_log_p(*tea, np.log(34 / 70)))), 4
-    ... )  # 34 / 70 less half of 16 / 70
-    0.3714
-    """
-    strata, observed = Strata.of(x1, d1, x2, d2), int(x1.sum())
-    if strata.bounds[0] == strata.bounds[1]:
-        return 0.0
-    if len(x1) == 1:
-        log_mass = float(hypergeometric_log_pmf(x1, d1, d2, x1 + x2)[0])
-    else:
-        first, masses, _ = strata.distribution(0.0, direct=strata.is_direct())
-        total = float(masses.sum())
-        place = observed - first
-        mass = float(masses[place]) / total if 0 <= place < len(masses) else 0.0
-        log_mass = float(np.log(mass)) if mass > 0 else -np.inf
-    return min(0.0, log_p + float(np.log1p(-HALF * np.exp(min(0.0, log_mass - log_p)))))
 
 
 def score_statistic(x1: Integers, d1: Integers, x2: Integers, d2: Integers, odds_ratio: float) -> float:

@@ -54,9 +54,7 @@ def comparison_power(
         found = large_equality_power(d1, p1, d2, p2, alpha, question.alternative, reference)
         if found is not None:
             return found, "exact"
-        return designs.normal_power(
-            p1, d1, p2, d2, question, alpha, corrected=reference not in ("mid-p", "asymptotic")
-        ), "normal"
+        return designs.normal_power(p1, d1, p2, d2, question, alpha, corrected=reference != "asymptotic"), "normal"
     if people > MARGIN_REGION_PEOPLE:
         return designs.normal_power(p1, d1, p2, d2, to_rest(question, share), alpha), "normal"
     return region_of(d1, d2, question, alpha, share, means).probability(p1, p2), "exact"

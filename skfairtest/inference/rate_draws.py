@@ -108,19 +108,6 @@ def observed_statistics(
     return np.stack([s for s, _ in found], axis=-1), np.stack([e for _, e in found], axis=-1)
 
 
-def joint_permutations(
-    table: RateTable,
-    contrasts: Sequence[Contrast],
-    scale: Scale,
-    variance: str | None,
-    n_resamples: int,
-    rng: np.random.Generator,
-) -> Floats:
-    """Statistics of all contrasts, (n_resamples, n_contrasts), when the labels of all groups are permuted together."""
-    chunks = (replace(table, counts=drawn) for drawn in permuted(table.counts, table.blocks, n_resamples, rng))
-    return np.concatenate([observed_statistics(chunk, contrasts, scale, variance)[0] for chunk in chunks])
-
-
 def pairwise_permutations(
     table: RateTable,
     contrasts: Sequence[Contrast],
@@ -135,7 +122,9 @@ def pairwise_permutations(
     for contrast, seed in zip(contrasts, seeds, strict=True):
         pair = Contrast(0, 1, stratum=contrast.stratum)
         rng = np.random.default_rng(seed)
-        columns.append(joint_permutations(table.only(contrast), [pair], scale, variance, n_resamples, rng)[:, 0])
+        two = table.only(contrast)
+        chunks = (replace(two, counts=drawn) for drawn in permuted(two.counts, two.blocks, n_resamples, rng))
+        columns.append(np.concatenate([observed_statistics(own, [pair], scale, variance)[0][:, 0] for own in chunks]))
         advance()
     return np.stack(columns, axis=-1)
 

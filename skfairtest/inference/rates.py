@@ -7,7 +7,7 @@ axis; the side that a group is compared with ("other") may be a second group, ev
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -344,11 +344,6 @@ def equalities(
 def _equality(pair: Pair, question: Question) -> tuple[float, str]:
     """Log p-value and label of the test that both rates are equal in every stratum."""
     alternative, method = question.alternative, question.method
-    if method == "mid-p":
-        log_p, label = _equality(pair, replace(question, method="auto"))
-        if label != "exact conditional" or not conditional.Strata.of(pair.x1, pair.d1, pair.x2, pair.d2).within_cap():
-            return log_p, label
-        return odds_ratio.mid_log_p(pair.x1, pair.d1, pair.x2, pair.d2, log_p), method
     if method != "asymptotic":
         if len(pair.x1) == 1 and question.disparity == "odds_ratio":  # Fisher's test is that of its exact limits
             if conditional.enumerated(pair.d1, pair.d2, pair.x1 + pair.x2).all():
@@ -531,7 +526,7 @@ def limits_of_all(
 
     One stratum: Miettinen-Nurminen for a rate, MOVER of transformed Wilson limits for a function of one. Several
     strata: those of `strata_form` for a rate, the delta method at counts plus one half for a function of one. Odds
-    ratios: exact ones, with method "mid-p" those of mid-p-values, and with "asymptotic" those of the score test; over
+    ratios: exact ones, and with "asymptotic" those of the score test; over
     strata Robins, Breslow and Greenland's, or those of the score test.
     """
     if disparity == "odds_ratio":
@@ -552,7 +547,7 @@ def _odds_ratio_limits(pair: Pair, z_low: float, z_high: float, method: str) -> 
     few = conditional.Strata.of(*counts).within_cap(tilted=True)
     if few and (len(pair.x1) == 1 or not found[1] > 0):
         errors = float(ndtr(-z_low)), float(ndtr(-z_high))
-        return odds_ratio.conditional_limits(*counts, *errors, mid=method == "mid-p")
+        return odds_ratio.conditional_limits(*counts, *errors)
     center, error = np.log(found[0]), found[1]
     return float(np.exp(center - z_low * error)), float(np.exp(center + z_high * error))
 
@@ -637,16 +632,3 @@ def quantiles(alternative: str, error: float) -> tuple[float, float]:
     """Normal quantiles of an interval's two ends that may miss with probability `error` together."""
     z = float(-ndtri(error if alternative in ("greater", "less") else error / 2))
     return (np.inf if alternative == "less" else z), (np.inf if alternative == "greater" else z)
-
-
-def blocks_of(conditions: Sequence[Booleans]) -> list[list[int]]:
-    """Put rates into blocks whose conditions share no cell: given the margins, rates of a block are independent."""
-    blocks: list[list[int]] = []
-    for rate, condition in enumerate(conditions):
-        for block in blocks:
-            if not any((condition & conditions[member]).any() for member in block):
-                block.append(rate)
-                break
-        else:
-            blocks.append([rate])
-    return blocks

@@ -106,8 +106,6 @@ def reference_of(question: Question, d1: int, d2: int) -> str:
     """Name the reference distribution by which `FairnessTest` tests equality of two rates."""
     if question.method in ("asymptotic", "bootstrap"):
         return "asymptotic"
-    if question.method == "mid-p":
-        return "mid-p"
     given = question.method == "permutation" or question.disparity == "odds_ratio" or not within_cap(d1, d2)
     return "conditional" if given else "unconditional"
 
@@ -126,8 +124,8 @@ def equality_region(
         Level.
     alternative : {"two-sided", "greater", "less"}
         "greater": group 1's probability is greater.
-    reference : {"unconditional", "conditional", "mid-p", "asymptotic"}
-        Boschloo's test, Fisher's, that with mid-p-values, or the score test.
+    reference : {"unconditional", "conditional", "asymptotic"}
+        Boschloo's test, Fisher's, or the score test.
 
     Returns
     -------
@@ -153,7 +151,7 @@ def equality_region(
         # Rejected where x1 <= below[x2], which rises with x2.
         above = np.searchsorted(swapped.below, np.arange(d1 + 1), side="left")
         return FirstRegion(d1, d2, np.full(d1 + 1, -1), above)
-    given = given_totals(d1, d2, m, alpha, alternative, mid=reference == "mid-p")
+    given = given_totals(d1, d2, m, alpha, alternative)
     level = raised_level(given, alpha, alternative) if reference == "unconditional" else alpha
     lower, upper = given.kept(level)
     return _as_region(d1, d2, low if alternative == "greater" else lower, upper, alternative)
@@ -197,7 +195,7 @@ def large_equality_power(
         lower, upper = score_limits(d1, d2, m, alpha, alternative)
     else:
         level = _level_of_many(d1, d2, alpha, alternative) if reference == "unconditional" else alpha
-        lower, upper = given_totals(d1, d2, m, alpha, alternative, mid=reference == "mid-p").kept(level)
+        lower, upper = given_totals(d1, d2, m, alpha, alternative).kept(level)
         if alternative == "greater":
             lower = np.maximum(0, m - d2)
     return one_minus_kept(first, second, m, lower, upper)

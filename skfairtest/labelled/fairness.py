@@ -52,7 +52,7 @@ class LabelledFairnessTest(FairnessTest):
         As in `FairnessTest`.
     margin : float or tuple, optional
         Tolerated disparity, as in `FairnessTest`.
-    adjust : {"auto", "holm", "bonferroni", "fdr_bh", "fdr_by", None}, default="auto"
+    adjust : {"auto", "holm", "bonferroni", "fdr_bh", None}, default="auto"
         As in `FairnessTest`.
     confidence_level : float, default=0.95
         Of intervals; one minus it is the level of the test.
@@ -215,7 +215,7 @@ class LabelledFairnessTest(FairnessTest):
         check_choice("labelled", self.labelled, ("at_random", None))
         check_choice("compare", self.compare, ("between_groups", "to_rest", "to_reference"))
         check_choice("disparity", self.disparity, ("difference", "ratio"))
-        check_choice("adjust", self.adjust, ("auto", "holm", "bonferroni", "fdr_bh", "fdr_by", None))
+        check_choice("adjust", self.adjust, ("auto", "holm", "bonferroni", "fdr_bh", None))
         return super()._check()
 
     def fit(  # type: ignore[override]

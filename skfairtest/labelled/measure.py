@@ -15,7 +15,6 @@ from skfairtest._utils.typing import Floats, Positions
 from skfairtest.comparisons import core
 from skfairtest.comparisons.contrasts import Design, disparity_bounds, groups_of
 from skfairtest.comparisons.measure import measure_metric
-from skfairtest.comparisons.resample import orient
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.rates import Question, disparity_of, quantiles
@@ -383,7 +382,7 @@ def _evidence(question: Question, nulls: Sequence[LabelledNull]) -> list[core.Ev
                  for z, tail, side in tested]  # fmt: skip
         log_p, own, side = choose(found, key=lambda test: test[0])
         log_p = min(0.0, log_p + float(np.log(tails)))
-        out.append(core.Evidence(log_p, "score", own, np.nan, orient(own, side), n_tails=tails))
+        out.append(core.Evidence(log_p, "score", own, np.nan, n_tails=tails))
     return out
 
 

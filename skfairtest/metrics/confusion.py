@@ -234,33 +234,28 @@ class Kappa(OfLabels):
     ----------
     true, predicted : ndarray of int, shape (K,)
         Labels as codes.
-    disagreement : ndarray of float, shape (C, C)
-        How much a true and a predicted label disagree: 0 or 1, or a distance.
     counted : ndarray of bool, shape (K,)
         Which kinds of people have labels that count.
     """
 
     bounds = (-1.0, 1.0)
 
-    def __init__(
-        self, true: Positions, predicted: Positions, disagreement: NDArray[Any], counted: Booleans | None = None
-    ) -> None:
+    def __init__(self, true: Positions, predicted: Positions, counted: Booleans | None = None) -> None:
         everybody = np.ones(len(true), dtype=bool) if counted is None else counted
         super().__init__(true, predicted)
         self.more[~everybody] = 0.0
-        classes = np.arange(len(disagreement))
+        classes = np.union1d(true, predicted)
         self.counted = everybody.astype(float)
         self._true = Incidence((true[:, None] == classes) & everybody[:, None])
         self._predicted = Incidence((predicted[:, None] == classes) & everybody[:, None])
-        self.disagreement = np.asarray(disagreement, dtype=float)
-        self.apart = self.disagreement[true, predicted] * self.counted
+        self.apart = (true != predicted) * self.counted
 
     def _shares(self, masses: Floats) -> tuple[Floats, ...]:
         """Return disagreement over that of independent labels, those labels' times n, and what their parts are."""
-        by_true, by_predicted = self._true.sums(masses), self._predicted.sums(masses)
-        from_true, from_predicted = by_true @ self.disagreement, by_predicted @ self.disagreement.T
+        by_true, by_predicted, n = self._true.sums(masses), self._predicted.sums(masses), masses @ self.counted
+        from_true, from_predicted = n[..., None] - by_true, n[..., None] - by_predicted
         expected = (from_true * by_predicted).sum(axis=-1)
-        above = (masses @ self.counted) * (masses @ self.apart)
+        above = n * (masses @ self.apart)
         return np.where(expected > 0, ratio_of(above, expected), np.nan), expected, from_true, from_predicted
 
     def values(self, masses: Floats) -> Floats:
@@ -285,7 +280,7 @@ class Kappa(OfLabels):
 
     def informative(self, counts: Floats) -> Floats:
         """The number who agree, disagree, or are in the smallest class, whichever is smallest."""
-        apart = counts @ (self.apart > 0)
+        apart = counts @ self.apart
         return np.asarray(np.minimum(self.effective(counts), np.minimum(apart, counts @ self.counted - apart)))
 
 

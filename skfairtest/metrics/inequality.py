@@ -1,10 +1,9 @@
-"""How unequally predictions benefit people: indices of inequality as functions of counts (Speicher et al. 2018).
+"""How unequally predictions benefit people: generalized entropy as a function of counts (Speicher et al. 2018).
 
 A person's benefit is prediction minus truth plus one: 0 for a truly positive person who is predicted negative, 1 for
 everybody who is predicted correctly, 2 for a truly negative person who is predicted positive.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +14,6 @@ from skfairtest._utils.typing import Booleans, Floats
 from skfairtest.metrics.confusion import OfLabels
 from skfairtest.metrics.functionals import correction, ratio_of
 
-#: An index of benefits (K,) at shares (..., K) of people: its value, and its derivative by each share.
-Index = Callable[[Floats, Floats], tuple[Floats, Floats]]
 #: What people's benefits can be, and how many people more of each the variance is taken at: one right and one wrong in
 #: both true classes.
 BENEFITS, ONE_MORE = np.array([0.0, 1.0, 2.0]), np.array([1.0, 2.0, 1.0])
@@ -68,41 +65,6 @@ class Entropy:
         return value, by_term[..., None] * term + by_mean[..., None] * benefit
 
 
-@dataclass(frozen=True)
-class Atkinson:
-    """Atkinson's index: one minus the mean of b^(1 - epsilon), to the power 1 / (1 - epsilon), over the mean.
-
-    Parameters
-    ----------
-    epsilon : float
-        Between 0 and 1. The larger it is, the more weight small benefits have.
-    """
-
-    epsilon: float
-
-    def __post_init__(self) -> None:
-        if not 0 < self.epsilon < 1:
-            raise ParameterError(
-                f"metric='atkinson_index' needs an epsilon between 0 and 1; found {self.epsilon:g}: from 1 on it is 1 "
-                "as soon as one person has no benefit, that is, is truly positive and predicted negative"
-            )
-
-    def __call__(self, benefit: Floats, share: Floats) -> tuple[Floats, Floats]:
-        """Return the index and its derivative by each share."""
-        power = 1 - self.epsilon
-        term, mean = benefit**power, _mean(benefit, share)
-        average = share @ term
-        equal = average ** (1 / power) / mean
-        return 1 - equal, (equal / mean)[..., None] * benefit - ratio_of(equal, power * average)[..., None] * term
-
-
-def gini(benefit: Floats, share: Floats) -> tuple[Floats, Floats]:
-    """Return Gini's index, the mean distance of two people's benefits over twice the mean, and its derivatives."""
-    distance, mean = share @ np.abs(benefit[:, None] - benefit), _mean(benefit, share)
-    value = (share * distance).sum(axis=-1) / (2 * mean)
-    return value, (distance - value[..., None] * benefit) / mean[..., None]
-
-
 class Inequality(OfLabels):
     """An index of the benefits of people with true and predicted labels; delta method at counts plus one.
 
@@ -110,18 +72,17 @@ class Inequality(OfLabels):
     ----------
     true, predicted : ndarray of bool, shape (K,)
         Whether each kind of people is truly, and is predicted, positive.
-    index : callable
+    index : Entropy
         The index.
-    bounds : tuple of float
-        The smallest and largest possible value.
     """
 
+    bounds = (0.0, np.inf)
     #: It has no largest value.
     is_rate_like = False
 
-    def __init__(self, true: Booleans, predicted: Booleans, index: Index, bounds: tuple[float, float]) -> None:
+    def __init__(self, true: Booleans, predicted: Booleans, index: Entropy) -> None:
         self.of_benefit = ((1.0 + predicted - true.astype(float))[:, None] == BENEFITS).astype(float)
-        self.index, self.bounds = index, bounds
+        self.index = index
 
     def slopes(self, masses: Floats) -> tuple[Floats, Floats]:
         """Return the index and its derivatives."""

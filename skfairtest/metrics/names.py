@@ -14,7 +14,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import name_of
 from skfairtest.metrics.rates import Summary
 from skfairtest.metrics.score_metric import ScoreMetric
-from skfairtest.metrics.scores import HALF, INEQUALITY, SCORES, BuiltIn, class_score, inequality, kappa, quantile_of
+from skfairtest.metrics.scores import SCORES, BuiltIn, class_score, inequality, kappa
 from skfairtest.readers.levels import plain_scalar
 
 #: Other names, before what they mean here, and the disparity that they say if any.
@@ -65,13 +65,10 @@ _OTHERS = {
     # Kleinberg et al. (2017); Chouldechova (2017); Verma and Rubin (2018).
     "well_calibration": "calibration_within_groups",
     "test_fairness": "kuiper_calibration",
-    "calibration_in_the_large": "calibration_intercept",
     "matching_conditional_frequencies": "kuiper_calibration",
     # AIF360; Speicher et al. (2018).
     "generalized_entropy_error generalized_entropy_index": "generalized_entropy",
     "theil": "theil_index",
-    "atkinson": "atkinson_index",
-    "gini_coefficient": "gini_index",
 }
 #: What each other name means, and the disparity that it says.
 OTHER_NAMES: dict[str, tuple[str, str | None]] = {
@@ -97,7 +94,7 @@ INSTEAD = {
         ("ber", "balanced_error_rate", "informedness", "youden", "youden_j"),
         "it is equivalent to balanced accuracy: write metric='balanced_accuracy'",
     ),
-    "gini": "of scores it is twice the AUC minus one: write metric='roc_auc'; of benefits write metric='gini_index'",
+    "gini": "of scores it is twice the AUC minus one: write metric='roc_auc'",
     **dict.fromkeys(
         ("auprc", "pr_auc", "auc_pr"), "write metric='average_precision', which is the area under the curve in steps"
     ),
@@ -129,8 +126,7 @@ INSTEAD = {
 
 #: What a known function computes: the name of the metric or the metric itself, and the disparity that it says.
 Known = tuple[str | BuiltIn, str | None]
-_INEQUALITY = re.compile(rf"({'|'.join(INEQUALITY)})_(-?\d+(?:\.\d+)?)")
-_QUANTILE = re.compile(r"quantile_prediction_(\d*\.?\d+)")
+_ENTROPY = re.compile(r"generalized_entropy_(-?\d+(?:\.\d+)?)")
 _F_BETA = re.compile(r"f(\d+(?:\.\d+)?)(?:_(micro|macro|weighted))?")
 
 #: Parameters of fairlearn's disparity functions that say what they make of groups and rates.
@@ -150,18 +146,12 @@ def with_parameter(name: str) -> str | BuiltIn | None:
 
     Examples
     --------
-    >>> with_parameter("f0.5_macro").name, with_parameter("atkinson_index_0.8").name
-    ('f0.5_macro', 'atkinson_index_0.8')
+    >>> with_parameter("f0.5_macro").name, with_parameter("generalized_entropy_0.5").name
+    ('f0.5_macro', 'generalized_entropy_0.5')
     """
-    unequal = _INEQUALITY.fullmatch(name)
-    if unequal is not None:
-        family, parameter = unequal[1], float(unequal[2])
-        return "theil_index" if (family, parameter) == ("generalized_entropy", 1) else inequality(family, parameter)
-    quantile = _QUANTILE.fullmatch(name)
-    if quantile is not None:
-        share = float(quantile[1])
-        number = np.format_float_positional(share, trim="-")
-        return "median_prediction" if share == HALF else quantile_of(f"quantile_prediction_{number}", share)
+    entropy = _ENTROPY.fullmatch(name)
+    if entropy is not None:
+        return inequality(float(entropy[1]))
     found = _F_BETA.fullmatch(name)
     return None if found is None else _of_classes("f1", "f1", beta=float(found[1]), average=found[2] or "binary")
 
@@ -205,9 +195,9 @@ def _says_what_is_undefined(zero_division: Any) -> bool:
 
 
 def _kappa(*, labels: Any = None, weights: str | None = None) -> BuiltIn | None:
-    if weights not in (None, "linear", "quadratic") or (labels is not None and len(labels) == 0):
+    if weights is not None or (labels is not None and len(labels) == 0):
         return None
-    return kappa(weights, None if labels is None else tuple(plain_scalar(label) for label in labels))
+    return kappa(None if labels is None else tuple(plain_scalar(label) for label in labels))
 
 
 def _of_two_classes(name: str, *, average: Any = "macro", multi_class: str = "raise") -> str:

@@ -9,15 +9,13 @@ import numpy as np
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Positions
 from skfairtest.metrics.confusion import ClassScores, GeometricMean, Kappa, Matthews
-from skfairtest.metrics.counted import AveragePrecision, Determination, Quantile, Recalibration
+from skfairtest.metrics.counted import AveragePrecision, Determination
 from skfairtest.metrics.functionals import Auc, BalancedAccuracy, Functional, Mean, Share
-from skfairtest.metrics.inequality import Atkinson, Entropy, Index, Inequality, gini
+from skfairtest.metrics.inequality import Entropy, Inequality
 from skfairtest.metrics.score_metric import Cells, Context, ScoreMetric, shared_codes
 from skfairtest.readers.levels import listed, sort_levels
 
 UNIT, SIGNED, LOSS, ANY = (0.0, 1.0), (-1.0, 1.0), (0.0, np.inf), (-np.inf, np.inf)
-#: The share of the median.
-HALF = 0.5
 EITHER = ("decision_function", "predict_proba")
 PROBABILITY = "predict_proba"
 
@@ -279,24 +277,17 @@ class OfAgreement:
 
     Parameters
     ----------
-    weights : {None, "linear", "quadratic"}
-        How much two labels disagree: 0 or 1, or by their distance in the order of labels.
     labels : tuple, optional
-        The classes, in their order; people of other labels do not count.
+        The classes; people of other labels do not count.
     """
 
-    weights: str | None = None
     labels: tuple[Any, ...] | None = None
 
     def __call__(self, context: Context) -> Functional:
         """Return the metric of these kinds of people."""
         member, called = _members(context, self.labels)
-        place = np.arange(member.shape[1])
-        distance = np.abs(place[:, None] - place)
-        power = {None: 0, "linear": 1, "quadratic": 2}[self.weights]
-        disagreement = np.where(distance > 0, distance**power, 0)
         counted = np.asarray(member.any(axis=1) & called.any(axis=1))
-        return Kappa(member.argmax(axis=1), called.argmax(axis=1), disagreement, counted)
+        return Kappa(member.argmax(axis=1), called.argmax(axis=1), counted)
 
 
 #: What false positives and false negatives count beside true positives, and what the ratio is called.
@@ -366,17 +357,13 @@ def _given(arguments: Mapping[str, Any]) -> str:
     return f"({given})" if given else ""
 
 
-_BY = {None: "", "linear": ", by the distance of labels", "quadratic": ", by the squared distance of labels"}
-
-
-def kappa(weights: str | None = None, labels: tuple[Any, ...] | None = None) -> BuiltIn:
+def kappa(labels: tuple[Any, ...] | None = None) -> BuiltIn:
     """Declare Cohen's kappa of true and predicted labels."""
     return BuiltIn(
-        ("cohen_kappa" if weights is None else f"cohen_kappa_{weights}")
-        + _given({"labels": None if labels is None else list(labels)}),
-        OfAgreement(weights, labels),
+        "cohen_kappa" + _given({"labels": None if labels is None else list(labels)}),
+        OfAgreement(labels),
         bounds=SIGNED,
-        describes=f"the agreement of true and predicted label beyond chance (Cohen's kappa{_BY[weights]})",
+        describes="the agreement of true and predicted label beyond chance (Cohen's kappa)",
         positive="never",
         undefined="all people have one label, true and predicted",
     )
@@ -384,102 +371,35 @@ def kappa(weights: str | None = None, labels: tuple[Any, ...] | None = None) -> 
 
 @dataclass(frozen=True)
 class OfBenefits:
-    """An index of the inequality of benefits.
+    """Generalized entropy of benefits."""
 
-    Parameters
-    ----------
-    index : callable
-        Which index.
-    bounds : tuple of float
-        The smallest and largest value there can be.
-    """
-
-    index: Index
-    bounds: tuple[float, float]
+    index: Entropy
 
     def __call__(self, context: Context) -> Functional:
         """Return the index of these kinds of people."""
         true, predicted = (context.columns[name].is_label(context.pos_label) for name in ("y_true", "y_pred"))
-        return Inequality(true, predicted, self.index, self.bounds)
+        return Inequality(true, predicted, self.index)
 
 
-#: Families of indices: what makes one of a parameter, the parameter's usual value, bounds, and what it is called.
-INEQUALITY: dict[str, tuple[Callable[[float], Index], float, tuple[float, float], str]] = {
-    "generalized_entropy": (Entropy, 2.0, LOSS, "generalized entropy with alpha {:g}"),
-    "atkinson_index": (Atkinson, 0.5, UNIT, "Atkinson's index with epsilon {:g}"),
-}
-
-
-def inequality(family: str, parameter: float | None = None) -> BuiltIn:
-    """Declare an index of inequality, with its usual parameter or another.
+def inequality(alpha: float) -> BuiltIn:
+    """Declare generalized entropy with this alpha; with 1 it is Theil's index.
 
     Examples
     --------
-    >>> inequality("generalized_entropy").name, inequality("generalized_entropy", 0.5).name
-    ('generalized_entropy', 'generalized_entropy_0.5')
+    >>> inequality(2.0).name, inequality(0.5).name, inequality(1.0).name
+    ('generalized_entropy', 'generalized_entropy_0.5', 'theil_index')
     """
-    index, usual, bounds, called = INEQUALITY[family]
-    chosen = usual if parameter is None else parameter
-    name = family if chosen == usual else f"{family}_{np.format_float_positional(chosen, trim='-')}"
-    return _unequal(name, index(chosen), bounds, called.format(chosen))
-
-
-@dataclass(frozen=True)
-class OfRecalibration:
-    """A coefficient of the logistic regression of the truth on the log-odds of the score."""
-
-    slope: bool
-
-    def __call__(self, context: Context) -> Functional:
-        """Return the coefficient of these kinds of people."""
-        score = probabilities(context)
-        if len(score) and (score.min() <= 0 or score.max() >= 1):
-            raise ParameterError(
-                "y_score holds 0 or 1, whose log-odds are infinite: a single person for whom such a score is wrong "
-                "decides everything. Say what these scores stand for, as in numpy.clip(y_score, 0.001, 0.999), or use "
-                "'kuiper_calibration', which takes them as they are"
-            )
-        return Recalibration(_truth(context) > 0, score, slope=self.slope)
-
-
-@dataclass(frozen=True)
-class OfQuantile:
-    """The quantile of predictions below which a share of people lies."""
-
-    share: float
-
-    def __call__(self, context: Context) -> Functional:
-        """Return the quantile of these kinds of people."""
-        return Quantile(numbers(context, "y_pred"), self.share)
-
-
-def quantile_of(name: str, share: float) -> BuiltIn:
-    """Declare a quantile of predictions."""
-    if not 0 < share < 1:
-        raise ParameterError(f"metric={name!r} must name a share between 0 and 1, such as 'quantile_prediction_0.9'")
-    number = np.format_float_positional(share, trim="-")
+    usual = {1.0: "theil_index", 2.0: "generalized_entropy"}
+    name = usual.get(alpha) or f"generalized_entropy_{np.format_float_positional(alpha, trim='-')}"
+    called = "Theil's index" if alpha == 1 else f"generalized entropy with alpha {alpha:g}"
     return BuiltIn(
-        name,
-        OfQuantile(share),
-        bounds=ANY,
-        describes="the median prediction" if share == HALF else f"the prediction below which a share of {number} lies",
-        columns=("y_pred",),
-    )
-
-
-def _unequal(name: str, index: Index, bounds: tuple[float, float], called: str) -> BuiltIn:
-    return BuiltIn(
-        name, OfBenefits(index, bounds), bounds=bounds, positive="always", undefined="everybody's benefit is 0",
+        name, OfBenefits(Entropy(alpha)), bounds=LOSS, positive="always", undefined="everybody's benefit is 0",
         describes=f"the inequality of benefits, prediction minus truth plus one ({called})",
     )  # fmt: skip
 
 
 def _averaged(name: str) -> BuiltIn:
     return class_score(*name.split("_"))
-
-
-def _agreement(name: str) -> BuiltIn:
-    return kappa(name.removeprefix("cohen_kappa").removeprefix("_") or None)
 
 
 def _mean(
@@ -515,24 +435,11 @@ SCORES: dict[str, BuiltIn] = {
             "mean_absolute_error", _absolute_error,
             ("y_true", "y_pred"), "the mean absolute error", LOSS,
         ),
-        quantile_of("median_prediction", HALF),
         _scored("log_loss", _cross_entropy, "the mean negative log-probability of the true label", LOSS),
         _scored("brier_score", _squared_score_error, "the mean squared error of scores", UNIT),
         _scored(
             "calibration", _score_residual,
             "the share of truly positive people minus the mean score", SIGNED,
-        ),
-        BuiltIn(
-            "calibration_slope", OfRecalibration(slope=True), None, PROBABILITY, None, ANY,
-            "the slope of the logistic regression of the truth on the log-odds of the score (Cox)",
-            columns=("y_true", "y_score"), positive="always",
-            undefined="a score divides truly positive from truly negative people, or one of them is missing",
-        ),
-        BuiltIn(
-            "calibration_intercept", OfRecalibration(slope=False), None, PROBABILITY, None, ANY,
-            "the intercept of the logistic regression with the log-odds of the score as offset "
-            "(calibration-in-the-large)",
-            columns=("y_true", "y_score"), positive="always", undefined=_ONE_CLASS,
         ),
         BuiltIn(
             "roc_auc", _auc, None, EITHER, "y_true", UNIT,
@@ -561,7 +468,7 @@ SCORES: dict[str, BuiltIn] = {
             "the geometric mean over true labels of the share predicted correctly (G-mean)", positive="never",
             undefined="nobody has one of the true labels",
         ),
-        _agreement("cohen_kappa"), _agreement("cohen_kappa_linear"), _agreement("cohen_kappa_quadratic"),
+        kappa(),
         BuiltIn(
             "average_precision", _average_precision, None, EITHER, None, UNIT,
             "the mean, over truly positive people, of the precision among all who score as high (average precision)",
@@ -572,9 +479,7 @@ SCORES: dict[str, BuiltIn] = {
             describes="the share of the variance of true values that predictions explain (R squared)",
             undefined="all people have one true value", power=2,
         ),
-        inequality("generalized_entropy"), inequality("atkinson_index"),
-        _unequal("theil_index", Entropy(1.0), LOSS, "Theil's index"),
-        _unequal("gini_index", gini, UNIT, "Gini's index"),
+        inequality(2.0), inequality(1.0),
     )
 }  # fmt: skip
 

@@ -24,7 +24,6 @@ from skfairtest.comparisons.engine import judge
 from skfairtest.comparisons.evaluation import Evaluation, binning_error
 from skfairtest.comparisons.frames import frame_of
 from skfairtest.comparisons.measure import COLUMNS, evaluation_of, is_counted, measure_metric, positive_label
-from skfairtest.comparisons.resample import orient
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.studentized import measure_studentized
 from skfairtest.inference.conditional import mcnemar
@@ -101,13 +100,11 @@ def compare_in_one_group(
         z = (plus - minus) / np.sqrt(plus + minus) if plus + minus else 0.0
         evidence = core.Evidence(
             mcnemar(plus, minus, alternative), "exact conditional", float(z), null.error(estimate),
-            orient(float(z), alternative),
         )  # fmt: skip
         comparisons.append(core.Comparison(estimate, null, evidence))
         by_metric[metric.name] = _measurement(changes, sums, settings.alpha, comparisons[-1])
-    blocks = {metric.name: place for place, metric in enumerate(metrics)}
     rates_shown = tuple(metric.of for metric in metrics)
-    measured = core.Measured(settings, tuple(comparisons), (), blocks, sample, rates_shown, positive, by_metric)
+    measured = core.Measured(settings, tuple(comparisons), (), sample, rates_shown, positive, by_metric)
     return judge([measured], settings)[0]
 
 
@@ -328,8 +325,7 @@ def evidence_of(found: statistics.Found, error: float, alternative: str) -> core
     """The result of a test of changes, as evidence."""
     n_defined = 0 if found.draws is None else len(found.draws)
     return core.Evidence(
-        found.log_p, METHODS[found.decided], found.statistic, error, orient(found.statistic, alternative), found.draws,
-        None, found.n_extreme, n_defined,
+        found.log_p, METHODS[found.decided], found.statistic, error, found.draws, found.n_extreme, n_defined,
     )  # fmt: skip
 
 

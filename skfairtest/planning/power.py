@@ -50,7 +50,7 @@ def power(
         Level of the test, which is ``1 - confidence_level``: .05 by default.
     **test_params
         Parameters of `FairnessTest`: ``compare``, ``disparity``, ``alternative``, ``margin``, ``method`` ("auto",
-        "exact", "asymptotic"), ``adjust`` (not "max_t"), ``confidence_level``, and ``reference_group``, the position of
+        "exact", "asymptotic"), ``adjust``, ``confidence_level``, and ``reference_group``, the position of
         the reference in `n_per_group` (the last by default).
 
     Returns

@@ -16,9 +16,7 @@ from skfairtest.report.wording import in_words, past, people_of, sides_of
 ADJUSTED = {
     "holm": "Holm",
     "bonferroni": "Bonferroni",
-    "max_t": "step-down max-T",
     "fdr_bh": "Benjamini-Hochberg",
-    "fdr_by": "Benjamini-Yekutieli",
     None: "not at all",
 }
 #: Verdicts on a comparison of an audit. The second one does not say that there is nothing to be found.

@@ -33,10 +33,10 @@ _PREDICTIVE = {
     "negative_predictive_value": (False, True),
     "false_omission_rate": (False, False),
 }
-_ERRORS = re.compile(r"(?:mean|median)_.*_error|.*_loss|brier_score")
+_ERRORS = re.compile(r"mean_.*_error|.*_loss|brier_score")
 _SCORES = re.compile(
     r"accuracy|f\d.*|jaccard.*|(?:precision|recall)_(?:micro|macro|weighted)|roc_auc|average_precision|neg_.*|r2|"
-    r"balanced_accuracy|geometric_mean|matthews_corrcoef|cohen_kappa.*"
+    r"balanced_accuracy|geometric_mean|matthews_corrcoef|cohen_kappa"
 )
 
 

@@ -88,7 +88,6 @@ class Counted:
                 sample, settings
             ),
             f"method={settings.question.method!r}": settings.question.method not in ("auto", "exact", "asymptotic"),
-            "adjust='max_t'": settings.adjust == "max_t",
             "people whose labels or groups are not all known": measured.table is None,
             f"compare={settings.compare!r}": settings.compare in ("to_overall", *BEST),
         }

@@ -60,7 +60,7 @@ class UncertainGroupsTest(FairnessTest):
         As in `FairnessTest`.
     margin : float, optional
         Tolerated disparity, as in `FairnessTest`.
-    adjust : {"auto", "holm", "bonferroni", "fdr_bh", "fdr_by", None}, default="auto"
+    adjust : {"auto", "holm", "bonferroni", "fdr_bh", None}, default="auto"
         As in `FairnessTest`.
     confidence_level : float, default=0.95
         Of intervals; one minus it is the level of the test.
@@ -195,7 +195,7 @@ class UncertainGroupsTest(FairnessTest):
         check_choice("estimate", self.estimate, ASSUMPTIONS)
         check_choice("compare", self.compare, ("between_groups", "to_overall", "to_rest", "to_reference"))
         check_choice("disparity", self.disparity, ("difference", "ratio"))
-        check_choice("adjust", self.adjust, ("auto", "holm", "bonferroni", "fdr_bh", "fdr_by", None))
+        check_choice("adjust", self.adjust, ("auto", "holm", "bonferroni", "fdr_bh", None))
         if self.n_reference is not None and not (isinstance(self.n_reference, Real) and 0 < self.n_reference < np.inf):
             raise ParameterError(f"n_reference must be a number of people above 0, or None; found {self.n_reference!r}")
         if self.n_reference is not None and self.estimate != "weighted":

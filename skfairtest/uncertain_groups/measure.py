@@ -14,7 +14,6 @@ from skfairtest.comparisons import core
 from skfairtest.comparisons.contrasts import Design, contrasts_of, disparity_bounds, groups_of, kept_groups, numbers_of
 from skfairtest.comparisons.measure import positive_label
 from skfairtest.comparisons.rates import group_values, scale_of
-from skfairtest.comparisons.resample import orient
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.rate_draws import pair_of
 from skfairtest.inference.rates import disparity_of, values
@@ -164,8 +163,7 @@ def measure_uncertain(
     }
     comparisons = tuple(comparison for rate in rates for comparison in by_metric[rate.name].comparisons)
     excluded += [exclusion for measurement in by_metric.values() for exclusion in measurement.excluded]
-    blocks = {rate.name: number for number, rate in enumerate(rates)}
-    return core.Measured(settings, comparisons, tuple(excluded), blocks, sample, tuple(metrics), positive, by_metric)
+    return core.Measured(settings, comparisons, tuple(excluded), sample, tuple(metrics), positive, by_metric)
 
 
 def _rows(sample: UncertainSample, rate: Rate, positive: Any) -> Rows:
@@ -240,5 +238,5 @@ def _evidence(null: UncertainNull) -> core.Evidence:
     draws = null.drawn[edge]
     return core.Evidence(
         min(0.0, float(np.log(tails * p))), "parametric bootstrap", statistic, float(null.rates.at(edge)[1]),
-        orient(statistic, side), draws, None, n_extreme, n_defined, len(draws) - n_defined, tails,
+        draws, n_extreme, n_defined, len(draws) - n_defined, tails,
     )  # fmt: skip

@@ -156,7 +156,6 @@ def test_several_groups_are_adjusted_together():
     ("params", "at", "says"),
     [
         ({"method": "pcm"}, None, "is not for method='pcm'"),
-        ({"adjust": "max_t"}, None, "adjust='max_t' has no draws under a bias"),
         ({}, -1, "at must be one or several numbers from 0 on"),
     ],
 )

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from skfairtest.adjusted.statistics import Residuals, joint_normal, normal_log_p, studentized_mean
+from skfairtest.adjusted.statistics import Residuals, normal_log_p, studentized_mean
 
 
 def residuals(seed, n=60, **more):
@@ -86,17 +86,3 @@ def test_p_values_are_those_of_the_normal_distribution(alternative, expected):
     assert np.exp(normal_log_p(-2.0, "two-sided")) == pytest.approx(2 * norm.sf(2))
     assert normal_log_p(0.0, "two-sided") == 0.0
     assert normal_log_p(60.0, "two-sided") == pytest.approx(np.log(2) + norm.logsf(60))
-
-
-def test_joint_draws_are_distributed_as_those_of_the_multiplier_bootstrap():
-    """Shah and Peters (2020), section 3.2, with its multipliers drawn one by one."""
-    rng = np.random.default_rng(5)
-    first = rng.exponential(size=200)
-    products = [first, 0.6 * first + rng.normal(size=200), np.r_[np.zeros(100), rng.normal(size=100)]]
-    drawn = joint_normal(products, 40_000, np.random.default_rng(6))
-    centred = np.stack([p - p.mean() for p in products])
-    multipliers = rng.normal(size=(40_000, 200))
-    expected = multipliers @ centred.T / (np.sqrt(200) * centred.std(axis=1))
-    np.testing.assert_allclose(np.cov(drawn.T), np.cov(expected.T), atol=0.03)
-    quantiles = [np.quantile(np.abs(one).max(axis=1), [0.5, 0.95]) for one in (drawn, expected)]
-    np.testing.assert_allclose(*quantiles, atol=0.04)

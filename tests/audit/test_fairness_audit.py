@@ -3,7 +3,6 @@
 import re
 import warnings
 from datetime import UTC, datetime
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -107,7 +106,7 @@ def test_one_family_runs_over_all_groupings_and_metrics(audit, table):
     assert audit.concern_ is True
 
 
-@pytest.mark.parametrize("adjust", ["bonferroni", "fdr_bh", "fdr_by", None])
+@pytest.mark.parametrize("adjust", ["bonferroni", "fdr_bh", None])
 def test_other_adjustments_run_over_the_same_family(table, adjust):
     found = FairnessAudit.from_table(table, metrics="accuracy", adjust=adjust, intersections=False)
     rows = found.comparisons_
@@ -577,7 +576,7 @@ def test_the_confidence_level_lies_between_0_and_1(table, level):
     ("params", "message"),
     [
         ({"adjust": pd.NA}, "adjust must be one of"),
-        ({"adjust": "max_t"}, "adjust='max_t' has no joint distribution across groupings"),
+        ({"adjust": "max_t"}, "adjust must be one of"),
         ({"compare": "to_reference"}, "compare='to_reference' has no meaning over several features"),
         ({"metrics": "fairness"}, "metrics='fairness' is unknown"),
         ({"metrics": []}, "metrics is empty"),
@@ -638,7 +637,7 @@ def test_what_is_doubtful_is_in_the_record():
     assert "are approximate" in found.to_html()
 
 
-@pytest.mark.parametrize("adjust", [None, "fdr_bh", "fdr_by", "bonferroni"])
+@pytest.mark.parametrize("adjust", [None, "fdr_bh", "bonferroni"])
 def test_the_verdict_is_that_of_the_findings_whatever_the_adjustment(adjust):
     group = np.random.default_rng(1).choice(list("abc"), 400)
     rng = np.random.default_rng(0)
@@ -656,10 +655,8 @@ def detectable_of(**params):
 
 
 def test_the_detectable_size_allows_for_the_adjustment_that_was_run():
-    sizes = {
-        adjust: detectable_of(adjust=adjust)["minimum_detectable"][0] for adjust in (None, "holm", "fdr_bh", "fdr_by")
-    }
-    assert sizes[None] < sizes["holm"] == sizes["fdr_bh"] < sizes["fdr_by"]
+    sizes = {adjust: detectable_of(adjust=adjust)["minimum_detectable"][0] for adjust in (None, "holm", "fdr_bh")}
+    assert sizes[None] < sizes["holm"] == sizes["fdr_bh"]
 
 
 def test_no_sentence_says_that_any_size_would_have_gone_unseen_where_the_exact_test_finds_one():
@@ -766,11 +763,11 @@ def test_a_feature_that_is_called_like_a_crossing_is_refused(people):
 def test_an_audit_says_how_to_ask_for_its_metrics_again():
     rng = np.random.default_rng(4)
     label, groups = rng.integers(0, 3, (2, 200)), {"g": rng.choice(list("ab"), 200)}
-    metrics = ["statistical_parity", partial(cohen_kappa_score, weights="linear"), "f1_micro", "f2_macro"]
+    metrics = ["statistical_parity", cohen_kappa_score, "f1_micro", "f2_macro"]
     common = {"sensitive_features": groups, "pos_label": 2, "random_state": 0, "n_resamples": 99}
     audit = FairnessAudit.from_predictions(*label, metrics=metrics, **common)
     written = audit.to_dict()["parameters"]["metrics"]
-    assert written == ["selection_rate", "cohen_kappa_linear", "accuracy", "f2_macro"]
+    assert written == ["selection_rate", "cohen_kappa", "accuracy", "f2_macro"]
     again = FairnessAudit.from_predictions(*label, metrics=written, **common)
     pd.testing.assert_frame_equal(again.comparisons_, audit.comparisons_)
     ratio = FairnessAudit.from_predictions(*label, metrics=["disparate_impact", "accuracy"], **common)

@@ -25,7 +25,7 @@ def audited(*, numbers=False, **params):
         # One comparison has nothing to be adjusted for.
         ({}, ["exact unconditional", "interval", "rate", "detectable"]),
         ({"metrics": TWO}, ["exact unconditional", "interval", "rate", "holm", "detectable"]),
-        ({"metrics": TWO, "adjust": "fdr_by"}, ["exact unconditional", "interval", "rate", "fdr_by", "detectable"]),
+        ({"metrics": TWO, "adjust": "fdr_bh"}, ["exact unconditional", "interval", "rate", "fdr_bh", "detectable"]),
         ({"metrics": TWO, "adjust": None}, ["exact unconditional", "interval", "rate", "detectable"]),
         ({"margin": 0.1}, ["exact margin", "interval", "rate", "detectable"]),
         ({"method": "asymptotic"}, ["score", "interval", "rate", "detectable"]),

@@ -92,12 +92,12 @@ def test_the_page_shows_intervals_where_they_are_stored(tmp_path):
         "cells": [{"studentized": {"size": 0.05}}],
         "intervals": [
             measured() | {"design": "eps x^2", "people": 40, "correlation": "pearson", "alternative": "two-sided",
-                          "features": 3, "adjust": "max_t"}
+                          "features": 3, "adjust": "holm"}
         ],
     }  # fmt: skip
     (tmp_path / "validity_correlation.json").write_text(json.dumps(stored))
     page = "\n".join(correlation(tmp_path))
-    assert "| eps x^2 | 40 | 0 | Pearson, 3 features, max-t | .050 / .950 | .000 | .000 |" in page
+    assert "| eps x^2 | 40 | 0 | Pearson, 3 features, holm | .050 / .950 | .000 | .000 |" in page
     del stored["intervals"]
     (tmp_path / "validity_correlation.json").write_text(json.dumps(stored))
     assert "|" not in "\n".join(correlation(tmp_path))

@@ -174,7 +174,7 @@ def test_infinite_draws_are_told(seed):
 def finding(statistic, draws=None, pair=None, method="permutation", n_undefined=0):
     estimate = Estimate("metric", "a", "b", None, Contrast(0, 1), 9, 9, 0.5, 0.5, 0.0)
     null = NullDistribution(Question()) if pair is None else RateNull(Question(), pair, Scale())
-    evidence = Evidence(-1.0, method, statistic, 1.0, statistic, draws, n_undefined=n_undefined)
+    evidence = Evidence(-1.0, method, statistic, 1.0, draws, n_undefined=n_undefined)
     return Finding(estimate, null, evidence, -1.0, (np.nan, np.nan), False)
 
 

@@ -459,8 +459,8 @@ def test_an_enumerated_law_takes_no_other_statistic(method, params):
 def test_a_margin_has_no_permutation_law():
     with pytest.raises(ValueError, match="method='permutation' tests equality"):
         run(method="permutation", margin=0.1)
-    with pytest.raises(ValueError, match="adjust='max_t' permutes labels"):
-        run(adjust="max_t", margin=0.1)
+    with pytest.raises(ValueError, match="adjust must be one of 'auto', 'holm', 'bonferroni', 'fdr_bh', None"):
+        run(adjust="max_t")
 
 
 def test_the_bootstrap_permutes_nothing_and_needs_a_plug_in_error():
@@ -470,11 +470,10 @@ def test_the_bootstrap_permutes_nothing_and_needs_a_plug_in_error():
         run(method="bootstrap", variance="score")
 
 
-@pytest.mark.parametrize(("adjust", "reachable"), [("holm", 3), ("max_t", 1)])
-def test_too_few_resamples_are_a_warning_with_the_smallest_p_value_reachable(selected, adjust, reachable):
+def test_too_few_resamples_are_a_warning_with_the_smallest_p_value_reachable(selected):
     table = selected({"a": (5, 20), "b": (6, 20), "c": (7, 20)})
-    params = {"metric": "selection_rate", "method": "permutation", "adjust": adjust, "random_state": 0}
-    enough = round(20 * reachable) - 1
+    params = {"metric": "selection_rate", "method": "permutation", "adjust": "holm", "random_state": 0}
+    enough = 20 * 3 - 1
     with pytest.warns(UserWarning, match=rf"n_resamples={enough - 1} cannot reject at 0\.05.*smallest"):
         FairnessTest.from_table(table, n_resamples=enough - 1, **params)
     test = FairnessTest.from_table(table, n_resamples=enough, **params)

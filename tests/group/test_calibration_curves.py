@@ -147,7 +147,6 @@ def test_sentences_know_the_metrics_by_their_descriptions():
         ({"margin": 0.1}, "no direction and no margin"),
         ({"method": "bootstrap"}, "method='auto'"),
         ({"within": "y_true"}, "within='auto'"),
-        ({"adjust": "max_t"}, "adjust='max_t'"),
         ({"compare": "to_rest", "metric": WITHIN}, "compares each group with its own scores"),
     ],
 )

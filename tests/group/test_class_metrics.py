@@ -44,8 +44,6 @@ OF_LABELS = {
 AS_ACCURACY = {"precision_micro", "recall_micro", "f1_micro", "recall_weighted"}
 #: Functions with arguments that no name says.
 FUNCTIONS = {
-    "linear kappa": partial(sk.cohen_kappa_score, weights="linear"),
-    "quadratic kappa": partial(sk.cohen_kappa_score, weights="quadratic"),
     "kappa of two labels": partial(sk.cohen_kappa_score, labels=["b", "c"]),
     "macro F1 of two labels": partial(sk.f1_score, average="macro", labels=["b", "c"]),
     "micro F2 of two labels": partial(sk.fbeta_score, beta=2, average="micro", labels=["b", "c"]),

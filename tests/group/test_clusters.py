@@ -487,7 +487,7 @@ def test_groups_of_clusters_that_differ_are_found(inside, thorough):
 def test_clusters_of_several_groups_and_comparisons():
     data = Clustered(n=200, groups="abc", size=(2, 5))
     for compare in ("between_groups", "to_rest", "to_overall"):
-        test = data.test("recall", compare=compare, adjust="max_t", n_resamples=199)
+        test = data.test("recall", compare=compare, n_resamples=199)
         rows = test.comparisons_
         assert len(rows) == 3
         assert (rows["p_value_adjusted"] >= rows["p_value"]).all()

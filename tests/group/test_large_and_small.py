@@ -36,7 +36,7 @@ def test_many_people_with_a_strong_disparity_have_a_p_value_that_prints(selected
     assert test.comparisons_["p_value_adjusted"].min() > 0
 
 
-@pytest.mark.parametrize("adjust", ["holm", "bonferroni", "fdr_by", "max_t", None])
+@pytest.mark.parametrize("adjust", ["holm", "bonferroni", "fdr_bh", None])
 def test_no_adjustment_makes_it_0(confused, adjust):
     table = confused({"a": (90_000, 10_000, 20_000, 80_000), "b": (10_000, 90_000, 80_000, 20_000)})
     test = FairnessTest.from_table(table, adjust=adjust)

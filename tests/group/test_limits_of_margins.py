@@ -73,12 +73,6 @@ def test_more_comparisons_than_anybody_can_read_are_refused_with_a_way_out():
         FairnessTest.from_predictions(None, y_pred, sensitive_features=features, **RATE)
 
 
-def test_a_drawn_adjustment_is_named_beside_the_law_of_the_p_values(selected):
-    table = selected({"a": (5, 20), "b": (8, 20), "c": (11, 20)})
-    assert FairnessTest.from_table(table, adjust="max_t", random_state=0, **RATE).method_ == "exact+permutation"
-    assert FairnessTest.from_table(table, **RATE).method_ == "exact"
-
-
 def test_a_warning_points_at_the_line_that_asked(selected):
     with pytest.warns(UserWarning, match="left out") as caught:
         FairnessTest.from_table(selected({"a": (2, 5), "b": (3, 5), "c": (1, 1)}), **RATE)

@@ -285,14 +285,6 @@ def test_the_bootstrap_certifies_the_same(selected):
     assert FairnessTest.from_table(far, **params).concern_
 
 
-def test_max_t_has_no_meaning_for_equivalence(selected):
-    # The global p-value is the largest one: there is no smallest to correct.
-    table = selected({"a": (50, 100), "b": (55, 100), "c": (20, 80)})
-    params = {"margin": 0.2, "alternative": "equivalence", "method": "bootstrap", "random_state": 0, **RATE}
-    with pytest.raises(ValueError, match="max_t"):
-        FairnessTest.from_table(table, adjust="max_t", **params)
-
-
 def test_the_finding_printed_is_the_comparison_that_decides(selected):
     # Two pairs have a p-value of 1; the contract takes the one with the larger statistic.
     table = selected({"a": (100, 1000), "b": (500, 1000), "c": (900, 1000)})

@@ -236,7 +236,6 @@ def test_accuracy_of_several_labels_has_bounds():
         ({"control_features": np.arange(N) % 2}, "not for averages over strata"),
         ({"method": "permutation"}, "which method='permutation' has not"),
         ({"compare": "to_highest"}, "which compare='to_highest' has not"),
-        ({"adjust": "max_t"}, "which adjust='max_t' has not"),
     ],
 )
 def test_bounds_that_do_not_exist_are_refused(params, said):

@@ -65,7 +65,7 @@ def questions(draw):
         "metric": draw(st.sampled_from([*RATES, *CRITERIA])),
         "compare": draw(st.sampled_from(["between_groups", "to_overall", "to_rest"])),
         "disparity": draw(st.sampled_from(["difference", "ratio"])),
-        "adjust": draw(st.sampled_from(["auto", "holm", "bonferroni", "fdr_bh", "fdr_by", "max_t", None])),
+        "adjust": draw(st.sampled_from(["auto", "holm", "bonferroni", "fdr_bh", None])),
         "method": draw(st.sampled_from(["auto", "auto", "exact", "asymptotic", "permutation", "bootstrap"])),
         "alternative": draw(st.sampled_from(["two-sided", "two-sided", "greater", "less"])),
         "confidence_level": draw(st.sampled_from([0.5, 0.95, 0.999])),
@@ -75,7 +75,7 @@ def questions(draw):
     if params["method"] == "permutation":
         params["variance"] = draw(st.sampled_from(["auto", "score", "delta", None]))
         params["within"] = draw(st.sampled_from(["auto", None, "y_true", "y_pred"]))
-    elif params["adjust"] != "max_t":
+    else:
         params["margin"] = draw(st.sampled_from([None, None, 0.1])) if params["disparity"] == "difference" else None
     return params
 

@@ -53,11 +53,6 @@ def _f_score(beta, true=TRUE, predicted=PREDICTED):
     return Share(right, right + (wrong + beta**2 * missed) / (1 + beta**2))
 
 
-def _kappa(weights=None, true=TRUE3, predicted=PREDICTED3):
-    apart = np.abs(np.arange(3)[:, None] - np.arange(3)) ** {None: 0, "linear": 1, "quadratic": 2}[weights]
-    return Kappa(true, predicted, np.where(np.eye(3) > 0, 0, apart))
-
-
 def _geometric_mean(mass):
     return np.prod(recall_score(TRUE3, PREDICTED3, average=None, sample_weight=mass)) ** (1 / 3)
 
@@ -105,13 +100,10 @@ METRICS = {
         )
         for average in ("macro", "weighted")
     },
-    **{
-        f"kappa, {weights}": (
-            _kappa(weights),
-            lambda mass, weights=weights: cohen_kappa_score(TRUE3, PREDICTED3, weights=weights, sample_weight=mass),
-        )
-        for weights in (None, "linear", "quadratic")
-    },
+    "kappa": (
+        Kappa(TRUE3, PREDICTED3),
+        lambda mass: cohen_kappa_score(TRUE3, PREDICTED3, sample_weight=mass),
+    ),
     "geometric mean": (GeometricMean(TRUE3, TRUE3 == PREDICTED3), _geometric_mean),
     "average precision": (
         AveragePrecision(TRUE == 1, SCORE),
@@ -210,9 +202,7 @@ def test_people_one_by_one_are_the_same_as_counted(name):
             for kind, counted in shares.items()
             for average in ("macro", "weighted")
         },
-        "kappa, None": lambda: _kappa(None, true3, predicted3),
-        "kappa, linear": lambda: _kappa("linear", true3, predicted3),
-        "kappa, quadratic": lambda: _kappa("quadratic", true3, predicted3),
+        "kappa": lambda: Kappa(true3, predicted3),
         "geometric mean": lambda: GeometricMean(true3, true3 == predicted3),
         "average precision": lambda: AveragePrecision((TRUE == 1)[cells], SCORE[cells]),
         "r2": lambda: Determination(Z[cells], (Z[::-1] / 2 + 1)[cells]),
@@ -472,7 +462,9 @@ def test_a_geometric_mean_with_a_recall_of_zero_is_zero_and_has_a_standard_error
 
 
 def test_constant_labels_have_no_kappa_and_a_constant_truth_no_r2():
-    assert np.isnan(_kappa().values(np.where((TRUE3 == 0) & (PREDICTED3 == 0), COUNTS, 0).astype(float)))
+    assert np.isnan(
+        Kappa(TRUE3, PREDICTED3).values(np.where((TRUE3 == 0) & (PREDICTED3 == 0), COUNTS, 0).astype(float))
+    )
     one = np.zeros(K)
     one[3] = 7
     assert np.isnan(METRICS["r2"][0].values(one))
@@ -524,9 +516,7 @@ def test_a_group_that_makes_no_errors_still_has_a_standard_error():
     assert float(variance) > 0
 
 
-@pytest.mark.parametrize(
-    "name", ["matthews of three", "f1 of three, macro", "jaccard of three, weighted", "kappa, None"]
-)
+@pytest.mark.parametrize("name", ["matthews of three", "f1 of three, macro", "jaccard of three, weighted", "kappa"])
 def test_the_variance_of_a_metric_of_labels_is_that_at_one_right_and_one_wrong_more_in_every_class(name):
     functional, score = METRICS[name]
     counts = np.where(TRUE3 == PREDICTED3, COUNTS, 0).astype(float)  # nobody is predicted wrongly

@@ -215,7 +215,6 @@ def test_an_estimate_draws_nothing_and_is_the_same(people, metric, monkeypatch):
         ("demographic_parity", {"disparity": "ratio", "compare": "to_rest"}),
         ("f1", {"margin": 0.1}),
         ("roc_auc", {"n_resamples": 99}),
-        ("equalized_odds", {"adjust": "max_t", "n_resamples": 99}),
     ],
 )
 def test_an_upper_bound_needs_no_p_value_and_is_that_of_the_test(people, metric, params):

@@ -208,7 +208,7 @@ WRONG = {
         "y is missing: true_positive_rate, false_positive_rate",
     ),
     "no groups": (lambda d: PairedFairnessTest.from_predictions(d["y"], d["a"], d["b"]), "sensitive_features is"),
-    "max_t": (lambda d: fitted(d, "f1", adjust="max_t"), "adjust='max_t'"),
+    "max_t": (lambda d: fitted(d, "f1", adjust="max_t"), "adjust must be one of"),
     "adjust": (lambda d: fitted(d, "f1", adjust=np.zeros(2)), "adjust must be one of"),
     "compare": (lambda d: fitted(d, "f1", compare=np.zeros(2)), "compare must be one of"),
     "ratio": (lambda d: fitted(d, "disparate_impact"), "compared by the ratio"),

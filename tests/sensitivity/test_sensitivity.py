@@ -214,7 +214,6 @@ def test_missing_groups_are_every_assignment_of_every_subset(case):
         ("label_noise", {"metric": "selection_rate"}, "which selection_rate does not read"),
         ("label_noise", {"metric": "mean_squared_error"}, "not for metric='mean_squared_error'"),
         ("label_noise", {"metric": "accuracy", "method": "permutation"}, "not for method='permutation'"),
-        ("label_noise", {"metric": "accuracy", "adjust": "max_t"}, "not for adjust='max_t'"),
         ("label_noise", {"metric": "accuracy", "compare": "to_overall"}, "not for compare='to_overall'"),
         ("label_noise", {"metric": "recall", "disparity": "odds_ratio"}, "no bounds of disparity='odds_ratio'"),
         ("missing_groups", {"metric": "recall"}, "needs people of whom a sensitive feature is missing"),
