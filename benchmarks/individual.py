@@ -29,7 +29,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from benchmarks.common.logistic_population import MAP, TOLERANCE, Design, Map, Population
 from benchmarks.common.results import write
-from skfairtest.individual.flow.audit_value import audit_value
+from skfairtest.individual.statistics import audit_value
 
 SEED = 20261122
 ALPHA = 0.05

@@ -54,10 +54,10 @@ from skfairtest import (
     SignificanceFrame,
     make_fairness_scorer,
 )
-from skfairtest.individual._losses import LOSSES
-from skfairtest.individual.flow.quadratic import Quadratic
-from skfairtest.individual.flow.unfair_map import euler
-from skfairtest.individual.models.features import read_features
+from skfairtest.individual.model import LOSSES
+from skfairtest.individual.flow import Quadratic
+from skfairtest.individual.flow import euler
+from skfairtest.individual.features import read_features
 from skfairtest.individual.models.smooth import closed_form
 from skfairtest.metrics import Context
 from skfairtest.tables import Sample
@@ -605,7 +605,7 @@ def grid(options):
     X, y = simulated()
     axis = np.linspace(-4, 4, options.grid)
     models = [with_fitted_intercept(X, y, np.array([a, b])) for a in axis for b in axis]
-    params = {"regularization": 100.0, "n_steps": 400, "step_size": 0.02, "step_decay": 2 / 3}
+    params = {"regularization": 100.0, "steps": (400, 0.02), "step_decay": 2 / 3}
     similar = Projection([[1, 0]]).fit(X)
     steps = params["step_size"] / np.arange(1, params["n_steps"] + 1) ** params["step_decay"]
 
@@ -662,7 +662,7 @@ def audit_report(path, n_steps):
     seconds, megabytes = [], []
     for n_jobs in (1, 2):
         test = IndividualFairnessTest(
-            model, statistic="ratio_of_means", n_steps=n_steps, step_size=5 / n_steps, n_jobs=n_jobs
+            model, statistic="ratio_of_means", steps=(n_steps, 5) / n_steps, n_jobs=n_jobs
         )
         few = people.take(slice(200))
         test.fit(few.X, few.y, sensitive_features=few.groups)  # imports, and processes that are started once

@@ -921,7 +921,7 @@ def treated(model=None, fair_metric=None, y="y_true", sensitive=None, n=20, **pa
     test = sf.IndividualFairnessTest.as_published(
         logistic() if model is None else model,
         fair_metric=sf.Projection([[1, 0, 0]]) if fair_metric is None else fair_metric,
-        **{"n_steps": 40, "step_size": 0.02, **params},
+        **{"steps": (40, 0.02), **params},
     )
     test.fit(X, who[y], sensitive_features=None if sensitive is None else who[sensitive])
     values, texts = of_test(test)
@@ -1364,7 +1364,7 @@ def drawn_power_of_test():
 
 def drawn_individual(cls):
     X, who = features(50)
-    test = sf.IndividualFairnessTest.as_published(logistic(), fair_metric=sf.Projection([[1, 0, 0]]), n_steps=20).fit(
+    test = sf.IndividualFairnessTest.as_published(logistic(), fair_metric=sf.Projection([[1, 0, 0]]), steps=(20, 0.01)).fit(
         X, who["y_true"]
     )
     return of_display(cls.from_test(test))

@@ -454,7 +454,7 @@ class Individuals(Kind):
     )  # fmt: skip
     loose = {"p_value_": 100}
     written = (*Kind.written, "most_unfair")
-    nonsense = {"loss": 3, "n_steps": "many"}
+    nonsense = {"loss": 3, "steps": "many"}
 
     def target(self, case):
         return "wealth" if isinstance(case.model, LinearRegression) else "paid"
@@ -465,7 +465,7 @@ class Individuals(Kind):
 
     def made(self, case, *, labels=None, model=None, **params):
         model = self.model(case, labels=labels) if model is None else model
-        params = {"fair_metric": FIXED, "statistic": "ratio_of_means", "n_steps": 24, **case.params, **params}
+        params = {"fair_metric": FIXED, "statistic": "ratio_of_means", "steps": (24, 0.01), **case.params, **params}
         if params.get("gradient") is GradientOf:
             params["gradient"] = GradientOf(model)
         return self.cls(model, **params)
@@ -814,22 +814,22 @@ CASES = [
                 1e-12,
             ),
             "callable": (LogisticRegression(), {"gradient": GradientOf}, 1e-9),
-            "adaptive": (LogisticRegression(), {"solver": "RK45", "n_steps": 4, "step_size": 0.04}, 1e-9),
-            "error rates": (LogisticRegression(), {"statistic": "error_rate_ratio", "n_steps": 60}, 1e-9),
-            "regressor": (LinearRegression(), {"loss": absolute_error, "step_size": 0.005}, 1e-6),
-            "learned": (LogisticRegression(), {**LEARNED, "n_steps": 40}, 1e-8),
+            "adaptive": (LogisticRegression(), {"solver": "RK45", "steps": (4, 0.04)}, 1e-9),
+            "error rates": (LogisticRegression(), {"statistic": "error_rate_ratio", "steps": (60, 0.01)}, 1e-9),
+            "regressor": (LinearRegression(), {"loss": absolute_error, "steps": (500, 0.005)}, 1e-6),
+            "learned": (LogisticRegression(), {**LEARNED, "steps": (40, 0.01)}, 1e-8),
             "learned on all": (LogisticRegression(), {**LEARNED, "cross_fit": False}, 1e-8),
             "learned on three": (
                 LogisticRegression(),
-                {"fair_metric": SensitiveSubspace(), "cross_fit": 3, "n_steps": 40},
+                {"fair_metric": SensitiveSubspace(), "cross_fit": 3, "steps": (40, 0.01)},
                 1e-8,
             ),
             "standardised": (
                 make_pipeline(StandardScaler(), LogisticRegression()),
-                {**LEARNED, "feature_scale": "std", "n_steps": 40},
+                {**LEARNED, "feature_scale": "std", "steps": (40, 0.01)},
                 1e-8,
             ),
-            "squares": (LinearRegression(), {**LEARNED, "n_steps": 40}, 1e-8),
+            "squares": (LinearRegression(), {**LEARNED, "steps": (40, 0.01)}, 1e-8),
         }.items()
     ),
     *(

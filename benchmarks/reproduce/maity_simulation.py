@@ -19,9 +19,9 @@ from benchmarks.reproduce._pictures import Picture
 from benchmarks.reproduce._rows import FAILS, HOLDS, Found, Row, said
 from skfairtest import IndividualFairnessTest, Mahalanobis, Projection
 from skfairtest.displays._drawings import GREY, literal
-from skfairtest.individual.flow.audit_value import audit_value
-from skfairtest.individual.flow.quadratic import Quadratic
-from skfairtest.individual.flow.unfair_map import euler
+from skfairtest.individual.statistics import audit_value
+from skfairtest.individual.flow import Quadratic
+from skfairtest.individual.flow import euler
 
 TITLE = "Maity et al. (2021): the simulation"
 SOURCE = "maity"
@@ -60,7 +60,7 @@ those of the rotation.""",
 
 GOLDEN = Path(__file__).parents[2] / "tests/individual/flow/golden/maity.json"
 #: Settings of the simulation's flow.
-FLOW = {"regularization": 100.0, "n_steps": 400, "step_size": 0.02, "step_decay": 2 / 3}
+FLOW = {"regularization": 100.0, "steps": (400, 0.02), "step_decay": 2 / 3}
 #: The published code's notebook has fewer steps.
 CHECKPOINTS = (200, 400)
 GRID = np.linspace(-4, 4, 21).round(1)

@@ -1,41 +1,359 @@
-"""Fair distances, and those that somebody names.
-
-Fair distances: transformers after which the squared Euclidean distance is the fair one.
+"""Fair distances: transformers after which the squared Euclidean distance is the fair one.
 
 Two similar people may differ in whatever a fair metric does not see. Everything else is linear algebra that any affine
-transformer shares, so a fair metric can be a step of a pipeline, and a pipeline can be a fair metric.
+transformer shares, so a fair metric can be a step of a pipeline, and a pipeline can be a fair metric. A metric that is
+learned needs evidence first: whether features hold a trace of a variable, and which of them do.
 
-Fair metrics that somebody names: directions that do not count, or a matrix.
+**Trace** (`out_of_fold`). Null hypothesis: the variable is independent of the features. Least squares predicts it, on
+each fold from the others; the statistic is the covariance of prediction and variable. Two folds that predict each other
+share a term, so that errors of folds must not be added up as if they were independent: the variable is permuted over
+people instead, and the p-value is exact.
+
+**Selection** (`support`). Columns whose coefficients differ from 0 when the others are given: Wald tests with
+covariances that hold whatever the spread of the errors is (HC3). Columns that are linearly dependent, such as the
+indicators of a category, are one leaf. Correlated columns can hide each other, so leaves are joined into blocks, and
+blocks are tested jointly, with p-values times the number of leaves over the leaves of the block (Meinshausen 2008,
+which controls the familywise error rate). A significant block is kept as its leading principal component, if the others
+are jointly insignificant. Otherwise its significant parts are kept, if the rest of it is jointly insignificant; or else
+all of it, with as many leading components as it takes for the others to be insignificant. If nothing is significant,
+the block with the smallest adjusted p-value is kept: what has a trace has a direction.
+
+References
+----------
+N. Meinshausen (2008). Hierarchical testing of variable importance. Biometrika 95.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import linkage
+from scipy.linalg import LinAlgWarning
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import squareform
+from scipy.stats import f as f_distribution
+from scipy.stats import rankdata
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skfairtest._utils.checks import is_number
 from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.typing import Floats
-from skfairtest.individual.flow.quadratic import Quadratic, complement, span
-from skfairtest.individual.models.features import Features, read_features
-from skfairtest.readers import check_rows
+from skfairtest.individual.features import Features, read_features
+from skfairtest.individual.flow import Quadratic, complement, span
+from skfairtest.readers import MAX_GROUPS, WARN_GROUPS, Column, as_numbers, check_rows, read_columns
 from skfairtest.readers.levels import listed
+
+#: So many people make the default penalty that of ``LogisticRegression()`` and ``Ridge()``.
+_PEOPLE = 10_000
+#: So many coefficients of a logistic regression are found by inverting the matrix of second derivatives.
+_LARGE_HESSIAN = 500
+#: Scores that spread less than this are those of coefficients that are 0.
+_NO_SPREAD = 1e-9
+
+
+#: Permutations of the test for a trace, and how many are predicted at once.
+N_PERMUTATIONS, AT_ONCE = 499, 100
+#: After so many that are as extreme as what was observed there is no trace, and no more are drawn.
+ENOUGH = 30
+#: Blocks are joined while their columns correlate at least so much on average.
+CORRELATED = 0.8
+#: What is below this share of the largest singular value is rounding.
+_RANK = 1e-9
+#: A variable of which so small a share is left by a linear function of the features is that function.
+_EXACT = 1e-12
+
+
+@dataclass(frozen=True)
+class Trace:
+    """How well features predict a variable.
+
+    Parameters
+    ----------
+    auc : float
+        Area under the ROC curve out of fold, the mean over levels (each against the rest) and folds; of a variable that
+        is a number, the correlation of prediction and variable.
+    p_value : float
+        Of the null hypothesis that the variable is independent of the features.
+    """
+
+    auc: float
+    p_value: float
+
+
+def centred_inverse(X: Floats) -> Floats:
+    """Return the pseudoinverse of centred columns, of shape (d, n), whatever their units are."""
+    centred, length = _centred(X)
+    length[length == 0] = np.inf
+    inverse: Floats = np.linalg.pinv(centred / length, rcond=_RANK) / length[:, None]
+    return inverse
+
+
+def _centred(X: Floats) -> tuple[Floats, Floats]:
+    """Return centred columns and their lengths, of which 0 are those of constant columns."""
+    centred = X - X.mean(axis=0)
+    length = np.linalg.norm(centred, axis=0)
+    constant = length <= _RANK * np.abs(X).max(axis=0, initial=0.0) * np.sqrt(len(X))
+    return centred, np.where(constant, 0.0, length)
+
+
+def out_of_fold(X: Floats, responses: Floats, folds: NDArray[np.intp], *, labels: bool, seed: int = 0) -> Trace:
+    """Test whether features predict a variable better than chance.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Features.
+    responses : ndarray of shape (n, k)
+        The variable: an indicator for each level, or one column of numbers.
+    folds : ndarray of shape (n,)
+        Folds, which must not depend on the variable.
+    labels : bool
+        Whether the columns of the variable are indicators.
+    seed : int
+        Of the permutations.
+
+    Returns
+    -------
+    Trace
+        How well they predict it, and the p-value.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(100, 1))
+    >>> folds = np.arange(100) % 5
+    >>> out_of_fold(X, (X > 0).astype(float), folds, labels=True).p_value
+    0.002
+    """
+    scaled = (responses - responses.mean(axis=0)) / responses.std(axis=0)
+    parts = []
+    for fold in range(folds.max() + 1):
+        rest, own = folds != fold, folds == fold
+        parts.append((rest, own, centred_inverse(X[rest]), X[own] - X[rest].mean(axis=0)))
+
+    def predicted(values: Floats) -> Floats:
+        scores = np.empty_like(values)
+        for rest, own, inverse, people in parts:
+            scores[own] = people @ (inverse @ values[rest])
+        return scores
+
+    scores = predicted(scaled)
+    observed = float((scores * scaled).sum())
+    rng, n_extreme, n_drawn = np.random.default_rng(seed), 0, 0
+    while n_drawn < N_PERMUTATIONS and n_extreme < ENOUGH:
+        orders = [rng.permutation(len(X)) for _ in range(min(AT_ONCE, N_PERMUTATIONS - n_drawn))]
+        n_drawn += len(orders)
+        permuted = np.concatenate([scaled[order] for order in orders], axis=1)
+        drawn = (predicted(permuted) * permuted).sum(axis=0).reshape(len(orders), -1).sum(axis=1)
+        n_extreme += int((drawn >= observed - 1e-9 * abs(observed)).sum())
+    found = [_auc(scores[own], responses[own]) if labels else _correlation(scores[own], responses[own])
+             for _, own, _, _ in parts]  # fmt: skip
+    return Trace(float(np.nanmean(found)), (1 + n_extreme) / (1 + n_drawn))
+
+
+def _auc(scores: Floats, indicators: Floats) -> float:
+    """Return the area under the ROC curve of each level against the rest, the mean over those that are there."""
+    n_in = indicators.sum(axis=0)
+    n_out = len(scores) - n_in
+    sums = (rankdata(scores, axis=0) * indicators).sum(axis=0)
+    there = (n_in > 0) & (n_out > 0)
+    if not there.any():
+        return np.nan
+    areas = (sums - n_in * (n_in + 1) / 2)[there] / (n_in * n_out)[there]
+    return float(areas.mean())
+
+
+def _correlation(scores: Floats, numbers: Floats) -> float:
+    spread = scores.std() * numbers.std()
+    return float(np.mean((scores - scores.mean()) * (numbers - numbers.mean())) / spread) if spread > 0 else np.nan
+
+
+def exact_columns(X: Floats, responses: Floats) -> NDArray[np.intp]:
+    """Return the columns of which a variable is a linear function for everybody; none if it is not.
+
+    Examples
+    --------
+    >>> X = np.column_stack([np.sin(np.arange(9.0)), np.arange(9.0) % 3 == 0])
+    >>> exact_columns(X, 1.0 - X[:, 1:]).tolist()
+    [1]
+    """
+    centred = responses - responses.mean(axis=0)
+    inverse = centred_inverse(X)
+    coefficients = inverse @ centred
+    left = centred - (X - X.mean(axis=0)) @ coefficients
+    n_parameters = np.linalg.matrix_rank(inverse) + 1
+    if len(X) < 2 * n_parameters or (left**2).sum() > _EXACT * (centred**2).sum():
+        return np.empty(0, dtype=np.intp)
+    effect = np.abs(coefficients * X.std(axis=0)[:, None]).max(axis=1)
+    return np.flatnonzero(effect > 1e-6 * effect.max())
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Columns that are tested jointly.
+
+    Parameters
+    ----------
+    columns : list of int
+        Which.
+    n_leaves : int
+        Leaves of it.
+    parts : tuple of _Block
+        The two blocks that it was joined from; none of a leaf.
+    """
+
+    columns: list[int]
+    n_leaves: int = 1
+    parts: tuple[_Block, ...] = ()
+
+
+class _Wald:
+    """Joint tests of the coefficients of a regression, with a covariance that is robust to unequal errors."""
+
+    def __init__(self, X: Floats, responses: Floats) -> None:
+        centred = responses - responses.mean(axis=0)
+        inverse = centred_inverse(X)
+        people = X - X.mean(axis=0)
+        self.n_columns, self.n_responses = X.shape[1], responses.shape[1]
+        self.coefficients = inverse @ centred
+        leverage = (people * inverse.T).sum(axis=1) + 1 / len(X)
+        errors = (centred - people @ self.coefficients) / np.maximum(1 - leverage, 1e-3)[:, None]
+        influence = (inverse.T[:, :, None] * errors[:, None, :]).reshape(len(X), -1)
+        self.covariance = influence.T @ influence
+        self.degrees = max(1, len(X) - np.linalg.matrix_rank(inverse) - 1)
+
+    def p_value(self, weights: Floats) -> float:
+        """Return the p-value of the null hypothesis that linear combinations (m, d) of the coefficients are all 0."""
+        wide = np.kron(weights, np.eye(self.n_responses))
+        values, covariance = wide @ self.coefficients.reshape(-1), wide @ self.covariance @ wide.T
+        spread = np.sqrt(np.diagonal(covariance))
+        spread = np.where(spread > 0, spread, 1.0)
+        values, covariance = values / spread, covariance / np.multiply.outer(spread, spread)
+        lengths, vectors = np.linalg.eigh(covariance)
+        kept = lengths > _RANK * max(lengths[-1], _RANK)
+        rank = int(kept.sum())
+        if not rank:
+            return 1.0
+        statistic = float(((vectors[:, kept].T @ values) ** 2 / lengths[kept]).sum())
+        return float(f_distribution.sf(statistic / rank, rank, self.degrees))
+
+
+def _leaves(X: Floats) -> list[list[int]]:
+    """Return columns, those that are linearly dependent together; constant columns are in none."""
+    centred, length = _centred(X)
+    varied = np.flatnonzero(length)
+    if not len(varied):
+        return []
+    _, lengths, vectors = np.linalg.svd(centred[:, varied] / length[varied], full_matrices=len(X) < len(varied))
+    lengths = np.append(lengths, np.zeros(len(vectors) - len(lengths)))
+    null = vectors[lengths <= _RANK * lengths[0]]
+    _, member = connected_components(np.abs(null.T @ null) > 1e-6, directed=False)
+    return [varied[member == one].tolist() for one in range(member.max() + 1)]
+
+
+def _blocks(X: Floats) -> list[_Block]:
+    """Return the largest blocks of correlated columns, each made of smaller ones."""
+    leaves = [_Block(columns) for columns in _leaves(X)]
+    if len(leaves) < 2:
+        return leaves
+    order = [column for leaf in leaves for column in leaf.columns]
+    alike = np.abs(np.corrcoef(X[:, order], rowvar=False))
+    starts = np.cumsum([0, *(len(leaf.columns) for leaf in leaves[:-1])])
+    alike = np.maximum.reduceat(np.maximum.reduceat(alike, starts, axis=0), starts, axis=1)
+    distance = np.clip(1 - alike, 0.0, 1.0)
+    np.fill_diagonal(distance, 0.0)
+    nodes, joined = list(leaves), set()
+    for first, second, far, _ in linkage(squareform(distance, checks=False), "average"):
+        if far > 1 - CORRELATED:  # distances only grow
+            break
+        one, other = nodes[int(first)], nodes[int(second)]
+        nodes.append(_Block(one.columns + other.columns, one.n_leaves + other.n_leaves, (one, other)))
+        joined |= {int(first), int(second)}
+    return [node for place, node in enumerate(nodes) if place not in joined]
+
+
+def support(X: Floats, responses: Floats, level: float) -> Floats:
+    """The projection of coefficients on those that are significant, a matrix of shape (d, d).
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Features, of which the variable has a trace.
+    responses : ndarray of shape (n, k)
+        The variable: indicators of all levels but one, or one column of numbers.
+    level : float
+        The largest familywise-adjusted p-value that is significant.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        ``coefficients @ support`` is 0 in columns that are not selected.
+
+    Examples
+    --------
+    >>> X, errors = np.random.default_rng(0).normal(size=(2, 300, 3))
+    >>> print(support(X, X[:, :1] + X[:, 1:2] + errors[:, :1], 0.05))
+    [[1. 0. 0.]
+     [0. 1. 0.]
+     [0. 0. 0.]]
+    """
+    wald, blocks = _Wald(X, responses), _blocks(X)
+    n_leaves = sum(block.n_leaves for block in blocks)
+    tried: list[tuple[float, int, _Block]] = []
+
+    def significant(blocks: Sequence[_Block]) -> bool:
+        columns = [column for block in blocks for column in block.columns]
+        p = wald.p_value(np.eye(X.shape[1])[columns]) * n_leaves / max(1, sum(block.n_leaves for block in blocks))
+        if len(blocks) == 1:
+            tried.append((p, len(tried), blocks[0]))
+        return p <= level
+
+    def selected(block: _Block) -> list[_Block]:
+        """Return the parts of a significant block that are kept."""
+        if len(block.parts) and _components(X, wald, block, level)[1] > 1:
+            parts = [part for part in block.parts if significant([part])]
+            if len(parts) == 2 or (parts and not significant([part for part in block.parts if part not in parts])):
+                return [one for part in parts for one in selected(part)]
+        return [block]
+
+    found = [one for block in blocks if significant([block]) for one in selected(block)]
+    kept = np.zeros((X.shape[1], X.shape[1]))
+    for block in found or [min(tried)[2]] if tried else []:
+        kept[np.ix_(block.columns, block.columns)] = _components(X, wald, block, level)[0]
+    return kept
+
+
+def _components(X: Floats, wald: _Wald, block: _Block, level: float) -> tuple[Floats, int]:
+    """Return the projection on the leading principal components of a block that are needed, and how many these are."""
+    columns = block.columns
+    if block.n_leaves == 1:
+        return np.eye(len(columns)), len(columns)
+    spread = X[:, columns].std(axis=0)
+    lengths, vectors = np.linalg.eigh(np.corrcoef(X[:, columns], rowvar=False))
+    lengths, vectors = lengths[::-1], vectors[:, ::-1]
+    number = 1
+    while number < len(columns):
+        if abs(lengths[number] - lengths[number - 1]) > _RANK * lengths[0]:  # those of one length belong together
+            rest = np.zeros((len(columns) - number, X.shape[1]))
+            rest[:, columns] = vectors[:, number:].T * spread
+            if wald.p_value(rest) > level:
+                break
+        number += 1
+    leading = vectors[:, :number]
+    projection: Floats = spread[:, None] * (leading @ leading.T) / spread
+    return projection, number
 
 
 class FairMetric(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """What fair metrics have in common, once their matrix is known.
-
-    A class that you write is a fair metric as well if its `transform` is linear and it declares so by the class
-    attribute ``is_affine = True``: the audit gets its matrix from every transformer that is declared affine.
-    """
-
-    #: What `transform` does to a person is x @ A + b.
-    is_affine = True
+    """What fair metrics have in common, once their matrix is known."""
 
     directions_: Floats
     matrix_: Floats
@@ -345,3 +663,303 @@ def _square(matrix: Any, features: Features) -> Floats:
             f"{listed(features.names)}."
         )
     return square
+
+
+class SensitiveSubspace(FairMetric):
+    """A fair metric that ignores whatever predicts the sensitive features linearly.
+
+    d²(x, x') = ‖(I - Π)(x - x')‖², with Π the orthogonal projection on the span of the coefficients of one regression
+    per sensitive feature: logistic, of labels on `X`; ridge, of numbers with more than 20 distinct values. Two people
+    who differ only in what distinguishes women from men are at distance 0.
+
+    Parameters
+    ----------
+    classifier : linear classifier, optional
+        Predicts labels; it is cloned. Any classifier that has ``coef_`` after fit: one row for two labels, otherwise
+        one per label. None: a logistic regression with the penalty ``||coef_||² / 20_000`` on the mean loss, which is
+        ``LogisticRegression()`` for 10,000 people. The penalty of ``LogisticRegression()`` itself does not grow with
+        the number of people, so that counting everybody twice would change the metric; with this penalty it does not.
+    regressor : linear regressor, optional
+        Predicts numbers; it is cloned. Any regressor that has ``coef_`` after fit. None: a ridge regression with the
+        penalty ``||coef_||² / 10_000`` on the mean squared error, which is ``Ridge()`` for 10,000 people.
+    sensitive_columns : str, int or list of these, optional
+        Columns of `X` that are sensitive themselves, by name, or by position where no column is labelled with that
+        number. Similar people may differ in them, and the regressions do not use them.
+    level : {"auto"}, float or None, default="auto"
+        Keep only what is significant at this level. A coefficient whose familywise-adjusted p-value is larger is 0;
+        columns that correlate, and hide each other, are tested jointly. If nothing is significant, what has the
+        smallest p-value is kept. A sensitive feature that is itself a linear function of some columns of `X`, such as a
+        column of it, frees these columns and nothing else. None: all coefficients, as published.
+        "auto": the same, but in `IndividualFairnessTest`, which asks for evidence first and selects at its own level.
+
+    Attributes
+    ----------
+    directions_ : ndarray of shape (k, n_features)
+        Orthonormal rows: a basis of the sensitive subspace, in which similar people may differ. Collinear directions
+        count once.
+    matrix_ : ndarray of shape (n_features, n_features)
+        I - Π, so that d²(x, x') = (x - x') ``matrix_`` (x - x')'.
+    n_features_in_ : int
+        Columns of `X`.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where `X` has names.
+
+    See Also
+    --------
+    Projection : Directions given by an expert.
+
+    Notes
+    -----
+    Distances are in the units of the columns of `X`: bring columns of different units to one scale first, as in
+    ``make_pipeline(StandardScaler(), SensitiveSubspace())``, which is a fair metric as well.
+
+    A regression finds a direction whether or not there is one: of a coin flip it finds noise, which is as long as any
+    other direction once it is normalized. With `level`, coefficients are tested by Wald tests of a linear regression on
+    all columns, robust to unequal errors, in a hierarchy of blocks of correlated columns (Meinshausen 2008).
+
+    `transform` takes the sensitive subspace out of `X`. ``make_pipeline(SensitiveSubspace(), MLPClassifier())`` is
+    therefore the model "Project" of both papers: its predictions are the same for people at distance 0.
+
+    A metric that is learned from the people tested depends on them: learn it on other people.
+
+    References
+    ----------
+    M. Yurochkin, A. Bower and Y. Sun (2020), Training individually fair ML models with sensitive subspace robustness,
+    ICLR, section 4. S. Maity, S. Xue, M. Yurochkin and Y. Sun (2021), Statistical inference for individual fairness,
+    ICLR, section 4.2 and appendix F.2. N. Meinshausen (2008), Hierarchical testing of variable importance, Biometrika
+    95.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairtest import SensitiveSubspace
+    >>> sex = np.array(["f", "m"] * 50)
+    >>> skills = np.sin(np.arange(100.0))
+    >>> height = np.where(sex == "m", 1.0, -1.0) + np.cos(np.arange(100.0) ** 2)
+    >>> X = np.column_stack([skills, height])
+    >>> metric = SensitiveSubspace().fit(X, sensitive_features=sex)
+    >>> metric.directions_.round(2)
+    array([[-0.04,  1.  ]])
+    >>> shorter, taller, more_skilled = [0.0, -1.0], [0.0, 1.0], [1.0, -1.0]
+    >>> metric.distance([shorter, shorter], [taller, more_skilled]).round(2)
+    array([0.08, 1.  ])
+    """
+
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"sensitive_features": True}
+
+    #: What is kept for each sensitive feature, if it was selected before `fit`, and what `fit` kept.
+    _given_supports: list[Floats | None] | None = None
+    _supports: list[Floats | None]
+
+    def __init__(
+        self, classifier: Any = None, regressor: Any = None, sensitive_columns: Any = None, level: Any = "auto"
+    ) -> None:
+        self.classifier = classifier
+        self.regressor = regressor
+        self.sensitive_columns = sensitive_columns
+        self.level = level
+
+    def fit(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> Self:
+        """Find the directions that predict the sensitive features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            People.
+        y : object, optional
+            Ignored.
+        sensitive_features : array-like, frame or mapping
+            One or several columns of length n_samples: labels, or numbers. Text and pandas categories are labels,
+            however many there are. Not needed if `sensitive_columns` is enough.
+
+        Returns
+        -------
+        SensitiveSubspace
+            The fitted metric.
+
+        Raises
+        ------
+        ValueError
+            If there are no sensitive features, one has the same value for everybody, lengths differ, or nothing in
+            `X` predicts any of them.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the scales of the columns of `X` are too different for a regression.
+        UserWarning
+            If the directions span everything.
+        """
+        features, values = self._read(X, reset=True)
+        level = self.level
+        if not (level is None or level == "auto" or (is_number(level) and 0 < level < 1)):
+            raise ParameterError(
+                f"level must be 'auto', None, or a number between 0 and 1, such as 0.05; found {level!r}"
+            )
+        columns = self._sensitive_positions(features)
+        if sensitive_features is None and not columns:
+            raise _without_groups(self)
+        others = [i for i in range(values.shape[1]) if i not in columns]
+        directions = [np.eye(values.shape[1])[columns]]
+        if sensitive_features is not None:
+            sensitive = read_columns(sensitive_features, "sensitive_features", default_name="sensitive_feature")
+            check_rows(X, sensitive_features=sensitive)
+            given, self._supports = self._given_supports, []
+            for place, column in enumerate(sensitive):
+                coefficients = np.zeros((0, len(others)))
+                if others:
+                    kept = None if given is None else given[place]
+                    coefficients = self._coefficients(values[:, others], column, kept)
+                directions.append(np.zeros((len(coefficients), values.shape[1])))
+                directions[-1][:, others] = coefficients
+        basis = span(np.concatenate(directions))
+        if not len(basis):
+            raise ParameterError(
+                "sensitive_features: nothing in X predicts them, not even by chance: X is the same for everybody, or "
+                "every coefficient is 0 (a classifier with a strong l1 penalty). There is no direction in which "
+                "similar people could differ."
+            )
+        return self._set_free(basis)
+
+    def _sensitive_positions(self, features: Features) -> list[int]:
+        """Return the positions of `sensitive_columns`, in increasing order."""
+        named: Any = [] if self.sensitive_columns is None else self.sensitive_columns
+        several = isinstance(named, list | tuple | np.ndarray | pd.Index)
+        return sorted(features.positions(named if several else [named], "sensitive_columns"))
+
+    def _coefficients(self, X: Floats, column: Column, kept: Floats | None) -> Floats:
+        """The directions free because of a sensitive feature, of shape (m, n_features); `kept`: those selected."""
+        if not is_number(self.level) or not (X.std(axis=0) > 0).any():
+            return _with_spread(self._regress(X, column), X)
+        responses = responses_of(column)
+        if responses is not None:
+            itself = exact_columns(X, responses)
+            if len(itself):
+                _, lengths, vectors = np.linalg.svd(X[:, itself] - X[:, itself].mean(axis=0), full_matrices=False)
+                found = np.zeros((len(vectors), X.shape[1]))
+                found[:, itself] = vectors
+                self._supports.append(None)
+                free: Floats = found[lengths > _NO_SPREAD * lengths[0]]
+                return free
+        found = _with_spread(self._regress(X, column), X)  # it refuses what has no responses
+        assert responses is not None
+        if kept is None:
+            kept = support(X, responses[:, : max(1, responses.shape[1] - 1)], float(self.level))
+        self._supports.append(kept)
+        selected: Floats = found @ kept
+        return selected
+
+    def _regress(self, X: Floats, column: Column) -> Floats:
+        """Return the coefficients of a regression of a sensitive feature on X, of shape (m, n_features)."""
+        where = f"sensitive_features (column {column.name!r})"
+        present = np.unique(column.codes)
+        if len(present) == 1:
+            raise ParameterError(
+                f"{where} is {column.levels[present[0]]!r} for everybody (n_samples={len(column)}): it needs at least "
+                "two values before anything can predict it."
+            )
+        numbers = numbers_of(column)
+        if numbers is None:
+            if len(column.levels) > MAX_GROUPS:
+                raise ParameterError(
+                    f"{where} has {len(column.levels):,} distinct labels, more than {MAX_GROUPS}: group them, or pass "
+                    "numbers."
+                )
+            if self.classifier is not None:
+                return _coefficients(self.classifier, X, column.codes, "classifier", where)
+            return _logistic(X, column, where)
+        if not np.isfinite(numbers).all():
+            raise ParameterError(f"{where} must hold finite numbers; found inf.")
+        if self.regressor is not None:
+            return _coefficients(self.regressor, X, numbers, "regressor", where)
+        from sklearn.linear_model import Ridge  # here, as importing it takes time
+
+        # Least squares on centred features through their singular values: scales do not matter.
+        ridge = Ridge(len(X) / _PEOPLE, solver="svd")
+        return _coefficients(ridge, X - X.mean(axis=0), (numbers - numbers.mean()) / numbers.std(), "regressor", where)
+
+
+def numbers_of(column: Column) -> Floats | None:
+    """Return a sensitive feature as numbers; None if it is one of labels."""
+    # Levels are those of everybody: of some people, who may have few of them, numbers are numbers all the same.
+    return None if column.categorical or len(column.levels) <= WARN_GROUPS else as_numbers(column)
+
+
+def responses_of(column: Column) -> Floats | None:
+    """Return a sensitive feature as numbers (n, 1), or as the indicators of the labels that occur (n, n_labels).
+
+    None if it is nothing that can be predicted: one value, infinite numbers, or too many labels.
+    """
+    present, numbers = np.unique(column.codes), numbers_of(column)
+    if numbers is not None:
+        return numbers[:, None] if np.isfinite(numbers).all() and len(present) > 1 else None
+    if not 1 < len(present) <= MAX_GROUPS:
+        return None
+    return np.asarray(column.codes[:, None] == present, dtype=float)
+
+
+class NoGroupsError(ValueError):
+    """A fair metric that learns from sensitive features was given none."""
+
+
+def _without_groups(metric: BaseEstimator) -> NoGroupsError:
+    step = type(metric).__name__.lower()
+    return NoGroupsError(
+        "sensitive_features is missing: the fair metric is learned from what predicts them. Pass one or several "
+        "columns, one value per person, for instance fit(X, sensitive_features=df['sex']); as a step of a Pipeline: "
+        f"pipeline.fit(X, y, {step}__sensitive_features=df['sex']); or enable metadata routing with "
+        "sklearn.set_config(enable_metadata_routing=True) and call pipeline.fit(X, y, sensitive_features=df['sex']): "
+        "the request is already set. If columns of X are sensitive themselves, name them in sensitive_columns."
+    )
+
+
+def _logistic(X: Floats, column: Column, where: str) -> Floats:
+    """Return the coefficients of a logistic regression whose penalty is per person."""
+    from sklearn.linear_model import LogisticRegression  # here, as importing it takes time
+
+    # Newton's method is as exact as floats are in a few steps; the matrix it inverts may only be too large.
+    small = len(column.levels) * X.shape[1] <= _LARGE_HESSIAN
+    model = LogisticRegression(
+        C=_PEOPLE / len(X), solver="newton-cholesky" if small else "newton-cg", tol=1e-10, max_iter=1000
+    )
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        # The intercept is not penalized: around the mean the coefficients are the same, and better computed.
+        found = _coefficients(model, X - X.mean(axis=0), column.codes, "classifier", where)
+    if any(issubclass(warning.category, ConvergenceWarning | LinAlgWarning) for warning in heard):
+        scales = X.std(axis=0)
+        scales = scales[scales > 0]
+        warn(
+            f"{where}: the logistic regression on X did not converge. The scales of the columns of "
+            f"X go from {scales.min():.3g} to {scales.max():.3g}, and fair distances are in their units: put them on "
+            "one scale first, as in make_pipeline(StandardScaler(), SensitiveSubspace()).",
+            ConvergenceWarning,
+        )
+    return found
+
+
+def _coefficients(model: Any, X: Floats, target: Any, parameter: str, where: str) -> Floats:
+    """Fit a clone of a linear model, and return its coefficients, of shape (m, n_features)."""
+    if not hasattr(model, "fit") or isinstance(model, type):
+        raise ParameterError(f"{parameter} must be a linear estimator of scikit-learn, not fitted; found {model!r}.")
+    fitted = clone(model).fit(X, target)
+    found = getattr(fitted, "coef_", None)
+    if found is None:
+        raise ParameterError(
+            f"{parameter}={model!r} has no coef_ after fit: the sensitive subspace is made of the coefficients of a "
+            "linear model of X."
+        )
+    found = found.toarray() if hasattr(found, "toarray") else np.asarray(found, dtype=float)
+    rows: Floats = np.atleast_2d(found)
+    if rows.ndim != 2 or rows.shape[1] != X.shape[1] or not np.isfinite(rows).all():
+        raise ParameterError(
+            f"{parameter}={model!r} has a coef_ of shape {found.shape} for {where}: it must have finite numbers, one "
+            f"for each of {X.shape[1]} features."
+        )
+    return rows
+
+
+def _with_spread(coefficients: Floats, X: Floats) -> Floats:
+    """Return coefficients, with zeros for those that are only rounding errors and separate nobody."""
+    spread = ((X - X.mean(axis=0)) @ coefficients.T).std(axis=0)
+    return np.where(spread[:, None] > _NO_SPREAD, coefficients, 0.0)

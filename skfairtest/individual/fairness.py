@@ -1,40 +1,67 @@
-"""The test of individual fairness of one model: whether it treats similar people differently."""
+"""The test of individual fairness of one model: whether it treats similar people differently.
+
+The parts, each in a file, in the order in which `fit` uses them:
+
+`people`        who is tested, which people are possible, and who their neighbours are
+`model`         outputs, loss, and how its direction is found: `autograd` where torch knows it, differences, or search
+`metric`        who is similar: a matrix, a function, a transformer (`fair_metrics`), or learned from evidence
+`unfair`        everybody is moved along the flow (`flow`) to the nearest possible person, or to a free category
+`statistics`    the statistic of losses before and after, its test, and doubts about it
+`report`        the result in words
+"""
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import with_parameters
-from skfairtest._utils.checks import is_integer
+from skfairtest._utils.checks import check_choice, check_running, is_integer, is_number
 from skfairtest._utils.errors import ParameterError, warn
-from skfairtest._utils.text import label
+from skfairtest._utils.text import label, pluralize
 from skfairtest._utils.typing import Floats
-from skfairtest.individual._audited import Audited
-from skfairtest.individual._learning import GROUPS, variance_of_direction
-from skfairtest.individual._levels import changed_alone
-from skfairtest.individual._parameters import OF_MEANS
-from skfairtest.individual._people import UNUSUAL, functions_of_others, outside_ranges
-from skfairtest.individual._plan import Plan, moved_by, nobody_moved, planned
-from skfairtest.individual._statistics import NOTHING, SequentialStatistic, doubts_about
-from skfairtest.individual._unfair import Moved, Starts, changed_features, changes
-from skfairtest.individual.flow.audit_value import AuditValue, ratios
-from skfairtest.individual.report import IndividualSetup, individual_document, individual_sentences
-from skfairtest.individual.sensitive_subspace import NoGroupsError
-from skfairtest.readers import given_to_fit
+from skfairtest.individual.fair_metrics import NoGroupsError, SensitiveSubspace
+from skfairtest.individual.flow import FlowDivergedError
+from skfairtest.individual.metric import GROUPS, Similarity, sensitive_positions, similarity, variance_of_learning
+from skfairtest.individual.model import Model, audited, check_losses, checked_model, kind_of, read_truth
+from skfairtest.individual.people import UNUSUAL, Neighbours, People, people_of, ranges_of, ranks, scale_of
+from skfairtest.individual.report import STATISTICS, IndividualSetup, individual_document, individual_sentences
+from skfairtest.individual.statistics import (
+    NOTHING,
+    OF_MEANS,
+    AuditValue,
+    SequentialStatistic,
+    audit_value,
+    choose,
+    doubts_about,
+    ratios,
+)
+from skfairtest.individual.unfair import (
+    CANDIDATES,
+    Flow,
+    Moved,
+    Starts,
+    changed_alone,
+    changed_features,
+    changes,
+    checkpoints,
+    free_choices,
+    move,
+    sensitive_choices,
+    worst_levels,
+)
+from skfairtest.readers import Column, given_to_fit
 from skfairtest.report.document import Block
 from skfairtest.report.mixin import ReportMixin
 
-#: The setting of the paper.
-_PUBLISHED: dict[str, Any] = {
-    "statistic": "loss_ratio", "regularization": 50.0, "n_steps": 500, "step_size": 0.01, "solver": "euler",
-    "feature_ranges": "free", "feature_scale": None, "require_trace": False,
-}  # fmt: skip
+#: Number and size of steps: the time of the flow is that of the paper, 5.
+_STEPS = {"implicit": (25, 0.2), "euler": (500, 0.01)}
 
 
 @with_parameters
@@ -45,163 +72,91 @@ class IndividualFairnessTest(ReportMixin):
     at most `tolerance` times the loss at the person. The unfair example is the end point of a flow that starts at the
     person, raises the model's loss and is held back by the fair distance: a similar person about whom the model errs
     more (equation 2.6 of the paper). Given the fair metric and the units, it depends on the person alone. Ratios of
-    different people are therefore independent, and the test controls the false-positive rate in large samples,
-    whichever `gradient`, `solver` and number of steps found the examples. These settings affect how much unfairness is
-    found, so a test that does not reject does not prove fairness. If the metric is learned, the null hypothesis is
-    about the learned metric (or those of the folds), not about the metric that the whole population would give.
+    different people are therefore independent, and the test controls the false-positive rate in large samples, however
+    the examples are found. A test that does not reject does not prove fairness.
 
     Parameters
     ----------
     estimator : fitted estimator
-        A classifier or a regressor; the test never fits it. It must not have been trained on the people tested.
-    fair_metric : {"sensitive_subspace"} or transformer, default="sensitive_subspace"
-        Who is similar: d(x, x') is the Euclidean distance of x and x' after ``transform``. `SensitiveSubspace`,
-        `Projection`, `Mahalanobis`, or any affine transformer. A fitted transformer is used as it
-        is.
+        A classifier or a regressor that has not been trained on the people tested. Predictions that are random are
+        refused; an ``ExponentiatedGradient`` is tested as the mean of its predictors.
+    fair_metric : {"sensitive_subspace"}, matrix, callable or transformer, default="sensitive_subspace"
+        Who is similar. A matrix A or a function ``distance(X, X_other)``: d²(x, x') = (x - x') A (x - x')' in the units
+        of X. A transformer whose `transform` is linear: the Euclidean distance after it. If it is fitted, it is used as
+        it is; otherwise it is learned, for each of five folds, from the other folds. `SensitiveSubspace`, the default,
+        is learned only from sensitive features of which `X` holds a trace: out of fold, it predicts them better than
+        chance (a permutation test; Bonferroni for several). Without a trace nothing is tested, and ``verdict_`` is
+        "no_trace". ``SensitiveSubspace(level=None)`` learns from noise as well, as in the paper.
     statistic : {"auto", "loss_ratio", "error_rate_ratio", "ratio_of_means"}, default="auto"
         "loss_ratio": the mean of the ratios (the paper's equation 3.4). "error_rate_ratio": the ratio of error rates
-        (its section 3.2). "ratio_of_means": the ratio of mean losses, which a few people with tiny losses cannot
-        dominate. "auto": the mean of ratios if its expectation is
-        finite and nobody's initial loss is close to zero, otherwise the ratio of mean losses;
-        ``solver_report_["statistic_because"]`` gives the reason.
+        (its section 3.2). "ratio_of_means": the ratio of mean losses, which people with tiny losses cannot dominate.
+        "auto": the mean of ratios if its expectation is finite and nobody's initial loss is close to zero, otherwise
+        the ratio of mean losses; ``solver_report_["statistic_because"]`` gives the reason.
     tolerance : float, default=1.25
-        The largest ratio that does not count as a violation. The default is the reciprocal of the four-fifths rule's
-        0.8.
+        The largest ratio that does not count as a violation: the reciprocal of the four-fifths rule's 0.8.
     regularization : float, default=50.0
         lambda, the weight of the squared fair distance.
-    n_steps : int, optional
-        Number of steps of the flow or, for a search, of candidates per person. None: 25 implicit steps, 500 steps of
-        the other solvers, 64 candidates.
-    step_size : float, optional
-        None: 0.2 for implicit steps, 0.01 for others.
-    step_decay : float, default=0.0
-        Step i has size ``step_size / i**step_decay``. The sum of the sizes is the time for which the flow runs, 5 by
-        default. A search moves people as far as the flow would in that time, with the loss smoothed by differences over
-        a quarter of a unit.
-    solver : {"implicit", "euler", "RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA"}, default="implicit"
-        "implicit": steps that are implicit in the distance, stable for any step size. "euler": forward Euler, as
-        published, stable for short steps only. Both move all people at once. The others are methods of
-        ``scipy.integrate.solve_ivp``, run person by person for the same time, as a reference.
-    gradient : {"auto", "analytic", "autograd", "finite_differences", "search"} or callable, default="auto"
-        How the direction is found: from a closed form, by torch, by central differences, or by a search without
-        derivatives, for models that are constant almost everywhere, such as forests. "auto" is the first of these that
-        is possible. A function ``gradient(X, y)`` returns the derivative of each person's loss, in the shape of X.
-    loss : {"auto", "log_loss", "zero_one_loss", "squared_error", "absolute_error"}, tuple or callable, default="auto"
-        Log loss for classifiers, with probabilities no closer to 0 and 1 than 2.2e-16, as in scikit-learn; squared
-        error for regressors. Errors are in standard deviations of `y` among the people tested, so that a step means the
-        same whatever the unit of `y`; ``("squared_error", unit)`` sets a unit that does not depend on these people. Or
-        ``loss(y_true, y_pred)``, one number of at least 0 per person; y_pred is ``predict_proba``,
-        ``decision_function`` or ``predict``, the first that the model has.
-    cross_fit : bool or int, default=True
-        Whether a fair metric is learned on folds other than the one it is used on (True: 5 folds). The folds depend on
-        the people's values, not on the order of the rows.
+    steps : tuple of (int, float) or array-like, optional
+        Number and size of the steps, or the size of each. None: 25 of 0.2, or 500 of 0.01 by forward Euler. Their sum
+        is the time of the flow; a search goes as far as the flow would, with 64 candidates for each person.
+    solver : {"implicit", "euler"}, default="implicit"
+        "implicit": steps that are implicit in the distance, stable for any size. "euler": forward Euler, as published.
+    gradient : {"auto", "autograd", "finite_differences", "search"} or callable, default="auto"
+        How the direction is found: torch differentiates its modules, on their device; other models are called on both
+        sides of each person, or searched if small steps do not change them, such as forests. A function
+        ``gradient(X, y)`` returns the derivative of each person's loss, in the shape of X.
+    loss : {"auto", "log_loss", "zero_one_loss", "squared_error", "absolute_error"} or callable, default="auto"
+        Log loss for classifiers, with probabilities no closer to 0 and 1 than 2.2e-16; squared error for regressors, in
+        standard deviations of `y` among the people tested. Or ``loss(y_true, y_pred)``, one number of at least 0 per
+        person; y_pred is ``predict_proba``, ``decision_function`` or ``predict``, the first that the model has.
     feature_ranges : {"observed", "free"} or mapping, default="observed"
-        Which people are possible. The flow moves people through all real numbers; the unfair example is the possible
-        person nearest to where the flow ends. "observed": numbers stay within the range of the people tested, columns
-        with few distinct values take only these, and neighbouring columns of zeros and ones that sum to 1 are one
-        choice. "free": no restriction, so that half a category is allowed too, as in the paper.
-        ``{"age": (18, 90), "sex": "frozen", ("job_a", "job_b"): "one_hot", "wage": "free"}`` sets some features; the
-        others are as observed.
-    min_plausibility : float, default=0.01
-        Unfair examples do not get more unusual than this, in all features together: those who would end farther from
-        everybody else than all but this share of real people are, and farther than at the start, go only that part of
-        the way where this is not so. 0: nobody is kept back. Not used with ``feature_ranges="free"``, nor where a
-        category changes alone.
-    derived : mapping of str or int to callable, optional
-        Columns of `X` that are functions of the others, and follow them wherever people are moved, such as
-        ``{"loan_to_price": lambda X: X["loan"] / X["price"]}``. A function takes a table like `X` and returns
-        the column. A fair metric that is learned ignores these columns, and derivatives are differences. Numbers that
-        are nearly functions of others, and not named here, are listed in the result: they were not moved along.
+        Which people are possible; the unfair example is the one nearest to the end of the flow. "observed": numbers
+        stay within the range of the people tested, columns with few distinct values take only these, neighbouring
+        columns of zeros and ones that sum to 1 are one choice, and nobody becomes more unusual, in all features
+        together, than 1 in 100 people and than at the start. "free": no restriction, as in the paper.
+        ``{"age": (18, 90), "sex": "frozen", ("job_a", "job_b"): "one_hot", "wage": "free"}`` sets some features.
     feature_scale : {"std", None}, mapping or array-like, default="std"
-        The size of one unit of each feature, for distances and steps. "std": the standard deviations of the people
-        tested; for the columns of a choice, the square roots of its shares (the chi-squared distance, which is the same
-        however the choice is encoded). None: the units of `X`, as in the paper. Or given numbers.
-    require_trace : bool, default=True
-        Whether a metric that is learned from sensitive features has to have something to learn. `X` is first tested for
-        a trace of each sensitive feature: out of fold, does it predict the feature better than chance (a permutation
-        test; Bonferroni for several features)? Where it does not, no direction is learned from that feature; if none
-        is left, nothing is tested and ``verdict_`` is "no_trace". `SensitiveSubspace` then keeps the coefficients that
-        are significant (its `level`). False: every regression gives a direction, of noise as well, as in the paper.
+        The size of one unit of each feature. "std": the standard deviations of the people tested; for the columns of a
+        choice, the square roots of its shares (the chi-squared distance). None: the units of `X`, as in the paper.
     confidence_level : float, default=0.95
         Confidence level of the interval; one minus it is the level of the test, and of the search for a trace.
-    random_state : int, RandomState, Generator or None
-        Seed of the candidates of a search; None: always the same candidates. Nothing else is random.
-    n_jobs : int, optional
-        Number of processes; each works on 1,024 people at a time. The result does not depend on it.
-    verbose : int, default=0
-        Above 0, a test that takes more than a second shows its progress.
 
     Attributes
     ----------
     verdict_ : {"unfair", "not_rejected", "no_trace"}
-        "no_trace": `X` holds no trace of the sensitive features, so it is not known who is similar. Nothing was tested,
-        nobody was moved, and numbers are NaN; it is no evidence of fairness.
-    p_value_ : float
-        One-sided p-value of the null hypothesis.
-    rejected_, concern_ : bool
-        ``p_value_ <= 1 - confidence_level``; False with "no_trace", which is neither passed nor failed. If the verdict
-        depends on unfair examples outside the range of the people tested, the first sentence of ``print(test)`` says
-        so.
-    statistic_ : float
-        S_n, the estimate.
-    lower_bound_ : float
-        T_n, the one-sided lower confidence bound of the ratio in the population. The test rejects if it exceeds
-        `tolerance`.
+        "no_trace" is neither a pass nor a failure; all numbers are NaN.
+    statistic_, standard_error_, lower_bound_, p_value_ : float
+        The estimate, its error given the metric, the one-sided limit, and the p-value.
     confidence_interval_ : tuple of float
-        Two-sided confidence limits. If the metric was learned, and `require_trace` is true, they are about the value of
-        the metric and units that the whole population would give: they add how much the statistic varies with what
-        was learned (a jackknife: ten groups of people are left out in turn, and 250 people moved by each metric).
-        `standard_error_`, `lower_bound_` and `p_value_` are given the metrics that were learned.
-    standard_error_ : float
-        Standard error of the estimate; standard deviations have the divisor n.
+        Two-sided; of a learned metric with the uncertainty of learning it.
+    rejected_, concern_ : bool
+        Whether the null hypothesis is rejected.
     attained_level_ : float
-        The actual rejection rate of the test, with this number of people, for a model exactly at the tolerance,
-        estimated from the skewness of the losses. It exceeds the nominal level if a few people are harmed much less
-        than the others.
+        The estimated level of the test, from the skewness of the losses.
     traces_ : DataFrame
-        One row per sensitive feature that was searched for: ``feature``; ``measure`` ("AUC", the mean over levels, or
-        "correlation" of a number) and ``value``, of predictions out of fold; ``p_value`` of the null hypothesis that
-        the feature is independent of X; ``found``.
+        How well X predicts each sensitive feature out of fold: ``feature``, ``measure``, ``value``, ``p_value`` and
+        ``found``.
     changed_alone_ : DataFrame
-        One row per sensitive feature that is a column of X, and what changing it alone does, at each person's worst
-        other level: ``feature``, ``n_levels``, ``statistic``, ``ci_low``, ``ci_high`` and ``p_value`` (as of the test);
-        ``kind`` of what the model says ("decision", "label" or "prediction") and ``outcome``, the upper decision;
-        ``n_changed`` and ``changed``, number and share of people for whom it changes at some level, with
-        ``changed_ci_low`` and ``changed_ci_high`` (Wilson); and the two levels between which the evidence is strongest:
-        ``level`` instead of ``other`` raises what the model says (or of labels, makes it wrong) for ``n_up`` people and
-        lowers it for ``n_down``, with ``decision_p_value`` of McNemar's exact test (of predictions the sign test), two-
-        sided, Bonferroni over pairs of levels.
+        What changing a sensitive column of X alone does: the statistic with its interval, how many people's outcomes
+        change, and the levels between which the evidence is strongest (McNemar's test; of predictions the sign test).
     loss_ratios_ : ndarray of shape (`n_samples_`,)
         Loss at the unfair example over loss at the person; 1 where both are 0.
     unfair_examples_ : same container and columns as X
         `X` moved; without the people of `excluded_`.
     path_ : DataFrame
-        The result if the flow had been stopped earlier, or if a search had tried fewer candidates at the same
-        distances: ``n_steps``, ``time``, ``statistic``, ``standard_error``, ``lower_bound``. Choosing a time by looking
-        at this path and then testing at that time is multiple testing.
-    n_samples_ : int
-        People tested.
+        The result if the flow had been stopped earlier: ``n_steps``, ``time``, ``statistic``, ``standard_error``,
+        ``lower_bound``. Choosing a time by looking at this path is multiple testing.
+    n_samples_, n_features_in_, feature_names_in_ : int, int, ndarray
+        People tested, features, and their names where `X` has names.
     excluded_ : DataFrame
         People left out, with the reason: a feature is missing.
     fair_metrics_ : list
         The fitted fair metrics, one per fold.
-    solver_report_ : dict
-        What was run: ``gradient`` and ``because`` (how directions were found, and why), ``statistic`` and
-        ``statistic_because``, ``loss``, ``fair_metric``, ``n_directions`` (how many it leaves free), ``n_folds``,
-        ``sd_of_learning`` (of the logarithm of the statistic, over metrics that other people would give), ``solver``,
-        ``n_steps``, ``time``, ``regularization``, ``largest_eigenvalue`` of the metric, ``n_unstable_steps`` of forward
-        Euler, ``n_features_outside`` and ``n_people_outside`` (that went beyond the range of X), ``rejected_inside``
-        (the verdict if they are kept within it), ``n_worse`` (people whose loss grew), mean and largest fair
-        ``distance`` and Euclidean ``displacement``, ``n_unusual`` (unfair examples than which at most one real person
-        in 100 is farther from everybody else), ``n_held_back`` (by `min_plausibility`), ``functions`` (columns of
-        numbers that are nearly functions of others, R squared of at least .99, and were not moved along),
-        ``loss_unit``.
     feature_scale_ : ndarray of shape (`n_features_in_`,) or None
         Units of the features.
-    n_features_in_ : int
-        Features.
-    feature_names_in_ : ndarray of str
-        Their names, where `X` has names.
+    solver_report_ : dict
+        What was run: how directions were found and why, the statistic, the loss, the metric, the flow, and how far
+        people moved.
 
     See Also
     --------
@@ -217,8 +172,7 @@ class IndividualFairnessTest(ReportMixin):
     r = loss(f(x'), y) / loss(f(x_0), y) with x' the nearest possible person to x_T;
 
     S_n is the mean of r, V_n its standard deviation (divisor n, as in the published code), T_n = S_n - z V_n / sqrt(n)
-    with z the normal quantile (equation 3.10). The published code uses z = 1.645 and drops ratios that are not finite;
-    here they raise an error that names a statistic that is defined.
+    with z the normal quantile (equation 3.10).
 
     References
     ----------
@@ -242,6 +196,7 @@ class IndividualFairnessTest(ReportMixin):
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"sensitive_features": True}
     _display: ClassVar[str] = "LossRatioDisplay"
+    _shows_people = True
     _reported: ClassVar[tuple[str, ...]] = (
         "verdict", "p_value", "rejected", "concern", "statistic", "standard_error", "lower_bound",
         "confidence_interval", "attained_level", "n_samples", "excluded", "traces", "changed_alone", "solver_report",
@@ -252,22 +207,13 @@ class IndividualFairnessTest(ReportMixin):
     statistic: str = "auto"
     tolerance: float = 1.25
     regularization: float = 50.0
-    n_steps: int | None = None
-    step_size: float | None = None
-    step_decay: float = 0.0
+    steps: Any = None
     solver: str = "implicit"
     gradient: Any = "auto"
     loss: Any = "auto"
-    cross_fit: bool | int = True
     feature_ranges: Any = "observed"
-    min_plausibility: float = 0.01
-    derived: Any = None
     feature_scale: Any = "std"
-    require_trace: bool = True
     confidence_level: float = 0.95
-    random_state: Any = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     @classmethod
     def as_published(cls, estimator: Any, **params: Any) -> IndividualFairnessTest:
@@ -283,10 +229,15 @@ class IndividualFairnessTest(ReportMixin):
         Returns
         -------
         IndividualFairnessTest
-            The test, not fitted, with ``feature_ranges="free"``, ``feature_scale=None``, ``statistic="loss_ratio"``,
-            ``require_trace=False``, ``solver="euler"``, 500 steps of 0.01 and ``regularization=50``, as for Adult.
+            The test, not fitted, with ``fair_metric=SensitiveSubspace(level=None)``, ``statistic="loss_ratio"``,
+            ``solver="euler"`` (500 steps of 0.01), ``feature_ranges="free"``, ``feature_scale=None`` and
+            ``regularization=50``, as for Adult.
         """
-        return cls(estimator, **{**_PUBLISHED, **params})
+        published = {
+            "fair_metric": SensitiveSubspace(level=None), "statistic": "loss_ratio", "solver": "euler",
+            "feature_ranges": "free", "feature_scale": None,
+        }  # fmt: skip
+        return cls(estimator, **{**published, **params})
 
     def fit(self, X: Any, y: Any, *, sensitive_features: Any = None) -> IndividualFairnessTest:
         """Move everybody to their unfair example and test how much larger the model's loss is there.
@@ -315,59 +266,146 @@ class IndividualFairnessTest(ReportMixin):
         NotFittedError
             If the estimator is a scikit-learn estimator that is not fitted.
         """
-        return self._run(self._planned(X, y, sensitive_features))
-
-    def _planned(self, X: Any, y: Any, sensitive_features: Any) -> Plan:
-        """Read everything and decide how people are moved."""
         X, y, given = given_to_fit(X, y, {"sensitive_features": sensitive_features})
+        steps, level = self._check(), 1 - float(self.confidence_level)
+        estimator = checked_model(self.estimator)
+        kind = kind_of(estimator, self.loss)
+        people = people_of(X, y, given["sensitive_features"], numbers=kind == "regressor", estimator=estimator)
+        features = people.features
+        loss, truth, classes = read_truth(estimator, self.loss, self.statistic, kind, people.y_true)
+        ranges = ranges_of(self.feature_ranges, features)
+        scale = scale_of(self.feature_scale, features, ranges)
+        given_y = people.y_true.codes if isinstance(people.y_true, Column) else people.y_true.values
+        codes = np.asarray(given_y, dtype=float)
         try:
-            return planned(self, X, y, given["sensitive_features"])
+            similar = similarity(self.fair_metric, features, codes, people.sensitive, scale, level)
         except NoGroupsError as error:
-            raise self._without_groups(str(error), "sex") from error
+            what = "the fair metric is learned from what predicts them. Pass one or several columns"
+            raise self._without_groups(what, "sex") from error
+        model = audited(Model(estimator, features, loss, scale, ~ranges.frozen), self.gradient, truth, kind, classes)
+        neighbours = None
+        if not ranges.free:
+            neighbours = Neighbours.of(features.values, scale, np.argsort(ranks(features.values, codes), kind="stable"))
+        searched = model.way == "search"
+        flow = Flow(
+            "search" if searched else self.solver, steps, float(self.regularization), ranges,
+            checkpoints(CANDIDATES if searched else len(steps)),
+            max(one.among(model.movable).largest for one in similar.matrices) if model.movable.any() else 0.0,
+            neighbours,
+        )  # fmt: skip
+        self._warn_of_steps(flow)
+        starts = Starts(features.values, model.in_units_of_audit(features.values), truth)
+        statistic, because = choose(self.statistic, loss, model.way, check_losses(model, starts.z, truth))
+        restricted = not (isinstance(self.feature_ranges, str) and self.feature_ranges == "free")
+        errors = statistic == "error_rate_ratio"
+        moved, variance = self._nobody_moved(model, flow, starts), 0.0
+        if similar.metrics:
+            choices = free_choices(ranges, similar.matrices, features.values, scale) if restricted else []
+            moved = self._moved(model, similar.matrices, similar.folds, flow, starts, choices, errors)
+        in_X = []
+        if restricted:
+            in_X = sensitive_choices(features, people.sensitive, sensitive_positions(similar.metric, features))
+        if sum(trace.found for trace in similar.traces) > len(in_X):  # a column of X is its own direction
+            name = "ratio_of_means" if statistic in OF_MEANS else statistic
 
-    def _run(self, plan: Plan) -> IndividualFairnessTest:
-        """Move everybody, and set what was found."""
-        model, flow, starts, ranges = plan.model, plan.flow, plan.starts, plan.ranges
-        features, statistic = plan.people.features, plan.statistic
-        moved = moved_by(self, plan) if plan.learned else nobody_moved(model, flow, starts)
+            def values(some: NDArray[np.intp], matrices: list[Any], folds: NDArray[np.intp]) -> list[float]:
+                parts = self._moved(model, matrices, folds, flow, starts.take(some), choices, errors)
+                ends = (parts.losses if parts.wrong is None else parts.wrong)[:, [0, -1]]
+                return [
+                    audit_value(name, *each.T, tolerance=1.0, confidence_level=0.95).estimate
+                    for each in np.split(ends, len(matrices))
+                ]
+
+            variance = variance_of_learning(similar, features, codes, scale, values)
         self._statistic = SequentialStatistic(
-            statistic,
-            moved.losses if moved.wrong is None else moved.wrong,
-            flow.checkpoints,
-            flow.times,
-            model.loss.rounding,
-            float(self.tolerance),
-            float(self.confidence_level),
-            variance_of_direction(self, plan) if plan.learned else 0.0,
-            GROUPS - 1,
-        )
-        self.traces_ = plan.found_traces()
-        self.changed_alone_ = changed_alone(model, self._statistic, starts, plan.in_X)
-        self._set_found(*(self._statistic.end() if plan.learned else (NOTHING, np.nan)))
+            statistic, moved.losses if moved.wrong is None else moved.wrong, flow.checkpoints, flow.times,
+            loss.rounding, float(self.tolerance), float(self.confidence_level), variance, GROUPS - 1,
+        )  # fmt: skip
+        self.traces_ = similar.found_traces()
+        self.changed_alone_ = changed_alone(model, self._statistic, starts, in_X)
+        self._set_result(*(self._statistic.end() if similar.metrics else (NOTHING, np.nan)))
         # What did not move keeps its last digit, whatever it was divided by on the way.
         unfair = ranges.nearest(model.in_units_of_X(moved.z), features.values)
         unfair = np.where(moved.z == starts.z, features.values, unfair)
-        self._set_people(plan, moved, unfair)
-        self.feature_scale_ = plan.scale
-        own = np.isin(np.arange(unfair.shape[1]), ranges.derived, invert=True)  # columns that follow no others
-        n_outside, outside, farthest = outside_ranges(features.values[:, own], unfair[:, own])
-        held = None
-        if outside.any():
-            held = self._held_inside(
-                model, starts, moved, np.clip(unfair, features.values.min(0), features.values.max(0))
-            )
-        alpha = 1 - self.confidence_level
+        self._set_people(people, starts, flow, moved, unfair)
+        low, high = features.values.min(axis=0), features.values.max(axis=0)
+        excess = np.maximum(unfair - high, low - unfair) / np.where(high > low, high - low, 1.0)
+        self.feature_scale_ = scale
         doubts: tuple[str, ...] = ()
-        if plan.learned:
+        if similar.metrics:
             doubts = doubts_about(
-                statistic, moved, self.loss_ratios_, self.p_value_, alpha, self.attained_level_, farthest
-            )
-        outsiders = n_outside, int(outside.sum()), held
-        self._set_report(plan, outsiders, int(moved.held.sum()), doubts)
+                statistic, moved.losses, self.loss_ratios_, self.p_value_, level, self.attained_level_,
+                float(excess.max()),
+            )  # fmt: skip
+        self._set_report(model, flow, similar, because, excess > 1e-9, moved, doubts)
         self._keep_parameters()
         for doubt in doubts:
             warn(doubt)
         return self
+
+    def _check(self) -> Floats:
+        """Check what can be checked without people, and return the sizes of the steps."""
+        check_choice("statistic", self.statistic, ("auto", *STATISTICS))
+        check_choice("solver", self.solver, tuple(_STEPS))
+        for name, above in (("tolerance", True), ("regularization", False)):
+            value = getattr(self, name)
+            if not is_number(value) or not np.isfinite(value) or not (value > 0 if above else value >= 0):
+                bound = "above 0" if above else "of at least 0"
+                raise ParameterError(f"{name} must be a finite number {bound}; found {value!r}")
+        check_running(self.confidence_level, None, 0)
+        given = _STEPS[self.solver] if self.steps is None else self.steps
+        if isinstance(given, tuple) and len(given) == 2 and is_integer(given[0]) and given[0] >= 1:
+            given = np.full(given[0], given[1]) if is_number(given[1]) else given
+        try:
+            sizes = np.asarray(given, dtype=float)
+        except (TypeError, ValueError):
+            sizes = np.zeros(0)
+        possible = sizes.ndim == 1 and len(sizes) and (np.isfinite(sizes) & (sizes > 0)).all()
+        if not possible or isinstance(given, tuple | str):
+            raise ParameterError(
+                "steps must be (number, size), such as (25, 0.2), or an array of sizes, all of them above 0; found "
+                f"{self.steps!r}"
+            )
+        return sizes
+
+    def _warn_of_steps(self, flow: Flow) -> None:
+        if flow.n_unstable:
+            pull, size = flow.regularization * flow.largest, float(flow.steps.max())
+            warn(
+                f"steps of {size:g} are too long for regularization={self.regularization:g}: their product (times the "
+                f"largest eigenvalue of the fair metric, {flow.largest:.3g}) is {size * pull:.3g}, and from 1 on "
+                f"forward Euler is unstable, here in {flow.n_unstable:,} of {len(flow.steps):,} steps. Use "
+                f"solver='implicit', which is stable, or steps below {1 / pull:.3g}"
+            )
+
+    @staticmethod
+    def _nobody_moved(model: Model, flow: Flow, starts: Starts) -> Moved:
+        """Everybody where they started, at every checkpoint."""
+        losses = np.repeat(model.losses(starts.z, starts.truth)[:, None], 1 + len(flow.checkpoints), axis=1)
+        return Moved(starts.z, losses, None, np.zeros(len(losses)), np.zeros(len(losses), dtype=bool))
+
+    def _moved(
+        self, model: Model, matrices: list[Any], folds: NDArray[np.intp], flow: Flow, starts: Starts, choices: Any,
+        errors: bool,
+    ) -> Moved:  # fmt: skip
+        """Move everybody, also from the free levels of categories that are worse."""
+        try:
+            moved = move(model, matrices, folds, flow, starts, errors=errors)
+            worst = worst_levels(model, choices, starts) if choices else starts.x
+            some = np.flatnonzero((worst != starts.x).any(axis=1))
+            if not len(some):
+                return moved
+            there = Starts(worst[some], model.in_units_of_audit(worst[some]), starts.truth.take(some))
+            return moved.or_from(there, some, move(model, matrices, folds[some], flow, there, errors=errors))
+        except FlowDivergedError as error:
+            instead = "; feature_scale='std' if features have different units"
+            if self.feature_scale is not None:
+                instead = "; a fair metric that was fitted in other units than feature_scale's pulls too hard"
+            raise ParameterError(
+                f"steps of {flow.steps[0]:g} with regularization={self.regularization:g} diverge: "
+                f"{pluralize(error.people, 'unfair example')} ran away within {error.step:g} steps. Use smaller or "
+                f"fewer steps, or feature_ranges that end{instead}"
+            ) from error
 
     @property
     def path_(self) -> pd.DataFrame:
@@ -456,16 +494,6 @@ class IndividualFairnessTest(ReportMixin):
     def _blocks(self) -> list[Block]:
         return individual_document(self)
 
-    def __getattr__(self, name: str) -> Any:
-        """Say of what a record does not hold that it takes another fit."""
-        why = ", which was read from JSON, without the people: fit again" if "_kept" in vars(self) else ""
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{why}", name=name, obj=self)
-
-    def _facts(self) -> dict[str, Any]:
-        """The attributes of a record: of single people their loss ratios."""
-        kept = {*(f"{name}_" for name in (*self._reported, "loss_ratios")), "_setup", *self.get_params()}
-        return {name: value for name, value in super()._facts().items() if name in kept}
-
     def __sklearn_tags__(self) -> Tags:
         """Declare that X is a table of numbers and categories."""
         tags = super().__sklearn_tags__()
@@ -474,18 +502,7 @@ class IndividualFairnessTest(ReportMixin):
         given.string, given.categorical = True, False
         return tags
 
-    def _held_inside(self, model: Audited, starts: Starts, moved: Moved, x: Floats) -> bool:
-        """Whether the test also rejects if nobody ends outside the range of the people tested."""
-        z = model.in_units_of_audit(x)
-        after = model.losses(z, starts.truth) if moved.wrong is None else model.wrong(z, starts.truth)
-        values = np.column_stack([self._statistic.values[:, 0], after])
-        try:
-            found, _ = replace(self._statistic, values=values).end()
-        except ValueError:
-            return False
-        return bool(found.p_value <= 1 - self.confidence_level)
-
-    def _set_found(self, found: AuditValue, level: float) -> None:
+    def _set_result(self, found: AuditValue, level: float) -> None:
         """Set the statistic and what follows from it."""
         self.statistic_, self.standard_error_ = found.estimate, found.standard_error
         self.lower_bound_, self.confidence_interval_ = found.lower_bound, found.interval
@@ -494,10 +511,9 @@ class IndividualFairnessTest(ReportMixin):
         self.verdict_ = "unfair" if self.concern_ else "no_trace" if np.isnan(self.p_value_) else "not_rejected"
         self.attained_level_ = level
 
-    def _set_people(self, plan: Plan, moved: Moved, unfair: Floats) -> None:
+    def _set_people(self, people: People, starts: Starts, flow: Flow, moved: Moved, unfair: Floats) -> None:
         """Set what was found about each person."""
-        people, starts, neighbours = plan.people, plan.starts, plan.flow.neighbours
-        features = people.features
+        features, neighbours = people.features, flow.neighbours
         self.n_samples_, self.n_features_in_ = len(features), len(features.groups)
         self.__dict__.pop("feature_names_in_", None)
         if features.names_in is not None:
@@ -520,40 +536,39 @@ class IndividualFairnessTest(ReportMixin):
         }
 
     def _set_report(
-        self, plan: Plan, outside: tuple[int, int, bool | None], n_held: int, doubts: tuple[str, ...]
-    ) -> None:
+        self, model: Model, flow: Flow, similar: Similarity, because: str, outside: NDArray[np.bool_], moved: Moved,
+        doubts: tuple[str, ...],
+    ) -> None:  # fmt: skip
         """Set what was run."""
-        model, flow, metrics, people = plan.model, plan.flow, plan.metrics, self._columns
+        people, metrics = self._columns, similar.metrics
         self._model, self.fair_metrics_ = model, metrics
         self.solver_report_ = {
             "gradient": model.way,
             "because": model.why,
             "statistic": self._statistic.statistic,
-            "statistic_because": plan.because,
+            "statistic_because": because,
             "loss": model.loss.name,
             "loss_unit": model.loss.unit,
-            "fair_metric": plan.metric_name,
-            "n_directions": plan.n_directions,
+            "fair_metric": type(metrics[0]).__name__ if metrics else "none",
+            "n_directions": similar.n_directions,
             "n_folds": len(metrics),
             "sd_of_learning": float(np.sqrt(self._statistic.variance)),
             "solver": flow.solver,
             "n_steps": len(flow.steps),
-            "n_candidates": flow.n_candidates if flow.solver == "search" else None,
+            "n_candidates": CANDIDATES if flow.solver == "search" else None,
             "time": flow.time,
             "regularization": flow.regularization,
             "largest_eigenvalue": flow.largest,
             "n_unstable_steps": flow.n_unstable,
-            "n_features_outside": outside[0],
-            "n_people_outside": outside[1],
-            "rejected_inside": outside[2],
+            "n_features_outside": int(outside.any(axis=0).sum()),
+            "n_people_outside": int(outside.any(axis=1).sum()),
             "n_worse": int((people["loss_after"] > people["loss_before"]).sum()),
             "mean_distance": float(people["distance"].mean()),
             "max_distance": float(people["distance"].max()),
             "mean_displacement": float(people["displacement"].mean()),
             "max_displacement": float(people["displacement"].max()),
             "n_unusual": None if flow.ranges.free else int((people["plausibility"] <= UNUSUAL).sum()),
-            "n_held_back": n_held,
-            "functions": [] if flow.ranges.free else functions_of_others(plan.people.features, flow.ranges),
+            "n_held_back": int(moved.held.sum()),
         }
         alpha, tolerance = 1 - float(self.confidence_level), float(self.tolerance)
         self._setup = IndividualSetup(self._statistic.statistic, tolerance, alpha, self._units(), doubts)
@@ -562,8 +577,7 @@ class IndividualFairnessTest(ReportMixin):
         """Say what the map is measured in, where that is estimated from the people tested."""
         units = []
         if self.solver_report_["loss_unit"] is not None:
-            estimated = " (the standard deviation of y)" if isinstance(self.loss, str) else ""
-            units.append(f"errors in units of {self.solver_report_['loss_unit']:.4g}{estimated}")
+            units.append(f"errors in units of {self.solver_report_['loss_unit']:.4g} (the standard deviation of y)")
         if isinstance(self.feature_scale, str):
             units.append("features in their standard deviations")
         return " and ".join(units)

@@ -27,7 +27,7 @@ def people():
 @pytest.fixture(scope="module")
 def fitted(people):
     model = LogisticRegression().fit(*people[:2])
-    return IndividualFairnessTest(model, fair_metric=Projection([[1, 0]]), n_steps=100, step_size=0.01).fit(*people[:2])
+    return IndividualFairnessTest(model, fair_metric=Projection([[1, 0]]), steps=(100, 0.01)).fit(*people[:2])
 
 
 @pytest.fixture(autouse=True)
@@ -100,15 +100,14 @@ def test_a_drawing_can_be_made_from_the_model(Display, people, fitted):
         y,
         sensitive_features=groups,
         fair_metric=Projection([[1, 0]]),
-        n_steps=100,
-        step_size=0.01,
+        steps=(100, 0.01),
         name="mine",
     )
     there = Display.from_test(fitted, name="mine")
     assert here.ax_ is not there.ax_
     assert here.statistic == pytest.approx(there.statistic)
     assert labels(here) == labels(there)
-    learned = Display.from_estimator(fitted.estimator, X, y, sensitive_features=groups, n_steps=10)
+    learned = Display.from_estimator(fitted.estimator, X, y, sensitive_features=groups, steps=(10, 0.01))
     assert "LogisticRegression" in labels(learned)
 
 
@@ -149,7 +148,7 @@ def test_without_matplotlib_the_error_says_what_to_install(Display, fitted, monk
 )
 def test_every_statistic_is_named(statistic, name, people, fitted):
     other = IndividualFairnessTest.as_published(
-        fitted.estimator, fair_metric=Projection([[1, 0]]), n_steps=30, statistic=statistic
+        fitted.estimator, fair_metric=Projection([[1, 0]]), steps=(30, 0.01), statistic=statistic
     ).fit(*people[:2])
     assert any(name in label for label in labels(LossRatioDisplay.from_test(other)))
 

@@ -6,7 +6,7 @@ import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from skfairtest import IndividualFairnessTest, Projection
-from skfairtest.individual import _learning
+from skfairtest.individual import metric
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -14,7 +14,7 @@ def few_are_moved_to_learn_how_much_a_direction_varies(request):
     """Moving as many as by default takes longer than all else of most tests: among the slow ones they are moved."""
     with pytest.MonkeyPatch.context() as patch:
         if "not slow" in request.config.getoption("markexpr"):
-            patch.setattr(_learning, "MOVED", 25)
+            patch.setattr(metric, "MOVED", 25)
         yield
 
 
@@ -81,7 +81,7 @@ def fit(classifier, people):
     def run(*, model=classifier, X=None, y=None, groups=None, **params):
         X = people[0] if X is None else X
         y = people[1] if y is None else y
-        params = {"fair_metric": Projection([[1, 0, 0]]), "n_steps": 10, **params}
+        params = {"fair_metric": Projection([[1, 0, 0]]), "steps": (10, 0.01), **params}
         return IndividualFairnessTest.as_published(model, **params).fit(X, y, sensitive_features=groups)
 
     return run

@@ -40,8 +40,8 @@ from sklearn.svm import SVC, SVR
 from sklearn.tree import DecisionTreeClassifier
 
 from skfairtest import AuditedClassifier, FairnessTest, IndividualFairnessTest, Projection
-from skfairtest.individual.flow.quadratic import Quadratic
-from skfairtest.individual.flow.unfair_search import reach
+from skfairtest.individual.flow import Quadratic
+from skfairtest.individual.flow import reach
 
 INCOME = Projection([[1, 0, 0]])
 
@@ -107,7 +107,7 @@ def fitted(training, people):
     def tested(classes, name, **params):
         table = CLASSIFIERS if classes else REGRESSORS
         test = IndividualFairnessTest.as_published(
-            model(classes, name), **{"fair_metric": INCOME, "n_steps": 8, "statistic": "ratio_of_means", **params}
+            model(classes, name), **{"fair_metric": INCOME, "steps": (8, 0.01), "statistic": "ratio_of_means", **params}
         )
         return test.fit(people[0], labels(table, people))
 
@@ -155,7 +155,7 @@ def test_a_large_forest_is_searched_though_some_people_stand_next_to_a_threshold
     people = rng.normal(size=(60, 4))
     people[:, 0] = thresholds[:60] + 1e-6
     test = IndividualFairnessTest.as_published(
-        model, fair_metric=Projection([[1, 0, 0, 0]]), n_steps=4, statistic="ratio_of_means"
+        model, fair_metric=Projection([[1, 0, 0, 0]]), steps=(4, 0.01), statistic="ratio_of_means"
     )
     test.fit(people, (people.sum(axis=1) > 0).astype(int))
     assert test.solver_report_["gradient"] == "search"
@@ -177,7 +177,7 @@ def test_a_model_with_slopes_and_jumps_is_followed_or_searched_and_the_way_state
     found = {}
     for gradient in ("auto", "finite_differences", "search"):
         test = IndividualFairnessTest.as_published(
-            model, fair_metric=INCOME, gradient=gradient, n_steps=4, statistic="ratio_of_means"
+            model, fair_metric=INCOME, gradient=gradient, steps=(4, 0.01), statistic="ratio_of_means"
         ).fit(X, y)
         frame = test.to_frame()
         said = np.clip(model.predict_proba(test.unfair_examples_)[np.arange(len(y)), y], np.finfo(float).eps, 1)
@@ -193,7 +193,7 @@ def test_one_person_whom_the_model_is_sure_of_does_not_make_it_a_step_function(t
     X, y, _, _ = training
     model = GaussianNB().fit(X, y)
     far = X[:40].to_numpy() * 30  # a probability of 1 has no differences
-    test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, n_steps=2, statistic="ratio_of_means")
+    test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, steps=(2, 0.01), statistic="ratio_of_means")
     test.fit(pd.DataFrame(np.concatenate([far, X[40:50]]), columns=X.columns), y[:50].to_numpy())
     assert test.solver_report_["gradient"] == "finite_differences"
 
@@ -208,7 +208,7 @@ def test_losses_of_any_size_have_differences(training, people):
             return -size * np.log(y_pred[np.arange(len(y_true)), y_true])
 
         test = IndividualFairnessTest.as_published(
-            model, fair_metric=INCOME, loss=loss, n_steps=4, step_size=0.01 / size, regularization=50.0 * size
+            model, fair_metric=INCOME, loss=loss, steps=(4, 0.01) / size, regularization=50.0 * size
         ).fit(X, y)
         assert test.solver_report_["gradient"] == "finite_differences"
         found.append(test.statistic_)
@@ -253,7 +253,7 @@ def test_several_classes_have_their_derivatives(training, people):
     X, _, _, score = people
     for model in (LogisticRegression(), OneVsRestClassifier(LogisticRegression()), MLPClassifier((5,), **small)):
         model.fit(training[0], np.digitize(training[3], [-1, 1]))
-        test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, n_steps=3)
+        test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, steps=(3, 0.01))
         check_gradient(test.fit(X, np.digitize(score, [-1, 1])), people)
 
 
@@ -279,8 +279,8 @@ def test_a_gradient_of_ones_own_leads_where_the_closed_form_does(classifier, peo
         asked.append((type(X), *X.columns, len(X) == len(y)))
         return (classifier.predict_proba(X)[:, 1] - y)[:, None] * classifier.coef_
 
-    own = IndividualFairnessTest.as_published(classifier, fair_metric=INCOME, gradient=gradient, n_steps=30).fit(X, y)
-    exact = IndividualFairnessTest.as_published(classifier, fair_metric=INCOME, n_steps=30).fit(X, y)
+    own = IndividualFairnessTest.as_published(classifier, fair_metric=INCOME, gradient=gradient, steps=(30, 0.01)).fit(X, y)
+    exact = IndividualFairnessTest.as_published(classifier, fair_metric=INCOME, steps=(30, 0.01)).fit(X, y)
     np.testing.assert_allclose(own.unfair_examples_, exact.unfair_examples_, atol=1e-10)
     assert own.solver_report_["because"] == "gradient=gradient was given"
     assert set(asked) == {(pd.DataFrame, *X.columns, True)}
@@ -292,7 +292,7 @@ def test_a_gradient_of_ones_own_is_in_the_units_of_X(classifier, people):
     def gradient(X, y):
         return (classifier.predict_proba(X)[:, 1] - y)[:, None] * classifier.coef_
 
-    params = {"fair_metric": INCOME, "feature_scale": [2.0, 0.5, 3.0], "n_steps": 30}
+    params = {"fair_metric": INCOME, "feature_scale": [2.0, 0.5, 3.0], "steps": (30, 0.01)}
     own = IndividualFairnessTest.as_published(classifier, gradient=gradient, **params).fit(X, y)
     exact = IndividualFairnessTest.as_published(classifier, **params).fit(X, y)
     differences = IndividualFairnessTest.as_published(classifier, gradient="finite_differences", **params).fit(X, y)
@@ -307,7 +307,7 @@ def test_a_loss_of_ones_own_is_judged_by_differences(training, people):
     def hinge(y_true, y_pred):
         return np.logaddexp(0.0, -(2 * y_true - 1) * y_pred)
 
-    test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, loss=hinge, n_steps=20).fit(X, y)
+    test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, loss=hinge, steps=(20, 0.01)).fit(X, y)
     assert test.solver_report_["gradient"] == "finite_differences"
     assert "decision_function" in test.solver_report_["because"]
     assert test.solver_report_["loss"] == "hinge"
@@ -329,7 +329,7 @@ def test_features_that_stay_are_not_asked_about(training, people):
     counts = []
     for frozen in ({}, {"savings": "frozen", "debts": "frozen"}):
         rows.clear()
-        IndividualFairnessTest.as_published(model, fair_metric=INCOME, feature_ranges=frozen, n_steps=30).fit(X, y)
+        IndividualFairnessTest.as_published(model, fair_metric=INCOME, feature_ranges=frozen, steps=(30, 0.01)).fit(X, y)
         counts.append(sum(rows))
     assert counts[1] < 0.5 * counts[0]
 
@@ -340,7 +340,7 @@ def test_features_that_stay_are_not_asked_about(training, people):
 def test_the_search_finds_who_is_worse_off_and_leaves_everybody_else(training, people):
     X, y, _, _ = people
     model = DecisionTreeClassifier(max_depth=3, min_samples_leaf=20).fit(training[0].to_numpy(), training[1])
-    test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, n_steps=200).fit(X.to_numpy(), y)
+    test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, steps=(200, 0.01)).fit(X.to_numpy(), y)
     moved = X.assign(**dict(zip(X, test.unfair_examples_.T, strict=True)))
     worse = np.asarray(moved["income"] != X["income"])
     assert worse.any()
@@ -383,7 +383,7 @@ def test_the_seed_decides_on_the_candidates_and_on_nothing_else(training, people
     X, y, _, _ = people
     forest = RandomForestClassifier(5, max_depth=4, random_state=0).fit(*training[:2])
     metric = Projection([[1, 0, 0], [0, 1, 0]])
-    params = {"fair_metric": metric, "n_steps": 6, "statistic": "ratio_of_means"}
+    params = {"fair_metric": metric, "steps": (6, 0.01), "statistic": "ratio_of_means"}
     first, again, other = (
         IndividualFairnessTest.as_published(forest, random_state=seed, **params).fit(X, y).loss_ratios_
         for seed in (0, 0, 1)
@@ -408,7 +408,7 @@ def test_a_generator_is_asked_for_a_number_where_there_are_candidates_only(make,
     X, y, _, _ = people
     draw = "random" if make is np.random.default_rng else "random_sample"
     untouched = getattr(make(0), draw)()
-    params = {"fair_metric": INCOME, "n_steps": 10, "statistic": "ratio_of_means", "step_size": 0.019}
+    params = {"fair_metric": INCOME, "steps": (10, 0.019), "statistic": "ratio_of_means"}
     for model, searched in (
         (LogisticRegression(), False),
         (GaussianNB(), False),
@@ -430,7 +430,7 @@ def test_a_model_without_scikit_learn(people):
             p = 1 / (1 + np.exp(-X["income"].to_numpy() + X["debts"].to_numpy()))
             return np.stack([1 - p, p], axis=1)
 
-    test = IndividualFairnessTest.as_published(Duck(), fair_metric=INCOME, n_steps=20).fit(X, y)
+    test = IndividualFairnessTest.as_published(Duck(), fair_metric=INCOME, steps=(20, 0.01)).fit(X, y)
     p = Duck().predict_proba(X)[np.arange(len(y)), y]
     np.testing.assert_allclose(test.to_frame()["loss_before"], -np.log(p), rtol=1e-9)
     assert test.solver_report_["gradient"] == "finite_differences"
@@ -447,7 +447,7 @@ def test_a_model_without_predict_errs_where_another_label_is_likelier(training, 
     class Named(Duck):
         classes_ = np.array(["no", "yes"])
 
-    params = {"fair_metric": INCOME, "n_steps": 20, "statistic": "error_rate_ratio"}
+    params = {"fair_metric": INCOME, "steps": (20, 0.01), "statistic": "error_rate_ratio"}
     exact = IndividualFairnessTest.as_published(model, **params).fit(X, y)
     assert exact.statistic_ > 1
     for duck, labels in ((Duck(), y), (Named(), y.map({0: "no", 1: "yes"}))):
@@ -463,7 +463,7 @@ def test_a_model_that_does_not_say_what_it_is_is_judged_by_the_loss(people):
         def predict(self, X):
             return np.tanh(X["income"].to_numpy())
 
-    test = IndividualFairnessTest.as_published(Duck(), fair_metric=INCOME, loss="squared_error", n_steps=5).fit(
+    test = IndividualFairnessTest.as_published(Duck(), fair_metric=INCOME, loss="squared_error", steps=(5, 0.01)).fit(
         X, score
     )
     expected = (np.tanh(X["income"]) - score) ** 2 / np.var(score)
@@ -485,8 +485,8 @@ def test_a_model_in_single_precision(training, people):
 
     X, y, _, _ = people
     exact = LogisticRegression().fit(*training[:2])
-    double = IndividualFairnessTest.as_published(exact, fair_metric=INCOME, n_steps=30).fit(X, y)
-    single = IndividualFairnessTest.as_published(Single(exact), fair_metric=INCOME, n_steps=30).fit(X, y)
+    double = IndividualFairnessTest.as_published(exact, fair_metric=INCOME, steps=(30, 0.01)).fit(X, y)
+    single = IndividualFairnessTest.as_published(Single(exact), fair_metric=INCOME, steps=(30, 0.01)).fit(X, y)
     assert single.solver_report_["gradient"] == "finite_differences"
     assert single.statistic_ == pytest.approx(double.statistic_, rel=1e-3)
 
@@ -495,7 +495,7 @@ def test_a_model_trained_in_single_precision(training, people):
     X, y, _, _ = people
     model = MLPClassifier((4,), **small).fit(training[0].to_numpy(np.float32), training[1])
     assert model.coefs_[0].dtype == np.float32
-    test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, n_steps=20).fit(X.to_numpy(), y)
+    test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, steps=(20, 0.01)).fit(X.to_numpy(), y)
     ratios = test.to_frame()
     said = -np.log(model.predict_proba(test.unfair_examples_.astype(np.float32))[np.arange(len(y)), y])
     np.testing.assert_allclose(ratios["loss_after"], said, rtol=1e-3, atol=1e-6)
@@ -507,8 +507,8 @@ def test_an_audited_model(training, people):
     audit = AuditedClassifier(
         LogisticRegression(), tests=FairnessTest(metric="accuracy"), cv=3, on_rejection="ignore"
     ).fit(X, y, sensitive_features=sex)
-    test = IndividualFairnessTest.as_published(audit, fair_metric=INCOME, n_steps=20).fit(people[0], people[1])
-    plain = IndividualFairnessTest.as_published(LogisticRegression().fit(X, y), fair_metric=INCOME, n_steps=20)
+    test = IndividualFairnessTest.as_published(audit, fair_metric=INCOME, steps=(20, 0.01)).fit(people[0], people[1])
+    plain = IndividualFairnessTest.as_published(LogisticRegression().fit(X, y), fair_metric=INCOME, steps=(20, 0.01))
     assert test.statistic_ == pytest.approx(plain.fit(people[0], people[1]).statistic_, rel=1e-6)
 
 
@@ -519,7 +519,7 @@ def test_a_model_that_takes_missing_features(training, people):
     tested = people[0].copy()
     tested.iloc[[3, 7], 1] = np.nan
     tested.iloc[7, 2] = np.nan
-    test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, n_steps=20)
+    test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, steps=(20, 0.01))
     with pytest.warns(UserWarning, match=r"X has missing values: 2 people left out"):
         test.fit(tested, people[1])
     assert test.n_samples_ == len(tested) - 2
@@ -533,7 +533,7 @@ def test_a_model_that_takes_missing_features(training, people):
     assert list(test.excluded_["person"]) == [3, 7]
     assert list(test.to_frame()["person"]) == [i for i in range(len(tested)) if i not in (3, 7)]
     complete = tested.drop(["p003", "p007"])
-    fewer = IndividualFairnessTest.as_published(model, fair_metric=INCOME, n_steps=20)
+    fewer = IndividualFairnessTest.as_published(model, fair_metric=INCOME, steps=(20, 0.01))
     fewer.fit(complete.to_numpy(), people[1][complete.index])
     assert fewer.statistic_ == test.statistic_
 
@@ -548,7 +548,7 @@ def test_a_torch_module_is_the_scikit_learn_model_with_its_weights(statistic, tr
     with torch.no_grad():  # two scores, of which one is 0
         layer.weight.copy_(torch.tensor(np.concatenate([np.zeros((1, 3)), model.coef_])))
         layer.bias.copy_(torch.tensor(np.concatenate([[0.0], model.intercept_])))
-    params = {"fair_metric": INCOME, "n_steps": 30, "statistic": statistic}
+    params = {"fair_metric": INCOME, "steps": (30, 0.01), "statistic": statistic}
     module = IndividualFairnessTest.as_published(layer, **params).fit(X.to_numpy(), y)
     exact = IndividualFairnessTest.as_published(model, **params).fit(X.to_numpy(), y)
     assert module.solver_report_["gradient"] == "autograd"

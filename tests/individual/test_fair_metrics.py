@@ -22,7 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skfairtest import Mahalanobis, Projection, SensitiveSubspace
 from skfairtest.individual.models.affine import affine
-from skfairtest.individual.models.features import read_features
+from skfairtest.individual.features import read_features
 from skfairtest.readers import read_columns
 
 _rng = np.random.default_rng(0)

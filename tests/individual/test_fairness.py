@@ -16,11 +16,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfairtest import IndividualFairnessTest, Mahalanobis, Projection, SensitiveSubspace
-from skfairtest.individual.flow.audit_value import audit_value, lower_bound
+from skfairtest.individual.statistics import audit_value, lower_bound
 
 #: The published code's; the product of step and regularization is above 1 in the first two steps.
-PAPER = {"regularization": 100, "step_size": 0.02, "step_decay": 2 / 3, "n_steps": 400}
-unstable = pytest.mark.filterwarnings("ignore:step_size=0.02 is too long:UserWarning")
+PAPER = {"regularization": 100, "steps": (500, 0.02), "step_decay": 2 / 3, "steps": (400, 0.01)}
+unstable = pytest.mark.filterwarnings("ignore:steps=(500, 0.02) is too long:UserWarning")
 INCOME = Projection([[1, 0, 0]])  # people who differ in the first feature only are the same
 
 
@@ -74,7 +74,7 @@ def test_the_map_is_the_papers_step_by_step(simulated, logistic):
     X, y = simulated[0][:25], simulated[1][:25]
     direction = np.array([0.6, 0.8])
     matrix = np.eye(2) - np.outer(direction, direction)
-    params = {"regularization": 20.0, "n_steps": 30, "step_size": 0.02, "step_decay": 0.5}
+    params = {"regularization": 20.0, "steps": (30, 0.02), "step_decay": 0.5}
     model = logistic([1.5, -1.0], 0.3)
     with pytest.warns(UserWarning, match="25 people"):
         test = IndividualFairnessTest.as_published(model, fair_metric=Projection([direction]), **params).fit(X, y)
@@ -93,7 +93,7 @@ def test_a_pipeline_that_scales_is_tested_in_its_own_units(training, people):
     inner = LogisticRegression().fit(scaler.transform(X_train.to_numpy()), y_train)
     model = make_pipeline(rescaled, inner)
     for metric in (INCOME, SensitiveSubspace()):
-        params = {"fair_metric": metric, "n_steps": 50}
+        params = {"fair_metric": metric, "steps": (50, 0.01)}
         groups = {"sensitive_features": sex}
         there = IndividualFairnessTest.as_published(inner, **params).fit(scaler.transform(X.to_numpy()), y, **groups)
         here = IndividualFairnessTest.as_published(model, feature_scale="std", **params).fit(
@@ -147,7 +147,7 @@ def test_ratios_of_means_by_the_delta_method(statistic, classifier, people):
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
 def test_the_p_value_and_the_lower_bound_say_the_same(statistic, level, classifier, people):
     X, y, _, _ = people
-    params = {"fair_metric": INCOME, "statistic": statistic, "n_steps": 10, "confidence_level": level}
+    params = {"fair_metric": INCOME, "statistic": statistic, "steps": (10, 0.01), "confidence_level": level}
     first = IndividualFairnessTest.as_published(classifier, **params).fit(X, y)
     verdicts = set()
     for tolerance in (0.5, first.lower_bound_ * (1 - 1e-6), first.lower_bound_ * (1 + 1e-6), 100.0):
@@ -174,12 +174,12 @@ def test_the_level_and_the_coverage_at_an_audit_value_of_exactly_a_quarter_more(
     everybody = np.concatenate([x, x]), np.repeat([0, 1], len(x))
     mass = np.concatenate([mass * (1 - p), mass * p])  # labels as often as the model says
 
-    flow = {"n_steps": 20, "regularization": 5.0}
+    flow = {"steps": (20, 0.01), "regularization": 5.0}
 
     def ratios_of(X, y, step_size):
         # What the mean of all says is of no interest here: nodes are no sample.
         test = IndividualFairnessTest.as_published(
-            model, fair_metric=Projection([[1, 0]]), step_size=step_size, statistic="ratio_of_means", **flow
+            model, fair_metric=Projection([[1, 0]]), steps=(500, step_size), statistic="ratio_of_means", **flow
         )
         return test.fit(X, y).loss_ratios_
 
@@ -196,7 +196,7 @@ def test_the_level_and_the_coverage_at_an_audit_value_of_exactly_a_quarter_more(
     # Ratios of different people are independent of each other, no matter which others are tested with them.
     found = ratios_of(X, y, step_size).reshape(samples, n)
     tests = [audit_value("loss_ratio", np.ones(n), one, tolerance=1.25, confidence_level=0.95) for one in found]
-    some = IndividualFairnessTest.as_published(model, fair_metric=Projection([[1, 0]]), step_size=step_size, **flow)
+    some = IndividualFairnessTest.as_published(model, fair_metric=Projection([[1, 0]]), steps=(500, step_size), **flow)
     some.fit(X[:n], y[:n])
     assert some.p_value_ == pytest.approx(tests[0].p_value, rel=1e-8)
     size = np.mean([test.p_value <= 0.05 for test in tests])
@@ -213,7 +213,7 @@ def test_the_level_and_the_coverage_at_an_audit_value_of_exactly_a_quarter_more(
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
 def test_a_regressors_statistic_does_not_depend_on_units(loss, people, training):
     X, _, _, score = people
-    params = {"fair_metric": INCOME, "loss": loss, "n_steps": 20, "statistic": "ratio_of_means"}
+    params = {"fair_metric": INCOME, "loss": loss, "steps": (20, 0.01), "statistic": "ratio_of_means"}
     found = []
     for factor in (1.0, 1000.0):
         model = LinearRegression().fit(training[0], factor * training[3])
@@ -226,7 +226,7 @@ def test_a_regressors_statistic_does_not_depend_on_units(loss, people, training)
 def test_squared_errors_by_hand(regressor, people):
     X, _, _, score = people
     test = IndividualFairnessTest.as_published(
-        regressor, fair_metric=INCOME, n_steps=10, step_size=0.05, regularization=5.0, statistic="ratio_of_means"
+        regressor, fair_metric=INCOME, steps=(10, 0.05), regularization=5.0, statistic="ratio_of_means"
     ).fit(X, score)
     x0, w, b, matrix = X.to_numpy(), regressor.coef_, regressor.intercept_, np.diag([0.0, 1.0, 1.0])
     x, y, scale = x0.copy(), score.to_numpy(), score.to_numpy().var()
@@ -257,7 +257,7 @@ def test_what_people_lose_at_their_unfair_examples_is_what_the_model_says_there(
     X, y, _, score = people
     target = y if kind == "classifier" else np.exp(score / 4)
     model = model.fit(training[0], training[1] if kind == "classifier" else np.exp(training[3] / 4))
-    test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, n_steps=40, statistic="ratio_of_means").fit(
+    test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, steps=(40, 0.01), statistic="ratio_of_means").fit(
         X, target
     )
     assert test.solver_report_["gradient"] == "analytic"
@@ -289,7 +289,7 @@ def test_labels_of_which_some_do_not_occur_keep_their_columns(training, people):
     names = np.array(["low", "middle", "top"])
     model = LogisticRegression().fit(training[0], names[np.digitize(training[3], [-1, 1])])
     rich = np.asarray(score > 1)
-    test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, n_steps=30).fit(
+    test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, steps=(30, 0.01)).fit(
         X[rich], names[[2] * rich.sum()]
     )
     ratios = predict_loss(model, test.unfair_examples_, ["top"] * rich.sum()) / predict_loss(
@@ -301,7 +301,7 @@ def test_labels_of_which_some_do_not_occur_keep_their_columns(training, people):
 def test_a_model_that_ignores_what_is_free_is_fair(logistic, people):
     X, y, _, _ = people
     model = logistic([0.0, 1.0, -1.0])
-    test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, regularization=1e3, step_size=9e-4)
+    test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, regularization=1e3, steps=(500, 9e-4))
     test.fit(X.to_numpy(), y)
     assert test.statistic_ == pytest.approx(1.0, abs=0.01)
     assert not test.rejected_
@@ -313,7 +313,7 @@ def test_a_model_that_ignores_what_is_free_is_fair(logistic, people):
 def test_stopping_earlier_is_another_test_on_the_path(classifier, people):
     X, y, _, _ = people
     params = {"fair_metric": INCOME}
-    test = IndividualFairnessTest.as_published(classifier, n_steps=60, **params).fit(X, y)
+    test = IndividualFairnessTest.as_published(classifier, steps=(60, 0.01), **params).fit(X, y)
     path = test.path_
     assert path["n_steps"].is_monotonic_increasing
     assert list(path.columns) == ["n_steps", "time", "statistic", "standard_error", "lower_bound"]
@@ -321,7 +321,7 @@ def test_stopping_earlier_is_another_test_on_the_path(classifier, people):
     assert (last["n_steps"], last["statistic"], last["lower_bound"]) == (60, test.statistic_, test.lower_bound_)
     assert last["time"] == pytest.approx(0.6)
     for _, row in path.iloc[[0, 5, 12]].iterrows():
-        earlier = IndividualFairnessTest.as_published(classifier, n_steps=int(row["n_steps"]), **params).fit(X, y)
+        earlier = IndividualFairnessTest.as_published(classifier, steps=(int(row["n_steps"]), 0.01), **params).fit(X, y)
         assert (earlier.statistic_, earlier.standard_error_) == (row["statistic"], row["standard_error"])
         assert earlier.lower_bound_ == row["lower_bound"]
 
@@ -330,10 +330,10 @@ def test_stopping_earlier_is_another_test_on_the_path(classifier, people):
 def test_small_steps_arrive_where_the_adaptive_solver_does(solver, classifier, people):
     X, y, _, _ = (data[:30] for data in people)
     params = {"fair_metric": Mahalanobis(np.diag([0.01, 1.0, 2.0])), "regularization": 3.0}
-    far = IndividualFairnessTest.as_published(classifier, solver=solver, n_steps=10, step_size=0.05, **params).fit(X, y)
+    far = IndividualFairnessTest.as_published(classifier, solver=solver, steps=(10, 0.05), **params).fit(X, y)
     gaps = []
     for n_steps in (50, 100):
-        euler = IndividualFairnessTest.as_published(classifier, n_steps=n_steps, step_size=0.5 / n_steps, **params).fit(
+        euler = IndividualFairnessTest.as_published(classifier, steps=(n_steps, 0.5 / n_steps), **params).fit(
             X, y
         )
         gaps.append(abs(euler.statistic_ - far.statistic_))
@@ -348,7 +348,7 @@ def test_the_worst_people_and_what_changed_about_them(classifier, people):
     factors = pd.Series({"income": 1000.0, "savings": 1.0, "debts": 0.01})
     model = make_pipeline(StandardScaler().fit(X * factors).set_output(transform="pandas"), classifier)
     test = IndividualFairnessTest.as_published(
-        model, fair_metric=INCOME, feature_scale="std", n_steps=50, feature_ranges={"debts": "frozen"}
+        model, fair_metric=INCOME, feature_scale="std", steps=(50, 0.01), feature_ranges={"debts": "frozen"}
     ).fit(X * factors, y)
     worst = test.most_unfair(4)
     frame = test.to_frame()
@@ -374,7 +374,7 @@ def test_the_worst_people_and_what_changed_about_them(classifier, people):
 @pytest.mark.parametrize("statistic", ["ratio_of_means", "error_rate_ratio"])
 def test_of_means_the_worst_people_are_whose_loss_grows_most(statistic, classifier, people):
     X, y, _, _ = people
-    test = IndividualFairnessTest.as_published(classifier, fair_metric=INCOME, statistic=statistic, n_steps=50).fit(
+    test = IndividualFairnessTest.as_published(classifier, fair_metric=INCOME, statistic=statistic, steps=(50, 0.01)).fit(
         X, y
     )
     frame = test.to_frame()
@@ -386,7 +386,7 @@ def test_of_means_the_worst_people_are_whose_loss_grows_most(statistic, classifi
 def test_one_row_per_person(classifier, people):
     X, y, _, _ = people
     metric = Mahalanobis(np.diag([0.0, 4.0, 1.0]))
-    test = IndividualFairnessTest.as_published(classifier, fair_metric=metric, step_size=0.002).fit(X, y)
+    test = IndividualFairnessTest.as_published(classifier, fair_metric=metric, steps=(500, 0.002)).fit(X, y)
     frame = test.to_frame()
     assert list(frame["person"]) == list(X.index)
     assert list(frame["label"]) == list(y)
@@ -419,8 +419,7 @@ def test_short_steps_never_lower_the_statistic_below_one(data):
         model,
         fair_metric=metric,
         regularization=data.draw(st.sampled_from([0.0, 1.0, 20.0])),
-        n_steps=data.draw(st.integers(1, 60)),
-        step_size=0.01,
+        steps=(data.draw(st.integers(1, 60)), 0.01),
         statistic=data.draw(st.sampled_from(["loss_ratio", "ratio_of_means"])),
     ).fit(X, y)
     assert test.statistic_ >= 1 - 1e-9
@@ -454,7 +453,7 @@ def test_features_stay_where_they_may_be(seed, scale, way, steps):
         feature_scale=units,
         gradient=way,
         n_steps=steps,
-        step_size=0.015,
+        steps=(500, 0.015),
         statistic="ratio_of_means",
     ).fit(X, y)
     moved = test.unfair_examples_
@@ -475,8 +474,7 @@ def test_a_frozen_feature_is_not_drawn_along_by_the_others(solver, classifier, p
         classifier,
         fair_metric=skew,
         solver=solver,
-        n_steps=20,
-        step_size=0.01,
+        steps=(20, 0.01),
         feature_ranges={"savings": "frozen", "income": "free", "debts": "free"},
     ).fit(X[:30], y[:30])
     np.testing.assert_array_equal(test.unfair_examples_["savings"], X["savings"][:30])
@@ -489,10 +487,10 @@ def test_a_frozen_feature_is_not_drawn_along_by_the_others(solver, classifier, p
 def test_the_unit_of_errors_can_be_given(regressor, people):
     X, _, _, score = people
     metric = Projection([[1, 0, 0]])
-    estimated = IndividualFairnessTest.as_published(regressor, fair_metric=metric, n_steps=20).fit(X, score)
+    estimated = IndividualFairnessTest.as_published(regressor, fair_metric=metric, steps=(20, 0.01)).fit(X, score)
     unit = float(np.std(score))
     assert estimated.solver_report_["loss_unit"] == pytest.approx(unit)
-    given = IndividualFairnessTest.as_published(regressor, fair_metric=metric, n_steps=20, loss=("squared_error", unit))
+    given = IndividualFairnessTest.as_published(regressor, fair_metric=metric, steps=(20, 0.01), loss=("squared_error", unit))
     np.testing.assert_allclose(given.fit(X, score).loss_ratios_, estimated.loss_ratios_, rtol=1e-12)
     assert "(the standard deviation of y)" in str(estimated)
     assert "(the standard deviation of y)" not in str(given)
@@ -517,7 +515,7 @@ def test_ratios_that_differ_by_rounding_are_one_number():
 def test_frozen_features_leave_a_search_what_is_left_of_the_free_directions(training, people):
     X, y, _, _ = training
     forest = RandomForestClassifier(n_estimators=5, min_samples_leaf=10, random_state=0).fit(X, y)
-    params = {"statistic": "ratio_of_means", "n_steps": 50}
+    params = {"statistic": "ratio_of_means", "steps": (50, 0.01)}
     stays = {"savings": "frozen", "income": "free", "debts": "free"}
     both = Projection([[1, 1, 0], [0, 1, 1]])
     frozen = IndividualFairnessTest.as_published(forest, fair_metric=both, feature_ranges=stays, **params).fit(
@@ -534,7 +532,7 @@ def test_frozen_features_leave_a_search_what_is_left_of_the_free_directions(trai
 def test_the_path_of_a_search_is_over_candidates_at_the_same_distances(training, people):
     X, y, _, _ = training
     forest = RandomForestClassifier(n_estimators=10, random_state=0, min_samples_leaf=10).fit(X, y)
-    test = IndividualFairnessTest.as_published(forest, fair_metric=Projection([[1, 0, 0]]), n_steps=50).fit(
+    test = IndividualFairnessTest.as_published(forest, fair_metric=Projection([[1, 0, 0]]), steps=(50, 0.01)).fit(
         people[0], people[1]
     )
     assert set(test.path_["time"]) == {test.solver_report_["time"]}
@@ -554,7 +552,7 @@ def test_numbers_are_numbers_in_every_fold(classifier, people):
     """Of 21 ages one is that of a single person, without whom a fold has 20: ages are numbers all the same."""
     X = people[0]
     age = np.r_[np.arange(len(X) - 1) % 20, 99]
-    test = IndividualFairnessTest.as_published(classifier, n_steps=5).fit(X, people[1], sensitive_features={"age": age})
+    test = IndividualFairnessTest.as_published(classifier, steps=(5, 0.01)).fit(X, people[1], sensitive_features={"age": age})
     assert [len(metric.directions_) for metric in test.fair_metrics_] == [1] * 5
 
 
@@ -562,7 +560,7 @@ def test_categories_are_labels_although_they_are_numbers(classifier, people):
     X = people[0]
     codes = pd.Categorical(np.arange(len(X)) % 25)
     groups = pd.DataFrame({"zip": codes}, index=X.index)
-    test = IndividualFairnessTest.as_published(classifier, n_steps=5, cross_fit=False)
+    test = IndividualFairnessTest.as_published(classifier, steps=(5, 0.01), cross_fit=False)
     with pytest.warns(UserWarning, match="every direction"):
         test.fit(X, people[1], sensitive_features=groups)
     assert len(test.fair_metrics_[0].directions_) == 3

@@ -1,11 +1,11 @@
-"""Folds that depend on what people are: every claim of `skfairtest.individual._folds`."""
+"""Folds that depend on what people are: every claim of `skfairtest.individual.people`."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skfairtest.individual._folds import content_folds, ranks
+from skfairtest.individual.people import content_folds, ranks
 
 
 def draw(seed, n=60, d=3, levels=None):

@@ -19,14 +19,14 @@ def test_sensitive_features_that_a_metric_has_to_learn_from(classifier, people):
 
 def test_a_pipeline_is_a_fair_metric_that_can_be_learned(classifier, people):
     metric = make_pipeline(StandardScaler(), SensitiveSubspace())
-    test = IndividualFairnessTest.as_published(classifier, fair_metric=metric, n_steps=20, step_size=0.002)
+    test = IndividualFairnessTest.as_published(classifier, fair_metric=metric, steps=(20, 0.002))
     test.fit(people[0], people[1], sensitive_features=people[2])
     assert test.solver_report_["n_folds"] == 5
     learned = metric.fit(people[0], sensitivesubspace__sensitive_features=people[2])
-    given = IndividualFairnessTest.as_published(classifier, fair_metric=learned, n_steps=20, step_size=0.002)
+    given = IndividualFairnessTest.as_published(classifier, fair_metric=learned, steps=(20, 0.002))
     given.fit(people[0], people[1])
     everybody = IndividualFairnessTest.as_published(
-        classifier, fair_metric=make_pipeline(StandardScaler(), SensitiveSubspace()), n_steps=20, step_size=0.002
+        classifier, fair_metric=make_pipeline(StandardScaler(), SensitiveSubspace()), steps=(20, 0.002)
     ).set_params(cross_fit=False)
     everybody.fit(people[0], people[1], sensitive_features=people[2])
     assert everybody.statistic_ == pytest.approx(given.statistic_, rel=1e-9)
@@ -56,7 +56,7 @@ def test_a_fitted_metric_of_the_wrong_dimension(fit, people):
 
 
 def test_a_metric_that_lets_everything_differ_says_so_once(classifier, people):
-    test = IndividualFairnessTest.as_published(classifier, fair_metric=Projection(np.eye(3)), n_steps=2)
+    test = IndividualFairnessTest.as_published(classifier, fair_metric=Projection(np.eye(3)), steps=(2, 0.01))
     with pytest.warns(UserWarning, match="lets people differ in every direction") as caught:
         test.fit(people[0], people[1])
     assert [warning.filename for warning in caught] == [__file__]

@@ -36,7 +36,7 @@ def pipeline():
 
 def audit(model, **params):
     X, y, sex = PEOPLE
-    params = {"fair_metric": SensitiveSubspace(sensitive_columns="job"), "n_steps": 10} | params
+    params = {"fair_metric": SensitiveSubspace(sensitive_columns="job"), "steps": (10, 0.2)} | params
     return IndividualFairnessTest(model, **params).fit(X, y, sensitive_features=sex)
 
 

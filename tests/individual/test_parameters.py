@@ -72,7 +72,7 @@ def test_a_block_keeps_its_columns_and_is_measured_by_its_shares(people):
     X = pd.DataFrame(np.eye(3)[np.arange(60) % 3], columns=["a", "b", "c"]).assign(d=np.linspace(-1, 1, 60))
     y = np.arange(60) % 2
     model = LogisticRegression().fit(X, y)
-    params = {"fair_metric": Projection([[0, 0, 0, 1]]), "n_steps": 5}
+    params = {"fair_metric": Projection([[0, 0, 0, 1]]), "steps": (5, 0.01)}
     block = {("a", "b", "c"): "one_hot"}
     ranges = {("a", "b", "c"): "one_hot", ("c", "a", "b"): "one_hot"}
     with pytest.raises(ValueError, match="feature_ranges: 'c' is named twice, as 'c' and 'c'"):
@@ -87,30 +87,30 @@ def test_a_block_keeps_its_columns_and_is_measured_by_its_shares(people):
 
 def test_steps_that_are_unstable(fit):
     message = (
-        r"step_size=0.03 is too long for regularization=50: .* is 1.5, .* in 4 of 4 steps. .*'implicit'.* below 0.02"
+        r"steps=(500, 0.03) is too long for regularization=50: .* is 1.5, .* in 4 of 4 steps. .*'implicit'.* below 0.02"
     )
     with pytest.warns(UserWarning, match=message):
-        test = fit(step_size=0.03, n_steps=4)
+        test = fit(steps=(4, 0.03))
     assert test.solver_report_["n_unstable_steps"] == 4
     assert "4 unstable steps: step_size is too long" in str(test)
     with pytest.warns(UserWarning, match=r"largest eigenvalue of the fair metric, 4\) is 1.2, .* below 0.005"):
-        fit(step_size=0.006, n_steps=4, fair_metric=Mahalanobis(np.diag([0.0, 4.0, 1.0])))
+        fit(steps=(4, 0.006), fair_metric=Mahalanobis(np.diag([0.0, 4.0, 1.0])))
     # No step is too long for a solver that chooses its own, nor for a search.
-    fit(step_size=0.03, n_steps=4, solver="LSODA")
-    fit(step_size=0.03, n_steps=4, gradient="search")
+    fit(steps=(4, 0.03), solver="LSODA")
+    fit(steps=(4, 0.03), gradient="search")
     frozen = {"feature_ranges": {"savings": "frozen"}, "fair_metric": Mahalanobis(np.diag([0.0, 4.0, 1.0]))}
-    assert fit(step_size=0.0199, n_steps=4, **frozen).solver_report_["n_unstable_steps"] == 0
+    assert fit(steps=(4, 0.0199), **frozen).solver_report_["n_unstable_steps"] == 0
     with pytest.warns(UserWarning, match=r"in 2 of 9 steps"):
-        fit(step_size=0.05, step_decay=1.0, n_steps=9)
+        fit(steps=(500, 0.05), step_decay=1.0, steps=(9, 0.01))
 
 
-@pytest.mark.filterwarnings("ignore:step_size=1 is too long:UserWarning")
+@pytest.mark.filterwarnings("ignore:steps=(500, 1) is too long:UserWarning")
 def test_steps_that_diverge(fit, people, regressor):
-    message = r"step_size=1 with regularization=50 diverges: \d+ unfair examples ran away.*Use a smaller step_size"
+    message = r"steps=(500, 1) with regularization=50 diverges: \d+ unfair examples ran away.*Use a smaller step_size"
     with pytest.raises(ValueError, match=message):
-        fit(step_size=1, n_steps=500)
-    with pytest.raises(ValueError, match=r"step_size=0.01 with regularization=0 diverges"):
-        fit(model=regressor, y=people[3], regularization=0, n_steps=20_000)
+        fit(steps=(500, 1))
+    with pytest.raises(ValueError, match=r"steps=(500, 0.01) with regularization=0 diverges"):
+        fit(model=regressor, y=people[3], regularization=0, steps=(20_000, 0.01))
 
 
 def test_a_solver_that_needs_derivatives(fit):

@@ -81,7 +81,7 @@ def test_a_constant_feature_has_no_unit(fit, people, training):
     X = people[0].assign(debts=0.1)
     assert 0 < X["debts"].to_numpy().std() < 1e-15
     model = LogisticRegression().fit(training[0], training[1])  # which uses the debts
-    free = {"fair_metric": Projection([[1, 0, 0], [0, 0, 1]]), "step_size": 0.005}
+    free = {"fair_metric": Projection([[1, 0, 0], [0, 0, 1]]), "steps": (500, 0.005)}
     assert fit(model=model, X=X, **free).statistic_ > 1  # nothing is said of units
     scale = X.std(ddof=0).to_numpy()
     scaled = fit(model=model, X=X, feature_scale="std", **free)
@@ -98,6 +98,6 @@ def test_how_rare_a_mark_is_says_nothing_of_its_unit(fit):
     assert X["income"].std() > 100 * X["mark"].std()
     y = (X["income"] + 3 * rng.normal(size=3000) > 0).astype(int)
     model = LogisticRegression().fit(X, y)
-    fit(model=model, X=X, y=y, n_steps=2)  # without a warning, which would be an error
+    fit(model=model, X=X, y=y, steps=(2, 0.01))  # without a warning, which would be an error
     with pytest.warns(UserWarning, match="very different units"):
-        fit(model=model, X=X.assign(mark=0.5 * X["mark"]), y=y, n_steps=2, statistic="ratio_of_means")
+        fit(model=model, X=X.assign(mark=0.5 * X["mark"]), y=y, steps=(2, 0.01), statistic="ratio_of_means")

@@ -60,7 +60,7 @@ def line():
 
 
 #: What `GIVEN` finds in 20 steps of some people.
-SHORT = {"people": FEW, "fair_metric": GIVEN, "n_steps": 20}
+SHORT = {"people": FEW, "fair_metric": GIVEN, "steps": (20, 0.2)}
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +157,7 @@ def test_wrappers_are_looked_through(name, short):
     ids=["bayes", "forest", "boosted"],
 )
 def test_other_models_behind_an_encoder(model, way):
-    test = audit(model, people=FEW, fair_metric=GIVEN, n_steps=5)
+    test = audit(model, people=FEW, fair_metric=GIVEN, steps=(5, 0.2))
     assert test.solver_report_["gradient"] == way
     assert test.rejected_
     assert (test.unfair_examples_["job"] != FEW[0]["job"]).any()
@@ -275,7 +275,7 @@ def test_text_that_passes_through_transformers_reaches_a_model_that_knows_it():
     model = HistGradientBoostingClassifier(max_iter=3, categorical_features="from_dtype")
     behind = make_pipeline(FunctionTransformer(), clone(model))
     alone, tested = (
-        audit(one.fit(typed(TRAINING[0]), TRAINING[1]), people=people, fair_metric=GIVEN, n_steps=2)
+        audit(one.fit(typed(TRAINING[0]), TRAINING[1]), people=people, fair_metric=GIVEN, steps=(2, 0.2))
         for one in (model, behind)
     )
     assert tested.statistic_ == alone.statistic_
@@ -284,7 +284,7 @@ def test_text_that_passes_through_transformers_reaches_a_model_that_knows_it():
 @pytest.mark.parametrize("gradient", ["analytic", "search"])
 def test_the_order_of_people_does_not_matter(line, gradient):
     X, y, sex = FEW
-    params, order = {"gradient": gradient, "n_steps": 5}, np.random.default_rng(5).permutation(len(y))
+    params, order = {"gradient": gradient, "steps": (5, 0.2)}, np.random.default_rng(5).permutation(len(y))
     test = audit(line.estimator, people=FEW, **params)
     again = audit(line.estimator, people=(X.iloc[order], y[order], sex[order]), **params)
     np.testing.assert_allclose(again.loss_ratios_, test.loss_ratios_[order], rtol=1e-9)
@@ -302,7 +302,7 @@ REGRESSORS = [
 def test_regressors_behind_an_encoder(model, way):
     wages = [np.exp(X["income"] + (X["job"] == "smith")) for X in (TRAINING[0], PEOPLE[0])]
     made = pipeline(model).fit(TRAINING[0], wages[0])
-    test = IndividualFairnessTest(made, fair_metric=GIVEN, n_steps=10).fit(PEOPLE[0], wages[1])
+    test = IndividualFairnessTest(made, fair_metric=GIVEN, steps=(10, 0.2)).fit(PEOPLE[0], wages[1])
     assert test.solver_report_["gradient"] == way
     errors = made.predict(test.unfair_examples_) - wages[1]
     np.testing.assert_allclose(test.to_frame()["loss_after"], (errors / wages[1].std(ddof=0)) ** 2, rtol=1e-6)

@@ -8,8 +8,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfairtest import IndividualFairnessTest, Projection
-from skfairtest.individual._parameters import ranges_of, scale_of
-from skfairtest.individual.models.features import read_features
+from skfairtest.individual.people import ranges_of, scale_of
+from skfairtest.individual.features import read_features
 
 
 def draw(n, seed):
@@ -114,8 +114,8 @@ def test_few_implicit_steps_do_what_many_of_euler_do(fit):
 
 
 def test_as_published_is_the_setting_of_the_paper(training):
-    test = IndividualFairnessTest.as_published("model", n_steps=200)
-    settings = {"solver": "euler", "n_steps": 200, "step_size": 0.01, "feature_ranges": "free", "feature_scale": None}
+    test = IndividualFairnessTest.as_published("model", steps=(200, 0.01))
+    settings = {"solver": "euler", "steps": (200, 0.01), "feature_ranges": "free", "feature_scale": None}
     assert settings.items() <= test.get_params(deep=False).items()
     assert test.regularization == 50
     assert test.statistic == "loss_ratio"
@@ -138,7 +138,7 @@ def test_a_verdict_that_rests_on_nobody_says_so_first(tolerance, training, peopl
     test = IndividualFairnessTest(
         Cliff(), tolerance=tolerance, feature_ranges="free", fair_metric=Projection([[1.0, 0.0]]),
         statistic="ratio_of_means",
-        step_size=1.0,
+        steps=(500, 1.0),
     )  # fmt: skip
     test.fit(income, np.zeros(400, dtype=int))
     report = test.solver_report_
@@ -165,7 +165,7 @@ def test_unfair_examples_get_no_more_unusual_than_people_are():
         for least in (0.0, 0.05)
     }
     free, held = (tests[least].to_frame()["plausibility"] for least in tests)
-    start = IndividualFairnessTest(model, fair_metric=Projection([[1, 0]]), n_steps=1, step_size=1e-9)
+    start = IndividualFairnessTest(model, fair_metric=Projection([[1, 0]]), steps=(1, 1)e-9)
     own = start.fit(X[200:], y[200:]).to_frame()["plausibility"]
     assert (free <= 0.05).mean() > 0.5
     assert ((held > 0.05) | (held >= own - 0.01)).all()
@@ -198,7 +198,7 @@ def test_derived_columns_follow_the_others(gradient):
     X, y, _ = loans(600, 0)
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
     X, y, sex = loans(100, 1)
-    params = {"gradient": gradient, "n_steps": 20}
+    params = {"gradient": gradient, "steps": (20, 0.01)}
     test = IndividualFairnessTest(model, derived=RATE, **params).fit(X, y, sensitive_features=sex)
     moved = test.unfair_examples_
     assert (moved["price"] != X["price"]).mean() > 0.5
@@ -208,7 +208,7 @@ def test_derived_columns_follow_the_others(gradient):
     after = np.logaddexp(0, np.where(y == 1, -log_odds, log_odds))
     np.testing.assert_allclose(test.to_frame()["loss_after"], after, rtol=1e-9)
     assert test.solver_report_["functions"] == []
-    left = IndividualFairnessTest(model, n_steps=20).fit(X, y, sensitive_features=sex)
+    left = IndividualFairnessTest(model, steps=(20, 0.01)).fit(X, y, sensitive_features=sex)
     assert left.solver_report_["functions"] == ["price", "loan", "loan_to_price"]
     assert "not moved along: price, loan and loan_to_price" in str(left)
     assert not np.allclose(

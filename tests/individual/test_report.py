@@ -144,7 +144,7 @@ def test_how_people_were_moved():
     text = individual_summary(having(solver_report_=other), NOBODY)
     assert "the gradient flow by RK45 of scipy.integrate" in text
     assert "similar people: Projection, for each of 5 folds learned on the others; they may differ in 2 of 5" in text
-    assert "- 2 unstable steps: step_size is too long" in text.splitlines()
+    assert "- 2 unstable steps: steps are too long" in text.splitlines()
     search = {
         **FACTS.solver_report_,
         "solver": "search",

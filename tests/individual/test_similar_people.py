@@ -11,10 +11,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfairtest import IndividualFairnessTest, Mahalanobis, Projection, SensitiveSubspace
-from skfairtest.individual._folds import content_folds
+from skfairtest.individual.people import content_folds
 
 FIXED = Mahalanobis(np.diag([0.0, 0.5, 0.9]))
-LEARNED = {"statistic": "ratio_of_means", "n_steps": 40}
+LEARNED = {"statistic": "ratio_of_means", "steps": (40, 0.01)}
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +38,9 @@ def assert_same(one, two, rtol=0.0):
 @pytest.mark.parametrize(
     ("model", "params"),
     [
-        (LogisticRegression(), {"fair_metric": FIXED, "n_steps": 24}),
-        (RandomForestClassifier(8, max_depth=3, random_state=0), {"fair_metric": FIXED, "n_steps": 24}),
-        pytest.param(LogisticRegression(), {"n_steps": 40}, marks=pytest.mark.slow),
+        (LogisticRegression(), {"fair_metric": FIXED, "steps": (24, 0.01)}),
+        (RandomForestClassifier(8, max_depth=3, random_state=0), {"fair_metric": FIXED, "steps": (24, 0.01)}),
+        pytest.param(LogisticRegression(), {"steps": (40, 0.01)}, marks=pytest.mark.slow),
     ],
     ids=["analytic", "search", "learned"],
 )
@@ -69,7 +69,7 @@ def test_other_processes_have_the_settings_of_this_one(training, people, monkeyp
                 raise RuntimeError("asked in a process that does not know the settings")
             return inner.predict_proba(X)
 
-    params = {"fair_metric": FIXED, "n_steps": 4, "statistic": "ratio_of_means"}
+    params = {"fair_metric": FIXED, "steps": (4, 0.01), "statistic": "ratio_of_means"}
     with config_context(assume_finite=True):
         one, two = (
             IndividualFairnessTest.as_published(Settings(), n_jobs=n_jobs, **params).fit(*people[:2])
@@ -86,7 +86,7 @@ def test_company_matters_by_the_units_that_are_taken_from_it_and_by_nothing_else
     """Errors of regressors are in standard deviations of y, and ``feature_scale="std"`` in those of X."""
     X, _, _, score = people
     model = LinearRegression().fit(training[0], training[3])
-    params = {"fair_metric": FIXED, "n_steps": 24, "statistic": "ratio_of_means"}
+    params = {"fair_metric": FIXED, "steps": (24, 0.01), "statistic": "ratio_of_means"}
     everybody = IndividualFairnessTest.as_published(model, loss=loss, feature_scale="std", **params).fit(X, score)
     unit, scale = everybody.solver_report_["loss_unit"], everybody.feature_scale_
     assert unit == pytest.approx(score.std(ddof=0), rel=1e-12)
@@ -136,10 +136,10 @@ def test_a_metric_that_is_fitted_is_used_as_it_is(training, people):
     metric = SensitiveSubspace().fit(X, sensitive_features=sex)
     matrix = metric.matrix_.copy()
     model = LogisticRegression().fit(X, y)
-    test = IndividualFairnessTest.as_published(model, fair_metric=metric, n_steps=20).fit(people[0], people[1])
+    test = IndividualFairnessTest.as_published(model, fair_metric=metric, steps=(20, 0.01)).fit(people[0], people[1])
     assert test.fair_metrics_[0] is metric
     np.testing.assert_array_equal(metric.matrix_, matrix)
-    given = IndividualFairnessTest.as_published(model, fair_metric=Mahalanobis(matrix), n_steps=20).fit(
+    given = IndividualFairnessTest.as_published(model, fair_metric=Mahalanobis(matrix), steps=(20, 0.01)).fit(
         people[0], people[1]
     )
     np.testing.assert_allclose(test.loss_ratios_, given.loss_ratios_, rtol=1e-9)
@@ -152,7 +152,7 @@ def test_a_metric_in_the_units_of_X_is_the_same_whatever_the_units_of_the_audit(
     there = SensitiveSubspace().fit(X, sensitive_features=sex)
     model = LogisticRegression().fit(X, y)
     test = IndividualFairnessTest.as_published(
-        model, fair_metric=there, feature_scale=scale, regularization=5.0, n_steps=20, step_size=0.005
+        model, fair_metric=there, feature_scale=scale, regularization=5.0, steps=(20, 0.005)
     ).fit(people[0], people[1])
     frame = test.to_frame()
     np.testing.assert_allclose(frame["distance"], there.distance(people[0], test.unfair_examples_), atol=1e-12)
@@ -165,7 +165,7 @@ def test_a_second_fit_leaves_nothing_of_the_first(training, people):
     X, y, sex, _ = people
     holes = X.to_numpy().copy()
     holes[2, 1] = np.nan
-    test = IndividualFairnessTest.as_published(model, n_steps=10)
+    test = IndividualFairnessTest.as_published(model, steps=(10, 0.01))
     with pytest.warns(UserWarning, match="missing"):
         test.fit(holes, y.to_numpy(), sensitive_features=sex.to_numpy())
     test.set_params(estimator=LogisticRegression().fit(*training[:2]), fair_metric=FIXED, statistic="ratio_of_means")
@@ -174,7 +174,7 @@ def test_a_second_fit_leaves_nothing_of_the_first(training, people):
     unnamed = LogisticRegression().fit(training[0].to_numpy()[:, :2], training[1])
     test.set_params(estimator=unnamed, fair_metric=Projection([[1, 0]])).fit(X.to_numpy()[:, :2], y)
     fresh = IndividualFairnessTest.as_published(
-        unnamed, fair_metric=Projection([[1, 0]]), n_steps=10, statistic="ratio_of_means"
+        unnamed, fair_metric=Projection([[1, 0]]), steps=(10, 0.01), statistic="ratio_of_means"
     )
     fresh.fit(X.to_numpy()[:, :2], y)
     assert_same(test, fresh)
@@ -190,11 +190,11 @@ def test_the_last_step_of_a_pipeline(routing, training, people):
     scaler = StandardScaler().fit(training[0])
     model = LogisticRegression().fit(scaler.transform(training[0]), training[1])
     X, y, sex, _ = people
-    pipeline = make_pipeline(scaler, IndividualFairnessTest.as_published(model, n_steps=10))
+    pipeline = make_pipeline(scaler, IndividualFairnessTest.as_published(model, steps=(10, 0.01)))
     with config_context(enable_metadata_routing=routing):
         name = "sensitive_features" if routing else "individualfairnesstest__sensitive_features"
         pipeline.fit(X, y, **{name: sex})
-    alone = IndividualFairnessTest.as_published(model, n_steps=10)
+    alone = IndividualFairnessTest.as_published(model, steps=(10, 0.01))
     alone.fit(StandardScaler().fit_transform(X), y, sensitive_features=sex.to_numpy())
     assert_same(pipeline[-1], alone, 1e-9)
 

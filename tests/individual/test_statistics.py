@@ -20,7 +20,7 @@ def test_unfair_examples_far_from_everybody(fit, people):
         return np.full(X.shape, [speed, 0.0, 0.0])
 
     income = people[0]["income"]
-    beyond = {"loss": lambda y_true, y_pred: 1.0 + 0.1 * y_pred[:, 1], "gradient": gradient, "n_steps": 10}
+    beyond = {"loss": lambda y_true, y_pred: 1.0 + 0.1 * y_pred[:, 1], "gradient": gradient, "steps": (10, 0.01)}
     speed = 20 * np.ptp(income) / 0.1  # for a time of 0.1
     with pytest.warns(
         UserWarning,
@@ -42,10 +42,10 @@ def test_unfair_examples_far_from_everybody(fit, people):
 def test_a_mean_of_ratios_that_rests_on_tiny_losses(fit, training, people):
     forest = RandomForestClassifier(20, random_state=0).fit(*training[:2])  # sure of many people
     with pytest.warns(UserWarning, match=r"depends on .*close to zero: \d+ of 80 .*'ratio_of_means'"):
-        test = fit(model=forest, n_steps=100, step_size=0.05)
+        test = fit(model=forest, steps=(100, 0.05))
     assert test.statistic_ > 1e6
     robust = [
-        fit(model=forest, n_steps=100, step_size=0.05, statistic=name).statistic_
+        fit(model=forest, steps=(100, 0.05), statistic=name).statistic_
         for name in ("ratio_of_means", "error_rate_ratio")
     ]
     assert max(robust) < 10
@@ -86,8 +86,8 @@ def test_some_losses_of_zero(fit, people):
     half = score.where(np.arange(80) % 2 == 0, score + 1.0)
     model = KNeighborsRegressor(1).fit(X, score)
     with pytest.raises(ValueError, match=r"statistic='loss_ratio' is not defined: a search .*'ratio_of_means'"):
-        fit(model=model, y=half, n_steps=60)
-    test = fit(model=model, y=half, n_steps=60, statistic="ratio_of_means")
+        fit(model=model, y=half, steps=(60, 0.01))
+    test = fit(model=model, y=half, steps=(60, 0.01), statistic="ratio_of_means")
     assert np.isinf(test.loss_ratios_).any()
     assert np.isfinite(test.statistic_)
     assert "inf" in str(test)
@@ -100,13 +100,13 @@ def test_nobody_is_wrong_to_begin_with(fit, classifier, people):
 
 def test_every_warning_points_at_the_callers_line(fit, classifier, people):
     with pytest.warns(UserWarning) as caught:  # noqa: PT030 - two of them, of which the place is looked at
-        IndividualFairnessTest.as_published(classifier, fair_metric=INCOME, step_size=0.03, n_steps=2).fit(
+        IndividualFairnessTest.as_published(classifier, fair_metric=INCOME, steps=(2, 0.03)).fit(
             people[0][:9], people[1][:9]
         )
     assert {warning.filename for warning in caught} == {__file__}
     said = [str(warning.message) for warning in caught]
     assert [message.partition(":")[0] for message in said] == [
-        "step_size=0.03 is too long for regularization=50",
+        "steps=(500, 0.03) is too long for regularization=50",
         "X has 9 people",
     ]
 
@@ -118,14 +118,14 @@ def test_a_p_value_near_the_level_is_doubtful_where_a_few_are_harmed_much_less()
     y = np.zeros(n)
     # Who has a 1 in the second feature does not lose; everybody else loses in proportion to how far they are moved.
     model, metric = _Lines(), Projection([[1.0, 0.0]])
-    loss = {"loss": _distance_from_one, "gradient": "finite_differences", "regularization": 0.0, "n_steps": 1}
+    loss = {"loss": _distance_from_one, "gradient": "finite_differences", "regularization": 0.0, "steps": (1, 0.01)}
     common = {"fair_metric": metric, **loss}
-    test = IndividualFairnessTest.as_published(model, step_size=1.0, **common).fit(X, y)
+    test = IndividualFairnessTest.as_published(model, steps=(500, 1.0), **common).fit(X, y)
     assert test.attained_level_ > 0.065
     near = test.statistic_ - 2.0 * test.standard_error_
     message = r"p_value_=0.02\d* is too close to the level of 0.05 .* with 60 people .* \(attained_level_\). Test more"
     with pytest.warns(UserWarning, match=message):
-        IndividualFairnessTest.as_published(model, step_size=1.0, tolerance=near, **common).fit(X, y)
+        IndividualFairnessTest.as_published(model, steps=(500, 1.0), tolerance=near, **common).fit(X, y)
 
 
 class _Lines:

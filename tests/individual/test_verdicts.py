@@ -84,7 +84,7 @@ def test_an_audit_and_its_record_say_that_nothing_was_tested(coin, tmp_path):
 def test_without_evidence_noise_is_a_direction_as_published(coin):
     model, X, y, tossed, name = coin
     groups = {name: tossed}
-    test = IndividualFairnessTest(model, require_trace=False).fit(X, y, sensitive_features=groups)
+    test = IndividualFairnessTest(model, fair_metric=SensitiveSubspace(level=None)).fit(X, y, sensitive_features=groups)
     assert test.verdict_ == "unfair"
     assert not len(test.traces_)
     assert IndividualFairnessTest.as_published(model).require_trace is False
@@ -104,9 +104,9 @@ def test_a_metric_that_is_known_needs_no_trace(coin):
 def test_features_without_a_trace_teach_nothing(coin):
     model, X, y, tossed, name = coin
     sex = (X[:, 0] + np.random.default_rng(1).normal(size=600) > 0).astype(int)
-    test = IndividualFairnessTest(model, n_steps=10).fit(X, y, sensitive_features={"sex": sex, name: tossed})
+    test = IndividualFairnessTest(model, steps=(10, 0.2)).fit(X, y, sensitive_features={"sex": sex, name: tossed})
     assert test.traces_["found"].tolist() == [True, False]
-    alone = IndividualFairnessTest(model, n_steps=10).fit(X, y, sensitive_features={"sex": sex})
+    alone = IndividualFairnessTest(model, steps=(10, 0.2)).fit(X, y, sensitive_features={"sex": sex})
     assert test.statistic_ == alone.statistic_
     assert "X holds no trace of coin (" in str(test)
 
@@ -115,7 +115,7 @@ def test_a_trace_depends_on_neither_order_nor_names(coin):
     model, X, y, _, _ = coin
     rng = np.random.default_rng(4)
     sex = np.where(X[:, 0] + 6 * rng.normal(size=600) > 0, "f", "m")
-    test = IndividualFairnessTest(model, n_steps=1, cross_fit=False)
+    test = IndividualFairnessTest(model, steps=(1, 0.2), cross_fit=False)
     found = clone(test).fit(X, y, sensitive_features={"sex": sex})
     order = rng.permutation(600)
     again = clone(test).fit(X[order], y[order], sensitive_features={"sex": sex[order]})
@@ -233,7 +233,7 @@ def test_a_sensitive_feature_that_is_no_column_is_not_changed_alone(coin):
 
 
 def test_more_combinations_than_can_be_tried_are_tried_category_by_category(monkeypatch):
-    from skfairtest.individual import _levels
+    from skfairtest.individual import unfair
 
     rng = np.random.default_rng(0)
     X = pd.DataFrame({name: rng.choice(list("abc"), 400) for name in ("one", "two")}).assign(skill=rng.normal(size=400))
@@ -242,6 +242,6 @@ def test_more_combinations_than_can_be_tried_are_tried_category_by_category(monk
     model = make_pipeline(encode, LogisticRegression()).fit(X, y)
     metric = SensitiveSubspace(sensitive_columns=["one", "two"])
     both = IndividualFairnessTest(model, fair_metric=metric).fit(X, y)
-    monkeypatch.setattr(_levels, "MOST_COMBINATIONS", 3)
+    monkeypatch.setattr(unfair, "MOST_COMBINATIONS", 3)
     # A logistic model adds up what its columns say: one after the other finds the same.
     assert IndividualFairnessTest(model, fair_metric=metric).fit(X, y).statistic_ == pytest.approx(both.statistic_)

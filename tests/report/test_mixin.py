@@ -63,7 +63,7 @@ def individual():
     model = LogisticRegression().fit(X[:60], y[:60])
     ranges = {0: (-9.0, 9.0)}
     return IndividualFairnessTest.as_published(
-        model, fair_metric=Projection([[1, 0]]), n_steps=20, feature_ranges=ranges
+        model, fair_metric=Projection([[1, 0]]), steps=(20, 0.01), feature_ranges=ranges
     ).fit(X[60:], y[60:])
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
-from skfairtest.individual.flow.audit_value import (
+from skfairtest.individual.statistics import (
     STATISTICS,
     AuditValue,
     InfiniteLossError,

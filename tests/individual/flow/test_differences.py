@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skfairtest.individual.flow import unfair_search as differences
-from skfairtest.individual.flow.unfair_search import central_differences, differentiable
+from skfairtest.individual.flow import central_differences, differentiable
 
 WIDTH = np.cbrt(np.finfo(float).eps)
 

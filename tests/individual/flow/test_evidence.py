@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import roc_auc_score
 
 from skfairtest.individual.flow import evidence
-from skfairtest.individual.flow.evidence import exact_columns, out_of_fold, support
+from skfairtest.individual.fair_metrics import exact_columns, out_of_fold, support
 
 
 def indicators(codes):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from skfairtest.individual.flow.quadratic import Quadratic
+from skfairtest.individual.flow import Quadratic
 
 
 def projection(rows):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from skfairtest.individual.flow.quadratic import Ranges, on_simplex
+from skfairtest.individual.flow import Ranges, on_simplex
 
 POINTS = hnp.arrays(float, st.tuples(st.integers(1, 4), st.integers(1, 6)), elements=st.floats(-100, 100))
 

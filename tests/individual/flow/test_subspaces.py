@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import orth
 
-from skfairtest.individual.flow.quadratic import basis, complement, span
+from skfairtest.individual.flow import basis, complement, span
 
 
 def random_rows(seed, k, d):

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy.linalg import expm
 from scipy.special import expit
 
-from skfairtest.individual.flow.audit_value import lower_bound, ratios
-from skfairtest.individual.flow.quadratic import Quadratic
-from skfairtest.individual.flow.unfair_map import FlowDivergedError, euler, implicit, integrate
+from skfairtest.individual.statistics import lower_bound, ratios
+from skfairtest.individual.flow import Quadratic
+from skfairtest.individual.flow import FlowDivergedError, euler, implicit, integrate
 
 METHODS = ("RK45", "LSODA", "RK23", "DOP853", "Radau", "BDF")
 

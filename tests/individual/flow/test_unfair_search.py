@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skfairtest.individual.flow import unfair_search
-from skfairtest.individual.flow.quadratic import Quadratic
-from skfairtest.individual.flow.unfair_search import candidates, reach, search
+from skfairtest.individual.flow import Quadratic
+from skfairtest.individual.flow import candidates, reach, search
 
 FREE_FIRST = Quadratic(np.diag([0.0, 1.0]))
 

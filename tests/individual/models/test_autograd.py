@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, StandardScaler
 
 from skfairtest.individual.models.autograd import autograd, is_torch
-from skfairtest.individual.models.features import read_features
+from skfairtest.individual.features import read_features
 from skfairtest.individual.models.smooth import closed_form
 
 pytestmark = pytest.mark.torch

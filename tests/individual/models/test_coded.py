@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatures, StandardScaler, TargetEncoder
 
 from skfairtest.individual.models.affine import affine_steps, split
-from skfairtest.individual.models.coded import Coded, read_coded
+from skfairtest.individual.features import Coded, read_coded
 from skfairtest.individual.models.smooth import closed_form
 
 X = pd.DataFrame(

@@ -11,7 +11,7 @@ import pytest
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.preprocessing import StandardScaler
 
-from skfairtest.individual.models.features import read_features
+from skfairtest.individual.features import read_features
 
 AGES, MEMBERS = [23, 61, 40], [True, False, True]
 VALUES = np.array([[23.0, 1.0], [61.0, 0.0], [40.0, 1.0]])

@@ -1,7 +1,15 @@
-"""The fair metric of every fold, as a matrix: given, or learned on people other than those it is used on."""
+"""The fair metric of every fold, as a matrix: given, or learned on people other than those it is used on.
+
+The standard error of a statistic is about the people whose losses it averages, given the metric. A metric that is
+learned varies as well: of other people of the same population another one is learned. Here it is learned once without
+each of some groups of people (the delete-group jackknife), and the same people are moved by each.
+"""
+
+from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,18 +24,25 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.typing import Floats
-from skfairtest.individual._folds import content_folds, ranks
-from skfairtest.individual._parameters import FOLDS
-from skfairtest.individual.fair_metrics import FairMetric
-from skfairtest.individual.flow.evidence import out_of_fold
-from skfairtest.individual.flow.quadratic import Quadratic
-from skfairtest.individual.models.affine import affine
-from skfairtest.individual.models.features import Features
-from skfairtest.individual.sensitive_subspace import NoGroupsError, SensitiveSubspace, numbers_of, responses_of
+from skfairtest.individual.fair_metrics import (
+    FairMetric,
+    Mahalanobis,
+    NoGroupsError,
+    SensitiveSubspace,
+    numbers_of,
+    out_of_fold,
+    responses_of,
+)
+from skfairtest.individual.features import Features
+from skfairtest.individual.flow import Quadratic
+from skfairtest.individual.model import affine
+from skfairtest.individual.people import content_folds, ranks
 from skfairtest.readers import Column
 
-#: Fair metrics that have a name.
-NAMED = {"sensitive_subspace": SensitiveSubspace}
+#: Folds on whose complements a metric is learned.
+FOLDS = 5
+#: Groups that are left out in turn, and people who are moved for each.
+GROUPS, MOVED = 10, 250
 
 
 @dataclass(frozen=True)
@@ -55,20 +70,54 @@ class FoundTrace:
     found: bool
 
 
-def resolve(fair_metric: Any) -> Any:
-    """Return the transformer that a name or an object stands for.
+class _Distance(FairMetric):
+    """The quadratic form of a distance that is called, by polarization."""
 
-    Raises
-    ------
-    ValueError
-        If it is neither a name nor a transformer.
-    """
-    if isinstance(fair_metric, str) and fair_metric in NAMED:
-        return NAMED[fair_metric]()
+    def __init__(self, function: Callable[[Any, Any], Any]) -> None:
+        self.function = function
+
+    def fit(self, X: Any, y: Any = None) -> _Distance:
+        """Find the matrix, and check that the distances of people are those of the matrix."""
+        _, values = self._read(X, reset=True)
+        d = values.shape[1]
+        first, second = np.triu_indices(d)
+        ends = np.eye(d)[first] + np.eye(d)[second]
+        squares = np.zeros((d, d))
+        squares[first, second] = self._called(ends, np.zeros_like(ends)) ** 2
+        alone = np.diagonal(squares) / 4  # of 2 e_i
+        matrix = (squares + np.triu(squares, 1).T - np.add.outer(alone, alone)) / 2
+        matrix[np.diag_indices(d)] = alone
+        moves = values - values[::-1]
+        expected = np.sqrt(np.maximum(((moves @ matrix) * moves).sum(axis=1), 0.0))
+        if not np.allclose(self._called(values, values[::-1]), expected, rtol=1e-6, atol=1e-6 * expected.max()):
+            raise ParameterError(
+                "fair_metric is a function that is no distance of the form sqrt((x - x') A (x - x')'), which the "
+                "flow needs: pass the matrix A, a transformer, or a function whose square is quadratic in x - x'"
+            )
+        return self._set_matrix(Quadratic(matrix))
+
+    def _called(self, one: Floats, other: Floats) -> Floats:
+        distances = np.asarray(self.function(one, other), dtype=float)
+        if distances.shape != (len(one),) or not (distances >= 0).all():
+            raise ParameterError(
+                f"fair_metric must return one distance of at least 0 per person, shape ({len(one)},), for two arrays "
+                f"of people; it returned shape {distances.shape}"
+            )
+        return distances
+
+
+def resolve(fair_metric: Any) -> Any:
+    """The transformer that a name, a matrix, a function or an object stands for."""
+    if isinstance(fair_metric, str) and fair_metric == "sensitive_subspace":
+        return SensitiveSubspace()
+    if isinstance(fair_metric, np.ndarray | list | pd.DataFrame):
+        return Mahalanobis(fair_metric)
+    if not isinstance(fair_metric, type) and not hasattr(fair_metric, "transform") and callable(fair_metric):
+        return _Distance(fair_metric)
     if isinstance(fair_metric, type) or not hasattr(fair_metric, "transform"):
         raise ParameterError(
-            f"fair_metric must be {', '.join(map(repr, NAMED))} or a transformer such as SensitiveSubspace(), "
-            f"Projection(directions) or Mahalanobis(matrix); found {fair_metric!r}"
+            "fair_metric must be 'sensitive_subspace', a matrix, a function distance(X, X_other), or a transformer "
+            f"such as SensitiveSubspace() or Projection(directions); found {fair_metric!r}"
         )
     if not is_fitted(fair_metric) and not (hasattr(fair_metric, "fit") and hasattr(fair_metric, "get_params")):
         raise ParameterError(
@@ -113,7 +162,7 @@ def traced(
         Of every sensitive feature that was tested.
     """
     last = _last(fair_metric)
-    if is_fitted(fair_metric) or not isinstance(last, SensitiveSubspace) or not sensitive:
+    if is_fitted(fair_metric) or not isinstance(last, SensitiveSubspace) or last.level is None or not sensitive:
         return fair_metric, sensitive, ()
     named = sensitive_positions(fair_metric, features)
     values = np.delete(features.values, named, axis=1)
@@ -133,7 +182,7 @@ def traced(
     if not kept and last.sensitive_columns is None:
         return None, (), tuple(found)
     chosen = clone(fair_metric)
-    _last(chosen).set_params(level=level if last.level is None else last.level)
+    _last(chosen).set_params(level=level if last.level == "auto" else last.level)
     return chosen, tuple(kept), tuple(found)
 
 
@@ -143,6 +192,124 @@ def sensitive_positions(fair_metric: Any, features: Features) -> list[int]:
         return []
     columns: list[int] = _of_categories(fair_metric, features)._sensitive_positions(features.plain())
     return columns
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """Who is similar.
+
+    Parameters
+    ----------
+    metric : transformer or None
+        The fair metric before it is learned; None if X holds no trace of what it would be learned from.
+    sensitive : tuple of Column
+        Sensitive features that it is learned from.
+    traces : tuple of FoundTrace
+        Of which sensitive features X holds a trace, where that was tested.
+    metrics : list
+        Fitted fair metrics, one per fold; none if nobody is known to be similar.
+    matrices : list of Quadratic
+        The metrics in units of the audit.
+    folds : ndarray of int
+        Which of them judges whom.
+    """
+
+    metric: Any
+    sensitive: tuple[Column, ...]
+    traces: tuple[FoundTrace, ...]
+    metrics: list[Any]
+    matrices: list[Quadratic]
+    folds: NDArray[np.intp]
+
+    @property
+    def n_directions(self) -> int:
+        """Directions that the fair metric leaves free."""
+        return max(len(matrix.free_directions) for matrix in self.matrices)
+
+    def found_traces(self) -> pd.DataFrame:
+        """The traces, as `IndividualFairnessTest.traces_`."""
+        rows = [
+            (one.feature, "AUC" if one.labels else "correlation", one.value, one.p_value, one.found)
+            for one in self.traces
+        ]
+        return pd.DataFrame(rows, columns=["feature", "measure", "value", "p_value", "found"])
+
+
+def similarity(
+    fair_metric: Any,
+    features: Features,
+    truth: Floats,
+    sensitive: tuple[Column, ...],
+    scale: Floats | None,
+    level: float,
+) -> Similarity:
+    """Learn who is similar, from evidence.
+
+    Parameters
+    ----------
+    fair_metric : object
+        As the caller gave it. A matrix or a function is about the units of X.
+    features : Features
+        The people, in the units of X.
+    truth : ndarray of shape (n_samples,)
+        Labels or targets as numbers.
+    sensitive : tuple of Column
+        Sensitive features; may be none.
+    scale : ndarray or None
+        Units of the audit.
+    level : float
+        Level of the tests for a trace.
+    """
+    metric = resolve(fair_metric)
+    if not hasattr(fair_metric, "transform") and not isinstance(fair_metric, str):
+        metric = metric.fit(features.plain().as_input(features.values))
+    metric, sensitive, traces = traced(metric, features, sensitive, level)
+    if metric is None:
+        nobody = np.zeros(len(features), dtype=np.intp)
+        return Similarity(None, (), traces, [], [Quadratic(np.eye(features.values.shape[1]))], nobody)
+    return Similarity(metric, sensitive, traces, *learn(metric, features, truth, sensitive, FOLDS, scale))
+
+
+def variance_of_learning(
+    similar: Similarity,
+    features: Features,
+    truth: Floats,
+    scale: Floats | None,
+    statistic: Callable[[NDArray[np.intp], list[Quadratic], NDArray[np.intp]], list[float]],
+) -> float:
+    """The variance of the logarithm of the statistic that is due to the metric, with ``GROUPS - 1`` degrees of freedom.
+
+    Parameters
+    ----------
+    similar : Similarity
+        The metric.
+    features, truth, scale
+        As of `similarity`.
+    statistic : callable
+        ``statistic(people, matrices, folds)``: the statistic of the people of each fold, moved by its matrix.
+
+    Returns
+    -------
+    float
+        0 if nothing was learned on evidence, or without some group nothing can be learned.
+    """
+    codes = np.unique(truth, return_inverse=True)[1].astype(float)
+    groups = content_folds(features.values, codes, GROUPS)
+    order = np.argsort(ranks(features.values, codes), kind="stable")
+    some = order[np.unique(np.linspace(0, len(order) - 1, MOVED).astype(int))]
+    matrices = []
+    try:
+        for group in range(groups.max() + 1):
+            rest = groups != group
+            teaching = tuple(column.take(rest) for column in similar.sensitive)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # they were said of everybody
+                matrices += learn(similar.metric, features.take(rest), codes[rest], teaching, 1, scale)[1]
+        folds = np.repeat(np.arange(len(matrices)), len(some))
+        values = statistic(np.tile(some, len(matrices)), matrices, folds)
+    except ValueError:
+        return 0.0
+    return (len(values) - 1) * float(np.var(np.log(values))) if min(values) > 0 else 0.0
 
 
 def _last(transformer: Any) -> Any:
@@ -221,7 +388,7 @@ def learn(
             raise
         except ValueError as error:
             where = f" on {int(rest.sum()):,} people (all folds but one)" if n_folds > 1 else ""
-            instead = " With cross_fit=False it is fitted on everybody." if n_folds > 1 else ""
+            instead = " Fitted on other people, it is used as it is." if n_folds > 1 else ""
             raise ParameterError(
                 f"fair_metric={type(fair_metric).__name__} cannot be fitted{where}: {error}{instead}"
             ) from error
@@ -240,7 +407,7 @@ def _supports_of(fair_metric: Any, features: Features, truth: Floats, sensitive:
 
     Folds that select for themselves agree less: one in five that is wrong is enough for a wrong verdict.
     """
-    if getattr(_last(fair_metric), "level", None) is None or not sensitive:
+    if not isinstance(getattr(_last(fair_metric), "level", None), float) or not sensitive:
         return None
     whole, people = clone(fair_metric), np.ones(len(truth), dtype=bool)
     params = dict.fromkeys(_names_of_groups(whole), _groups(whole, sensitive, people))
@@ -290,11 +457,10 @@ def _matrix(fitted: Any, features: Features) -> Floats:
             f"fair_metric={name} was fitted on {width} features, and X has {len(features.names)}: fit it on the "
             "columns that the model predicts from"
         )
-    found = affine(fitted, features)
+    found = affine(fitted.transform, features)
     if found is None:
         raise ParameterError(
-            f"fair_metric={name} is not known to be linear: its distance has to be that of x @ A, as of "
-            "SensitiveSubspace, Projection, Mahalanobis, PCA or scalers; a class of your own says so "
-            "by the class attribute is_affine = True"
+            f"fair_metric={name} is not linear on these people: its distance has to be that of x @ A, as of "
+            "SensitiveSubspace, Projection, PCA or scalers"
         )
     return np.asarray(found[0] @ found[0].T)

@@ -1,0 +1,887 @@
+"""The flow that leads to an unfair example, the space in which people are moved, and the search without derivatives.
+
+An unfair map is a function of one person's (x, y) alone. Nothing here depends on who else is in the block, on the order
+of its rows or on where a block was cut, so that the ratios of different people are independent, as the central limit
+theorem of the audit value requires. The gradient flow (Maity et al. 2021, equations 2.6 and 2.7)::
+
+    dX/dt = grad_x { loss(f(X), y) - lambda d^2(X, x0) },    X(0) = x0,
+
+is followed by steps that are implicit in the distance (`implicit`: stable however long they are, as the distance is
+quadratic) or by forward Euler, as published. Steps are written with operators alone, for arrays of NumPy and tensors.
+
+Squared distances are d^2(x, x') = (x - x') Sigma (x - x')', with Sigma symmetric and positive semi-definite. Moving
+along a vector of its null space costs nothing: two people who differ by such a vector are the same person as far as
+fairness goes. A flow moves people through all real numbers; the result is the nearest possible person.
+
+Trees and their ensembles are constant almost everywhere: their gradient is 0 and a gradient flow does not move. The
+worst case is searched along the directions that cost nothing in the fair distance, as far as a flow would go whose
+slopes are differences over a quarter of a unit or more (`reach`): first among candidates that are the same for
+everybody, then around each person's best, finally between that best and the start. Among points with the same loss the
+nearest is kept; people for whom no point is strictly worse stay at the start.
+
+References
+----------
+S. Maity, S. Xue, M. Yurochkin, Y. Sun (2021). Statistical inference for individual fairness. ICLR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+from scipy.stats import qmc
+
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.typing import Floats
+
+#: (x, people) -> values (m,) of rows x (m, d), which belong to these people; the same may occur often.
+Objective = Callable[[Floats, NDArray[np.intp]], Floats]
+#: (x, people) -> gradient of each person's loss, (n, d).
+Gradient = Callable[[Any, Any], Any]
+
+EVERYONE = slice(None)
+#: Directions of unit length that lie closer together than this are one. Coefficients of solvers are this accurate.
+SAME_DIRECTION = 1e-8
+
+
+def span(rows: ArrayLike) -> Floats:
+    """Return an orthonormal basis of what directions span.
+
+    Parameters
+    ----------
+    rows : array-like of shape (m, d)
+        Directions of any length; the length does not matter. Zero vectors are ignored.
+
+    Returns
+    -------
+    ndarray of shape (k, d)
+        Orthonormal rows, k the rank: the same for any directions that span the same space.
+
+    Examples
+    --------
+    >>> span([[0.0, 2.0, 0.0], [0.0, -3.0, 0.0], [0.0, 0.0, 0.0]])
+    array([[0., 1., 0.]])
+    """
+    given = np.asarray(rows, dtype=float)
+    # Scaled twice, as squares of the largest and smallest floats are no floats.
+    largest = np.abs(given).max(axis=1, initial=0.0)
+    scaled = given[largest > 0] / largest[largest > 0, None]
+    if not len(scaled):
+        return np.empty((0, given.shape[1]))
+    units = scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
+    _, lengths, vectors = np.linalg.svd(units, full_matrices=False)
+    return basis(vectors[lengths > SAME_DIRECTION * lengths[0]])
+
+
+def basis(rows: ArrayLike) -> Floats:
+    """Return an orthonormal basis (k, d) of what k orthonormal rows span, the same for any rows of the same space.
+
+    The columns of the projection on the space are orthonormalised, the longest remaining one first (the first of
+    equally long ones), so that each basis vector leans as far as it can towards one axis, positively.
+    """
+    rows = np.asarray(rows, dtype=float)
+    left = rows.T @ rows
+    found = np.empty_like(rows)
+    for place in range(len(rows)):
+        lengths = np.diagonal(left)  # squared, of a projection's columns
+        axis = int(np.argmax(lengths > lengths.max() * (1 - 1e-9)))
+        vector = left[axis] - found[:place].T @ (found[:place] @ left[axis])  # once more: rounding is not orthogonal
+        found[place] = vector / np.linalg.norm(vector)
+        left = left - np.outer(found[place], found[place])
+    found[np.abs(found) < 1e-14] = 0.0
+    return found
+
+
+def complement(directions: Floats) -> Floats:
+    """Return the projection I - Π, of shape (d, d), which takes away what lies along orthonormal rows (k, d)."""
+    matrix: Floats = np.eye(directions.shape[1]) - directions.T @ directions
+    # A column that is free altogether is exactly 0, and not what is left of 1 - 1.
+    matrix[np.abs(matrix) < 1e-15] = 0.0
+    return (matrix + matrix.T) / 2
+
+
+#: Eigenvalues within this share of the largest are one eigenvalue, and 0 if they are within it of 0.
+RELATIVE_TOLERANCE = 1e-10
+
+
+class Quadratic:
+    """The quadratic form of a symmetric positive semi-definite matrix.
+
+    Parameters
+    ----------
+    matrix : array-like, shape (d, d)
+        Sigma.
+
+    Attributes
+    ----------
+    matrix : ndarray, shape (d, d)
+        Sigma, exactly symmetric.
+    largest : float
+        The largest eigenvalue.
+    free_directions : ndarray, shape (k, d)
+        Orthonormal rows: a basis of the null space; k is 0 where there is none.
+
+    Raises
+    ------
+    ValueError
+        If the matrix is not square, finite, symmetric and positive semi-definite.
+
+    Examples
+    --------
+    >>> free_first = Quadratic([[0.0, 0.0], [0.0, 4.0]])
+    >>> print(free_first.free_directions, free_first.largest)
+    [[1. 0.]] 4.0
+    >>> print(free_first.squared_distance([[3.0, 0.5]]))
+    [1.]
+    """
+
+    def __init__(self, matrix: ArrayLike) -> None:
+        sigma = np.asarray(matrix, dtype=float)
+        if sigma.ndim != 2 or sigma.shape[0] != sigma.shape[1] or len(sigma) == 0:
+            raise ParameterError(f"matrix must be square, found an array of shape {sigma.shape}")
+        if not np.isfinite(sigma).all():
+            raise ParameterError(
+                f"matrix must be finite, found {int((~np.isfinite(sigma)).sum())} entries that are not"
+            )
+        scale = float(np.abs(sigma).max())
+        if np.abs(sigma - sigma.T).max() > 1e-8 * scale:
+            raise ParameterError(
+                "matrix must be symmetric, found an entry that differs from the one across the diagonal"
+            )
+        self.matrix: Floats = np.ascontiguousarray((sigma + sigma.T) / 2)
+        self._values, self._vectors = np.linalg.eigh(self.matrix)
+        if self._values[0] < -1e-8 * scale:
+            raise ParameterError(f"matrix must be positive semi-definite, found the eigenvalue {self._values[0]:.3g}")
+        self.largest = max(float(self._values[-1]), 0.0)
+        self.free_directions = basis(self._vectors.T[self._values <= RELATIVE_TOLERANCE * self.largest])
+
+    def directions(self) -> Floats:
+        """Return eigenvectors by increasing eigenvalue, of shape (d, d).
+
+        They depend on the eigenspaces that Sigma has and on nothing else: not on which basis of an eigenspace the
+        linear-algebra library prefers. A space spanned by axes has those axes as its basis.
+        """
+        starts = np.flatnonzero(np.diff(self._values, prepend=-np.inf) > RELATIVE_TOLERANCE * self.largest)
+        return np.concatenate([basis(part) for part in np.split(self._vectors.T, starts[1:])])
+
+    def square_root(self) -> Floats:
+        """Return the symmetric R of shape (d, d), positive semi-definite, with R R = Sigma.
+
+        Examples
+        --------
+        >>> Quadratic([[4.0, 0.0], [0.0, 0.0]]).square_root()
+        array([[2., 0.],
+               [0., 0.]])
+        """
+        # What is free must not cost the root of a rounding error.
+        values = np.where(self._values <= RELATIVE_TOLERANCE * self.largest, 0.0, self._values)
+        root: Floats = (self._vectors * np.sqrt(values)) @ self._vectors.T
+        return (root + root.T) / 2
+
+    def among(self, movable: NDArray[np.bool_]) -> Quadratic:
+        """Return the form of the columns that may move, of which there is at least one."""
+        return self if movable.all() else Quadratic(self.matrix[np.ix_(movable, movable)])
+
+    def reachable(self, movable: NDArray[np.bool_], regularization: float) -> tuple[Floats, Floats]:
+        """Return the directions to search, free ones when only some columns move, and the largest distance along each.
+
+        Parameters
+        ----------
+        movable : ndarray of bool, shape (d,)
+            Columns that may move.
+        regularization : float
+            lambda.
+
+        Returns
+        -------
+        directions : ndarray of shape (k, d)
+            Orthonormal rows, 0 in columns that stay. If no direction is free, all directions, smallest eigenvalues
+            first.
+        limits : ndarray of shape (k,)
+            Infinite for a free direction, otherwise the distance that costs a loss of 1: 1 / sqrt(lambda eigenvalue).
+
+        Examples
+        --------
+        >>> rows, limits = Quadratic(np.diag([0.0, 4.0, 1.0])).reachable(
+        ...     np.array([False, True, True]), 25.0
+        ... )
+        >>> print(rows, limits)
+        [[0. 0. 1.]
+         [0. 1. 0.]] [0.2 0.1]
+        """
+        if not movable.any():
+            return np.zeros((0, len(self.matrix))), np.zeros(0)
+        part = self.among(movable)
+        free = part.free_directions
+        rows = free if len(free) else part.directions()
+        directions = np.zeros((len(rows), len(self.matrix)))
+        directions[:, movable] = rows
+        if len(free):
+            return directions, np.full(len(free), np.inf)
+        with np.errstate(divide="ignore"):
+            return directions, 1 / np.sqrt(regularization * part.squared_distance(rows))
+
+    def shrinking(self, t: float, movable: NDArray[np.bool_] | None = None) -> Floats:
+        """The matrix (I + t Sigma)^-1: what is free stays, the rest shrinks; 0 in columns that stay.
+
+        Examples
+        --------
+        >>> np.array([[3.0, 1.0]]) @ Quadratic([[0.0, 0.0], [0.0, 4.0]]).shrinking(1.0)
+        array([[3. , 0.2]])
+        """
+        if movable is not None and not movable.all():
+            matrix = np.zeros_like(self.matrix)
+            if movable.any():
+                matrix[np.ix_(movable, movable)] = self.among(movable).shrinking(t)
+            return matrix
+        inverse: Floats = (self._vectors / (1.0 + t * np.maximum(self._values, 0.0))) @ self._vectors.T
+        return inverse
+
+    def squared_distance(self, v: ArrayLike) -> Floats:
+        """Return v Sigma v' of each row of v (..., d), of shape (...); never below 0."""
+        v = np.asarray(v, dtype=float)
+        rows = v.reshape(-1, v.shape[-1])
+        squares: Floats = (rows * (rows @ self.matrix)).sum(axis=1).reshape(v.shape[:-1])
+        return np.maximum(squares, 0.0)
+
+
+class Quadratics:
+    """The quadratic forms of people who have different ones.
+
+    Parameters
+    ----------
+    parts : list of (Quadratic, slice)
+        A form and the people it is for; everybody is in exactly one part.
+
+    Examples
+    --------
+    >>> two = Quadratics([(Quadratic([[1.0]]), slice(0, 2)), (Quadratic([[4.0]]), slice(2, 3))])
+    >>> print(two.squared_distance(np.ones((3, 1))))
+    [1. 1. 4.]
+    """
+
+    def __init__(self, parts: list[tuple[Quadratic, slice]]) -> None:
+        self.parts = parts
+
+    def reachable(self, movable: NDArray[np.bool_], regularization: float) -> tuple[Floats, Floats]:
+        """Everybody's directions (k, n, d) and limits (n, k), as of `Quadratic`; there are as many of each."""
+        reached = [metric.reachable(movable, regularization) for metric, _ in self.parts]
+        sizes = [people.stop - people.start for _, people in self.parts]
+        directions = np.repeat(np.stack([rows for rows, _ in reached], axis=1), sizes, axis=1)
+        return directions, np.repeat(np.stack([limits for _, limits in reached]), sizes, axis=0)
+
+    def times(self, matrices: Callable[[Quadratic], Floats], array: Callable[[Floats], Any]) -> Callable[[Any], Any]:
+        """The function that multiplies everybody's row by a matrix of their form."""
+        parts = [(array(matrices(metric)), people) for metric, people in self.parts]
+
+        def multiplied(v: Any) -> Any:
+            product = v + 0.0
+            for matrix, people in parts:
+                product[people] = v[people] @ matrix
+            return product
+
+        return multiplied
+
+    def squared_distance(self, v: ArrayLike) -> Floats:
+        """V Sigma v' of rows (..., n, d), of shape (..., n); never below 0."""
+        v = np.asarray(v, dtype=float)
+        return np.concatenate([metric.squared_distance(v[..., people, :]) for metric, people in self.parts], axis=-1)
+
+
+#: Shares that differ by no more than this are one: nobody changes a category by rounding.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """Who is possible, in the units of X.
+
+    Each kind of limit has its own columns, so their order does not matter.
+
+    Parameters
+    ----------
+    low, high : ndarray of shape (d,)
+        Limits; infinite where there are none, and for columns of blocks.
+    frozen : ndarray of bool, shape (d,)
+        Features that do not move.
+    blocks : tuple of tuple of int
+        Columns that are the indicators of one choice.
+    levels : mapping of int to ndarray
+        Columns that have these values only, in increasing order.
+
+    Examples
+    --------
+    >>> low, high = np.array([0.0, -np.inf, -np.inf]), np.full(3, np.inf)
+    >>> ranges = Ranges(low, high, np.zeros(3, dtype=bool), ((1, 2),))
+    >>> print(ranges.nearest(np.array([[-3.0, 0.9, 0.5]]), np.array([[1.0, 0.0, 1.0]])))
+    [[0. 1. 0.]]
+    """
+
+    low: Floats
+    high: Floats
+    frozen: NDArray[np.bool_]
+    blocks: tuple[tuple[int, ...], ...] = ()
+    levels: dict[int, Floats] = field(default_factory=dict)
+
+    @cached_property
+    def free(self) -> bool:
+        """Whether every point that a flow can reach is possible."""
+        limited = np.isfinite(self.low).any() or np.isfinite(self.high).any()
+        return not (limited or self.blocks or self.levels)
+
+    @cached_property
+    def bounded(self) -> bool:
+        """Whether all possible people are within bounds, wherever a flow leads."""
+        held = self.frozen | (np.isfinite(self.low) & np.isfinite(self.high))
+        held[[*self.levels, *(column for block in self.blocks for column in block)]] = True
+        return bool(held.all())
+
+    def nearest(self, x: Floats, x0: Floats) -> Floats:
+        """Return the nearest possible people, of shape (n, d).
+
+        Parameters
+        ----------
+        x : ndarray of shape (n, d)
+            Points.
+        x0 : ndarray of shape (n, d)
+            Where they started, which is possible: a choice or a level changes only where another is nearer. People
+            who started as a mixture of categories, with shares that sum to 1, may end as one.
+        """
+        x = np.clip(x, self.low, self.high)
+        for column, values in self.levels.items():
+            x[:, column] = values[np.searchsorted((values[1:] + values[:-1]) / 2, x[:, column])]
+        for block in self.blocks:
+            x[:, block] = _chosen(x[:, block], x0[:, block])
+        return np.where(self.frozen, x0, x)
+
+
+def _chosen(v: Floats, v0: Floats) -> Floats:
+    """Return the category with the largest share, in a tie the one of the start; mixtures stay mixtures."""
+    kept = np.where(v0 == 1, v + _ROUNDING, v)
+    found = np.zeros_like(v)
+    found[np.arange(len(v)), kept.argmax(axis=1)] = 1.0
+    mixed = ~np.isin(v0, (0.0, 1.0)).all(axis=1)
+    found[mixed] = on_simplex(v[mixed]) if mixed.any() else found[mixed]
+    return found
+
+
+def on_simplex(v: ArrayLike) -> Floats:
+    """Return the nearest points with non-negative coordinates that sum to 1: Euclidean projection of each row.
+
+    Parameters
+    ----------
+    v : array-like, shape (n, k)
+        Points.
+
+    Returns
+    -------
+    ndarray, shape (n, k)
+        ``max(v - t, 0)`` with the t of each row that gives its sum. A point that is already there stays.
+
+    References
+    ----------
+    J. Duchi et al. (2008). Efficient projections onto the l1-ball for learning in high dimensions. Figure 1.
+    """
+    points = np.asarray(v, dtype=float)
+    points = points - points.max(axis=1, keepdims=True)  # no other answer, and points from afar keep their digits
+    ordered = -np.sort(-points, axis=1)
+    thresholds = (np.cumsum(ordered, axis=1) - 1.0) / np.arange(1, points.shape[1] + 1)
+    positive = np.maximum((ordered > thresholds).sum(axis=1), 1)
+    shift: Floats = thresholds[np.arange(len(points)), positive - 1]
+    inside: Floats = np.maximum(points - shift[:, None], 0.0)
+    return inside
+
+
+#: Nobody goes this far; single precision, in which many models compute, ends at 3e38.
+FARTHEST = 1e30
+#: Steps between two looks at whether numbers are still finite.
+_LOOK_EVERY = 64
+
+
+class FlowDivergedError(ArithmeticError):
+    """Points of a flow are no longer finite numbers.
+
+    Parameters
+    ----------
+    people : int
+        How many people are no longer at a finite place.
+    step : float
+        Number of steps done when it was noticed.
+    """
+
+    def __init__(self, people: int, step: float) -> None:
+        super().__init__(people, step)
+        self.people, self.step = people, step
+
+    def __str__(self) -> str:
+        return f"the flow of {self.people} people diverged by {self.step:g}"
+
+
+def euler(
+    start: Any, gradient: Gradient, pull: Callable[[Any], Any], *, steps: Any, regularization: float, checkpoints: Any
+) -> Iterator[Any]:
+    """Follow the gradient flow by forward Euler: x <- x + step (gradient(x) - 2 regularization pull(x - x0)).
+
+    Parameters
+    ----------
+    start : array or tensor of shape (n, d)
+        Where people start.
+    gradient : callable
+        ``gradient(x, people)``, of shape (n, d).
+    pull : callable
+        ``pull(v) = v Sigma``.
+    steps : array-like of shape (n_steps,)
+        Step sizes.
+    regularization : float
+        lambda.
+    checkpoints : array-like of int
+        Numbers of steps done, increasing, the last of them ``len(steps)``.
+
+    Yields
+    ------
+    array or tensor of shape (n, d)
+        Where people are at each checkpoint.
+
+    Raises
+    ------
+    FlowDivergedError
+        If somebody is no longer at a finite place.
+    """
+
+    def step(x: Any, size: float) -> Any:
+        return x + size * (gradient(x, EVERYONE) - 2 * regularization * pull(x - start))
+
+    return _followed(start, step, steps, checkpoints)
+
+
+def implicit(
+    start: Any,
+    gradient: Gradient,
+    shrinking: Callable[[float], Callable[[Any], Any]],
+    *,
+    steps: Any,
+    regularization: float,
+    checkpoints: Any,
+    bounded: bool = False,
+) -> Iterator[Any]:
+    """Follow the gradient flow by steps that are implicit in the distance.
+
+    x <- x0 + (x - x0 + step gradient(x)) (I + 2 step regularization Sigma)^-1: the distance pulls from where a step
+    ends, so that no step is too long for it.
+
+    Parameters
+    ----------
+    start, gradient, steps, regularization, checkpoints
+        As for `euler`, whose results and errors it has.
+    shrinking : callable
+        ``shrinking(t)(v) = v (I + t Sigma)^-1``.
+    bounded : bool
+        Whether it is only asked in which direction people leave a bounded set: who would run away (the squared error of
+        an exponential grows without limit in a finite time) stays where the last numbers are.
+    """
+    shrink = {size: shrinking(2 * size * regularization) for size in np.unique(steps).tolist()}
+
+    def step(x: Any, size: float) -> Any:
+        moved = start + shrink[size](x - start + size * gradient(x, EVERYONE))
+        if bounded and (lost := _strays(moved, start)).any():
+            moved[lost] = x[lost]
+        return moved
+
+    return _followed(start, step, steps, checkpoints)
+
+
+def _followed(x: Any, step: Callable[[Any, float], Any], steps: Any, checkpoints: Any) -> Iterator[Any]:
+    """Take steps, and yield at every checkpoint where people are."""
+    start, done = x, 0
+    sizes = np.asarray(steps, dtype=float).tolist()
+    for checkpoint in np.asarray(checkpoints).tolist():
+        while done < checkpoint:
+            until = min(checkpoint, done + _LOOK_EVERY)
+            with np.errstate(over="ignore", invalid="ignore"):
+                try:
+                    for size in sizes[done:until]:
+                        x = step(x, size)
+                except Exception as error:  # whatever a model raises when it is called on what is no number
+                    if people := int(_strays(x, start).sum()):
+                        raise FlowDivergedError(people, until) from error
+                    raise
+                if people := int(_strays(x, start).sum()):
+                    raise FlowDivergedError(people, until)
+            done = until
+        yield x
+
+
+def _strays(x: Any, start: Any) -> Any:
+    """Who is not at a finite place, or farther than anybody goes."""
+    return ~(abs(x - start) < FARTHEST).all(1)
+
+
+#: Quotients of two widths that differ by more than this share of their size are not of a derivative.
+DIFFER = 0.1
+#: Values are exact to this many roundings.
+ROUNDINGS = 1000
+#: People that show derivatives, of those who show anything.
+MOSTLY = 0.95
+
+
+def central_differences(
+    function: Objective, x: Floats, *, width: float, columns: NDArray[np.intp] | None = None
+) -> Floats:
+    """Approximate the derivative of every row's value with respect to its own columns.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(x, people)``.
+    x : ndarray of shape (n, d)
+        Rows.
+    width : float
+        Half of the distance between the two values that are compared, for columns of size 1 and less; in proportion to
+        larger ones.
+    columns : ndarray of int, optional
+        The columns to differentiate with respect to; 0 for the others.
+
+    Returns
+    -------
+    ndarray of shape (n, d)
+        The quotients.
+
+    Examples
+    --------
+    >>> found = central_differences(
+    ...     lambda x, people: x[:, 0] ** 2, np.array([[3.0, 1.0]]), width=1e-5
+    ... )
+    >>> found.round(6)
+    array([[6., 0.]])
+    """
+    n, d = x.shape
+    gradient, everybody = np.zeros((n, d)), np.arange(n)
+    step = width * np.maximum(1.0, np.abs(x))
+    wanted = np.arange(d) if columns is None else columns
+    at_once = max(1, ROWS // (2 * n))
+    for some in (wanted[start : start + at_once] for start in range(0, len(wanted), at_once)):
+        moved = np.broadcast_to(x, (2, len(some), n, d)).copy()
+        for place, column in enumerate(some):
+            moved[0, place, :, column] += step[:, column]
+            moved[1, place, :, column] -= step[:, column]
+        people = np.tile(everybody, 2 * len(some))
+        up, down = function(moved.reshape(-1, d), people).reshape(2, len(some), n)
+        # What was really added, after rounding.
+        across = np.stack([moved[0, p, :, c] - moved[1, p, :, c] for p, c in enumerate(some)])
+        gradient[:, some] = ((up - down) / across).T
+    return gradient
+
+
+def differentiable(function: Objective, x: Floats, *, width: float, columns: NDArray[np.intp] | None = None) -> bool:
+    """Whether a function has derivatives where these rows are, by two widths of differences.
+
+    If a function jumps, its difference quotients are 0, or they grow as the width shrinks. A function that is constant
+    between many jumps, such as a large forest, has some of both.
+
+    Parameters
+    ----------
+    function, x, width, columns
+        As of `central_differences`; `width` squared is about the precision of values.
+
+    Returns
+    -------
+    bool
+        Whether most rows for which the function changes at all have derivatives.
+
+    Examples
+    --------
+    >>> x = np.linspace(-1, 1, 8)[:, None]
+    >>> differentiable(lambda x, people: x[:, 0] ** 2, x, width=1e-5)
+    True
+    >>> differentiable(lambda x, people: np.floor(x[:, 0]), x, width=1e-5)
+    False
+    """
+    wide, narrow = (central_differences(function, x, width=half, columns=columns) for half in (width, width / 4))
+    size = np.linalg.norm(wide, axis=1) + np.linalg.norm(narrow, axis=1)
+    smooth = np.linalg.norm(wide - narrow, axis=1) < DIFFER * size
+    rounding = ROUNDINGS * width**2 * float(np.abs(function(x, np.arange(len(x)))).max())
+    moves = size > rounding
+    return bool((moves & smooth).sum() > MOSTLY * moves.sum())
+
+
+#: Rows that a model is asked about at once, as long as the block is not longer: a call costs as much as many rows.
+ROWS = 20_000
+#: Slopes of what has no derivative are differences to both sides over so many units, standard deviations by default:
+#: the first that are not 0. What is smooth has a slope over the first.
+WIDTHS = (0.25, 0.5, 1.0)
+#: Of this many candidates one halves the way back to the start; at most so many do.
+_SHARE_OF_HALVINGS, _MOST_HALVINGS = 8, 8
+#: Radii tried on both sides of every direction: 1, 1/2, ..., of the largest; at most so many.
+_MOST_RADII = 6
+#: Losses, and lengths, that differ by less than this share are one: sums of many trees differ in their last digits.
+_SAME = 1e-10
+
+
+@dataclass
+class _Search:
+    """The best point so far for each person (in units of the radius, and as x), and its value."""
+
+    start: Floats
+    objective: Objective
+    metric: Quadratic | Quadratics
+    directions: Floats
+    radius: Floats  # of everybody in each direction
+    regularization: float
+    u: Floats = field(init=False)
+    x: Floats = field(init=False)
+    value: Floats = field(init=False)
+    length: Floats = field(init=False)
+    taken: NDArray[np.bool_] = field(init=False)
+
+    def __post_init__(self) -> None:
+        n = len(self.start)
+        self.u, self.x = np.zeros((n, len(self.directions))), self.start.copy()
+        self.value = self._losses(self.start.copy(), np.arange(n))
+        self.length, self.taken = np.zeros(n), np.zeros(n, dtype=bool)
+
+    def places(self, u: Floats) -> Floats:
+        """Return the points (m, n, d) of candidates (m, n or 1, k)."""
+        return self.start + along(self.directions, u * self.radius)
+
+    def values(self, x: Floats) -> Floats:
+        """Return the values of points (m, n, d), of shape (m, n), by one call of the objective."""
+        m, n, d = x.shape
+        people = np.tile(np.arange(n), m)
+        penalty = self.metric.squared_distance(x - self.start)
+        losses: Floats = self._losses(x.reshape(-1, d), people).reshape(m, n)
+        return losses - self.regularization * penalty
+
+    def _losses(self, x: Floats, people: NDArray[np.intp]) -> Floats:
+        losses = np.array(self.objective(x, people), dtype=float)
+        if unknown := int(np.isnan(losses).sum()):
+            raise ValueError(f"objective must be a number everywhere, found NaN at {unknown} of {len(losses)} points")
+        return losses
+
+    def take(self, u: Floats, x: Floats, value: Floats) -> None:
+        """Keep the candidates (n or 1, k) whose value is larger than the best so far, or equal and nearer."""
+        length = np.broadcast_to(np.sqrt((u * u).sum(axis=-1)), self.length.shape)
+        nearer = length < self.length * (1 - _SAME)
+        self.taken = better(value, self.value) | (nearer & ~better(self.value, value))
+        self.u = np.where(self.taken[:, None], u, self.u)
+        self.x[self.taken] = x[self.taken]
+        self.length = np.where(self.taken, length, self.length)
+        self.value = np.where(self.taken, np.maximum(value, self.value), self.value)
+
+    def rounds(self, design: Floats, n_polls: int, n_halvings: int) -> Iterator[Floats]:
+        """Yield candidates (m, n or 1, k) that can be evaluated together; the next ones depend on their values."""
+        yield design[:, None]
+        (n, k) = self.u.shape
+        axes = np.concatenate([np.eye(k), -np.eye(k)])[:, None]
+        step = np.full((n, 1), float(len(design)) ** (-1 / k))  # about the distance between candidates so far
+        while n_polls > 0:
+            before = self.value
+            around = (self.u + step * axes)[:n_polls]
+            yield around / np.maximum(np.sqrt((around * around).sum(axis=-1, keepdims=True)), 1.0)
+            n_polls -= len(around)
+            step = np.where(better(self.value, before)[:, None], step, step / 2)
+        far, low, high = self.u, np.zeros((n, 1)), np.ones((n, 1))
+        for _ in range(n_halvings):
+            middle = (low + high) / 2
+            yield (far * middle)[None]
+            low, high = np.where(self.taken[:, None], low, middle), np.where(self.taken[:, None], middle, high)
+
+
+def along(directions: Floats, u: Floats) -> Floats:
+    """Return offsets (..., d) of candidates (..., k), along rows (k, d), or everybody's own (k, n, d).
+
+    Sums are written out: the rounding of a matrix product depends on the number of rows, and a tree sees the last
+    digit.
+    """
+    offset = np.zeros((*np.broadcast_shapes(u.shape[:-1], directions.shape[1:-1]), directions.shape[-1]))
+    for direction, row in enumerate(directions):
+        offset += u[..., direction, None] * row
+    return offset
+
+
+def reach(
+    x0: ArrayLike,
+    objective: Objective,
+    metric: Quadratic | Quadratics,
+    *,
+    directions: ArrayLike,
+    limits: ArrayLike,
+    steps: ArrayLike,
+    regularization: float,
+) -> Floats:
+    """The reach of the flow of the loss, smoothed by differences over `WIDTHS`.
+
+    Parameters
+    ----------
+    x0, objective, metric, directions, regularization
+        As of `search`.
+    limits : array-like of shape (k,) or (n, k)
+        The largest distance.
+    steps : array-like, shape (n_steps,)
+        Step sizes, implicit in the distance.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        Where everybody's flow ends, along each direction.
+    """
+    start, rows = np.array(x0, dtype=float), np.asarray(directions, dtype=float)
+    u = np.zeros((len(start), len(rows)))
+    costs, limits = (np.broadcast_to(each, u.shape) for each in (metric.squared_distance(rows).T, np.asarray(limits)))
+    rows = np.broadcast_to(rows if rows.ndim == 3 else rows[:, None], (len(rows), *start.shape))
+    moving = np.arange(len(start))
+    for size in np.asarray(steps, dtype=float).tolist():
+        slopes, flat = np.zeros_like(u), moving
+        for width in WIDTHS:
+            if not len(flat):
+                break
+            widths = np.minimum(width, limits[flat])
+            slopes[flat] = _slopes(start[flat], u[flat], flat, objective, rows[:, flat], widths)
+            flat = flat[(slopes[flat] == 0).all(axis=1)]
+        moving = np.setdiff1d(moving, flat, assume_unique=True)  # there is nothing to follow, here and from now on
+        shrunk = (u[moving] + size * slopes[moving]) / (1 + 2 * size * regularization * costs[moving])
+        u[moving] = np.clip(shrunk, -limits[moving], limits[moving])
+    return u
+
+
+def _slopes(
+    start: Floats, u: Floats, people: NDArray[np.intp], objective: Objective, rows: Floats, widths: Floats
+) -> Floats:
+    """Return the slopes (n, k) of some people's losses along directions; rounding errors are 0."""
+    (n, d), k = start.shape, len(rows)
+    probes = np.concatenate([np.eye(k), -np.eye(k)])[:, None] * widths
+    losses = objective((start + along(rows, u + probes)).reshape(-1, d), np.tile(people, 2 * k)).reshape(2, k, n)
+    up, down = losses
+    with np.errstate(invalid="ignore"):  # infinite on both sides
+        slopes = np.where(better(up, down) | better(down, up), (up - down) / (2 * widths.T), 0.0)
+    found: Floats = slopes.T
+    return found
+
+
+def better(value: Floats, than: Floats) -> NDArray[np.bool_]:
+    """Whether values are larger by more than rounding."""
+    size = np.abs(than)
+    return np.asarray(value > than + np.where(np.isfinite(size), _SAME * size, 0.0))
+
+
+def candidates(k: int, n: int, seed: int) -> Floats:
+    """Return n points (n, k) of the unit ball: on both sides of every axis at halved radii, then of a Sobol sequence.
+
+    The sequence spreads evenly over directions and over distances, not over the volume, most of which is far from the
+    centre.
+
+    Examples
+    --------
+    >>> print(candidates(1, 8, seed=0)[:4, 0])
+    [ 1.  -1.   0.5 -0.5]
+    """
+    radii = 0.5 ** np.arange(min(max(n // (4 * k), 1), _MOST_RADII))
+    axes = np.concatenate([np.eye(k), -np.eye(k)])
+    on_axes = (radii[:, None, None] * axes).reshape(-1, k)[: max(n // 2, 1)]
+    drawn = qmc.Sobol(k + 1, seed=seed).random_base2(max(n - 1, 1).bit_length())[: n - len(on_axes)]
+    towards = ndtri(np.clip(drawn[:, :k], 1e-12, 1 - 1e-12))
+    return np.concatenate([on_axes, towards / np.linalg.norm(towards, axis=1, keepdims=True) * drawn[:, k:]])[:n]
+
+
+def search(
+    x0: ArrayLike,
+    objective: Objective,
+    metric: Quadratic | Quadratics,
+    *,
+    directions: ArrayLike,
+    radius: ArrayLike,
+    n_candidates: int,
+    regularization: float,
+    first: ArrayLike | None = None,
+    checkpoints: ArrayLike,
+    seed: int = 0,
+) -> Iterator[Floats]:
+    """Search for the point near each person where objective - regularization d^2 is largest.
+
+    Half of the candidates are the same offsets for everybody (`candidates`). Then a compass search polls both sides of
+    every direction around each person's best, with a step that is halved if nothing better is found. The last few
+    candidates halve the distance to the start, as long as the value does not fall: the result is the nearest among the
+    equally bad points that were tried, not among all points.
+
+    Parameters
+    ----------
+    x0 : array-like, shape (n, d)
+        Where people start; not modified.
+    objective : callable
+        ``objective(x, people)``: losses of the rows of x, which belong to these people; they may be infinite. It is
+        evaluated once at everybody's start and at `n_candidates` points for everybody, several candidates in one call
+        as long as these are at most `ROWS` rows.
+    metric : Quadratic
+        The fair distance d^2.
+    directions : array-like, shape (k, d) or (k, n, d)
+        Orthonormal rows, of everybody or of each.
+    radius : array-like, of one number or shape (k,) or (n, k)
+        How far candidates go in all directions, or in each (an ellipsoid, in whose units distances are then compared),
+        of everybody or of each.
+    n_candidates : int
+        How many candidates are evaluated for each person, at least 1.
+    regularization : float
+        lambda.
+    first : array-like of shape (n, k), optional
+        Points to evaluate first, in units of the radius.
+    checkpoints : array-like of int
+        Numbers of candidates evaluated, increasing, the last of them `n_candidates`.
+    seed : int
+        Seed of the order of the candidates, which are the same for everybody.
+
+    Yields
+    ------
+    ndarray, shape (n, d)
+        The best points at each checkpoint.
+
+    Raises
+    ------
+    ValueError
+        If the objective is NaN.
+
+    Examples
+    --------
+    >>> def steps(x, people):
+    ...     return (x[:, 0] > 0.3).astype(float)
+    >>> free = Quadratic([[0.0, 0.0], [0.0, 1.0]])
+    >>> (found,) = search(
+    ...     [[0.0, 0.0]],
+    ...     steps,
+    ...     free,
+    ...     directions=free.free_directions,
+    ...     radius=1.0,
+    ...     n_candidates=64,
+    ...     regularization=50.0,
+    ...     checkpoints=[64],
+    ... )
+    >>> bool(0.3 < found[0, 0] < 0.301)
+    True
+    """
+    start = np.array(x0, dtype=float)
+    rows = np.asarray(directions, dtype=float)
+    if not len(rows):
+        yield from (start.copy() for _ in np.asarray(checkpoints))
+        return
+    radii = np.broadcast_to(np.asarray(radius, dtype=float), (len(start), len(rows)))
+    wanted = set(np.asarray(checkpoints).tolist())
+    n_halvings = min(n_candidates // _SHARE_OF_HALVINGS, _MOST_HALVINGS)
+    n_design = max(n_candidates // 2, 1)
+    design = candidates(len(rows), n_design, seed)
+    state = _Search(start, objective, metric, rows, radii, regularization)
+    if first is not None:
+        u = np.asarray(first, dtype=float)[None]
+        x = state.places(u)
+        state.take(u[0], x[0], state.values(x)[0])
+    at_once, done = max(1, ROWS // max(1, len(start))), 0
+    for points in state.rounds(design, n_candidates - n_design - n_halvings, n_halvings):
+        for some in (points[place : place + at_once] for place in range(0, len(points), at_once)):
+            x = state.places(some)
+            for u, there, value in zip(some, x, state.values(x), strict=True):
+                state.take(u, there, value)
+                done += 1
+                if done in wanted:
+                    yield state.x.copy()

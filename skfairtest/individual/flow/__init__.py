@@ -1,1 +1,0 @@
-"""Unfair maps and the statistics of what they do, in pure NumPy and SciPy."""

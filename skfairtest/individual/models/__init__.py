@@ -1,1 +1,0 @@
-"""A model's outputs as formulas with gradients: affine scores, smooth functions, torch modules."""

@@ -1,0 +1,445 @@
+"""Who is tested: the people, who of them are neighbours, the order and folds of people, and who is possible.
+
+Folds depend on the people's values, and not on the order of their rows: the rows are put in an order that depends on
+their values alone, and every k-th person in this order is in the same fold. Values are counted from one end, columns
+sorted by how often theirs occur, people by their columns, so that another order of rows or of columns, another
+container, other units and new names change nothing, and no random number is used. People with the same features and
+label share a fold, so that a fair metric is not learned from a copy of the person it is tested on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from skfairtest._utils.checks import is_number
+from skfairtest._utils.errors import ParameterError, warn
+from skfairtest._utils.text import pluralize
+from skfairtest._utils.typing import Floats
+from skfairtest.individual.features import Features, read_features
+from skfairtest.individual.flow import Ranges
+from skfairtest.readers import Column, Numbers, check_rows, one_column, read_column, read_columns, read_values
+
+#: People to whom distances are measured.
+NEIGHBOURS = 2000
+#: The way of those who are kept back is tried in so many parts.
+PARTS = 16
+#: A hypothetical person is too unusual if no more than this share of real people are farther from everybody else.
+UNUSUAL = 0.01
+#: A column of so few values, each of so many people on average, has levels.
+MOST_LEVELS, PEOPLE_PER_LEVEL = 20, 5
+
+
+@dataclass(frozen=True)
+class People:
+    """The people of a test.
+
+    Parameters
+    ----------
+    features : Features
+        Their features, none of them missing.
+    y_true : Column or Numbers
+        Their true labels or targets.
+    sensitive : tuple of Column
+        Their sensitive features; may be none.
+    names : ndarray of shape (n_samples,)
+        The labels of their rows, or their positions, in what the caller passed.
+    excluded : DataFrame
+        Who was left out, and why.
+    """
+
+    features: Features
+    y_true: Column | Numbers
+    sensitive: tuple[Column, ...]
+    names: NDArray[Any]
+    excluded: pd.DataFrame
+
+
+def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool, estimator: Any = None) -> People:
+    """Read the people, the same number in every argument; leave out, with a warning, those with a missing feature.
+
+    Parameters
+    ----------
+    X, y, sensitive_features : object
+        As the caller passed them.
+    numbers : bool
+        Whether y holds numbers; otherwise labels.
+    estimator : object
+        The fitted model, whose encoders say what is a category.
+
+    Raises
+    ------
+    ValueError
+        If something is not usable, lengths differ, or fewer than two people are left.
+    """
+    if y is None:
+        raise ParameterError("y is missing: an unfair example is where the model's error for the true label is larger")
+    features, y = read_features(X, estimator, categories=True), one_column(y, warned=True)
+    y_true: Column | Numbers = read_values(y, "y") if numbers else read_column(y, "y", name="y")
+    sensitive: tuple[Column, ...] = ()
+    if sensitive_features is not None:
+        sensitive = read_columns(sensitive_features, "sensitive_features", default_name="sensitive_feature")
+    check_rows(X, y=y_true, sensitive_features=sensitive)
+    names = np.asarray(features.index if features.index is not None else np.arange(len(features)))
+    missing = np.isnan(features.values)
+    incomplete = np.asarray(missing.any(axis=1))
+    lacking = [(name, missing[:, columns[0]]) for name, columns in features.groups]
+    reasons = [
+        f"missing: {', '.join(name for name, where in lacking if where[row])}" for row in np.flatnonzero(incomplete)
+    ]
+    excluded = pd.DataFrame({"person": names[incomplete], "reason": reasons})
+    if incomplete.all():
+        raise ParameterError("X has a missing value in every row: nobody is left to test. Impute before the test.")
+    if incomplete.any():
+        warn(
+            f"X has missing values: {pluralize(len(excluded), 'person', 'people')} left out, see excluded_: it is not "
+            "known which people are similar to them. Impute before the test to keep them."
+        )
+        kept = ~incomplete
+        features, y_true, names = features.take(kept), y_true.take(kept), names[kept]
+        sensitive = tuple(column.take(kept) for column in sensitive)
+    if len(names) < 2:
+        raise ParameterError(f"X has {pluralize(len(names), 'sample')}: a standard error needs at least 2 people")
+    return People(features, y_true, sensitive, names, excluded)
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Real people, and how far each is from the nearest other one: what is unusual in all features together.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_neighbours, d)
+        People, in the units of X.
+    scale : ndarray of shape (d,) or None
+        Units of the distances.
+    tree : NearestNeighbors
+        The people, in these units.
+    apart : ndarray of shape (n_neighbours,)
+        Their distances to the nearest other person, in increasing order.
+
+    Examples
+    --------
+    >>> values = np.array([[0.0], [1.0], [3.0], [6.0]])
+    >>> people = Neighbours.of(values, None, np.arange(4))
+    >>> people.plausibility(
+    ...     people.distances(np.array([[0.5], [1.0], [1.5], [60.0]]), values)
+    ... ).tolist()
+    [1.0, 0.5, 1.0, 0.0]
+    """
+
+    values: Floats
+    scale: Floats | None
+    tree: Any
+    apart: Floats
+
+    @classmethod
+    def of(cls, values: Floats, scale: Floats | None, order: NDArray[np.intp]) -> Self | None:
+        """Return the neighbours of everybody; None if all people are alike.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n, d)
+            People, in the units of X.
+        scale : ndarray of shape (d,) or None
+            Units of the audit.
+        order : ndarray of int
+            People in an order that does not depend on that of their rows: at most `NEIGHBOURS` of them, evenly spread
+            over it, are those whom distances are measured to. People with the same features count once.
+        """
+        from sklearn.neighbors import NearestNeighbors  # here, as importing it takes time
+
+        order = order[np.sort(np.unique(values[order], axis=0, return_index=True)[1])]
+        if len(order) < 2:
+            return None
+        some = values[order[np.unique(np.linspace(0, len(order) - 1, NEIGHBOURS).astype(int))]]
+        tree = NearestNeighbors(n_neighbors=2).fit(some if scale is None else some / scale)
+        return cls(some, scale, tree, np.sort(tree.kneighbors(n_neighbors=1)[0][:, 0]))
+
+    def distances(self, x: Floats, x0: Floats) -> Floats:
+        """The distance of people from the nearest person who is not the one they were made of, x0."""
+        distances, who = self.tree.kneighbors(x if self.scale is None else x / self.scale)
+        same = (self.values[who[:, 0]] == x0).all(axis=1)
+        found: Floats = np.where(same, distances[:, 1], distances[:, 0])
+        return found
+
+    def plausibility(self, distances: Floats) -> Floats:
+        """Return the share of real people who are farther from everybody else."""
+        shares: Floats = 1 - np.searchsorted(self.apart, distances, side="right") / len(self.apart)
+        return shares
+
+    def kept(
+        self, places: list[Floats], possible: Callable[[Floats, NDArray[np.intp]], Floats]
+    ) -> tuple[list[Floats], NDArray[np.bool_]]:
+        """Return people at every checkpoint of a path that ends where nobody is too unusual.
+
+        Who would end as unusual as less than a share `UNUSUAL` of real people, and more unusual than at the start,
+        goes only that part of the straight way from the start, in sixteenths, where this is not so.
+
+        Parameters
+        ----------
+        places : list of ndarray of shape (n, d)
+            Where people are, in the units of X: at the start, and at every checkpoint.
+        possible : callable
+            ``possible(x, people)``: the possible people nearest to points, each of one of these people.
+
+        Returns
+        -------
+        places : list of ndarray of shape (n, d)
+            Where they are then.
+        held : ndarray of bool, shape (n,)
+            Who was kept back.
+        """
+        start, end = places[0], places[-1]
+        held = np.zeros(len(start), dtype=bool)
+        moved = np.flatnonzero((end != start).any(axis=1))
+        if not len(moved):
+            return places, held
+
+        def unusual(x: Floats, people: NDArray[np.intp]) -> NDArray[np.bool_]:
+            apart, own = self.distances(x, start[people]), self.distances(start[people], start[people])
+            return np.asarray((self.plausibility(apart) <= UNUSUAL) & (apart > own))
+
+        some = moved[unusual(end[moved], moved)]
+        held[some] = True
+        if not len(some):
+            return places, held
+        people, ends = np.tile(some, len(places)), np.concatenate([place[some] for place in places])
+        found, far = ends.copy(), np.arange(len(ends))
+        for part in np.arange(PARTS - 1, -1, -1) / PARTS:
+            far = far[unusual(found[far], people[far])]
+            if not len(far):
+                break
+            origin = start[people[far]]
+            found[far] = possible(origin + part * (ends[far] - origin), people[far])
+        kept = [place.copy() for place in places]
+        for place, there in zip(kept, np.split(found, len(places)), strict=True):
+            place[some] = there
+        return kept, held
+
+
+def ranks(values: NDArray[np.float64], truth: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the rank of every person in an order that does not depend on the order of rows; equal people share a rank.
+
+    Examples
+    --------
+    >>> ranks(
+    ...     np.array([[1.0, 5.0], [0.0, 7.0], [1.0, 5.0]]), np.array([0.0, 1.0, 0.0])
+    ... ).tolist()
+    [0, 1, 0]
+    """
+    kinds: dict[tuple[int, ...], list[NDArray[np.intp]]] = {}
+    truth_codes = np.unique(truth, return_inverse=True)[1].reshape(-1).astype(object)
+    for column in values.T:
+        _, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
+        codes, exact = codes.reshape(-1), codes.reshape(-1).astype(object)  # of any size
+        # A unit may be negative: a column is counted from the end at which the truth is small.
+        if len(codes) * (exact * truth_codes).sum() < exact.sum() * truth_codes.sum():
+            codes, counts = len(counts) - 1 - codes, counts[::-1]
+        kinds.setdefault(tuple(counts.tolist()), []).append(codes)
+    # Columns whose values occur equally often are told apart by their order only: a person's are sorted instead.
+    blocks = [np.sort(np.stack(kinds[kind], axis=1), axis=1) for kind in sorted(kinds)]
+    keys = np.column_stack([*blocks, np.unique(truth, return_inverse=True)[1].reshape(-1)])
+    _, places = np.unique(keys, axis=0, return_inverse=True)
+    return np.asarray(places.reshape(-1), dtype=np.intp)
+
+
+def content_folds(values: NDArray[np.float64], truth: NDArray[np.float64], n_folds: int) -> NDArray[np.intp]:
+    """Return the fold of every person.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples, n_features)
+        Features.
+    truth : ndarray of shape (n_samples,)
+        Labels or targets, as numbers.
+    n_folds : int
+        How many folds; fewer if there are fewer distinct people.
+
+    Raises
+    ------
+    ValueError
+        If all people are the same.
+    """
+    places = ranks(values, truth)
+    distinct = int(places.max()) + 1
+    if distinct < 2:
+        raise ParameterError(
+            f"X and y are the same for all {len(values):,} people, so that no fair metric can be learned from them: "
+            "pass one that was fitted on other people"
+        )
+    return places % min(n_folds, distinct)
+
+
+def ranges_of(given: Any, features: Features) -> Ranges:
+    """Read `feature_ranges`.
+
+    Parameters
+    ----------
+    given : {"observed", "free"} or mapping
+        Names or positions of features to (low, high), "free" or "frozen"; tuples of names or positions to "one_hot";
+        features that are not named are as observed.
+    features : Features
+        The people.
+
+    Raises
+    ------
+    ValueError
+        If a feature or a range does not exist, a person starts outside of it.
+    """
+    d = len(features.names)
+    low, high, frozen = np.full(d, -np.inf), np.full(d, np.inf), np.zeros(d, dtype=bool)
+    if isinstance(given, str) and given == "free":
+        return Ranges(low, high, frozen, features.blocks)
+    if isinstance(given, str) and given == "observed":
+        given = {}
+    if not isinstance(given, Mapping):
+        raise ParameterError(
+            "feature_ranges must be 'observed', 'free', or map features to (low, high), 'free' or 'frozen', or tuples "
+            f"of features to 'one_hot'; found {given!r}"
+        )
+    keys = {key: key if isinstance(key, tuple) else (key,) for key in given}
+    categories = {name: columns for name, columns in features.groups if len(columns) > 1 and name in keys}
+    numbers = [name for key, names in keys.items() for name in names if key not in categories]
+    places = iter(named := features.positions(numbers, "feature_ranges"))
+    blocks: list[tuple[int, ...]] = []
+    for key, names in keys.items():
+        where, value = f"feature_ranges[{key!r}]", given[key]
+        if key in categories:
+            if not (isinstance(value, str) and value == "frozen"):
+                raise ParameterError(
+                    f"{where} is a category: the only setting it can have is 'frozen'; found {value!r}"
+                )
+            frozen[list(categories[key])] = True
+            continue
+        if isinstance(key, tuple) != (isinstance(value, str) and value == "one_hot"):
+            raise ParameterError(
+                f"{where} is {value!r}: several features in a tuple are the indicators of one category, 'one_hot'; one "
+                "feature has (low, high), or is 'free' or 'frozen'"
+            )
+        columns = tuple(islice(places, len(names)))
+        if isinstance(key, tuple):
+            _check_block(features.values[:, columns], where)
+            blocks.append(columns)
+        elif isinstance(value, str) and value == "frozen":
+            frozen[columns] = True
+        elif not (isinstance(value, str) and value == "free"):
+            low[columns], high[columns] = _limits(value, features.values[:, columns[0]], where)
+    known = [block for block in features.blocks if not frozen[block[0]]]
+    rest = np.setdiff1d(np.arange(d), [*named, *(column for block in features.blocks for column in block)])
+    found = [*known, *choices(features.values, rest)]
+    levels = {}
+    for column in np.setdiff1d(rest, [column for block in found for column in block]).tolist():
+        values = np.unique(features.values[:, column])
+        if len(values) <= min(MOST_LEVELS, len(features) / PEOPLE_PER_LEVEL):
+            levels[column] = values
+        else:
+            low[column], high[column] = values[0], values[-1]
+    return Ranges(low, high, frozen, (*blocks, *found), levels)
+
+
+def choices(values: Floats, columns: NDArray[np.intp]) -> list[tuple[int, ...]]:
+    """Return the blocks of neighbouring columns of zeros and ones that sum to 1 for everybody.
+
+    Examples
+    --------
+    >>> values = np.array([[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
+    >>> choices(values, np.arange(4))
+    [(0, 1, 2)]
+    """
+    blocks: list[tuple[int, ...]] = []
+    run: list[int] = []
+    total = np.zeros(len(values))
+    for column in columns.tolist():
+        indicates = np.isin(values[:, column], (0.0, 1.0)).all() and (not run or run[-1] == column - 1)
+        if not indicates or (total + values[:, column] > 1).any():
+            run, total = [], np.zeros(len(values))
+        if np.isin(values[:, column], (0.0, 1.0)).all():
+            run, total = [*run, column], total + values[:, column]
+            if len(run) > 1 and (total == 1).all():
+                blocks.append(tuple(run))
+                run, total = [], np.zeros(len(values))
+    return blocks
+
+
+def _limits(value: Any, column: Floats, where: str) -> tuple[float, float]:
+    try:
+        low, high = (float(limit) for limit in value)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"{where} must be (low, high), 'free', 'frozen', or for a tuple of features 'one_hot'; found {value!r}"
+        ) from None
+    if not low < high:
+        raise ParameterError(f"{where}: the lower limit {low:g} is not below the upper limit {high:g}")
+    outside = (column < low) | (column > high)
+    if outside.any():
+        raise ParameterError(
+            f"{where} is from {low:g} to {high:g}, and {int(outside.sum()):,} of {len(column):,} people start outside, "
+            f"for instance at {column[outside][0]:g}: widen the range, or test the people inside"
+        )
+    return low, high
+
+
+def _check_block(values: Floats, where: str) -> None:
+    if values.shape[1] < 2:
+        raise ParameterError(f"{where}: a block of categories has at least two columns")
+    wrong = (values < 0).any(axis=1) | ~np.isclose(values.sum(axis=1), 1.0)
+    if wrong.any():
+        raise ParameterError(
+            f"{where}: the columns of a block are shares that sum to 1, which is not so for {int(wrong.sum()):,} of "
+            f"{len(values):,} people: name all columns of the category, before any scaling"
+        )
+
+
+def scale_of(given: Any, features: Features, ranges: Ranges) -> Floats | None:
+    """Read `feature_scale`: the size of one unit of the audit in each feature.
+
+    Parameters
+    ----------
+    given : {None, "std"}, mapping or array-like
+        None: the units of X. "std": the standard deviations (divisor n) of the people tested; for the columns of a
+        choice, the square roots of its shares, which give every contrast between its categories a standard deviation of
+        1, however they are encoded: the chi-squared distance of correspondence analysis. Constant columns keep their
+        units.
+    features : Features
+        The people.
+    ranges : Ranges
+        Which columns are blocks.
+
+    Raises
+    ------
+    ValueError
+        If it is none of these, or a number is not above 0.
+    """
+    if given is None:
+        return None
+    scale = np.ones(len(features.names))
+    if isinstance(given, str) and given == "std":
+        varies = np.ptp(features.values, axis=0) > 0
+        scale = np.where(varies, features.values.std(axis=0), 1.0)
+        for block in ranges.blocks:
+            share = features.values[:, block].mean(axis=0)
+            scale[list(block)] = np.where(share > 0, np.sqrt(share), 1.0)
+        return scale
+    if isinstance(given, str):
+        raise ParameterError(f"feature_scale must be None, 'std', numbers, or a mapping of features; found {given!r}")
+    if isinstance(given, Mapping):
+        for name, number in given.items():
+            scale[list(features.columns_of(name, "feature_scale"))] = number if is_number(number) else np.nan
+    else:
+        try:
+            scale = np.asarray(given, dtype=float)
+        except (TypeError, ValueError, OverflowError):
+            scale = np.zeros(0)
+    if scale.shape != (len(features.names),) or not np.isfinite(scale).all() or not (scale > 0).all():
+        raise ParameterError(
+            f"feature_scale must hold one finite number above 0 for each of the {len(features.names)} features; found "
+            f"{given!r}"
+        )
+    return scale

@@ -1,0 +1,612 @@
+"""Everybody's unfair example: blocks of people, each moved by the same map, and what changing a category alone does.
+
+A flow moves a category's shares, and a search tries some candidates: both may end at the level where a person was,
+although another level is free and worse. So levels that cost no fair distance are tried before anybody is moved, and
+who is worse off at another one is moved from there as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from skfairtest._utils.text import enumerated, label
+from skfairtest._utils.typing import Floats
+from skfairtest.individual.fair_metrics import exact_columns, numbers_of, responses_of
+from skfairtest.individual.features import Features
+from skfairtest.individual.flow import Quadratic, Quadratics, Ranges, euler, implicit, reach, search
+from skfairtest.individual.model import Model, Truth
+from skfairtest.individual.people import Neighbours
+from skfairtest.individual.statistics import SequentialStatistic, UndefinedAuditValueError, audit_value
+from skfairtest.inference.conditional import mcnemar
+from skfairtest.inference.intervals import wilson
+from skfairtest.readers import WARN_GROUPS, Column
+
+#: People who are moved together, whichever folds they are of; by a torch module so many times more.
+BLOCK, TENSORS = 1024, 16
+#: Where the path is looked at on the way.
+LOOKS = 25
+#: Candidates of a search for each person, and steps of the flow that says how far it goes.
+CANDIDATES, REACHING = 64, 25
+
+
+@dataclass(frozen=True)
+class Starts:
+    """Where people start, and the truth that the model's outputs are compared with.
+
+    Parameters
+    ----------
+    x, z : ndarray of shape (n, n_features)
+        Their features, in the units of X and in those of the audit.
+    truth : Truth
+        Their true labels or targets.
+    """
+
+    x: Floats
+    z: Floats
+    truth: Truth
+
+    def take(self, people: Any) -> Starts:
+        """Return those of some people."""
+        return Starts(self.x[people], self.z[people], self.truth.take(people))
+
+
+@dataclass(frozen=True)
+class Flow:
+    """How people are moved.
+
+    Parameters
+    ----------
+    solver : str
+        "implicit", "euler" or "search".
+    steps : ndarray of shape (n_steps,)
+        Step sizes.
+    regularization : float
+        Weight of the squared fair distance.
+    ranges : Ranges
+        Who is possible.
+    checkpoints : ndarray of int
+        Numbers of steps, or of candidates, after which losses are recorded; the last is all of them.
+    largest : float
+        The largest eigenvalue of the fair metric, among features that may move.
+    neighbours : Neighbours or None
+        Real people; None if nobody has to be possible.
+    """
+
+    solver: str
+    steps: Floats
+    regularization: float
+    ranges: Ranges
+    checkpoints: NDArray[np.intp]
+    largest: float
+    neighbours: Neighbours | None = None
+
+    @property
+    def n_unstable(self) -> int:
+        """How many steps of forward Euler are unstable: they overshoot the point that the fair distance pulls to."""
+        return int((self.steps * self.regularization * self.largest >= 1).sum()) if self.solver == "euler" else 0
+
+    @property
+    def time(self) -> float:
+        """How long the flow runs: a gradient of length 1 moves people this far."""
+        return float(self.steps.sum())
+
+    @property
+    def times(self) -> Floats:
+        """The time of the flow at every checkpoint; candidates of a search all lie within the last."""
+        if self.solver == "search":
+            return np.full(len(self.checkpoints), self.time)
+        return np.asarray(np.cumsum(self.steps)[self.checkpoints - 1])
+
+    def path(self, model: Model, metric: Quadratics, starts: Starts) -> Iterator[Floats]:
+        """Yield where a block of people is at every checkpoint."""
+        movable, network = model.movable, model.network
+        if self.solver == "search":
+            yield from self._search(model, metric, starts)
+            return
+        array = np.asarray if network is None else network.tensor
+        rest: dict[str, Any] = {
+            "steps": self.steps, "regularization": self.regularization, "checkpoints": self.checkpoints,
+        }  # fmt: skip
+        if network is None:
+            gradient = model.gradient(starts.truth)
+        else:
+            gradient = network.gradient(model.loss.of, starts.truth.values, model.scale)
+        if self.solver == "euler":
+            moves = array(movable.astype(float))
+            pull = metric.times(lambda one: one.matrix, array)
+            points = euler(
+                array(starts.z), lambda x, people: gradient(x, people) * moves, lambda v: pull(v) * moves, **rest
+            )
+        else:
+            directions, limits = metric.reachable(movable, self.regularization)
+            if model.way == "finite_differences" and np.isinf(limits).all():
+                gradient = model.gradient_along(starts.truth, directions)
+            # Features that stay do not follow the others either.
+            points = implicit(
+                array(starts.z), gradient, lambda t: metric.times(lambda one: one.shrinking(t, movable), array),
+                bounded=self.ranges.bounded, **rest,
+            )  # fmt: skip
+        yield from points if network is None else (point.cpu().double().numpy() for point in points)
+
+    def _search(self, model: Model, metric: Quadratics, starts: Starts) -> Iterator[Floats]:
+        """Search as far as the flow of the smoothed loss goes."""
+
+        def objective(moved: Floats, people: NDArray[np.intp]) -> Floats:
+            return model.losses(moved, starts.truth.take(people))
+
+        directions, limits = metric.reachable(model.movable, self.regularization)
+        steps = np.full(REACHING, self.time / REACHING)
+        ends = reach(
+            starts.z, objective, metric, directions=directions, limits=limits, steps=steps,
+            regularization=self.regularization,
+        )  # fmt: skip
+        radius = np.abs(ends)
+        if np.isinf(limits).all():  # all directions are alike
+            radius = np.broadcast_to(np.linalg.norm(ends, axis=1, keepdims=True), ends.shape)
+        first = np.divide(ends, radius, out=np.zeros_like(ends), where=radius > 0)
+        return search(
+            starts.z, objective, metric, directions=directions, radius=radius, first=first, n_candidates=CANDIDATES,
+            regularization=self.regularization, checkpoints=self.checkpoints,
+        )  # fmt: skip
+
+    def possible(self, model: Model, starts: Starts, path: Iterator[Floats]) -> tuple[list[Floats], NDArray[np.bool_]]:
+        """The start, the nearest possible people at every checkpoint in units of the audit, and who is kept back."""
+        held = np.zeros(len(starts.z), dtype=bool)
+        if self.ranges.free:
+            return [starts.z, *path], held
+        # What did not move keeps its last digit, whatever it was divided by on the way.
+        places = [starts.x]
+        for z in path:
+            places.append(np.where(z == starts.z, starts.x, self.ranges.nearest(model.in_units_of_X(z), starts.x)))
+        if self.neighbours is not None:
+            places, held = self.neighbours.kept(places, lambda x, people: self.ranges.nearest(x, starts.x[people]))
+        return [starts.z, *(model.in_units_of_audit(place) for place in places[1:])], held
+
+
+@dataclass(frozen=True)
+class Moved:
+    """Where people ended, and their losses on the way.
+
+    Parameters
+    ----------
+    z : ndarray of shape (n, n_features)
+        Unfair examples, in units of the audit.
+    losses : ndarray of shape (n, 1 + n_checkpoints)
+        Losses at the start and at every checkpoint.
+    wrong : ndarray of shape (n, 1 + n_checkpoints) or None
+        Whether predicted labels were wrong there; None if not recorded.
+    distance : ndarray of shape (n,)
+        Fair distance from the start.
+    held : ndarray of bool, shape (n,)
+        Who was kept back, because the end of the flow is too unusual.
+    """
+
+    z: Floats
+    losses: Floats
+    wrong: Floats | None
+    distance: Floats
+    held: NDArray[np.bool_]
+
+    def or_from(self, starts: Starts, people: NDArray[np.intp], others: Moved) -> Moved:
+        """Return everybody where their loss is largest: here, at another start of some people, or moved from there.
+
+        Parameters
+        ----------
+        starts : Starts
+            Other starts of some people, at no fair distance from their own.
+        people : ndarray of int
+            Whose they are.
+        others : Moved
+            Where they end from there.
+        """
+        z, losses, distance, held = self.z.copy(), self.losses.copy(), self.distance.copy(), self.held.copy()
+        wrong = None if self.wrong is None else self.wrong.copy()
+        for place in range(1, losses.shape[1]):
+            for at in (0, place):
+                larger = others.losses[:, at] > losses[people, place]
+                some = people[larger]
+                losses[some, place] = others.losses[larger, at]
+                if wrong is not None and others.wrong is not None:
+                    wrong[some, place] = others.wrong[larger, at]
+                if place == losses.shape[1] - 1:
+                    z[some] = others.z[larger] if at else starts.z[larger]
+                    distance[some] = others.distance[larger] if at else 0.0
+                    held[some] = others.held[larger] & bool(at)
+        return Moved(z, losses, wrong, distance, held)
+
+
+def checkpoints(n_steps: int) -> NDArray[np.intp]:
+    """Return about `LOOKS` numbers of steps, evenly spread on a log scale, the last of them `n_steps`.
+
+    Examples
+    --------
+    >>> checkpoints(10).tolist()
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+    """
+    return np.unique(np.rint(np.geomspace(1, n_steps, LOOKS)).astype(np.intp))
+
+
+def move(
+    model: Model, metrics: list[Quadratic], folds: NDArray[np.intp], flow: Flow, starts: Starts, *, errors: bool
+) -> Moved:
+    """Move everybody to their unfair example.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    metrics : list of Quadratic
+        The fair metric of every fold.
+    folds : ndarray of int, shape (n,)
+        The fold of each person.
+    flow : Flow
+        How people are moved.
+    starts : Starts
+        Everybody.
+    errors : bool
+        Whether predicted labels are recorded as well.
+
+    Returns
+    -------
+    Moved
+        Everybody, in the order in which they came.
+    """
+    rows, parts = [], []
+    for metric, people in _blocks(model, metrics, folds, flow.regularization):
+        some = starts.take(people)
+        places, held = flow.possible(model, some, flow.path(model, metric, some))
+        parts.append((
+            places[-1], model.along_path(model.losses, places, some.truth),
+            model.along_path(model.wrong, places, some.truth) if errors else held,
+            np.sqrt(metric.squared_distance(places[-1] - places[0])), held,
+        ))  # fmt: skip
+        rows.append(people)
+    order = np.argsort(np.concatenate(rows), kind="stable")
+    z, losses, wrong, distance, held = (np.concatenate(each)[order] for each in zip(*parts, strict=True))
+    return Moved(z, losses, wrong if errors else None, distance, held)
+
+
+def _blocks(
+    model: Model, metrics: list[Quadratic], folds: NDArray[np.intp], regularization: float
+) -> Iterator[tuple[Quadratics, NDArray[np.intp]]]:
+    """Yield blocks of people, from all folds with equally many free directions: one call of the model per block.
+
+    Within a block, people of a fold are neighbours.
+    """
+    sizes = np.array([len(metric.reachable(model.movable, regularization)[0]) for metric in metrics])
+    order = np.argsort(folds, kind="stable")
+    block = BLOCK if model.network is None else TENSORS * BLOCK
+    for size in np.unique(sizes):
+        people = order[sizes[folds[order]] == size]
+        for some in np.split(people, np.arange(block, len(people), block)):
+            ends = np.flatnonzero(np.diff(folds[some], append=-1)) + 1
+            starts = [0, *ends[:-1].tolist()]
+            parts = [(metrics[folds[some[i]]], slice(i, j)) for i, j in zip(starts, ends.tolist(), strict=True)]
+            yield Quadratics(parts), some
+
+
+#: All combinations of levels are tried where there are no more; beyond, one category at a time.
+MOST_COMBINATIONS = 300
+#: Moves whose squared fair distance is below this share of their squared length are free.
+_FREE = 1e-9
+#: Predictions that differ by less than this share of their size are the same.
+_SAME = 1e-9
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Columns that take some combinations of values only.
+
+    Parameters
+    ----------
+    columns : list of int
+        Which.
+    levels : ndarray of shape (n_levels, n_columns)
+        Their values, in the units of X.
+    """
+
+    columns: list[int]
+    levels: Floats
+
+    def at(self, x: Floats, level: Floats) -> Floats:
+        """Return people with a level instead of their own."""
+        moved = x.copy()
+        moved[:, self.columns] = level
+        return moved
+
+
+def free_choices(ranges: Ranges, matrices: Sequence[Quadratic], values: Floats, scale: Floats | None) -> list[Choice]:
+    """Return the categories, and columns of few values, whose levels cost no fair distance for anybody.
+
+    Parameters
+    ----------
+    ranges : Ranges
+        Who is possible.
+    matrices : sequence of Quadratic
+        The fair metric of every fold, in units of the audit.
+    values : ndarray of shape (n, d)
+        The people, in the units of X.
+    scale : ndarray of shape (d,) or None
+        Units of the audit.
+    """
+    units = np.ones(values.shape[1]) if scale is None else scale
+    blocks = [Choice(list(block), np.eye(len(block))[(values[:, block] > 0).any(axis=0)]) for block in ranges.blocks]
+    single = [Choice([column], levels[:, None]) for column, levels in ranges.levels.items()]
+    return [
+        choice for choice in (*blocks, *single)
+        if len(choice.levels) > 1 and not ranges.frozen[choice.columns].any() and _is_free(choice, matrices, units)
+    ]  # fmt: skip
+
+
+def _is_free(choice: Choice, matrices: Sequence[Quadratic], units: Floats) -> bool:
+    moves = np.zeros((len(choice.levels) - 1, len(units)))
+    moves[:, choice.columns] = choice.levels[1:] - choice.levels[0]
+    moves /= units
+    lengths = (moves**2).sum(axis=1)
+    return all((matrix.squared_distance(moves) <= _FREE * lengths).all() for matrix in matrices)
+
+
+def worst_levels(model: Model, choices: Sequence[Choice], starts: Starts) -> Floats:
+    """Return people at the free levels where their losses are largest, in the units of X."""
+    worst, largest = starts.x.copy(), model.losses(starts.z, starts.truth)
+    for choice in _rounds(choices):
+        origin = worst
+        worst = origin.copy()
+        for level in choice.levels:
+            there = choice.at(origin, level)
+            losses = model.losses(model.in_units_of_audit(there), starts.truth)
+            larger = losses > largest
+            worst[larger], largest[larger] = there[larger], losses[larger]
+    return worst
+
+
+def _rounds(choices: Sequence[Choice]) -> Iterator[Choice]:
+    """Yield all combinations as one choice, or every choice after the other if these are too many."""
+    if not choices:
+        return
+    if np.prod([float(len(choice.levels)) for choice in choices]) > MOST_COMBINATIONS:
+        yield from choices
+        return
+    columns = [column for choice in choices for column in choice.columns]
+    yield Choice(columns, np.array([np.concatenate(rows) for rows in product(*(one.levels for one in choices))]))
+
+
+def sensitive_choices(
+    features: Features, sensitive: Sequence[Column], named: Sequence[int]
+) -> list[tuple[str, tuple[str, ...], Choice]]:
+    """Return the sensitive features that are columns of X, with the names of their levels.
+
+    Parameters
+    ----------
+    features : Features
+        The people, in the units of X.
+    sensitive : sequence of Column
+        Sensitive features.
+    named : sequence of int
+        Columns of X that the fair metric names as sensitive.
+    """
+    found: list[tuple[str, tuple[str, ...], Choice]] = []
+    values = features.values
+    for column in sensitive:
+        responses = responses_of(column)
+        if responses is None or numbers_of(column) is not None:
+            continue
+        columns = exact_columns(values, responses).tolist()
+        if columns:
+            levels, first = np.unique(values[:, columns], axis=0, return_index=True)
+            labels = tuple(str(column.levels[code]) for code in column.codes[first])
+            if 1 < len(levels) <= WARN_GROUPS:
+                names = [name for name, where in features.groups if set(where) & set(columns)]
+                found.append((enumerated(names), labels, Choice(columns, levels)))
+    known = {column for _, _, choice in found for column in choice.columns}
+    for name, where in features.groups:
+        columns = list(where)
+        if not set(columns) <= set(named) or known & set(columns):
+            continue
+        levels = np.unique(values[:, columns], axis=0)
+        if 1 < len(levels) <= WARN_GROUPS:
+            names = [features.names[one].partition("=")[2] for one in columns]
+            labels = tuple(
+                names[int(row.argmax())] if len(columns) > 1 else f"{row[0]:g}" for row in levels
+            )  # fmt: skip
+            found.append((str(name), labels, Choice(columns, levels)))
+    return found
+
+
+def changed_alone(
+    model: Model,
+    statistic: SequentialStatistic,
+    starts: Starts,
+    choices: Sequence[tuple[str, tuple[str, ...], Choice]],
+) -> pd.DataFrame:
+    """The effect on losses and decisions of changing one sensitive column of X alone.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    statistic : SequentialStatistic
+        Says which statistic, tolerance and level.
+    starts : Starts
+        Everybody.
+    choices : sequence of (name, labels, Choice)
+        Sensitive features that are columns of X.
+
+    Returns
+    -------
+    DataFrame
+        One row per feature, as `IndividualFairnessTest.changed_alone_`.
+    """
+    rows = []
+    counts_errors = statistic.statistic == "error_rate_ratio"
+    for name, labels, choice in choices:
+        places = [model.in_units_of_audit(choice.at(starts.x, level)) for level in choice.levels]
+        own = np.array([(starts.x[:, choice.columns] == level).all(axis=1) for level in choice.levels]).T
+        judge = model.wrong if counts_errors else model.losses
+        after = np.where(own, -np.inf, model.along_path(judge, places, starts.truth)).max(axis=1)
+        try:
+            value = audit_value(
+                statistic.name, judge(starts.z, starts.truth), after, tolerance=statistic.tolerance,
+                confidence_level=statistic.confidence_level,
+            )  # fmt: skip
+            ratio = (value.estimate, *value.interval, value.p_value)
+        except UndefinedAuditValueError:
+            ratio = (np.nan,) * 4
+        rows.append((name, len(labels), *ratio, *_decisions(model, places, own, labels, starts.truth, statistic)))
+    names: list[str] = [
+        "feature", "n_levels", "statistic", "ci_low", "ci_high", "p_value", "kind", "outcome", "n_changed", "changed",
+        "changed_ci_low", "changed_ci_high", "level", "other", "n_up", "n_down", "decision_p_value",
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=names)
+
+
+def _decisions(
+    model: Model,
+    places: Sequence[Floats],
+    own: NDArray[np.bool_],
+    labels: tuple[str, ...],
+    truth: Truth,
+    statistic: SequentialStatistic,
+) -> tuple[object, ...]:
+    """Return whose decision changes, and the strongest evidence that one of two levels is favoured."""
+    kind, outcome, said = _said(model, places, truth)
+    tolerated = _SAME * np.abs(said).max(initial=0.0) if kind == "prediction" else 0.0
+    mine = (said * own).sum(axis=1, keepdims=True)
+    changed = (np.abs(said - mine) > tolerated).any(axis=1)
+    if kind == "label":  # of three or more, which are in no order: they become wrong, or right
+        said = model.along_path(model.wrong, places, truth)
+    found: list[tuple[float, int, int, int, int, int]] = []
+    pairs = list(combinations(range(len(labels)), 2))
+    for first, second in pairs:
+        gap = said[:, second] - said[:, first]
+        up, down = int((gap > tolerated).sum()), int((gap < -tolerated).sum())
+        log_p = min(0.0, mcnemar(up, down) + np.log(len(pairs)))
+        found.append((log_p, -abs(up - down), *((second, first) if up >= down else (first, second)), up, down))
+    log_p, _, level, other, up, down = min(found)
+    low, high = wilson(changed.sum(), len(changed), ndtri(0.5 + statistic.confidence_level / 2))
+    return (
+        kind, outcome, int(changed.sum()), float(changed.mean()), float(low), float(high), labels[level], labels[other],
+        max(up, down), min(up, down), float(np.exp(log_p)),
+    )  # fmt: skip
+
+
+def _said(model: Model, places: Sequence[Floats], truth: Truth) -> tuple[str, str, Floats]:
+    """The kind of a model's predictions, the upper one of two labels, and the predictions, of shape (n, n_places).
+
+    Kinds are "decision" (one of two labels, as 0 and 1), "label" (one of several), and "prediction" (a number).
+    """
+    if model.loss.kind == "regressor":
+        return "prediction", "", np.stack([model.outputs(place)[:, 0] for place in places], axis=1)
+    labels = np.stack([model.predicted(place) for place in places], axis=1)
+    known, codes = np.unique(labels, return_inverse=True)
+    if model.loss.kind is None and labels.dtype.kind == "f" and len(known) > 2:
+        return "prediction", "", labels
+    return (
+        "decision" if len(known) <= 2 else "label", label(known[-1]), codes.reshape(labels.shape).astype(float)
+    )  # fmt: skip
+
+
+def changed_features(inputs: Features, starts: Floats, unfair: Floats, ratios: Floats) -> pd.DataFrame:
+    """The features that changed, for how many people, and the share of them who are worse off.
+
+    Parameters
+    ----------
+    inputs : Features
+        What columns are called.
+    starts, unfair : ndarray of shape (n, n_features)
+        People and their unfair examples, in the units of X.
+    ratios : ndarray of shape (n,)
+        Loss ratios.
+
+    Returns
+    -------
+    DataFrame
+        One row per feature and way in which it changed: from one category to another, up or down.
+    """
+    rows = []
+    for name, columns in inputs.groups:
+        before, after = starts[:, columns], unfair[:, columns]
+        for change, who in _ways(before, after, [inputs.names[column] for column in columns]):
+            mean = float((after - before)[who, 0].mean()) if len(columns) == 1 else np.nan
+            rows.append((name, change, int(who.sum()), mean, float((ratios[who] > 1).mean())))
+    shown: Any = ["feature", "change", "n_people", "mean_change", "worse"]
+    found = pd.DataFrame(rows, columns=shown)
+    return found.sort_values("n_people", ascending=False, kind="stable", ignore_index=True)
+
+
+def _ways(before: Floats, after: Floats, names: list[str]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """Yield the ways in which a feature changes for somebody, and for whom."""
+    if len(names) == 1:
+        rises = after[:, 0] > before[:, 0]
+        falls = after[:, 0] < before[:, 0]
+        yield from ((change, who) for change, who in (("up", rises), ("down", falls)) if who.any())
+        return
+    labels = [name.partition("=")[2] for name in names]
+    source, target = before.argmax(axis=1), after.argmax(axis=1)
+    for pair in sorted({(int(i), int(j)) for i, j in zip(source, target, strict=True) if i != j}):
+        yield f"{labels[pair[0]]} -> {labels[pair[1]]}", (source == pair[0]) & (target == pair[1])
+
+
+def changes(
+    model: Model,
+    starts: Floats,
+    unfair: Floats,
+    truth: Truth,
+    people: Mapping[str, NDArray[Any]],
+    worst: NDArray[np.intp],
+    n_features: int | None,
+) -> pd.DataFrame:
+    """The features that changed for some people, and the loss that each change adds.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    starts, unfair : ndarray of shape (n, n_features)
+        People and their unfair examples, in the units of X.
+    truth : Truth
+        What is true of everybody.
+    people : mapping of str to ndarray of shape (n,)
+        Their names, "person", and ratios, "loss_ratio".
+    worst : ndarray of int
+        Which people, in this order.
+    n_features : int or None
+        How many features of each; None: all that changed.
+
+    Returns
+    -------
+    DataFrame
+        One row per person and feature.
+    """
+    rows: list[tuple[Any, ...]] = []
+    inputs = model.inputs
+    for place in worst:
+        moved = unfair[place] != starts[place]
+        groups = [(name, list(columns)) for name, columns in inputs.groups if moved[list(columns)].any()]
+        back = np.tile(unfair[place], (len(groups) + 1, 1))
+        for row, (_, columns) in enumerate(groups):
+            back[row, columns] = starts[place, columns]
+        losses = model.losses(model.in_units_of_audit(back), truth.take(np.full(len(back), place)))
+        increase = losses[-1] - losses[:-1]
+        person, ratio = people["person"][place], people["loss_ratio"][place]
+        for i in np.argsort(-increase, kind="stable")[:n_features].tolist():
+            name, columns = groups[i]
+            if len(columns) > 1:
+                before, after = (
+                    inputs.names[columns[x[place, columns].argmax()]].partition("=")[2] for x in (starts, unfair)
+                )
+                change: Any = f"{before} -> {after}"
+            else:
+                before, after = starts[place, columns[0]], unfair[place, columns[0]]
+                change = after - before
+            rows.append((person, ratio, name, before, after, change, increase[i]))
+    names = ["person", "loss_ratio", "feature", "before", "after", "change", "loss_increase"]
+    return pd.DataFrame(rows, columns=names)
