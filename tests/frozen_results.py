@@ -182,7 +182,7 @@ def of_audit(audit, *, record=False):
 def _without_defaults(record):
     """Leave out what no audit here has, and what parameters say already."""
     for part in record["parts"]:
-        for name in ("unknown", "names", "positive_means", "favorable", "models"):
+        for name in ("unknown", "names", "unique", "positive_means", "favorable", "models"):
             del part["setup"][name]
     for holder in (record, record["verdict"]):
         for name in {"individual_verdict", "individual", "accepted", "scan", "homogeneity", "impact", "baseline",

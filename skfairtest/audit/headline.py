@@ -204,10 +204,8 @@ def _told(one: Highlight) -> str:
     setup, row = one.part.setup, one.row
     said = gap_sentence(setup, row, turn=not worse_first(one))
     size = row["minimum_detectable"]
-    if row["concern"]:
-        return f"{said}, adjusted {equals_p(row['p_value_adjusted'])}."
-    said += _few(one, standings(one.part))
-    if np.isnan(size):
+    said += "" if row["concern"] else _few(one, standings(one.part))
+    if row["concern"] or np.isnan(size):
         return f"{said}, adjusted {equals_p(row['p_value_adjusted'])}."
     if np.isinf(size):
         return f"{said}; not significant, and no gap, however large, had an {CHANCE} of being detected."

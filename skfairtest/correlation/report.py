@@ -98,11 +98,8 @@ def _finding(setup: CorrelationSetup, row: Mapping[str, Any]) -> str:
     where = f"In {label(row['stratum'])}, " if row["stratum"] is not None else ""
     within = f" within levels of {label(controls)}" if controls and not where else ""
     limits = f" (interval {difference_span(lambda end: f'{round(end, 2) + 0.0:.2f}', row)})"
-    limits = "" if setup.own else limits
-    evidence = (
-        f"{label(setup.measure)} {round(row['correlation'], 2) + 0.0:.2f}{limits}, "
-        f"adjusted {equals_p(row['p_value_adjusted'])}"
-    )
+    limits = f"{'' if setup.own else limits}, adjusted {equals_p(row['p_value_adjusted'])}"
+    evidence = f"{label(setup.measure)} {round(row['correlation'], 2) + 0.0:.2f}{limits}"
     if row["concern"]:
         verb = "depend on" if setup.own else "grow with" if row["correlation"] > 0 else "shrink with"
         sentence = f"{setup.outcome} {verb} {feature}{within}: {evidence}."

@@ -55,10 +55,9 @@ def labelled_document(test: Any) -> list[Block]:
         if worst is not None and worst["p_value"] * len(judged) <= test._setup.alpha:
             shown += lines(
                 [
-                    f"The judge is biased between groups: the disparity of {label(worst['group'])} and "
-                    f"{label(worst['other'])} that it finds is off by {cells.number_text(worst['bias'])} "
-                    f"({smallest_p(min(1.0, worst['p_value'] * len(judged)), len(judged))}). That does not bias "
-                    "the test."
+                    f"The judge is biased between groups: its disparity of {label(worst['group'])} and "
+                    f"{label(worst['other'])} is off by {cells.number_text(worst['bias'])} "
+                    f"({smallest_p(min(1.0, worst['p_value'] * len(judged)), len(judged))}). The test is not."
                 ]
             )
     return [*blocks[:last], *shown, *blocks[last:]]

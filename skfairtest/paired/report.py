@@ -23,16 +23,7 @@ from skfairtest.report.cells import ADJUSTED_P, COMPARED_WITH, GROUP, METRIC, SH
 from skfairtest.report.document import Block, Column, Figure, Items, Paragraph, Table
 from skfairtest.report.plots import Forest, Mark, joined
 from skfairtest.report.record import Recorded
-from skfairtest.report.sentences import (
-    Setup,
-    equals_p,
-    metric_title,
-    null_sentence,
-    number,
-    percent,
-    points,
-    smallest_p,
-)
+from skfairtest.report.sentences import Setup, equals_p, metric_title, null_sentence, number, percent, points
 
 #: What is said of one comparison. `feature` is what divides people into groups.
 RESULT = (
@@ -179,9 +170,9 @@ class PairedRecord(Recorded):
     def verdict(self) -> str:
         """Whether the models differ, in a sentence or two."""
         setup, n = self.setup, sum(not row["stratum"] for row in self.results)
-        by, p, asked = label(setup.features), smallest_p(self.p_value, n), pluralize(n, "comparison")
+        by, p, asked = label(setup.features), equals_p(self.p_value), pluralize(n, "comparison")
+        p = f"largest {p}" if self.kind == "sizes" else f"smallest adjusted {p}" if n > 1 else p
         if self.kind == "sizes":
-            p = f"largest {equals_p(self.p_value)}"
             margin, worse, better = self._margin, "is as large or larger", "is smaller"
             if margin:
                 worse = f"is larger by {number(margin)} or more"

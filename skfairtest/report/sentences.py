@@ -746,8 +746,7 @@ def breaking_sentence(setup: Setup, rows: Sequence[Mapping[str, Any]]) -> str:
         people, *tied = (people_of(setup.names, group, unique=setup.unique) for group in (row["among"], *row["tied"]))
         now, then = ("negative", "positive") if up else ("positive", "negative")
         true, predicted = (row["among_label"], now) if decisions else (now, row["among_label"])
-        whose = "people of " if people.startswith("group ") else ""
-        whose += people
+        whose = f"people of {people}" if people.startswith("group ") else people
         whose += f" with a {true} true label" if true else ""
         whose += f" who were predicted {predicted}" if predicted else ""
         change = f"had been predicted {then}" if decisions else f"had a {then} one"
@@ -761,9 +760,5 @@ def breaking_sentence(setup: Setup, rows: Sequence[Mapping[str, Any]]) -> str:
     if never:
         changes = " or ".join(row["changed"] for row in never)
         sure = all(row["search"] == "every change" for row in never)
-        said.append(
-            f"Changing one group's {changes} cannot reverse the verdict."
-            if sure
-            else f"No change of one group's {changes} was found that reverses the verdict."
-        )
+        said.append(f"Changing one group's {changes} {'cannot' if sure else 'was not found to'} reverse the verdict.")
     return " ".join(said)

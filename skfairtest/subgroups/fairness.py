@@ -105,7 +105,7 @@ class SubgroupScan(GroupsTest):
     confidence_interval_ : tuple of float
         Limits of its disparity, simultaneous over all subgroups tested.
     comparisons_ : DataFrame
-        The subgroups that are reported, the strongest evidence of each metric first: how many people, both values,
+        The subgroups reported, of each metric in the order in which they were chosen: how many people, both values,
         their disparity with an interval, p-values, and a sentence. ``n_group`` and ``n_other`` count the people of
         both sides (with "split" those of the half that is tested), ``n_effective`` those of the subgroup who meet the
         condition of a rate. ``p_value_given_above`` is the adjusted p-value of the disparity that remains given the

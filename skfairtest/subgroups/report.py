@@ -278,10 +278,7 @@ def _found(scan: ScanRecord) -> list[Block]:
     lead += f" (smallest adjusted {equals_p(scan.p_value)})."
     given, still = ("it", "is") if n == 1 else ("them", "are")
     if scan.remaining_p_value <= setup.sentences.alpha:
-        lead += (
-            f" {n:,} {still} reported, each chosen by its evidence given those before; given {given}, others differ "
-            "as well."
-        )
+        lead += f" {n:,} {still} reported, each chosen given those before; given {given}, others differ as well."
     elif n < differ:
         lead += (
             f" The {pluralize(n, 'description')} below {'explains' if n == 1 else 'explain'} all: given {given}, no "
