@@ -18,7 +18,6 @@ if TYPE_CHECKING:  # "as": names that are handed on
     from skfairtest.displays.individual import LossRatioDisplay as LossRatioDisplay
     from skfairtest.displays.monitor import MonitorDisplay as MonitorDisplay
     from skfairtest.displays.power import PowerDisplay as PowerDisplay
-    from skfairtest.displays.sensitivity import SensitivityDisplay as SensitivityDisplay
     from skfairtest.displays.threshold import ThresholdDisplay as ThresholdDisplay
     from skfairtest.group import FairnessTest as FairnessTest
     from skfairtest.group.inequality import inequality_decomposition as inequality_decomposition
@@ -66,7 +65,6 @@ _HOMES = {
         "displays.individual": "LossRatioDisplay",
         "displays.monitor": "MonitorDisplay",
         "displays.power": "PowerDisplay",
-        "displays.sensitivity": "SensitivityDisplay",
         "displays.threshold": "ThresholdDisplay",
         "group": "FairnessTest",
         "group.inequality": "inequality_decomposition",

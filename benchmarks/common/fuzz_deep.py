@@ -458,7 +458,7 @@ def few_labels(random, given):
 
 
 def sensitivity(random, given):
-    """What a verdict may be if up to some labels are wrong, with amounts one after the other."""
+    """What a verdict may be with ever stronger confounders."""
 
     def ask(y_true, y_pred, sensitive_features, to, at, **params):
         test = skfairtest.FairnessTest.from_predictions(y_true, y_pred, sensitive_features=sensitive_features, **params)
@@ -466,13 +466,11 @@ def sensitivity(random, given):
 
     def check(answer, known):
         present(known)
-        names = [name for name in ("metric", "group", "other", "within") if name in answer.frame]
-        names += ["method"]  # of more tables the p-values are those of another test
-        for _, rows in answer.frame.sort_values("share").groupby(names, dropna=False):
-            for what in ("disparity", "p_value", "p_value_adjusted"):
+        for _, rows in answer.frame.sort_values("gamma").groupby(["metric", "group", "other"], dropna=False):
+            for what in ("p_value", "p_value_adjusted"):
                 low, high = (rows[f"{what}_{end}"].to_numpy(float) for end in ("low", "high"))
                 wider = (np.diff(low) < 1e-9).all() and (np.diff(high) > -1e-9).all()
-                expect((low <= high + 1e-12).all() and wider, f"{what} is {low} to {high} with ever more wrong labels")
+                expect((low <= high + 1e-12).all() and wider, f"{what} is {low} to {high} by confounder")
         str(answer).encode()
 
     arguments = {
@@ -480,8 +478,8 @@ def sensitivity(random, given):
         "y_pred": given["p"],
         "sensitive_features": given[random.choice(("sex", "race"))],
         "metric": random.choice((*RATES, "equalized_odds")),
-        "to": "label_noise",
-        "at": random.choice((0.05, [0.02, 0.1, 0.3])),
+        "to": "confounding",
+        "at": random.choice((1.1, [1.0, 1.5, 3.0])),
     }
     return Subject(ask, arguments, check=check, doc=skfairtest.FairnessTest)
 

@@ -188,7 +188,7 @@ _METRIC, _INPUT = "is what a test measures", "is what a test is given"
 NO_TESTS = {
     **dict.fromkeys((
         "CalibrationDisplay", "DisparityDisplay", "GroupMetricDisplay", "LossRatioDisplay", "MonitorDisplay",
-        "NullDistributionDisplay", "SensitivityDisplay", "ThresholdDisplay",
+        "NullDistributionDisplay", "ThresholdDisplay",
     ), _SHOWN),
     **dict.fromkeys((
         "PowerDisplay", "label_plan", "minimum_detectable_disparity", "power", "required_sample_size",

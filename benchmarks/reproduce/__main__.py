@@ -23,7 +23,7 @@ from benchmarks.reproduce._summary import INVENTORY, PAGE, summary_page, with_wo
 #: In the order of the page that lists them.
 SOURCES = (
     "diciccio", "fairlearn_metrics", "hinnefeld", "maity_simulation", "maity_tables", "maity_stopping", "competitors",
-    "other_questions", "fragility", "witness",
+    "other_questions", "witness",
 )  # fmt: skip
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks/results/reproduce"

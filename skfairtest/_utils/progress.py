@@ -175,18 +175,3 @@ class _Line:
         self._longest = max(self._longest, len(text))
         sys.stderr.write(f"\r{text:<{self._longest}}")
         sys.stderr.flush()
-
-
-def duration(seconds: float) -> str:
-    """Write a time in the unit that people use.
-
-    Examples
-    --------
-    >>> duration(75), duration(7500), duration(3.2)
-    ('75 seconds', '2.1 hours', '3 seconds')
-    """
-    if seconds >= 5400:
-        return f"{seconds / 3600:.1f} hours"
-    if seconds >= 120:
-        return f"{seconds / 60:.0f} minutes"
-    return f"{max(1, round(seconds))} seconds"

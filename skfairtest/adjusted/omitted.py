@@ -165,7 +165,7 @@ def omitted_variable(base: Result, omitted: Sequence[Omitted | None], at: Any) -
     """
     question = base.measured.settings.question
 
-    def bounds(place: int, amount: float, group: int | None) -> tuple[PValueBounds, tuple[float, float]]:
+    def bounds(place: int, amount: float) -> tuple[PValueBounds, tuple[float, float]]:
         known, one = omitted[place], base.measured.comparisons[place].in_family
         if known is None or amount == 0:
             log_p, disparity = one.evidence.log_p, one.estimate.disparity

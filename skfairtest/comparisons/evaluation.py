@@ -5,7 +5,6 @@ A metric that is not a count, ready to be evaluated in any group with the reques
 How far bins of scores may have moved a metric: its values with the scores elsewhere in their bins.
 """
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -132,8 +131,8 @@ class Evaluation:
         cells, cell = found
         return metrics.ByCell(self._bare(cells), cell)
 
-    def check(self, sample: Sample, kinds: Kinds, masses: np.ndarray, whose: str, stratum: int) -> float:
-        """Return the seconds that a user's function takes; raise an error that says for whom it cannot be computed.
+    def check(self, sample: Sample, kinds: Kinds, masses: np.ndarray, whose: str, stratum: int) -> None:
+        """Refuse a user's function that cannot be computed, and say for whom.
 
         Raises
         ------
@@ -141,8 +140,7 @@ class Evaluation:
             If it raises, returns NaN or anything but one number.
         """
         if isinstance(self.metric, metrics.Rate) or type(self.metric).check is metrics.BuiltIn.check:  # accepts anybody
-            return 0.0
-        started = time.perf_counter()
+            return
         weighted = masses if kinds.weight is None else masses * kinds.weight
         try:
             self.metric.check(metrics.Context(kinds.values, self.pos_label), weighted)
@@ -150,7 +148,6 @@ class Evaluation:
             if sample.control_names:
                 whose += f" of stratum {sample.stratum_labels[stratum]!r}"
             raise ParameterError(f"metric cannot be computed in {whose}: {problem}") from problem
-        return time.perf_counter() - started
 
     def _refuse_jackknife(self, k: int) -> None:
         if self.variance == "jackknife":

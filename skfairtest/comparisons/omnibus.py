@@ -279,8 +279,8 @@ def _draw(
     early = done if len(strata) == 1 else None
     seeds = seed.spawn(len(strata))
     columns = [
-        resample(stratum.draw, settings, own, what=metric.name, done=early, times=len(strata) if first else 0)
-        for stratum, own, first in zip(strata, seeds, [True, *[False] * len(strata)], strict=False)
+        resample(stratum.draw, settings, own, what=metric.name, done=early)
+        for stratum, own in zip(strata, seeds, strict=True)
     ]
     return np.stack([np.concatenate(column) for column in columns], axis=1)
 

@@ -1,6 +1,6 @@
 """Resamples, and the evidence that they give.
 
-Drawing resamples: in chunks with their own seeds, by any number of processes, with a warning if they take long.
+Drawing resamples: in chunks with their own seeds, by any number of processes.
 
 From draws to evidence: p-values that count resamples, at equality or at a margin.
 """
@@ -15,9 +15,8 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from skfairtest._utils.batches import batches
-from skfairtest._utils.errors import warn
 from skfairtest._utils.parallel import in_parallel
-from skfairtest._utils.progress import duration, progress
+from skfairtest._utils.progress import progress
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.core import Evidence, NullDistribution
 from skfairtest.comparisons.settings import Settings
@@ -27,12 +26,6 @@ from skfairtest.inference.resampling import looks, monte_carlo_p, reference_log_
 
 T = TypeVar("T")
 Chunks = Sequence[tuple[int, np.random.SeedSequence]]
-#: Seconds foreseen from which on a test is announced.
-LONG = 10.0
-#: Seconds of a first try that are a measurement already, and resamples of a second one.
-SLOW, PROBE = 0.5, 16
-#: Of a test with at least so many chunks the first ones are drawn before it is announced, for so many seconds.
-MANY_CHUNKS, WATCHED = 10, 1.0
 #: Calls for each process, where chunks are given to processes together; seconds that are worth a process.
 CALLS, WORTH = 8, 0.25
 
@@ -52,13 +45,12 @@ def resample(
     *,
     what: str,
     done: Callable[[list[T]], bool] | None = None,
-    times: int = 1,
 ) -> list[T]:
     """Draw all resamples of one task; see `resample_all`."""
-    return resample_all([Task(draw, seed, done)], settings, what=what, times=times)[0]
+    return resample_all([Task(draw, seed, done)], settings, what=what)[0]
 
 
-def resample_all(tasks: Sequence[Task], settings: Settings, *, what: str, times: int = 1) -> list[list[Any]]:
+def resample_all(tasks: Sequence[Task], settings: Settings, *, what: str) -> list[list[Any]]:
     """Draw all resamples of several tasks, or with ``n_resamples="adaptive"`` as many as each asks for.
 
     Parameters
@@ -68,9 +60,7 @@ def resample_all(tasks: Sequence[Task], settings: Settings, *, what: str, times:
     settings : Settings
         `n_resamples`, `adaptive`, `n_decisive`, `n_jobs` and `verbose`.
     what : str
-        What is tested, for messages.
-    times : int
-        How many such calls there will be, for the forecast; 0 if the forecast has been made.
+        What is tested, for the progress bar.
 
     Returns
     -------
@@ -83,12 +73,8 @@ def resample_all(tasks: Sequence[Task], settings: Settings, *, what: str, times:
     n_chunks = sum(map(len, sizes))
     seeds = [iter(task.seed.spawn(n_chunks)) for task in tasks]
     early = settings.adaptive and all(task.done is not None for task in tasks)
-    watch = None
-    if times and not early:
-        wanted = settings.n_resamples * len(tasks)
-        watch = _announced(tasks[0].draw, settings, n_chunks * len(tasks), sizes[0][0], wanted, what, times)
     out: list[list[Any]] = [[] for _ in tasks]
-    going, drawn = list(range(len(tasks))), 0
+    going = list(range(len(tasks)))
     with progress(what, n_chunks * len(tasks), bool(settings.verbose)) as advance:
         for look in sizes:
             at_once = _chunks_of_a_call(len(look), len(going), settings.n_jobs)
@@ -99,11 +85,8 @@ def resample_all(tasks: Sequence[Task], settings: Settings, *, what: str, times:
             ]
             for (place, chunks), results in zip(calls, _results(tasks, calls, settings), strict=True):
                 out[place] += results
-                drawn += sum(size for size, _ in chunks)
                 for _ in chunks:
                     advance()
-                if watch is not None:
-                    watch(drawn)
             going = [place for place in going if not (early and tasks[place].done(out[place]))]  # type: ignore[misc]
             if not going:
                 break
@@ -131,87 +114,6 @@ def _chunks_of_a_call(n_chunks: int, n_tasks: int, n_jobs: int | None) -> int:
     """The number of chunks of a task for one process: sending the people has a cost, too."""
     jobs = effective_n_jobs(n_jobs)  # type: ignore[arg-type]  # None: as configured
     return 1 if jobs == 1 else -(-n_chunks * n_tasks // (CALLS * jobs))
-
-
-def _seconds_each(draw: Callable[[int, np.random.SeedSequence], Any], short: float) -> float:
-    """Time a resample; if it takes more than `short` seconds, a few, or where they are quick what more of them add."""
-    tries = 0
-
-    def seconds(size: int) -> float:
-        nonlocal tries
-        tries += 1  # other people each time: what was evaluated before may be remembered
-        started = time.perf_counter()
-        draw(size, np.random.SeedSequence(tries))
-        return time.perf_counter() - started
-
-    first = seconds(1)
-    if first > SLOW or first <= short:
-        return first
-    first = seconds(2)
-    if first > SLOW:
-        return first / 2
-    few, more = min(seconds(2), first), seconds(2 + PROBE)
-    if more - few < SLOW:
-        more = min(more, seconds(2 + PROBE))
-    return max(0.0, more - few) / PROBE
-
-
-def _announced(
-    draw: Callable[[int, np.random.SeedSequence], Any],
-    settings: Settings,
-    n_chunks: int,
-    first: int,
-    wanted: int,
-    what: str,
-    times: int,
-) -> Watch | None:
-    """Announce what takes long, or return what is going to do so after some of the resamples.
-
-    The time of the first resamples misleads if libraries are being loaded, or if values of repeated tables are stored.
-    A forecast is therefore based on them only if they take too long to wait for more, or are most of the test.
-    """
-    jobs: int = effective_n_jobs(settings.n_jobs)  # type: ignore[arg-type]  # None: as configured
-    each = _seconds_each(draw, LONG * jobs / (times * wanted)) / jobs
-    foreseen = times * each * wanted
-    if foreseen <= LONG:
-        return None
-    if times * n_chunks >= MANY_CHUNKS and each * first <= LONG:
-        return Watch(what, settings, times, wanted)
-    announce(what, foreseen, settings)
-    return None
-
-
-class Watch:
-    """Warns of a test that takes long, from the time that its resamples take; called with their number."""
-
-    def __init__(self, what: str, settings: Settings, times: int, wanted: int) -> None:
-        self._what, self._settings, self._times, self._wanted = what, settings, times, wanted
-        self._begun = time.perf_counter()
-        self._first: tuple[float, int] | None = None
-        self._finished = False
-
-    def __call__(self, drawn: int) -> None:
-        """Announce the test, if it takes long, as soon as enough of the resamples have been drawn to tell."""
-        now = time.perf_counter()
-        if self._first is None:
-            self._first = now, drawn
-            return
-        begun, before = self._first
-        if self._finished or now - begun < WATCHED:
-            return
-        self._finished = True
-        left = (self._wanted - drawn) * (now - begun) / (drawn - before)
-        foreseen = self._times * (now - self._begun + left)
-        if foreseen > LONG:
-            announce(self._what, foreseen, self._settings)
-
-
-def announce(what: str, seconds: float, settings: Settings) -> None:
-    """Warn that a test takes long, and say how to shorten it."""
-    warn(
-        f"{what}: {settings.n_resamples:,} resamples are going to take about {duration(seconds)}; use "
-        "n_resamples='adaptive', which stops early if possible, fewer n_resamples, or more processes with n_jobs",
-    )
 
 
 def join(parts: Sequence[Any]) -> Any:

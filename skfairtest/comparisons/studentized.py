@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Moments
@@ -27,7 +26,7 @@ from skfairtest.inference.rates import quantiles
 from skfairtest.inference.resampling import MOST_WRONG, is_rarer, reference_log_p, sequential_p
 from skfairtest.inference.standardized import standardized_moments
 from skfairtest.inference.two_sides import Sides, Statistic
-from skfairtest.metrics import Bootstrap, BuiltIn, Functional, Mean, Rate
+from skfairtest.metrics import BuiltIn, Mean, Rate
 
 #: What makes a p-value that counts permutations alone doubtful.
 _FEWER = "is significant by permutations in which the statistic varies less than in large samples"
@@ -112,7 +111,7 @@ def measure_studentized(
             + ": use method='auto', which permutes labels"
         )
     doubtful: list[tuple[Any, str]] = []
-    values, error, announced = _values(design, made, seed, doubtful)
+    values, error = _values(design, made, seed, doubtful)
     missing: Counter[tuple[int, int | None]] = Counter()
     excluded: list[Exclusion] = []
     families, corrected = [], made.is_plain_mean and not design.settings.published
@@ -125,7 +124,7 @@ def measure_studentized(
             if normal and abs(sides.skewness()) > contrasts.SKEWED:
                 doubtful.append((family[0].estimate.group, contrasts.EXTREME))
     excluded += design.undefined(made.name, missing, _why_undefined(made))
-    tested = _test(made, families, design, known, seed, announced=announced)
+    tested = _test(made, families, design, known, seed)
     if design.settings.published:
         doubtful += [(c.estimate.group, _FEWER) for c in tested if _undercuts(c, design.settings.alpha)]
     if corrected:
@@ -169,11 +168,8 @@ def _why_undefined(made: Evaluation) -> str:
 
 def _values(
     design: contrasts.Design, made: Evaluation, seed: np.random.SeedSequence, doubtful: list[tuple[Any, str]]
-) -> tuple[GroupValues, str | None, bool]:
-    """Evaluate the metric in every stratum and group.
-
-    Also return the kind of its standard error, and whether there was a warning that the test takes long.
-    """
+) -> tuple[GroupValues, str | None]:
+    """Evaluate the metric in every stratum and group; also return the kind of its standard error."""
     sample, settings = design.sample, design.settings
     shape, corrected = sample.sizes.shape, made.is_plain_mean and not settings.published
     n_effective, value, error = np.zeros(shape), np.full(shape, np.nan), np.full(shape, np.nan)
@@ -181,7 +177,7 @@ def _values(
     rng = np.random.default_rng(seed.spawn(1)[0])
     # What is not studentized has a standard error all the same, where it costs nothing.
     shown = replace(made, variance="auto") if made.variance is None and not made.is_own else made
-    kind, announced = "", False
+    kind = ""
     for place in zip(*np.nonzero(sample.sizes), strict=True):
         stratum, group = (int(i) for i in place)
         name = sample.group_labels[group]
@@ -189,20 +185,11 @@ def _values(
         functional, masses = shown.functional(kinds), counts.astype(float)
         kind = kind or functional.error
         try:
-            seconds = made.check(sample, kinds, counts[0], f"group {name!r}", stratum)
+            made.check(sample, kinds, counts[0], f"group {name!r}", stratum)
         except ValueError:
             if sample.sizes[:, group].sum() < contrasts.SMALLEST_GROUP:  # compared with nobody: no answer depends on it
                 continue
             raise
-        evaluations = 2 * (1 + _evaluations_for_error(functional, counts.shape[1]))
-        resampled = made.question.method != "asymptotic" and made.question.margin_bounds is None
-        if seconds * evaluations > resampling.LONG and resampled and not settings.adaptive and not announced:
-            # A single resample is too long to wait for, unless it is what a first call takes that is slow.
-            seconds = min(seconds, made.check(sample, kinds, counts[0], f"group {name!r}", stratum))
-            if seconds * evaluations > resampling.LONG:
-                ways = len(design.contrasts) / effective_n_jobs(settings.n_jobs)  # type: ignore[arg-type]
-                resampling.announce(made.name, ways * seconds * evaluations * settings.n_resamples, settings)
-                announced = True
         found, variance = functional.moments(masses, rng)
         value[place] = float(found[0])
         if functional.error != "none":
@@ -231,14 +218,7 @@ def _values(
         spread = _at_least(float(error[at]), float(n_effective[at]), made.bounds)
         low[at], high[at] = two_sides.limits(float(value[at]), spread, made.bounds, (z, z))
     rounded = np.floor(n_effective + 1e-9).astype(np.int64)
-    return GroupValues(rounded, value, error, low, high), None if made.variance is None else kind, announced
-
-
-def _evaluations_for_error(functional: Functional, kinds: int) -> int:
-    """How often somebody's function is evaluated for a standard error of its value."""
-    if isinstance(functional, Bootstrap):
-        return functional.n_inner
-    return 0 if functional.error in ("none", "own") else kinds
+    return GroupValues(rounded, value, error, low, high), None if made.variance is None else kind
 
 
 def _at_least(error: float, n: float, bounds: tuple[float, float]) -> float:
@@ -324,8 +304,6 @@ def _test(
     design: contrasts.Design,
     known: contrasts.Known,
     seed: np.random.SeedSequence,
-    *,
-    announced: bool,
 ) -> list[Comparison]:
     question, settings = made.question, design.settings
     method = question.method
@@ -337,8 +315,7 @@ def _test(
     if method == "bootstrap":
         families = _with_samples(made, families, design, seeds[-1])
     if method == "permutation":
-        # What one comparison takes tells what all of them do.
-        tested = _permuted(made, families, settings, known, seeds, times=0 if announced else 1)
+        tested = _permuted(made, families, settings, known, seeds)
     else:
         test = _bootstrapped if method == "bootstrap" else partial(_asymptotic, method=method)
         tested = [[test(made, one) for one in family.members] for family in families]
@@ -380,8 +357,6 @@ def _permuted(
     settings: Settings,
     known: contrasts.Known,
     seeds: Sequence[np.random.SeedSequence],
-    *,
-    times: int,
 ) -> list[list[tuple[FormNull, Evidence]]]:
     """Permute labels between two sides, once for the pooled comparison of a family and those of its strata.
 
@@ -400,9 +375,7 @@ def _permuted(
                 tests[number].draw(family), own, partial(tests[number].is_done, settings, alternative)
             )
         planned |= {estimate.hypothesis for estimate in estimates if estimate.hypothesis is not None}
-    drawn = dict(
-        zip(tasks, resampling.resample_all(list(tasks.values()), settings, what=made.name, times=times), strict=True)
-    )
+    drawn = dict(zip(tasks, resampling.resample_all(list(tasks.values()), settings, what=made.name), strict=True))
     out = []
     for number, (family, test) in enumerate(zip(families, tests, strict=True)):
         draws, found = np.concatenate(drawn[number]) if number in drawn else None, []

@@ -425,67 +425,41 @@ class FairnessTest(GroupsTest):
         )
         return replace(found, pos_label=self.pos_label_)
 
-    def sensitivity(
-        self,
-        to: str,
-        *,
-        at: Any = None,
-        error_rates: Any = None,
-        y_pred: Any = None,
-        sensitive_features: Any = None,
-        positive_share: Any = None,
-    ) -> Sensitivity:
+    def sensitivity(self, to: str, *, at: Any = None) -> Sensitivity:
         """Ask how far the verdict depends on an assumption that the data cannot check.
 
         Parameters
         ----------
-        to : {"label_noise", "selection", "missing_groups", "confounding"}
-            What may be otherwise. "label_noise": up to a share of each group's true labels are wrong, which ones is not
-            known; in one group, all others being right, and in every group. "selection": labels are known of selected
-            people only, and among the others of a group with the same prediction the share of positives is up to a
-            factor larger or smaller than among those of the group with labels. "missing_groups": up to a share of the
-            people of unknown group may be in any group, while the others are missing by chance (the test was fitted
-            with ``missing="exclude"`` or ``"bounds"``). "confounding": something that was not measured changes the odds
-            of being in a group by up to a factor, among people of the same stratum of `control_features`, or among all
-            (Rosenbaum's gamma).
+        to : {"missing_groups", "confounding"}
+            The assumption. "missing_groups": up to a share of the people of unknown group may be in any group, while
+            the others are missing by chance (the test was fitted with ``missing="exclude"`` or ``"bounds"``).
+            "confounding": something that was not measured changes the odds of being in a group by up to a factor, among
+            people of the same stratum of `control_features`, or among all (Rosenbaum's gamma).
         at : float or array-like of float, optional
-            Shares or factors in the frame; the largest one that the verdict survives is looked for beyond these. The
-            factor infinity leaves `positive_share` alone.
-        error_rates : (float, float) or dict of group to (float, float), optional
-            With "label_noise", where these are known: the probabilities that a truly negative person is recorded as
-            positive, and a truly positive one as negative, whatever the prediction. Rates are then corrected, with
-            intervals and asymptotic p-values, and no share is looked for.
-        y_pred, sensitive_features : array-like, optional
-            With "selection": the people without labels.
-        positive_share : (float, float), optional
-            With "selection": the smallest and the largest share of positives among these that is possible.
+            Shares or factors in the frame; the largest one that the verdict survives is looked for beyond these.
 
         Returns
         -------
         Sensitivity
-            Its `frame` has the smallest and the largest disparity and p-value of each comparison (with "confounding",
-            odds ratios; with `error_rates`, the corrected ones); printing it begins with how far the verdict survives.
+            Its `frame` has the smallest and the largest disparity (with "confounding" odds ratio) and p-value of each
+            comparison; printing it begins with how far the verdict survives.
 
         Raises
         ------
         ValueError
             If there is no such analysis of this test: of rates of people who count alike alone, by exact or asymptotic
-            tests; of true labels alone if a rate reads these; not of a test that was read from JSON.
+            tests; not of a test that was read from JSON.
 
-        Notes ----- Labels that may be wrong are those that would have the largest effect: the analysis says what could
-        be, not what is likely. Comparisons that are left out because nobody meets the condition stay left out; where
-        nobody would be left to meet it, the p-value is 1. Where few labels may be wrong in few people, every completed
-        table is tested exactly; in larger tables the p-values are the smallest and the largest of the score test
-        (``method`` is then "asymptotic"), which need not lie beyond the exact ones of smaller shares. Adjusted p-values
-        are bounds where there are several comparisons, whose own ends need not be possible together. With
-        "confounding", two-sided p-values are twice the smaller one-sided bound, and not smaller than that of the test
-        itself.
+        Notes
+        -----
+        The analysis says what could be, not what is likely. Adjusted p-values are bounds where there are several
+        comparisons, whose own ends need not be possible together. With "confounding", two-sided p-values are twice the
+        smaller one-sided bound, and not smaller than that of the test itself. How few true labels would turn the
+        verdict says `breaking_point_`.
 
         References
         ----------
-        C. F. Manski (1989), Anatomy of the selection problem, Journal of Human Resources 24, 343-360. P. R. Rosenbaum
-        (2002), Observational Studies, 2nd edition, chapter 4. W. J. Rogan and B. Gladen (1978), Estimating prevalence
-        from the results of a screening test, American Journal of Epidemiology 107, 71-76.
+        P. R. Rosenbaum (2002), Observational Studies, 2nd edition, chapter 4.
 
         Examples
         --------
@@ -496,21 +470,17 @@ class FairnessTest(GroupsTest):
         ...     compas.y_true,
         ...     compas.y_pred,
         ...     sensitive_features=compas.sensitive_features["sex"],
-        ...     metric="accuracy",
+        ...     metric="selection_rate",
         ... )
-        >>> print(test.sensitivity("label_noise", at=0.01).sentence)
-        No significant disparity. The verdict survives up to 2.7% wrong labels in one group and 1.3% wrong labels in
-        every group.
+        >>> print(test.sensitivity("confounding").sentence)
+        Significant disparity. The verdict survives up to an unmeasured confounder that changes the odds of being in a
+        group by a factor of 1.06.
         """
         check_is_fitted(self)
         counted = getattr(
             self, "_counted", Counted(None, "a test that was read from JSON, which holds no counts: fit again")
         )
-        known = {
-            "error_rates": error_rates, "y_pred": y_pred, "sensitive_features": sensitive_features,
-            "positive_share": positive_share,
-        }  # fmt: skip
-        return sensitivity_of(counted, to, at, known)
+        return sensitivity_of(counted, to, at)
 
     def _found(self) -> dict[str, Any]:
         return {**super()._found(), "by_group": self._values}

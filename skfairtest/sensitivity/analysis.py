@@ -7,7 +7,7 @@ said, and never less.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,17 +18,17 @@ from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.unknown import with_p_values
 from skfairtest.inference.unknown import PValueBounds
-from skfairtest.sensitivity.result import EVERY, ONE, VIOLATIONS, Sensitivity, largest_surviving
+from skfairtest.sensitivity.result import VIOLATIONS, Sensitivity, largest_surviving
 
 #: P-values and disparities that a comparison may have.
 Possible = tuple[PValueBounds, tuple[float, float]]
-#: Those of the comparison at a place with an amount of a violation, in one group or (None) in every group.
-Bounds = Callable[[int, float, int | None], Possible]
+#: Those of the comparison at a place with an amount of a violation.
+Bounds = Callable[[int, float], Possible]
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """How an assumption is violated: bounds, amounts that may be survived, and groups in which it is violated alone.
+    """How an assumption is violated: bounds, and candidate amounts.
 
     `base` is what was found, where nothing is violated. Where bounds do not widen with the amount, `up_to` are those of
     all smaller amounts together. `further` hypotheses may join the family with an amount.
@@ -37,27 +37,26 @@ class Analysis:
     bounds: Bounds
     candidates: Floats
     base: Result
-    groups: tuple[int, ...] = ()
     up_to: Bounds | None = None
     further: Callable[[float], int] = lambda amount: 0
 
-    def ends(self, amount: float, group: int | None, bounds: Bounds) -> tuple[list[Possible], list[Result]]:
+    def ends(self, amount: float, bounds: Bounds) -> tuple[list[Possible], list[Result]]:
         """The bounds of each comparison, and what would be found with the smallest and with the largest p-values."""
         measured = self.base.measured
-        found = [bounds(place, amount, group) for place in range(len(measured.comparisons))]
+        found = [bounds(place, amount) for place in range(len(measured.comparisons))]
         families = {"low": replace(measured, further=0), "high": replace(measured, further=self.further(amount))}
         return found, [with_p_values(family, [getattr(p, end) for p, _ in found]) for end, family in families.items()]
 
-    def turns(self, amount: float, group: int | None) -> bool:
+    def turns(self, amount: float) -> bool:
         """Whether the verdict may turn."""
         return any(
             end.verdict.concern is not self.base.verdict.concern
-            for end in self.ends(amount, group, self.up_to or self.bounds)[1]
+            for end in self.ends(amount, self.up_to or self.bounds)[1]
         )
 
-    def rows(self, amount: float, group: int | None) -> list[dict[str, Any]]:
+    def rows(self, amount: float) -> list[dict[str, Any]]:
         """What each comparison may be."""
-        found, (low, high) = self.ends(amount, group, self.bounds)
+        found, (low, high) = self.ends(amount, self.bounds)
         ends = zip(found, self.base.findings, low.findings, high.findings, strict=True)
         return [
             {
@@ -81,25 +80,11 @@ def analysed(analysis: Analysis, to: str, at: Any) -> Sensitivity:
         If amounts are no numbers in their range.
     """
     violation = VIOLATIONS[to]
-    amounts = violation.amounts(at)
-    within: dict[str, Sequence[int | None]] = {ONE: analysis.groups} if analysis.groups else {}
-    within[EVERY] = [None]
-    rows = [
-        {violation.parameter: amount, "within": where, **row}
-        for amount in amounts
-        for where, each in within.items()
-        for row in _together([analysis.rows(amount, group) for group in each])
-    ]
-    survives = {}
-    for where, each in within.items():
-
-        def turns(amount: float, each: Sequence[int | None] = each) -> bool:
-            return any(analysis.turns(amount, group) for group in each)
-
-        survives[where] = largest_surviving(turns, analysis.candidates)
-    strata = any(row["stratum"] is not None for row in rows)
-    unused = {"within": not analysis.groups, "stratum": not strata}
-    frame = pd.DataFrame(rows).drop(columns=[name for name, drop in unused.items() if drop])
+    rows = [{violation.parameter: amount, **row} for amount in violation.amounts(at) for row in analysis.rows(amount)]
+    frame = pd.DataFrame(rows)
+    if frame["stratum"].isna().all():
+        del frame["stratum"]
+    survives = largest_surviving(analysis.turns, analysis.candidates)
     disparity = "odds_ratio" if to == "confounding" else analysis.base.measured.settings.question.disparity
     return Sensitivity(to, verdict_of(analysis.base), frame, survives, violation, disparity)
 
@@ -110,18 +95,3 @@ def verdict_of(base: Result) -> str:
     if base.measured.settings.question.alternative == "equivalence":
         return "Not certified" if concern else "Certified"
     return "Significant disparity" if concern else "No significant disparity"
-
-
-def _together(found: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Return the ends over what is possible in one group or another, a row for each comparison."""
-    out = []
-    for rows in zip(*found, strict=True):
-        ends = {
-            name: (min if name.endswith("_low") else max)(row[name] for row in rows)
-            for name in rows[0]
-            if name.endswith(("_low", "_high"))
-        }
-        widest = max(rows, key=lambda row: row["p_value_high"])
-        turns = any(row["turns"] for row in rows)
-        out.append({**widest, **ends, "turns": turns, "attained": all(row["attained"] for row in rows)})
-    return out

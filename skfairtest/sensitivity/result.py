@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.text import enumerated
 from skfairtest._utils.typing import Floats
 from skfairtest.report.sentences import points
 
@@ -29,8 +28,6 @@ class Violation:
         Amounts in the frame where none are asked for.
     survives : str
         What a verdict survives, with a place for the amount.
-    axis : str
-        What the amount is called beside an axis.
     """
 
     parameter: str
@@ -38,7 +35,6 @@ class Violation:
     most: float
     grid: tuple[float, ...]
     survives: str
-    axis: str
 
     @property
     def is_share(self) -> bool:
@@ -68,30 +64,18 @@ class Violation:
 
 
 VIOLATIONS = {
-    "label_noise": Violation(
-        "share", 0.0, 1.0, (0.0, 0.005, 0.01, 0.02, 0.05, 0.1), "{} wrong labels in {where}", "share of wrong labels"
-    ),
-    "selection": Violation(
-        "factor", 1.0, np.inf, (1.0, 1.25, 1.5, 2.0, 3.0, np.inf),
-        "{} times as many positives, or as few, among the people without labels as among the others of their group",
-        "factor of the share positive among people without labels",
-    ),
     "missing_groups": Violation(
         "share", 0.0, 1.0, (0.0, 0.1, 0.2, 0.5, 1.0), "{} of the people of unknown group in any group",
-        "share of the people of unknown group who may be in any group",
     ),
     "confounding": Violation(
         "gamma", 1.0, np.inf, (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0),
         "an unmeasured confounder that changes the odds of being in a group by a factor of {}",
-        "factor of the odds by an unmeasured confounder",
     ),
     "omitted_variable": Violation(
         "strength", 0.0, np.inf, (0.0, 0.5, 1.0, 2.0, 3.0),
         "an unmeasured confounder {} times as strong as the strongest covariate",
-        "strength of a confounder, in those of the strongest covariate",
     ),
 }  # fmt: skip
-EVERY, ONE = "every group", "one group"
 #: Rows that are printed.
 SHOWN = 20
 
@@ -110,16 +94,12 @@ class Sensitivity:
         A row for each amount of the violation, and for each comparison: the smallest and the largest disparity and
         p-value, by itself and adjusted, over all that is possible; whether the comparison's verdict may turn; whether
         the p-values are ``attained`` or lie outside of all; and the ``method`` of the test.
-    survives : dict of str to float
+    survives : float
         The largest amount with which the verdict of the whole test cannot turn; NaN where it may with the smallest.
     violation : Violation
         What amounts are.
     disparity : str
         What disparities are: "difference", "ratio" or "odds_ratio".
-
-    See Also
-    --------
-    SensitivityDisplay : Its drawing.
 
     Examples
     --------
@@ -130,26 +110,21 @@ class Sensitivity:
     ...     compas.y_true,
     ...     compas.y_pred,
     ...     sensitive_features=compas.sensitive_features["sex"],
-    ...     metric="true_positive_rate",
+    ...     metric="selection_rate",
     ... )
-    >>> found = test.sensitivity("label_noise", at=[0.01])
-    >>> found.frame[["within", "p_value_low", "p_value_high", "turns"]].round(3)
-            within  p_value_low  p_value_high  turns
-    0    one group        0.121         0.854  False
-    1  every group        0.032         1.000   True
+    >>> found = test.sensitivity("confounding", at=[1, 1.5])
+    >>> found.frame[["gamma", "p_value_low", "p_value_high", "turns"]].round(3)
+       gamma  p_value_low  p_value_high  turns
+    0    1.0        0.003         0.003  False
+    1    1.5        0.000         1.000   True
     """
 
     to: str
     verdict: str
     frame: pd.DataFrame = field(repr=False)
-    survives: Mapping[str, float]
+    survives: float
     violation: Violation = field(repr=False)
     disparity: str = "difference"
-
-    @property
-    def equality(self) -> float:
-        """The disparity of two equal values."""
-        return 0.0 if self.disparity == "difference" else 1.0
 
     def __str__(self) -> str:
         """A sentence, then the first and the last rows of the frame."""
@@ -160,19 +135,13 @@ class Sensitivity:
     @property
     def sentence(self) -> str:
         """How far the verdict survives."""
-        if not self.survives:
-            return f"{self.verdict}, corrected for wrong labels with these probabilities."
-        what = self.violation.survives
-        if all(value >= self.violation.most for value in self.survives.values()):
+        what, amount = self.violation.survives, self.survives
+        if amount >= self.violation.most:
             return f"{self.verdict}. The verdict survives any amount of what was assumed here."
-        told = []
-        for where, amount in self.survives.items():
-            if np.isnan(amount):
-                told.append(f"not even {what.format(self._written(self.violation.least), where=where)}")
-            else:
-                # Rounded down: what is written is survived.
-                told.append(what.format(self._written(amount), where=where))
-        return f"{self.verdict}. The verdict survives up to {enumerated(told)}."
+        if np.isnan(amount):
+            return f"{self.verdict}. The verdict survives not even {what.format(self._written(self.violation.least))}."
+        # Rounded down: what is written is survived.
+        return f"{self.verdict}. The verdict survives up to {what.format(self._written(amount))}."
 
     def _written(self, amount: float) -> str:
         if not self.violation.is_share:

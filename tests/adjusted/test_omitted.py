@@ -7,7 +7,7 @@ import pytest
 import statsmodels.api as sm
 from sklearn.linear_model import LinearRegression
 
-from skfairtest import AdjustedFairnessTest, SensitivityDisplay
+from skfairtest import AdjustedFairnessTest
 from skfairtest.adjusted.omitted import Omitted, Strength
 from skfairtest.adjusted.statistics import Residuals
 
@@ -97,7 +97,7 @@ def test_a_confounder_like_a_curved_covariate_turns_the_verdict():
     assert abs(given_age.disparity_) > 1
     assert abs(given_both.disparity_) < 0.15
     found = given_age.sensitivity(at=[1, 1.2])
-    assert 0.8 < max(found.survives.values()) < 1.2
+    assert 0.8 < found.survives < 1.2
     assert found.frame["turns"].tolist()[1]
     assert found.frame["outcome_explained"][0] > 0.3
 
@@ -127,14 +127,13 @@ def test_a_verdict_survives_confounders_up_to_a_strength():
     row, frame = test.comparisons_.iloc[0], found.frame
     assert frame["p_value_low"][0] == frame["p_value_high"][0] == row["p_value"]
     assert frame["turns"].tolist() == [False, False, True]
-    (limit,) = found.survives.values()
+    limit = found.survives
     assert 1 <= limit < 20
     around = test.sensitivity(at=[limit, limit + 0.01]).frame
     assert around["turns"].tolist() == [False, True]
     # Where the bias is as large as the distance of an interval's end from 0, the p-value is about the level.
     assert around["p_value_high"][0] <= 0.05 < around["p_value_high"][1] < 0.055
     assert "times as strong as the strongest covariate" in found.sentence
-    assert SensitivityDisplay.from_sensitivity(found).ax_.get_title() == "a against b"
     assert pickle.loads(pickle.dumps(test)).sensitivity(at=1).frame.equals(test.sensitivity(at=1).frame)
 
 
@@ -167,6 +166,6 @@ def test_what_has_no_such_analysis_is_refused(params, at, says):
 def test_other_assumptions_are_not_asked():
     test = fitted()
     with pytest.raises(ValueError, match="to must be one of 'confounding'"):
-        test.sensitivity("label_noise")
+        test.sensitivity("missing_groups")
     with pytest.raises(ValueError, match="read from JSON"):
         AdjustedFairnessTest.from_json(test.to_json()).sensitivity()

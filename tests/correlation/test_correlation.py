@@ -16,7 +16,6 @@ from sklearn.svm import LinearSVC
 
 from skfairtest import CorrelationFairnessTest
 from skfairtest._utils import progress as _progress
-from skfairtest.comparisons import resample as _resample
 from skfairtest.correlation import measure as _outcomes
 
 VALUES = ("p_value_", "statistic_", "disparity_", "confidence_interval_", "p_value_interval_", "rejected_", "concern_")
@@ -649,12 +648,6 @@ def test_too_few_permutations_are_announced(data):
         run(data, n_resamples=19)
 
 
-def test_a_slow_function_is_announced(data, monkeypatch):
-    monkeypatch.setattr(_resample, "LONG", -1.0)
-    with pytest.warns(UserWarning, match="covariance of absolute errors: 199 resamples are going to take .* n_jobs"):
-        run(data, correlation=covariance)
-
-
 # How long it takes ----------------------------------------------------------------------------------------------------
 
 
@@ -694,12 +687,6 @@ def test_adaptive_passes_over_undefined_permutations(data):
     assert 0 < undefined < test.n_resamples_ == len(drawn)
     assert test.p_value_ == pytest.approx(20 / (len(drawn) - undefined), rel=1e-14)
     assert f"undefined in {undefined} of {len(drawn)} resamples" in test.excluded_["reason"].iloc[0]
-
-
-def test_adaptive_is_never_announced_as_slow(data, monkeypatch, recwarn):
-    monkeypatch.setattr(_resample, "LONG", -1.0)
-    run(data, ["income"], n_resamples="adaptive")
-    assert not recwarn.list
 
 
 def test_progress_is_shown_on_request_only(data, monkeypatch, capsys):

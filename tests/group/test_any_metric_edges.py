@@ -1,7 +1,5 @@
 """Where paths for any metric meet: functions of everybody, weights, raw statistics, many people, slow functions."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,8 +7,6 @@ import sklearn.metrics as sk
 from fairlearn.metrics import make_derived_metric, mean_prediction
 
 from skfairtest import CountTable, FairnessTest, ScoreMetric, minimum_detectable_disparity
-from skfairtest.comparisons import evaluation
-from skfairtest.comparisons import resample as _resample
 
 RNG = np.random.default_rng(5)
 N = 400
@@ -148,33 +144,6 @@ def test_more_people_than_can_be_drawn_are_compared_by_their_areas():
     assert test.method_ == "score"
     with pytest.raises(ValueError, match=r"fewer than 1,000,000,000 people.*asymptotic"):
         FairnessTest.from_table(table, metric="roc_auc", method="permutation")
-
-
-def test_a_very_slow_function_is_announced_before_it_is_evaluated_again_and_again(monkeypatch, clock):
-    monkeypatch.setattr(evaluation, "time", clock)
-    monkeypatch.setattr(_resample, "time", clock)
-    calls = []
-
-    def slow(y_true, y_pred):
-        calls.append(len(y_true))
-        if warned:
-            raise KeyboardInterrupt
-        clock.sleep(1)  # and a resample calls it more than ten times
-        return float(np.mean(y_true - y_pred))
-
-    warned = []
-
-    def test_it():
-        with warnings.catch_warnings():
-            warnings.simplefilter("always")
-            monkeypatch.setattr(warnings, "showwarning", lambda *args, **kwargs: warned.append(len(calls)))
-            FairnessTest.from_predictions(
-                NUMBER, SCORE, metric={"slow": slow}, sensitive_features=GROUP, n_resamples=1_000_000, random_state=0
-            )
-
-    with pytest.raises(KeyboardInterrupt):
-        test_it()
-    assert warned[0] <= 2
 
 
 def test_scores_of_two_kinds_are_not_asked_at_once():

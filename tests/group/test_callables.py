@@ -28,7 +28,6 @@ from sklearn.metrics import (
 
 from skfairtest import FairnessTest, ScoreMetric
 from skfairtest._utils import progress as _progress
-from skfairtest.comparisons import resample as _resample
 from skfairtest.inference import resampling
 
 MANY = 2000
@@ -700,30 +699,6 @@ def test_the_sequential_p_value_passes_over_undefined_draws():
     assert resampling.sequential_p(draws[:50], 0.5, "greater") is None
     assert resampling.sequential_p(-draws[:50], -0.5, "less") is None
     assert resampling.sequential_p(-draws, -0.5, "less") == (20 / 39, 20, 39)
-
-
-def test_a_long_test_is_announced(monkeypatch):
-    monkeypatch.setattr(_resample, "LONG", -1.0)
-    with pytest.warns(UserWarning, match=r"weighted_error: 499 resamples .* about .*'adaptive'.*n_jobs"):
-        run(TRUTH, SCORE, GROUP, weighted_error, n_resamples=499)
-    with pytest.warns(UserWarning, match=r"widest_gap: 499 resamples"):
-        run(TRUTH, DECISION, GROUP, widest_gap, n_resamples=499)
-
-
-def test_the_forecast_is_announced_once_for_all_pairs(monkeypatch):
-    monkeypatch.setattr(_resample, "LONG", -1.0)
-    group = np.repeat(["a", "b", "c", "d"], 10)
-    rng = np.random.default_rng(0)
-    with pytest.warns(UserWarning, match="resamples are going to take") as caught:
-        run(rng.integers(0, 2, 40), rng.integers(0, 2, 40), group, weighted_error, n_resamples=499)
-    told = [w for w in caught if "resamples are going to take" in str(w.message)]
-    assert len(told) == 1
-
-
-def test_adaptive_is_not_told_to_be_adaptive(monkeypatch, recwarn):
-    monkeypatch.setattr(_resample, "LONG", -1.0)
-    run(TRUTH, SCORE, GROUP, weighted_error, n_resamples="adaptive")
-    assert not [warning for warning in recwarn if "going to take" in str(warning.message)]
 
 
 def test_progress_is_shown_on_standard_error(monkeypatch, capsys):

@@ -1,7 +1,6 @@
 """Comparisons of metrics that are no rates, against formulas and brute force."""
 
 import re
-import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,9 +10,6 @@ from sklearn.metrics import balanced_accuracy_score, matthews_corrcoef, mean_squ
 from statsmodels.stats.multitest import multipletests
 
 from skfairtest import FairnessTest, ScoreMetric
-from skfairtest.comparisons import resample as _resample
-from skfairtest.comparisons.resample import resample
-from skfairtest.comparisons.settings import check_settings
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*are approximate:UserWarning")
 
@@ -646,25 +642,6 @@ def test_adaptive_stops_early_and_says_the_same(people):
     alike = people.test("mean_squared_error", group=np.tile(["a", "b"], 450), n_resamples="adaptive")
     assert alike.p_value_ > 0.05
     assert alike.n_resamples_ < 1000
-
-
-def test_preparing_a_test_is_not_taken_for_the_cost_of_a_resample(monkeypatch, clock):
-    monkeypatch.setattr(_resample, "time", clock)
-    calls = []
-
-    def draw(size, seed):
-        if not calls:
-            clock.sleep(0.05)  # what is built once: about 4 minutes, if every resample took so long
-        calls.append(size)
-        return size
-
-    settings = check_settings(
-        compare="between_groups", reference_group=None, disparity="difference", alternative="two-sided", margin=None,
-        method="auto", variance="auto", within="auto", adjust="auto", confidence_level=0.95, n_resamples=9999,
-    )  # fmt: skip
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert sum(resample(draw, settings, np.random.SeedSequence(0), what="a metric")) == 9999
 
 
 # What is printed ------------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from skfairtest import CountTable, FairnessTest, ScoreMetric
+from skfairtest import CountTable, FairnessTest
 from skfairtest.inference.resampling import monte_carlo_p
 
 MANY = 8_000
@@ -1026,68 +1026,3 @@ def test_the_result_in_words(people):
     assert "points" not in words  # an area is not a share of people
     assert "Null hypothes" in words
     assert "permutation" in words
-
-
-def forecast(people, monkeypatch, clock, seconds, **params):
-    """Test two groups by a function that takes `seconds(calls so far)`; return what was announced and what it took.
-
-    The clock moves in the function only.
-    """
-    said, calls = [], []
-    for module in ("resample", "evaluation"):
-        monkeypatch.setattr(f"skfairtest.comparisons.{module}.time", clock)
-    monkeypatch.setattr(
-        "skfairtest.comparisons.resample.announce", lambda what, seconds, settings: said.append((seconds, clock.now))
-    )
-
-    def slow(y_true, y_score, counts):
-        for _ in range(counts[..., 0].size):
-            clock.sleep(seconds(len(calls)))
-            calls.append(1)
-        return counts @ y_score / counts.sum(axis=-1)
-
-    two = people[people["group"] != "c"]
-    run(two["truth"], two["score"], two["group"], ScoreMetric("slow", slow), **{"variance": None} | params)
-    return said, clock.now
-
-
-@pytest.mark.parametrize(("each", "announced"), [(0.0008, False), (0.0012, True)])
-def test_a_test_is_announced_if_its_resamples_take_more_than_ten_seconds(people, monkeypatch, clock, each, announced):
-    # 9,999 resamples of 0.8 milliseconds are 8 seconds, of 1.2 milliseconds 12; both sides of each are evaluated.
-    said, took = forecast(people, monkeypatch, clock, lambda _: each / 2, n_resamples=9999)
-    assert [seconds for seconds, _ in said] == ([pytest.approx(took, rel=0.02)] if announced else [])
-
-
-def test_what_only_a_first_call_takes_is_not_forecast_for_all(people, monkeypatch, clock):
-    said, took = forecast(people, monkeypatch, clock, lambda calls: 0.0001 if calls else 8.0, n_resamples=9999)
-    assert not said
-    assert took < 12
-
-
-def test_a_forecast_is_of_resamples_after_the_first_ones_which_take_longer(people, monkeypatch, clock):
-    # As where tables that come again are remembered: seven times the time at first.
-    said, took = forecast(people, monkeypatch, clock, lambda calls: 0.007 if calls < 450 else 0.001, n_resamples=9999)
-    ((seconds, at),) = said
-    assert seconds == pytest.approx(took, rel=0.05)
-    assert at < took / 4
-
-
-def test_resamples_that_take_long_each_are_announced_after_a_few(people, monkeypatch, clock):
-    said, took = forecast(people, monkeypatch, clock, lambda _: 0.1, n_resamples=9999)
-    ((seconds, at),) = said
-    assert seconds == pytest.approx(took, rel=0.02)
-    assert at < 20
-
-
-def test_a_short_test_is_forecast_before_its_first_chunk(people, monkeypatch, clock):
-    said, took = forecast(people, monkeypatch, clock, lambda _: 0.02, n_resamples=399)
-    ((seconds, at),) = said
-    assert seconds == pytest.approx(took, rel=0.15)
-    assert at < took / 8
-
-
-def test_a_normal_approximation_is_not_announced_however_slow_its_function(people, monkeypatch, clock):
-    said, _ = forecast(
-        people, monkeypatch, clock, lambda _: 1.0, n_resamples=9999, method="asymptotic", variance="auto"
-    )
-    assert not said
