@@ -121,7 +121,7 @@ for message in ("Setting a value on a Series via .at", "Setting an item of incom
 def generate(app):
     """Write what the command says of itself, and the reports that are shown: nothing is described twice."""
     environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "PYTHONPATH": str(HERE.parent)}
-    for name in ("program", "demo", "audit", "report", "count", "scan", "impact", "compare", "monitor", "power"):
+    for name in ("program", "demo", "audit", "report", "scan", "impact", "compare", "monitor", "power"):
         ask = [sys.executable, "-m", "skfairtest", *([] if name == "program" else [name]), "--help"]
         said = subprocess.run(ask, env=environment, capture_output=True, text=True)
         if said.returncode:

@@ -38,7 +38,7 @@ test, seen, table = SequentialFairnessTest(), [], []
 for number, quarter in enumerate(QUARTERS, start=1):
     rating, age = rows(quarter)
     seen.append((rating, age))
-    test.partial_fit(y_pred=rating, sensitive_features={"age": age}, batch=f"quarter {number}", time=f"Q{number}")
+    test.partial_fit(y_pred=rating, sensitive_features={"age": age}, name=f"quarter {number}", time=f"Q{number}")
     everyone = [np.concatenate(column) for column in zip(*seen, strict=True)]
     repeated = FairnessTest.from_predictions(
         None, everyone[0], sensitive_features={"age": everyone[1]}, metric="selection_rate"

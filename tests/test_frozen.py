@@ -1,7 +1,7 @@
 """What the package computed before its insides were rearranged it computes today, to the last bit.
 
 With other versions of NumPy, SciPy, pandas or scikit-learn, or on another kind of processor, numbers agree to nine
-digits, and texts are not compared. Where a result changes on purpose, ``python tests/frozen_results.py --write`` writes
+digits, and texts are not compared. Where a result changes on purpose, ``python -m tests.frozen_results --write`` writes
 all of them anew; where only words do, ``--write --texts-only``.
 """
 

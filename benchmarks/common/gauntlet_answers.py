@@ -238,6 +238,18 @@ def few_labels(people, seed):
     return of_test(test)
 
 
+def unequal_labels(people, seed):
+    """Right predictions are labelled more often than wrong ones, each with a probability of its own; no judge."""
+    rng = np.random.default_rng([seed, 45])
+    right = people.y_true == people.y_pred
+    probability = np.where(right, 0.6, 0.3) * rng.uniform(0.5, 1.0, len(right))
+    test = LabelledFairnessTest.from_predictions(
+        np.where(rng.random(len(right)) < probability, people.y_true, np.nan), people.y_pred, **columns(people),
+        metric="accuracy", label_probability=probability, **reference(people),
+    )  # fmt: skip
+    return of_test(test)
+
+
 def correlation(people, seed):
     given = columns(people, "strata") | {"sensitive_features": people.attribute}
     test = CorrelationFairnessTest.from_predictions(

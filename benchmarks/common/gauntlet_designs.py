@@ -4,7 +4,7 @@ A design is declared as data. From a declaration and a random generator come `Pe
 for, in plain columns. `lacks` says of each question that a design cannot put why it cannot.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -106,7 +106,7 @@ class Design:
         Area under the ROC curve, and standard deviations of scores of positives, by group.
     sure : float
         The probability of a person's own group.
-    strata : int
+    strata : int or tuple of int
         How many people of each group are in a stratum; 0: there are none.
     clusters : tuple of int
         Clusters by group; (): there are none.
@@ -114,8 +114,9 @@ class Design:
         Means of the logarithms of the weights of positive and negative predictions, and their standard deviation.
     covariates : {"noise", "constant", "smooth", "checkerboard", "product"}
         "noise": independent of everything. The last three: group and prediction depend on them alike.
-    attribute : {"group", "noise", "constant"}
-        The continuous attribute: the group's number and a normal variable, long-tailed noise, or always the same.
+    attribute : {"group", "noise", "constant", "skewed"}
+        The continuous attribute: the group's number and a normal variable, long-tailed noise, always the same, or the
+        size of a normal variable, by which skewed numeric predictions are multiplied.
     n_features : int
         Further features of subgroups, which are noise.
     arrival : {"mixed", "turns", "two sites"}
@@ -143,7 +144,7 @@ class Design:
     area: float = 0.8
     spread: tuple = (1.0, 1.0)
     sure: float = 0.9
-    strata: int = 0
+    strata: int | tuple = 0
     clusters: tuple = ()
     weights: tuple = ()
     covariates: str = "noise"
@@ -204,7 +205,7 @@ class Design:
             y_pred = rng.random(n) < np.where(sites == 0, 0.1, 0.6)
         population = np.full(len(self.sizes), self._weighted(self.rate))
         population[0] *= factor
-        return People(
+        people = People(
             group=group, y_true=y_true.astype(int), y_pred=y_pred.astype(int),
             y_pred_b=np.where(turned, ~y_pred, y_pred).astype(int), value=value, value_b=value + moved,
             score=self._scores(y_true, second, rng), probabilities=self._probabilities(group),
@@ -214,6 +215,9 @@ class Design:
             weight=weight, sites=sites, arrives=self.arrival == "turns", individuals=self.individuals,
             clusters=self._clusters() if self.clusters else None, strata=self._strata() if self.strata else None,
         )  # fmt: skip
+        if self.attribute == "skewed":
+            return replace(people, value=people.attribute * (rng.normal(size=n) ** 2 - 1))
+        return people
 
     def _table(self):
         base, both = self.base[0], self.agreement * min(self.base[0], self.rate)
@@ -234,7 +238,8 @@ class Design:
         return weighted / (weighted + self._odds() * (1 - weighted))
 
     def _strata(self):
-        return np.concatenate([np.arange(size) // self.strata for size in self.sizes])
+        people = self.strata if isinstance(self.strata, tuple) else (self.strata,) * len(self.sizes)
+        return np.concatenate([np.arange(size) // each for size, each in zip(self.sizes, people, strict=True)])
 
     def _clusters(self):
         first = np.cumsum((0, *self.clusters))
@@ -289,6 +294,8 @@ class Design:
     def _attribute(self, second, rng):
         if self.attribute == "constant":
             return np.ones(len(second))
+        if self.attribute == "skewed":
+            return np.abs(rng.normal(size=len(second)))
         return rng.standard_t(2, len(second)) if self.attribute == "noise" else second + rng.normal(size=len(second))
 
 
@@ -365,6 +372,8 @@ DESIGNS = (
            lacks=only("margins", because="is as with fewer people")),
     Design("matched pairs", "100 strata of 1 + 1", (100, 100), strata=1, changed=(0.5, 0.5)),
     Design("strata of two", "60 strata of 2 + 2", (120, 120), strata=2, changed=(0.5, 0.5)),
+    Design("strata of 2 and 3", "8 strata of 2 + 3 people, rates of 50%", (16, 24), rate=0.5, strata=(2, 3),
+           lacks=only("rates", "margins")),
     Design("few clusters", "6 clusters of 20 people against 60 of 10", (120, 600), clusters=(6, 60)),
     Design("20 and 40 clusters", "of 10 people", (200, 400), clusters=(20, 40), approximate=True),
     Design("many small groups", "1,000 people and 11 groups of 50, rates of .05%, base rates of 1%",
@@ -388,6 +397,8 @@ DESIGNS = (
     Design("constant", "a covariate and an attribute that are the same for everybody", covariates="constant",
            attribute="constant",
            lacks=only("given covariates", "correlation")),
+    Design("skewed errors that grow", "the size of a normal variable, which multiplies skewed predictions", (50, 50),
+           attribute="skewed", lacks=only("correlation")),
     Design("checkerboard", "group and prediction depend on the parity of two covariates", (400, 400),
            covariates="checkerboard", lacks=only("given covariates", because="groups differ before adjustment")),
     Design("product of three", "group and prediction depend on the sign of a product of three covariates", (400, 400),

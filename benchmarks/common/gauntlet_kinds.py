@@ -34,6 +34,7 @@ from benchmarks.common.gauntlet_answers import (
     scored,
     selected,
     uncertain,
+    unequal_labels,
 )
 
 
@@ -124,6 +125,12 @@ KINDS = (
          quick=("ordinary",)),
     Kind("calibration", ("FairnessTest",), "scored labels", group_test("calibration", "scores"), small=60,
          quick=("ordinary",)),
+    Kind("average precision, greater", ("FairnessTest",), "scored labels",
+         group_test("average_precision", "scores", alternative="greater"), NOTHING, data_sets=100, small=60,
+         quick=("ordinary",), most=20),
+    Kind("average precision, less", ("FairnessTest",), "scored labels",
+         group_test("average_precision", "scores", alternative="less"), NOTHING, data_sets=100, small=60,
+         quick=("ordinary",), most=20),
     Kind("calibration, Kuiper", ("FairnessTest",), "scored labels", group_test("kuiper_calibration", "scores"),
          small=60, data_sets=60, quick=("ordinary",), most=30),
     Kind("calibration slope", ("FairnessTest",), "scored labels", group_test("calibration_slope", "scores"), small=60,
@@ -172,6 +179,8 @@ KINDS = (
          data_sets=40, quick=("probabilities near 0 and 1",), most=20),
     Kind("few labels and a judge", ("LabelledFairnessTest",), "labels", few_labels, NOTHING, data_sets=100,
          quick=("ordinary", "hardly any error"), most=20),
+    Kind("few labels with unequal probabilities", ("LabelledFairnessTest",), "labels", unequal_labels, NOTHING,
+         data_sets=100, quick=("ordinary",), most=20),
     Kind("correlation", ("CorrelationFairnessTest",), "correlation", correlation, STRATA, data_sets=200,
          quick=("noise", SPARSE)),
     Kind("given covariates", ("AdjustedFairnessTest",), "given covariates", adjusted, ("clusters",), data_sets=30,

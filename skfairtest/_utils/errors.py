@@ -15,10 +15,13 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from difflib import get_close_matches
 from functools import update_wrapper
 from types import FunctionType
 from typing import Any, TypeVar, cast
+
+from skfairtest._utils.text import brief, enumerated
 
 
 class ParameterError(ValueError):
@@ -41,7 +44,7 @@ class ParameterError(ValueError):
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(message)
+        super().__init__(brief(message))
         named = re.match(r"\w+", message)
         assert named is not None, f"names no parameter: {message}"
         self.parameter = named[0]
@@ -99,9 +102,38 @@ def find_stack_level() -> int:
     return level
 
 
+#: The category of the package's warnings that are held back in this thread, and those that were.
+_held: ContextVar[tuple[type[Warning] | tuple[()], list[tuple[str, type[Warning]]]]] = ContextVar(
+    "held", default=((), [])
+)
+
+
+@contextmanager
+def held_back(category: type[Warning] = Warning) -> Iterator[list[tuple[str, type[Warning]]]]:
+    """Collect the package's own warnings, of this thread alone: the filters of `warnings` are the whole process's.
+
+    Examples
+    --------
+    >>> with held_back() as messages:
+    ...     warn("few people")
+    >>> messages
+    [('few people', <class 'UserWarning'>)]
+    """
+    messages: list[tuple[str, type[Warning]]] = []
+    token = _held.set((category, messages))
+    try:
+        yield messages
+    finally:
+        _held.reset(token)
+
+
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn about the line outside the package."""
-    warnings.warn(message, category, stacklevel=find_stack_level())
+    held, messages = _held.get()
+    if issubclass(category, held):
+        messages.append((message, category))
+    else:
+        warnings.warn(brief(message), category, stacklevel=find_stack_level())
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -180,7 +212,7 @@ def meant(keyword: str, parameters: Iterable[str]) -> str | None:
     for name, typed in GUESSES.get(keyword, ()):
         if name in known:
             return typed or name
-    return next(iter(get_close_matches(keyword, known, n=1)), None)
+    return next(iter(get_close_matches(keyword, known, n=1, cutoff=0.75)), None)
 
 
 def meant_value(value: Any, choices: Iterable[Any]) -> str | None:
@@ -199,7 +231,26 @@ def meant_value(value: Any, choices: Iterable[Any]) -> str | None:
     return repr(near[0]) if near else None
 
 
-def answering_guesses(function: Function, owner: str = "") -> Function:
+class Constructor(classmethod):  # type: ignore[type-arg]
+    """A constructor, such as ``from_predictions``, which is an error on an instance: it would lose its parameters."""
+
+    def __get__(self, instance: Any, owner: type | None = None, /) -> Callable[..., Any]:
+        """Return the constructor of a class; of an instance, what says how to call it."""
+        made = super().__get__(instance, owner)
+        if instance is None:
+            return made
+
+        def refused(*args: Any, **kwargs: Any) -> Any:
+            name = f"{type(instance).__name__}.{made.__name__}"
+            raise TypeError(
+                f"{name} makes a new object, without the parameters of this one: call it on the class, "
+                f"{name}(...), with the parameters as keywords, or use fit"
+            )
+
+        return update_wrapper(refused, made)
+
+
+def answering_guesses(function: Function, owner: str = "", forget: Callable[..., None] | None = None) -> Function:
     """A function that names the parameter that was probably meant where it is given an unknown keyword.
 
     Of too many arguments by position it says which it takes, and what the next one is called.
@@ -210,6 +261,8 @@ def answering_guesses(function: Function, owner: str = "") -> Function:
         With named parameters; where it takes further ones, only those that others guess for its own are refused.
     owner : str
         How its caller knows it, where that is not its own name.
+    forget : callable, optional
+        Called with the object before a fit, and after one that fails.
 
     Examples
     --------
@@ -224,23 +277,47 @@ def answering_guesses(function: Function, owner: str = "") -> Function:
     known = {*placed, *named} - {"self", "cls"}
     further = any(p.kind is p.VAR_KEYWORD for p in parameters)
     several = any(p.kind is p.VAR_POSITIONAL for p in parameters)
-    name = owner or function.__name__
+    required = [
+        p.name for p in parameters if p.default is p.empty and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+    ]
 
     def checked(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        for keyword in kwargs.keys() - known:
-            instead = meant(keyword, known)
+        tested = args[0] if args and placed[:1] in (["self"], ["cls"]) else None
+        test = tested if isinstance(tested, type) else type(tested)
+        name = owner or (function.__name__ if tested is None else f"{test.__name__}.{function.__name__}")
+        closed = not further
+        allowed = known
+        if (
+            further and tested is test and not several and hasattr(test, "_get_param_names")
+        ):  # all others are parameters
+            closed, allowed = True, known.union(test._get_param_names())
+        for keyword in sorted(kwargs.keys() - allowed):
+            instead = meant(keyword, allowed)
             # What goes on to another function may be a parameter there.
-            if instead is not None and (not further or instead in known.intersection(dict(GUESSES.get(keyword, ())))):
-                raise TypeError(f"{name}() has no parameter {keyword!r}. Did you mean {instead}?")
+            if closed or instead in known.intersection(dict(GUESSES.get(keyword, ()))):
+                hint = "" if instead is None else f". Did you mean {instead}?"
+                raise TypeError(f"{name}() has no parameter {keyword!r}{hint}")
         if len(args) > len(placed) and named and not several:
             taken = " and ".join(each for each in placed if each in known)
             rest = f"only {taken} by position: pass the others" if taken else "nothing by position: pass everything"
             first = "sensitive_features" if taken and "sensitive_features" in named else named[0]
             raise TypeError(f"{name}() takes {rest} by name{BY_POSITION.get(name, f', such as {first}=...')}")
+        lacking = [each for each in required if each not in kwargs and each not in placed[: len(args)]]
+        if lacking:
+            none = ": pass None if the metric needs no true labels" if lacking == ["y_true"] else ""
+            raise TypeError(f"{name}() needs {enumerated(lacking)}{none}")
 
     def answering(*args: Any, **kwargs: Any) -> Any:
-        checked(args, kwargs)
-        return function(*args, **kwargs)
+        if forget is None:
+            checked(args, kwargs)
+            return function(*args, **kwargs)
+        forget(*args[:1])
+        try:
+            checked(args, kwargs)
+            return function(*args, **kwargs)
+        except BaseException:
+            forget(*args[:1])
+            raise
 
     # In the module of the function itself: doctest looks for its examples there.
     made = FunctionType(answering.__code__, function.__globals__, closure=answering.__closure__)

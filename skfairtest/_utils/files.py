@@ -1,14 +1,19 @@
 """Files that are there as a whole, or as they were."""
 
+import errno
 import glob
 import hashlib
 import json
 import os
+import stat
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 from uuid import uuid4
+
+#: The characters of a file's name in the name that its content is written under first: names have at most 255 bytes.
+LONGEST = 50
 
 
 def checksum(document: Mapping[str, Any]) -> str:
@@ -29,23 +34,46 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[str]:
     Parameters
     ----------
     path : str or path
-        The file, which need not be there. If writing fails it stays as it was.
+        The file, which need not be there. If writing fails it stays as it was. A link stays a link: the file that it
+        leads to is replaced, and keeps its mode and owner. A device or a pipe is written to directly.
 
     Yields
     ------
     str
         A name in the same folder.
     """
-    folder, name = os.path.split(os.path.abspath(path))
-    temporary = os.path.join(folder, f".{name}.{uuid4().hex}")
+    target, old = os.path.realpath(path), None
+    with suppress(FileNotFoundError):
+        old = os.stat(path)
+    if old is not None and not stat.S_ISREG(old.st_mode):
+        yield os.fspath(path)
+        return
+    if old is not None and not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(path))
+    folder, name = os.path.split(target)
+    temporary = os.path.join(folder, f".{name[:LONGEST]}.{uuid4().hex}")
     try:
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # the mode that the umask leaves
+        if old is not None:
+            with suppress(OSError, AttributeError):  # another's file, or a system without owners
+                os.chown(temporary, old.st_uid, old.st_gid)
+            os.chmod(temporary, stat.S_IMODE(old.st_mode))
         yield temporary
         with open(temporary, "rb+") as file:
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        os.replace(temporary, target)
     finally:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
+
+
+def write_text(text: str, path: str | os.PathLike[str] | None) -> str | None:
+    """Write a text to a file, with the line ends that it has, or return it if there is none."""
+    if path is None:
+        return text
+    with replaced(path) as name, open(name, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+        file.write(text)
+    return None
 
 
 def sweep(folder: str | os.PathLike[str], name: str | None = None, *, older_than: float = 600.0) -> None:
@@ -60,7 +88,7 @@ def sweep(folder: str | os.PathLike[str], name: str | None = None, *, older_than
     older_than : float
         Seconds since somebody has written to it: what is younger may still be written by another process.
     """
-    names = "*" if name is None else glob.escape(name)
+    names = "*" if name is None else glob.escape(name[:LONGEST])
     for path in glob.glob(os.path.join(glob.escape(os.fspath(folder)), f".{names}.{'[0-9a-f]' * 32}")):
         with suppress(OSError):  # another process has removed it
             if time.time() - os.stat(path).st_mtime >= older_than:

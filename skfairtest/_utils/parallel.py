@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ContextDecorator, ExitStack
+from contextlib import ContextDecorator, ExitStack, contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
@@ -20,8 +20,9 @@ STARTING = 2.0
 
 
 @cache
-def _libraries() -> ThreadpoolController:
-    return ThreadpoolController()  # looks through all that the process has loaded: once, when NumPy and SciPy are
+def _libraries(user_api: str) -> ThreadpoolController:
+    # Looks through all that the process has loaded: once, for BLAS with NumPy and SciPy, for OpenMP with models.
+    return ThreadpoolController().select(user_api=user_api)
 
 
 class _OneThread(ContextDecorator):
@@ -36,7 +37,7 @@ class _OneThread(ContextDecorator):
     def __enter__(self) -> None:
         with self._lock:
             if not self._inside:
-                self._given_back.enter_context(_libraries().limit(limits=1, user_api="blas"))
+                self._given_back.enter_context(_libraries("blas").limit(limits=1))
             self._inside += 1
 
     def __exit__(self, *_: object) -> None:
@@ -50,10 +51,14 @@ class _OneThread(ContextDecorator):
 one_blas_thread = _OneThread()
 
 
-def one_thread() -> AbstractContextManager[Any]:
-    """One thread of all libraries, in a ``with`` statement: sums of scikit-learn's models are then the same."""
-    limited: AbstractContextManager[Any] = _libraries().limit(limits=1)
-    return limited
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One thread of all libraries, in a ``with`` statement: sums of scikit-learn's models are then the same.
+
+    The number of OpenMP's threads belongs to the thread that sets it, and is restored there.
+    """
+    with one_blas_thread, _libraries("openmp").limit(limits=1):
+        yield
 
 
 def in_parallel(call: Callable[..., T], pieces: Iterable[tuple[Any, ...]], n_jobs: int | None) -> Iterator[T]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,19 +11,20 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest import readers
-from skfairtest._utils.base import check_seed, seed_sequence, with_parameters
+from skfairtest._utils.base import Later, check_seed, seed_sequence, with_parameters
 from skfairtest._utils.checks import check_choice, is_integer
-from skfairtest._utils.errors import ParameterError, find_stack_level
+from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.text import enumerated, label, name_of
 from skfairtest._utils.typing import Floats
-from skfairtest.adjusted.measure import AdjustedNull, Learning, People, doubts_of, measure_adjusted
-from skfairtest.adjusted.omitted import Omitted, omitted_variable, strengths
+from skfairtest.adjusted.measure import Learning, People, doubts_of, measure_adjusted, omitted_of
+from skfairtest.adjusted.omitted import omitted_variable
 from skfairtest.adjusted.report import OUTCOMES, AdjustedSetup, adjusted_document, caution
 from skfairtest.adjusted.residuals import CurvesThenTrees, covariate_frame
 from skfairtest.comparisons.contrasts import contrasts_of, kept_groups
-from skfairtest.comparisons.core import Comparison, Exclusion
+from skfairtest.comparisons.core import Exclusion
 from skfairtest.comparisons.engine import Compared, judge
 from skfairtest.comparisons.frames import comparisons_frame, excluded_frame
+from skfairtest.comparisons.measure import FEW_PEOPLE
 from skfairtest.comparisons.outcomes import numbers, own_outcome
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.comparisons.unknown import with_p_values
@@ -126,6 +127,8 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         Groups, sorted: labels, or tuples of labels.
     pos_label_ : object
         The label counted as positive; None where outcomes are numbers.
+    negative_labels_ : list
+        The other labels.
     n_samples_ : int
         People.
 
@@ -206,7 +209,7 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         "n_samples",
     )  # fmt: skip
 
-    _not_written: ClassVar[tuple[str, ...]] = (*ReportMixin._not_written, "_biases")
+    _not_written: ClassVar[tuple[str, ...]] = (*ReportMixin._not_written, "_base", "_biases")
 
     estimator: Any = field(default=None, kw_only=False)
     of: Any = "prediction"
@@ -224,6 +227,8 @@ class AdjustedFairnessTest(Compared, ReportMixin):
     pos_label: Any = None
     random_state: Any = None
     n_jobs: int | None = None
+
+    _biases = Later()
 
     def __sklearn_tags__(self) -> Tags:
         """Say whether true values are required."""
@@ -309,6 +314,10 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         pos_label, outcome = self._outcome(y_true, y_pred)
         self._test(sample, outcome, columns, settings)
         self.pos_label_, self.n_samples_ = pos_label, sample.n_samples
+        used = [column for column in (y_true, y_pred) if column is not None]
+        self.negative_labels_ = readers.other_labels(
+            readers.sort_levels({level for column in used for level in column.levels}), pos_label
+        )
         self._keep_parameters()
         return self
 
@@ -425,6 +434,7 @@ class AdjustedFairnessTest(Compared, ReportMixin):
             raise ParameterError(f"y is missing: of={name_of(self.of)} needs the true values; of='prediction' does not")
         classes = readers.classes_of(self.estimator) if self.estimator is not None else None
         used = [y_pred] if y_true is None or not self._needs_truth else [y_true, y_pred]
+        readers.check_classes(() if y_true is None else y_true.levels, classes, self.pos_label)
         if self.of == "score":
             pos_label = readers.resolve_pos_label(classes, self.pos_label) if classes else self.pos_label
             return pos_label, numbers(y_pred, "y_pred")
@@ -440,6 +450,8 @@ class AdjustedFairnessTest(Compared, ReportMixin):
             values = [numbers(column, column.name) for column in used]
             pos_label = None
         else:
+            if len(y_pred) >= FEW_PEOPLE:
+                readers.check_codings({column.name: column.levels for column in used})
             pos_label = readers.resolve_pos_label(levels, self.pos_label, classes)
             values = [np.array([float(level == pos_label) for level in column.levels])[column.codes] for column in used]
         if callable(self.of):
@@ -453,10 +465,10 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         excluded: list[Exclusion] = []
         people = People.of(sample, outcome, columns, self._kept(sample, excluded, settings))
         contrasts = list(contrasts_of(sample, people.kept, settings, excluded, 1))
-        seed = seed_sequence(self.random_state)
+        seeds = seed_sequence(self.random_state).spawn(4)
         outcome_model, group_model = (CurvesThenTrees() if model is None else model for model in self._learners)
         learning = Learning(outcome_model, group_model, self.n_folds, self.n_splits if self.method == "pcm" else 0)
-        measured = measure_adjusted(people, contrasts, sample.group_labels, learning, settings, seed, excluded)
+        measured = measure_adjusted(people, contrasts, sample.group_labels, learning, settings, seeds, excluded)
         (result,) = judge([measured], settings)
         self._set_verdict(result)
         frame = comparisons_frame(result.findings, COLUMNS)
@@ -469,10 +481,11 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         self.method_, self.groups_ = self.method, sample.group_labels
         self.caution_ = caution(doubts_of(sorted(result.findings, key=lambda one: one is not result.leading)))
         if self.concern_ and self.caution_:
-            warnings.warn(self.caution_, UserWarning, stacklevel=find_stack_level())
-        by_name = {column.name: people.covariates[list(covariate_frame([column]))].to_numpy() for column in columns}
-        found = with_p_values(measured, [one.evidence.log_p for one in measured.comparisons])  # without people
-        self._biases = found, [_omitted(people, one, by_name) for one in measured.comparisons]
+            warn(self.caution_)
+        by_name = {column.name: list(covariate_frame([column])) for column in columns}
+        self._base = with_p_values(measured, [one.evidence.log_p for one in measured.comparisons])  # without people
+        # Made when somebody asks: models are fitted once more without each covariate.
+        self._biases = partial(omitted_of, people, measured.comparisons, by_name, learning, settings.n_jobs, seeds)
         self._setup = AdjustedSetup(
             outcome=OUTCOMES[self.of] if isinstance(self.of, str) else f"values of {name_of(self.of)}",
             share=set(np.unique(outcome).tolist()) <= {0.0, 1.0},
@@ -511,8 +524,9 @@ class AdjustedFairnessTest(Compared, ReportMixin):
 
         Notes
         -----
-        The p-value is that of the hypothesis that the disparity is the bias. How strong covariates are is found by
-        least squares, also where other models predict.
+        The p-value is that of the hypothesis that the disparity is the bias. The strength of a covariate is the share
+        of the out-of-fold loss that it saves the models that adjust, at the scale at which it saves most; they are
+        fitted again without each covariate when this is first called.
 
         References
         ----------
@@ -535,17 +549,15 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         ...     random_state=0,
         ... )
         >>> print(test.sensitivity(at=1).sentence)
-        Significant disparity. The verdict survives up to an unmeasured confounder 1.3 times as strong as the strongest
+        Significant disparity. The verdict survives up to an unmeasured confounder 1.52 times as strong as the strongest
         covariate.
         """
         check_is_fitted(self)
         check_choice("to", to, ("confounding",))
-        found: Any = getattr(self, "_biases", None)
-        if self.method_ == "pcm" or found is None:
+        if self.method_ == "pcm" or not hasattr(self, "_base"):
             given = "method='pcm'" if self.method_ == "pcm" else "a test that was read from JSON"
             raise ParameterError(f"to='confounding' needs the residuals of method='gcm', and is not for {given}")
-        base, biases = found
-        return omitted_variable(base, biases, at)
+        return omitted_variable(self._base, self._biases, at)
 
     @property
     def _learners(self) -> tuple[Any, Any]:
@@ -570,13 +582,3 @@ class AdjustedFairnessTest(Compared, ReportMixin):
             if group not in large
         ]
         return large
-
-
-def _omitted(people: People, comparison: Comparison, covariates: dict[str, Floats]) -> Omitted | None:
-    """What the bias of a comparison follows from; None where its disparity is undefined."""
-    null, pair = comparison.null, people.pair(comparison.estimate.contrast)
-    assert isinstance(null, AdjustedNull)
-    if comparison.estimate.undefined:
-        return None
-    columns = {name: matrix[pair.rows] for name, matrix in covariates.items()}
-    return Omitted.of(null.residuals, strengths(people.outcome[pair.rows], pair.first, columns))

@@ -1,6 +1,6 @@
 """The comparisons of a test given covariates: who is compared, residuals, evidence."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -9,6 +9,7 @@ import pandas as pd
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Positions
+from skfairtest.adjusted.omitted import Omitted, Strength, strength_of
 from skfairtest.adjusted.residuals import (
     Target,
     covariate_frame,
@@ -164,7 +165,7 @@ def measure_adjusted(
     labels: list[Any],
     learning: Learning,
     settings: Settings,
-    seed: np.random.SeedSequence,
+    seeds: Sequence[np.random.SeedSequence],
     excluded: list[Exclusion],
 ) -> Measured:
     """Compare groups pair by pair; add to the excluded ones what cannot be compared.
@@ -177,7 +178,7 @@ def measure_adjusted(
     ValueError
         If there are too few clusters.
     """
-    of_folds, of_models, of_splits, of_draws = seed.spawn(4)
+    of_folds, of_models, of_splits, of_draws = seeds
     if people.units is not None and people.n_units < CLUSTERS_OF_A_FOLD * learning.n_folds:
         raise ParameterError(
             f"clusters has {people.n_units} different values, too few for n_folds={learning.n_folds}, each of which "
@@ -231,6 +232,42 @@ def measure_adjusted(
     if all(one.estimate.undefined for one in comparisons):  # nothing is tested, which is an error
         return replace(measured, comparisons=(), excluded=(*excluded, *measured.undefined))
     return measured
+
+
+def omitted_of(
+    people: People,
+    comparisons: Sequence[Comparison],
+    covariates: Mapping[str, Sequence[Any]],
+    learning: Learning,
+    n_jobs: int | None,
+    seeds: Sequence[np.random.SeedSequence],
+) -> list[Omitted | None]:
+    """What the bias of each comparison follows from; None where its disparity is undefined.
+
+    The same models predict the same people once more without each covariate, whose columns of `people.covariates` are
+    the same for everybody then.
+    """
+    folds = folds_of(people.group, people.units, learning.n_folds, seeds[0])
+    pairs = [people.pair(one.estimate.contrast) for one in comparisons]
+    targets = [_targets(people, pair, learning) for pair in pairs]
+    once = list({target.key: target for both in targets for target in both}.values())
+    found: list[list[Strength]] = [[] for _ in pairs]
+    for name, columns in covariates.items():
+        without = people.covariates.assign(**dict.fromkeys(columns, 0.0))
+        residuals = cross_fitted(without, once, folds, seeds[1], n_jobs)
+        left = {target.key: each.residuals for target, each in zip(once, residuals, strict=True)}
+        for strengths, comparison, (outcome, group) in zip(found, comparisons, targets, strict=True):
+            short = Residuals(left[outcome.key], left[group.key])
+            strengths.append(strength_of(name, _residuals(comparison), short))
+    return [
+        None if one.estimate.undefined else Omitted.of(_residuals(one), strengths)
+        for one, strengths in zip(comparisons, found, strict=True)
+    ]
+
+
+def _residuals(comparison: Comparison) -> Residuals:
+    assert isinstance(comparison.null, AdjustedNull)
+    return comparison.null.residuals
 
 
 def _targets(people: People, pair: Pair, learning: Learning) -> tuple[Target, Target]:

@@ -7,8 +7,8 @@ A variable Z that was left out moves the coefficient of the group by at most
 where S is the standard deviation of what covariates and group leave of the outcome, divided by that of what covariates
 leave of the group; R2_Y is the share that Z explains of the former, and R2_D that of the latter (Cinelli and Hazlett
 2020, equation 10; Chernozhukov et al. 2022 of partially linear models, which learn any curves). How large these shares
-may be is told by the covariates that were measured: Z is taken to explain k times as much as the strongest of them, by
-least squares (Cinelli and Hazlett 2020, section 4.4).
+may be is told by the covariates that were measured: Z is taken to explain k times as much as the strongest of them
+(Cinelli and Hazlett 2020, section 4.4), by the loss out of fold of the models that adjust, with and without it.
 
 References
 ----------
@@ -20,23 +20,20 @@ causal machine learning. arXiv 2112.13398.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.typing import Booleans, Floats
+from skfairtest._utils.typing import Floats
 from skfairtest.adjusted.statistics import Residuals, normal_log_p
 from skfairtest.comparisons.core import Result
 from skfairtest.inference.score import studentize
 from skfairtest.inference.unknown import PValueBounds
 from skfairtest.sensitivity.analysis import Analysis, analysed
 from skfairtest.sensitivity.result import Sensitivity
-
-#: A share of the variance up to which it counts as nothing.
-NOTHING = 1e-10
 
 
 @dataclass(frozen=True)
@@ -76,41 +73,26 @@ class Strength:
         return float(np.sqrt(self.outcome * self.group / (1 - self.group))) if self.group < 1 else np.inf
 
 
-def strengths(outcome: Floats, group: Booleans, columns: Mapping[str, Floats]) -> list[Strength]:
-    """What each covariate, a matrix of columns, explains by least squares beyond all others.
+def strength_of(name: str, full: Residuals, short: Residuals) -> Strength:
+    """What a covariate explains: by how much the loss out of fold is larger without it.
 
     Examples
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> x, z = rng.normal(size=(2, 5000))
-    >>> group = x + rng.normal(size=5000) > 0
-    >>> found = strengths(x + rng.normal(size=5000), group, {"x": x[:, None], "z": z[:, None]})
-    >>> [(one.name, round(one.outcome, 1), round(one.group, 1)) for one in found]
-    [('x', 0.4, 0.3), ('z', 0.0, 0.0)]
+    >>> x, group, noise = rng.normal(size=(3, 5000))
+    >>> found = strength_of("x", Residuals(noise, group), Residuals(x + noise, x + group))
+    >>> round(found.outcome, 1), round(found.group, 1)
+    (0.3, 0.5)
     """
-    every = np.column_stack([outcome, group, *columns.values()]).astype(float)
-    every -= every.mean(axis=0)
-    spread = np.sqrt((every**2).mean(axis=0))
-    every /= np.where(spread > 0, spread, 1.0)
-    products = every.T @ every / len(every)
-    widths = [matrix.shape[1] for matrix in columns.values()]
-    ends = 2 + np.cumsum([0, *widths])
-
-    def left(of: int, given: list[int]) -> float:
-        """The share of the variance of a column that others leave."""
-        slopes = np.linalg.lstsq(products[np.ix_(given, given)], products[given, of], rcond=None)[0]
-        return max(0.0, float(1 - products[given, of] @ slopes))
-
-    everything = list(range(2, len(products)))
-    whole = left(0, [1, *everything]), left(1, everything)
-    out = []
-    for name, start, stop in zip(columns, ends, ends[1:], strict=False):
-        others = [place for place in everything if not start <= place < stop]
-        short = left(0, [1, *others]), left(1, others)
-        shares = (1 - full / less if less > NOTHING else 0.0 for full, less in zip(whole, short, strict=True))
-        out.append(Strength(name, *(max(0.0, share) for share in shares)))
-    return out
+    parts = [(each.outcome - each.coefficient * each.group, each.group) for each in (full, short)]
+    shares = []
+    for left, left_without in zip(*parts, strict=True):
+        learned, size = left_without - left, float((left_without**2).mean())
+        # What was learned, at the scale at which it saves most: flexible models overshoot what is weak.
+        square = float((learned**2).mean()) * size
+        shares.append(max(0.0, float((learned * left_without).mean())) ** 2 / square if square > 0 else 0.0)
+    return Strength(name, *(min(1.0, share) for share in shares))
 
 
 @dataclass(frozen=True)

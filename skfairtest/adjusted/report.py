@@ -10,6 +10,7 @@ import numpy as np
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.report import cells
 from skfairtest.report.document import Block, Column, Paragraph, Table
+from skfairtest.report.record import Recorded
 from skfairtest.report.sentences import ADJUSTED, equals_p, number, points, share_digits
 from skfairtest.report.skeleton import lines, sampling_error, skeleton, verdict_of
 
@@ -26,7 +27,7 @@ SEPARATED = 0.9
 
 
 @dataclass(frozen=True)
-class AdjustedSetup:
+class AdjustedSetup(Recorded):
     """What sentences need to know about how a test was set up.
 
     Parameters
@@ -133,7 +134,7 @@ def _writer(setup: AdjustedSetup, row: Mapping[str, Any]) -> tuple[Callable[[flo
 
 def _interval(setup: AdjustedSetup, row: Mapping[str, Any]) -> str:
     write, _ = _writer(setup, row)
-    return f"interval {write(row['ci_low'])} to {write(row['ci_high'])}"
+    return f"interval {cells.difference_span(write, row)}"
 
 
 def _finding(setup: AdjustedSetup, row: Mapping[str, Any], *, concern: bool) -> str:

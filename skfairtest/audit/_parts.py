@@ -7,10 +7,8 @@ The impact tables that an audit makes of its predictions, beside its comparisons
 The comparison that an audit makes with the model in production, whose place the audited model may take.
 """
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,19 +19,14 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import enumerated
 from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.audit._questions import kinds_of
-from skfairtest.audit.impact import SMALLEST_SHARE, Category, table_of, tables_of
-from skfairtest.audit.impact_record import ImpactRecord
-from skfairtest.audit.rebuilt import unrounded
-from skfairtest.audit.record import AuditRecord
-from skfairtest.comparisons.settings import Settings
+from skfairtest.audit.impact import SMALLEST_SHARE, ImpactRecord, tables_of
 from skfairtest.inference.multiplicity import holm
 from skfairtest.metrics import Metric
 from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.paired.metric import paired
 from skfairtest.paired.report import PairedRecord
 from skfairtest.readers import as_numbers, resolve_pos_label
-from skfairtest.report.plain import at_most, implausible, plain_rows
-from skfairtest.report.sentences import Setup
+from skfairtest.report.plain import at_most
 from skfairtest.subgroups.fairness import SubgroupScan
 from skfairtest.tables import Sample
 
@@ -103,7 +96,7 @@ def impact_of(
         If nothing says which label is that of people who were selected.
     """
     people = sample.everyone or sample  # of whom a feature may not be known
-    kinds, _ = kinds_of(people, estimator)
+    kinds, _ = kinds_of(people, estimator, pos_label)
     scoring = bool(kinds & {"scores", "continuous"}) and "binary" not in kinds
     if scoring:
         chosen = _above_median(people, "y_pred" if "y_pred" in people.columns else "y_score")
@@ -111,63 +104,15 @@ def impact_of(
         decisions = people.labels_of("y_pred")
         positive = resolve_pos_label(people.labels, pos_label, classes)
         chosen = np.array([bool(level == positive) for level in decisions.levels])[decisions.codes]
-    found = tables_of(
+    _, frames, reasons = tables_of(
         people.sensitive,
         chosen.astype(np.intp),
         people.counts,
         intersections=intersections,
         confidence_level=confidence_level,
-        method=_method(method),
+        method=method if method in ("exact", "asymptotic") else "auto",
     )
-    return _record(scoring, *found)
-
-
-def recomputed_impact(impact: ImpactRecord, settings: Settings, n_samples: int) -> ImpactRecord:
-    """Return the tables that follow from how many people of each category there are, and how many were selected."""
-    found = []
-    for i, part in enumerate(impact.tables):
-        people = sum(row["n"] for row in part.rows)
-        if people != n_samples:
-            raise ValueError(f"impact.tables[{i}].rows hold {people} people, and verdict.n_samples is {n_samples}")
-        for j, row in enumerate(part.rows):
-            if row["selected"] > row["n"]:
-                where = f"impact.tables[{i}].rows[{j}]"
-                raise ValueError(f"{where}.selected is {row['selected']}, and must be at most n, {row['n']}")
-        categories = [
-            Category(row["category"], row["n"], row["selected"], unknown=row["category"] is None) for row in part.rows
-        ]
-        how = {"confidence_level": 1 - settings.alpha, "method": _method(settings.question.method)}
-        found.append(table_of(part.feature, categories, **how))
-    frames, reasons = zip(*found, strict=True)
-    return _record(impact.scoring, [part.sensitive for part in impact.tables], frames, list(filter(None, reasons)))
-
-
-def _method(method: str) -> str:
-    return method if method in ("exact", "asymptotic") else "auto"
-
-
-def _record(
-    scoring: bool, names: Sequence[tuple[str, ...]], frames: Sequence[pd.DataFrame], reasons: Sequence[Exception]
-) -> ImpactRecord:
-    return ImpactRecord.of(
-        {
-            "scoring": scoring,
-            "smallest_share": SMALLEST_SHARE,
-            "not_compared": [str(reason) for reason in reasons],
-            "tables": [
-                {"sensitive": list(features), "rows": _plain(frame, len(features))}
-                for features, frame in zip(names, frames, strict=True)
-            ],
-        }
-    )
-
-
-def _plain(frame: pd.DataFrame, n_features: int) -> list[dict[str, Any]]:
-    """Return the rows of a table as JSON has them; what pandas calls missing is null."""
-    found = frame.drop(columns="feature").astype(object)
-    if n_features == 1:  # a tuple is the name of a category, and no list of several
-        found["category"] = [str(name) if isinstance(name, tuple) else name for name in found["category"]]
-    return plain_rows(found.where(frame.drop(columns="feature").notna(), None))
+    return ImpactRecord(scoring, SMALLEST_SHARE, tuple(map(str, reasons)), pd.concat(frames, ignore_index=True))
 
 
 def _above_median(people: Sample, name: str) -> Booleans:
@@ -292,39 +237,3 @@ def adjusted(found: PairedRecord) -> PairedRecord:
     )
     smallest = float(p[~within].min(initial=1.0))
     return replace(found, results=results, p_value=smallest, concern=at_most(smallest, alpha))
-
-
-def recomputed_baseline(found: PairedRecord, record: AuditRecord) -> PairedRecord:
-    """The findings of an audit about its model and the one in production, of which it tests the same and no more."""
-    part, results, compared = record.parts[0], [], {row["feature"] for row in found.results}
-    metrics = tuple(dict.fromkeys(row["metric"] for row in found.results))
-    for i, row in enumerate(found.results):
-        for said in implausible(row, "difference"):
-            raise ValueError(f"baseline.results[{i}].{said}")
-        results.append({**row, **unrounded(row, {"difference": row["value_b"] - row["value_a"]})})
-    setup = Setup(
-        compare=part.setup.compare,
-        alpha=part.setup.alpha,
-        features=enumerated([one.feature for one in record.parts if one.feature in compared]),
-        controls=part.setup.controls,
-        descriptions={
-            metric: f"the change of the {metric.replace('_', ' ')} from model A to model B" for metric in metrics
-        },
-        people=found.setup.people,
-        within=found.setup.within,
-    )
-    names = _models(record.provenance.command) if record.provenance and record.provenance.command else NAMES
-    shares = tuple(metric for metric in metrics if part.setup.is_percentage(metric))
-    due = replace(
-        found, setup=setup, kind="change", names=names or found.names, shares=shares,
-        n_samples=record.verdict.n_samples, results=tuple(results),
-    )  # fmt: skip
-    return adjusted(due)
-
-
-def _models(command: str) -> tuple[str, str] | None:
-    """The columns of both models in a command that was typed; None where it does not say."""
-    words = shlex.split(command)
-    given = dict(pairwise(word for part in words for word in part.split("=", 1)))
-    names = (given.get("--baseline"), given.get("--y-pred"))
-    return names if all(names) else None  # type: ignore[return-value]

@@ -20,18 +20,18 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest.comparisons.contrasts import BEST, numbers_of
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.multiplicity import FAMILYWISE
-from skfairtest.metrics import SCORES, Metric, resolve_metrics
+from skfairtest.metrics import SCORES, Metric
 from skfairtest.metrics.resolve import STANDARD
-from skfairtest.readers import as_numbers, classes_of, is_label, read_values
+from skfairtest.readers import as_numbers, classes_of, is_label, read_values, resolve_pos_label
 from skfairtest.tables import Sample
 
 
-def asked_of(estimator: Any, y: Any, response: str = "auto") -> tuple[list[Metric], set[str]]:
+def asked_of(estimator: Any, y: Any, response: str = "auto", pos_label: Any = None) -> tuple[list[Metric], set[str]]:
     """Return the metrics of scores that a fitted model allows, and the columns that they need."""
     classes = classes_of(estimator)
     if classes is None and y is not None:  # of a model that does not know its classes
         classes = tuple(getattr(read_values(y, "y"), "levels", ()))
-    if _type_of(estimator) == "regressor" or (classes is not None and len(classes) > 2):
+    if _type_of(estimator) == "regressor" or (classes is not None and len(classes) > 2 and pos_label is None):
         return [], {"y_pred"}
     known = {"predict_proba": ("roc_auc", "calibration"), "decision_function": ("roc_auc",)}
     if response != "auto":  # probabilities, unless they go beyond 0 and 1
@@ -42,44 +42,70 @@ def asked_of(estimator: Any, y: Any, response: str = "auto") -> tuple[list[Metri
     return [], {"y_pred"}
 
 
-def kinds_of(sample: Sample, estimator: Any) -> tuple[set[str], list[tuple[str, str]]]:
-    """The kind of prediction, and the standard metrics that have no meaning for it, with the reason.
+#: In data of numbers at least so many people in a hundred have one that is not whole; fewer are stray labels.
+FRACTIONS = 5
 
-    As in `sklearn.utils.multiclass.type_of_target`, numbers that are not whole are continuous.
+
+def kinds_of(sample: Sample, estimator: Any, pos_label: Any = None) -> tuple[set[str], dict[str, str]]:
+    """The kind of prediction, and the standard metrics that cannot be tested, with the reason.
+
+    As in `sklearn.utils.multiclass.type_of_target`, numbers that are not whole are continuous. With a positive label
+    predictions are binary however many labels there are: that label against the others.
 
     Raises
     ------
     ValueError
-        If predictions are scores of two labels.
+        If predictions are scores of two labels, or nothing says whether values are labels or numbers, or which labels
+        are strays.
     """
-    kind = _kind(sample, estimator)
-    kinds, without = {kind}, []
+    kind = _kind(sample, estimator, pos_label)
+    kinds, without = {kind}, {}
+    if kind == "multiclass" and len(classes_of(estimator) or ()) <= 2:
+        why = f"{len(sample.labels)} labels and no positive one: pass pos_label, or name the metrics that are wanted"
+        without = {name: why for name in STANDARD["binary"] if name not in STANDARD["multiclass"]}
     if "y_score" in sample.columns and kind in ("multiclass", "continuous"):
-        without = [(name, f"scores of one label say nothing of {kind} predictions") for name in STANDARD["scores"]]
+        why = f"scores of one label say nothing of {kind} predictions"
+        without |= dict.fromkeys(STANDARD["scores"], why)
     elif "y_score" in sample.columns:
         kinds.add("scores")
         numbers = as_numbers(sample.columns["y_score"])
         if numbers is not None and len(numbers) and not (numbers.min() >= 0 and numbers.max() <= 1):
-            without.append(("calibration", "scores go beyond 0 and 1, so they are no probabilities"))
+            without["calibration"] = "scores go beyond 0 and 1, so they are no probabilities"
     return kinds, without
 
 
-def _kind(sample: Sample, estimator: Any) -> str:
+def _kind(sample: Sample, estimator: Any, pos_label: Any) -> str:
     if "y_pred" not in sample.columns:
         return "scores"
     if _type_of(estimator) == "regressor":
         return "continuous"
-    continuous = {name: _is_continuous(sample, name) for name in ("y_true", "y_pred") if name in sample.columns}
-    if continuous["y_pred"] and not continuous.get("y_true", True) and len(_levels(sample, "y_true")) <= 2:
+    values = {name: sample.columns[name] for name in ("y_true", "y_pred") if name in sample.columns}
+    levels = {name: tuple(getattr(column, "levels", ())) for name, column in values.items()}
+    shares = {name: _fractions(column, sample.counts) for name, column in values.items()}
+    if shares["y_pred"] and not shares.get("y_true", 1.0) and len(levels["y_true"]) <= 2:
         raise ParameterError(
             "y_pred looks like scores, but y_true has two labels: pass the scores as y_score, and the decisions made "
             "from them as y_pred (for example scores >= 0.5, or prediction_threshold=0.5)"
         )
-    if continuous.get("y_true") and as_numbers(sample.columns["y_pred"]) is None:
+    if shares.get("y_true") and as_numbers(values["y_pred"]) is None:
         raise ParameterError("y_true holds numbers but y_pred text: pass predicted numbers, or true labels")
-    if any(continuous.values()) and _type_of(estimator) != "classifier":
+    if any(shares.values()) and _type_of(estimator) != "classifier":
+        name = max(shares, key=lambda name: shares[name])
+        two = any(not shares[other] and len(levels[other]) == 2 for other in shares)
+        if pos_label is not None or two or 100 * shares[name] < FRACTIONS:
+            numbers = np.asarray(as_numbers(values[name]), dtype=float)
+            stray = numbers[numbers != np.floor(numbers)][0]
+            raise ParameterError(
+                f"{name} holds numbers that are not whole, such as {stray:g}, beside labels: correct them or leave "
+                "these people out; if all are predicted numbers, name metrics of numbers, such as "
+                "metrics='mean_squared_error', without pos_label"
+            )
         return "continuous"
-    return "binary" if len(sample.labels) <= 2 else "multiclass"
+    if len(sample.labels) <= 2 or pos_label is not None:
+        return "binary"
+    if len(classes_of(estimator) or ()) <= 2 and min(map(len, levels.values())) <= 2:
+        resolve_pos_label(sample.labels)  # which asks for it: a third label may be a stray
+    return "multiclass"
 
 
 def _type_of(estimator: Any) -> str | None:
@@ -90,21 +116,10 @@ def _type_of(estimator: Any) -> str | None:
     return found
 
 
-def _levels(sample: Sample, name: str) -> tuple[Any, ...]:
-    return tuple(getattr(sample.columns[name], "levels", ()))
-
-
-def _is_continuous(sample: Sample, name: str) -> bool:
-    numbers = as_numbers(sample.columns[name])
-    return numbers is not None and bool(np.any(numbers != np.floor(numbers)))
-
-
-def built_in(name: str) -> Metric | None:
-    """The built-in metric of a name, which one says that it is compared by its ratio."""
-    try:
-        return next((metric for metric in resolve_metrics(name) if metric.name == name.removesuffix("_ratio")), None)
-    except ParameterError:
-        return None
+def _fractions(column: Any, counts: Any) -> float:
+    """The share of people whose value is a number that is not whole."""
+    numbers = as_numbers(column)
+    return 0.0 if numbers is None else float(np.average(numbers != np.floor(numbers), weights=counts))
 
 
 def groupings(levels: Mapping[str, int], *, intersections: bool) -> Iterator[tuple[str, ...]]:

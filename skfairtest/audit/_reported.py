@@ -1,36 +1,34 @@
 """From adjusted comparisons to the record of an audit, and from a record to everything that an audit is written as."""
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property
-from pathlib import Path
-from typing import Any, Self, overload
+from typing import Any, ClassVar, overload
 
 import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from skfairtest._utils.base import Later
+from skfairtest._utils.files import write_text
 from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
-from skfairtest.audit._recomputed import own_metrics, recomputed
-from skfairtest.audit.breaking import breaking_point_of_record
-from skfairtest.audit.impact_record import ImpactRecord
+from skfairtest.audit.impact import ImpactRecord
 from skfairtest.audit.provenance import Provenance
-from skfairtest.audit.record import AuditPart, AuditRecord, AuditVerdict
+from skfairtest.audit.record import COLUMNS, AuditPart, AuditRecord, AuditVerdict
 from skfairtest.audit.report import audit_document, summary_frame
-from skfairtest.comparisons.breaking import BreakingPoint, shown_breaking_point
-from skfairtest.comparisons.contrasts import BEST
+from skfairtest.comparisons.breaking import kept_breaking_point, shown_breaking_point
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import Compared, setup_of
 from skfairtest.comparisons.frames import ByGroup, cautions, comparisons_frame, excluded_frame, homogeneity_frame
 from skfairtest.comparisons.null_histogram import minimum_detectable, null_histogram_of
 from skfairtest.individual import IndividualFairnessTest
-from skfairtest.inference.multiplicity import Equality
 from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.report.cells import result_sentences
 from skfairtest.report.document import Block
-from skfairtest.report.mixin import ReportMixin, library_versions, write_text
+from skfairtest.report.mixin import ReportMixin, library_versions
+from skfairtest.report.plain import frame_of
 from skfairtest.report.sentences import FOUND, NOT_FOUND
 from skfairtest.report.skeleton import homogeneity_sentences
 from skfairtest.report.text import to_csv
@@ -41,32 +39,43 @@ class ReportedAudit(Compared, ReportMixin):
     """Fitted attributes, frames, text, pages and JSON from a record."""
 
     _all = "comparisons_ has all"
+    _breaking = Later()
+    _reported: ClassVar[tuple[str, ...]] = (
+        "p_value", "rejected", "concern", "n_samples", "pos_label", "comparisons", "by_group", "summary", "excluded",
+        "impact",
+    )  # fmt: skip
+    _not_written: ClassVar[tuple[str, ...]] = ("_metrics", "individual_", "scan_", "baseline_")
 
     def _set(self, record: AuditRecord) -> None:
         """Take fitted attributes from a record, wherever it comes from."""
-        self.record_ = record
-        self.__dict__.pop("_breaking", None)
-        self.individual_: IndividualFairnessTest | None = None
-        self.scan_: SubgroupScan | None = None
+        self._say(record)
+        self._without()
         self.impact_ = None if record.impact is None else record.impact.frame
-        self.baseline_: dict[str, PairedFairnessTest] | None = None
         self.comparisons_ = pd.concat([_results(part) for part in record.parts], ignore_index=True)
         self.by_group_ = pd.concat([_with_feature(part, part.by_group) for part in record.parts], ignore_index=True)
-        left_out = [_with_feature(part, part.excluded) for part in record.parts if len(part.excluded)]
-        self.excluded_ = (
-            pd.concat(left_out, ignore_index=True)
-            if left_out
-            else _with_feature(record.parts[0], record.parts[0].excluded)
-        )
+        counts = {"n": record.verdict.n_samples, "n_effective": 0, "comparisons": 0}
+        rows = [{**dict.fromkeys(COLUMNS["excluded"]), "reason": why, **counts} for _, why in record.not_compared]
+        whole = frame_of(rows, COLUMNS["excluded"])
+        whole.insert(0, "feature", pd.Series([names for names, _ in record.not_compared], dtype=object))
+        left_out = [*(_with_feature(part, part.excluded) for part in record.parts), whole]
+        self.excluded_ = pd.concat([frame for frame in left_out if len(frame)] or left_out[:1], ignore_index=True)
         self.summary_ = summary_frame(record.parts)
         self.p_value_ = record.verdict.p_value
         self.rejected_ = self.concern_ = record.verdict.concern
-        self.pos_label_ = record.verdict.pos_label
+        self.pos_label_, self.negative_labels_ = record.verdict.pos_label, list(record.verdict.negative_labels)
         self.n_samples_ = record.verdict.n_samples
 
-    @cached_property
-    def _breaking(self) -> BreakingPoint | str:
-        return breaking_point_of_record(self.record_)
+    def _say(self, record: AuditRecord) -> None:
+        """Take other words, or accepted findings, from a record of the same numbers."""
+        self.record_ = record
+        self._given, self._versions = dict(record.parameters), dict(record.versions)
+        self.__dict__.pop("_kept", None)
+
+    def _without(self) -> None:
+        """Set what tests beside the comparisons set, and records do not hold."""
+        self.individual_: IndividualFairnessTest | None = None
+        self.scan_: SubgroupScan | None = None
+        self.baseline_: dict[str, PairedFairnessTest] | None = None
 
     @property
     def breaking_point_(self) -> pd.DataFrame:
@@ -77,33 +86,6 @@ class ReportedAudit(Compared, ReportMixin):
         kinds = frame["changed"].nunique()
         frame.insert(0, "feature", pd.Series([*features, None] * kinds, dtype=object))
         return frame
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything that reports are made from, as plain Python objects.
-
-        Returns
-        -------
-        dict
-            What `to_json` writes and `from_json` reads. `skfairtest.audit.record` documents the schema, whose version
-            it names.
-
-        Raises
-        ------
-        NotFittedError
-            If the audit is not fitted.
-
-        Examples
-        --------
-        >>> from skfairtest import FairnessAudit
-        >>> audit = FairnessAudit.from_predictions(
-        ...     None, [1, 1, 0, 0], sensitive_features={"sex": list("ffmm")}
-        ... )
-        >>> found = audit.to_dict()
-        >>> found["schema"], found["verdict"]["concern"], found["parts"][0]["sensitive"]
-        ('skfairtest.audit', False, ['sex'])
-        """
-        check_is_fitted(self)
-        return self.record_.to_dict()
 
     @overload
     def to_csv(self, path: None = None) -> str: ...
@@ -140,84 +122,41 @@ class ReportedAudit(Compared, ReportMixin):
         """
         return write_text(to_csv(self.to_frame()), path)
 
-    def sign(self, name: str) -> Self:
-        """Write into the record who signs it, with today's date.
+    def _title(self) -> str:
+        return label(self.record_.title)
 
-        Parameters
-        ----------
-        name : str
-            The person who has read it.
+    def _found(self) -> dict[str, Any]:
+        return {name: value for name, value in super()._found().items() if value is not None}
 
-        Returns
-        -------
-        self
-            The audit; its reports and its JSON name who signed it.
+    def _facts(self) -> dict[str, Any]:
+        """The attributes that a record keeps: frames of parts are slices of those of the audit."""
+        facts, parts = super()._facts(), self.record_.parts
+        rows = [[len(getattr(part, name)) for name in COLUMNS] for part in parts]
+        bare: dict[str, Any] = {name: pd.DataFrame() for name in COLUMNS}
+        record = replace(self.record_, parts=tuple(replace(part, **bare) for part in parts))
+        if record.impact is not None:
+            record = replace(record, impact=replace(record.impact, frame=pd.DataFrame()))
+        return {**facts, "record_": record, "_rows": rows, "_breaking": kept_breaking_point(self._breaking)}
 
-        Raises
-        ------
-        ValueError
-            If the name is empty or not text.
-        NotFittedError
-            If the audit is not fitted.
-
-        Examples
-        --------
-        >>> from skfairtest import FairnessAudit
-        >>> audit = FairnessAudit.from_predictions(
-        ...     None, [1, 1, 0, 0], sensitive_features={"sex": list("ffmm")}
-        ... )
-        >>> audit.sign("Jane Doe, model risk").to_dict()["signature"]["name"]
-        'Jane Doe, model risk'
-        """
-        check_is_fitted(self)
-        self.record_ = self.record_.signed(name)
-        return self
-
-    @classmethod
-    def from_json(cls, source: str | bytes | os.PathLike[str]) -> Self:
-        """Read an audit that `to_json` wrote, as it was fitted: its reports are the same, byte for byte.
-
-        Parameters
-        ----------
-        source : str, bytes or path
-            The text, or a path object (``pathlib.Path``) of its file.
-
-        Returns
-        -------
-        FairnessAudit
-            The fitted audit, without its estimator.
-
-        Raises
-        ------
-        ValueError
-            If it is not the record of an audit, or is of another version.
-
-        Examples
-        --------
-        >>> from skfairtest import FairnessAudit
-        >>> audit = FairnessAudit.from_predictions(
-        ...     None, [1, 1, 0, 0], sensitive_features={"sex": list("ffmm")}
-        ... )
-        >>> again = FairnessAudit.from_json(audit.to_json())
-        >>> again.to_json() == audit.to_json()
-        True
-        """
-        text = Path(source).read_bytes() if isinstance(source, os.PathLike) else source
-        record = AuditRecord.from_json(text, recomputed)
-        names = set(cls._get_param_names())
-        audit = cls(**{name: value for name, value in record.parameters.items() if name in names})
-        audit._set(record)
-        return audit
-
-    def _written(self) -> dict[str, Any]:
-        """Return the record: all that an audit is made of."""
-        return self.to_dict()
+    def _take(self, facts: dict[str, Any]) -> None:
+        record, rows, parts = facts["record_"], facts.pop("_rows"), []
+        whole = {name: facts[f"{name}_"][list(columns)] for name, columns in COLUMNS.items()}
+        starts = [0] * len(COLUMNS)
+        for part, own in zip(record.parts, rows, strict=True):
+            frames: dict[str, Any] = {}
+            for place, name in enumerate(COLUMNS):
+                ends = slice(starts[place], starts[place] + own[place])
+                frames[name] = whole[name].iloc[ends].reset_index(drop=True)
+                starts[place] += own[place]
+            parts.append(replace(part, **frames))
+        if record.impact is not None:
+            record = replace(record, impact=replace(record.impact, frame=facts["impact_"]))
+        super()._take({**facts, "record_": replace(record, parts=tuple(parts))})
+        self._without()
 
     def _document(self) -> list[Block]:
         check_is_fitted(self)
         return audit_document(self.record_, self._breaking)
-
-    _page = _document
 
 
 def _with_feature(part: AuditPart, frame: pd.DataFrame) -> pd.DataFrame:
@@ -246,7 +185,7 @@ def record_of(
 ) -> AuditRecord:
     """Return the record of an audit, made now; `said` is what makes the predictions doubtful."""
     verdict, settings = results[0].verdict, results[0].measured.settings
-    parts = tuple(map(_part_of, results, minimum_detectable(results), _hypotheses(results)))
+    parts = tuple(map(_part_of, results, minimum_detectable(results)))
     part, row = verdict.leading
     return AuditRecord(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -261,6 +200,7 @@ def record_of(
             adjust=verdict.adjust,
             n_samples=n_samples,
             pos_label=results[0].measured.pos_label,
+            negative_labels=tuple(results[0].measured.negative_labels),
         ),
         parts=parts,
         leading=verdict.leading,
@@ -268,7 +208,6 @@ def record_of(
         not_compared=tuple(not_compared),
         warnings=tuple(dict.fromkeys([*said, *(one for result in results for one in cautions(result.measured))])),
         homogeneity=tuple(line for result in results for line in _homogeneity(result)),
-        own_metrics=own_metrics(results[0].measured.metrics),
         impact=impact,
         provenance=provenance,
     )
@@ -283,35 +222,17 @@ def _homogeneity(result: Result) -> list[str]:
     return [f"By {label(' x '.join(measured.sample.sensitive_names))}: {line}" for line in said]
 
 
-def _hypotheses(results: Sequence[Result]) -> list[tuple[tuple[int, int, int] | None, ...]]:
-    """Number what is equal and both sides, of every comparison; nothing where others were tested than are shown."""
-    if any(result.measured.settings.compare in BEST for result in results):
-        return [()] * len(results)
-    numbers: dict[Hashable, int] = {}
-
-    def numbered(hypothesis: Equality | None) -> tuple[int, int, int] | None:
-        if hypothesis is None:
-            return None
-        of, a, b = (
-            numbers.setdefault(key, len(numbers)) for key in (hypothesis.of, *sorted(map(str, hypothesis.sides)))
-        )
-        return of, min(a, b), max(a, b)
-
-    return [tuple(numbered(finding.estimate.hypothesis) for finding in result.findings) for result in results]
-
-
-def _part_of(result: Result, detectable: Floats, hypotheses: tuple[tuple[int, int, int] | None, ...]) -> AuditPart:
+def _part_of(result: Result, detectable: Floats) -> AuditPart:
     measured, sample = result.measured, result.measured.sample
     assert sample is not None
     comparisons = comparisons_frame(result.findings)
     comparisons["minimum_detectable"] = detectable
     comparisons["verdict"] = np.where(comparisons["concern"].astype(bool), FOUND, NOT_FOUND)
-    return AuditPart(
+    return AuditPart.of(
         sample.sensitive_names,
         sample.control_names,
         setup_of(measured, result.verdict.adjust),
-        ByGroup.of(measured).flat(),
-        comparisons,
-        excluded_frame(measured.excluded),
-        hypotheses,
+        by_group=ByGroup.of(measured).flat(),
+        comparisons=comparisons,
+        excluded=excluded_frame(measured.excluded),
     )

@@ -22,9 +22,10 @@ from skfairtest._utils.progress import progress
 from skfairtest.audit._parts import baseline_record, check_counted, comparable, impact_of, paired_test, wanted_scan
 from skfairtest.audit._questions import asked_of, enough_draws, groupings, how_many, kinds_of, sets_of
 from skfairtest.audit._reported import ReportedAudit, record_of
-from skfairtest.audit.impact_record import ImpactRecord
+from skfairtest.audit.impact import ImpactRecord
 from skfairtest.audit.provenance import FEW_LABELS, provenance_of
-from skfairtest.comparisons.core import Measured
+from skfairtest.comparisons.breaking import breaking_point_of
+from skfairtest.comparisons.core import Exclusion, Measured
 from skfairtest.comparisons.engine import judge, settings_of
 from skfairtest.comparisons.frames import frame_of
 from skfairtest.comparisons.measure import measure
@@ -176,6 +177,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         and in an audit that `from_json` has read. Their p-values are adjusted together in the report.
     pos_label_ : object
         The label counted as positive; None where no metric asks.
+    negative_labels_ : list
+        The other labels.
     n_samples_ : int
         People.
 
@@ -437,7 +440,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         audit = cls._of_predictions(y_true, y_pred, y_score, people, params)
         scan = audit._scan(seed=audit.record_.parameters["random_state"], has_truth=y_true is not None)
         if scan is not None:
-            found = scan.from_predictions(y_true, y_pred, y_score=y_score, X=X, **columns, **scan.get_params())
+            found = SubgroupScan.from_predictions(y_true, y_pred, y_score=y_score, X=X, **columns, **scan.get_params())
             audit._keep_scan(found)
             if X is not None:
                 audit._trace("X")
@@ -536,7 +539,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         return tags
 
     def _asked(self, y: Any) -> tuple[Sequence[Metric], Set[str]]:
-        return super()._asked(y) if self.estimator is None else asked_of(self.estimator, y, self.response)
+        return (
+            super()._asked(y) if self.estimator is None else asked_of(self.estimator, y, self.response, self.pos_label)
+        )
 
     def _seed(self) -> int:
         """Return one number from which all that is random can be drawn again: predictions, and resamples."""
@@ -577,9 +582,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         standard = isinstance(self.metrics, str) and self.metrics == "standard"
         return None if standard else resolve_metrics(self.metrics, self.disparity)
 
-    def _standard(self, sample: Sample) -> tuple[list[Metric], list[tuple[str, str]]]:
-        kinds, without = kinds_of(sample, self.estimator)
-        metrics = [m for m in standard_metrics(kinds, set(sample.columns)) if m.name not in dict(without)]
+    def _standard(self, sample: Sample) -> tuple[list[Metric], dict[str, str]]:
+        kinds, without = kinds_of(sample, self.estimator, self.pos_label)
+        metrics = [m for m in standard_metrics(kinds, set(sample.columns)) if m.name not in without]
         if not metrics:
             (kind,) = kinds - {"scores"} or {""}
             raise ParameterError(
@@ -597,7 +602,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             check_counted(sample, "scan")
         if self.impact:
             check_counted(sample, "impact")
-        without: list[tuple[str, str]] = []
+        without: dict[str, str] = {}
         if metrics is None:
             metrics, without = self._standard(sample)
             settings = settings_of(metrics, self.get_params())
@@ -610,28 +615,28 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         crossed = replace(settings, compare=self.compare_intersections, crossed=True)
         questions = [settings if len(names) == 1 else crossed for names in asked]
         places = 1 + len(sample.strata) * bool(sample.control_names)
-        planned = (
-            places
-            * len(metrics)
-            * sum(
-                how_many(len(people.groups), len(names), own.compare)
-                for names, people, own in zip(asked, samples, questions, strict=True)
-            )
-        )
-        questions = [enough_draws(own, planned) for own in questions]
+        planned = [
+            places * how_many(len(people.groups), len(names), own.compare)
+            for names, people, own in zip(asked, samples, questions, strict=True)
+        ]
+        questions = [enough_draws(own, len(metrics) * sum(planned)) for own in questions]
         measured: list[Measured] = []
         worth: list[str] = []
-        not_compared, tested, few = list(without), list(metrics), isinstance(sample, LabelledSample)
+        not_compared: list[tuple[str, str]] = []
+        tested, few = list(metrics), isinstance(sample, LabelledSample)
         if few:
             tested, untested = with_few_labels(metrics)
-            not_compared += [(name, "it has no test where few people have a label") for name in untested]
+            without |= dict.fromkeys(untested, "it has no test where few people have a label")
         missing: GroupsMissing | None = None
         whole = sample.with_unknown()
         with progress("audit", len(asked), bool(settings.verbose)) as advance:
-            for names, people, own in zip(asked, samples, questions, strict=True):
+            for names, people, own, lost in zip(asked, samples, questions, planned, strict=True):
                 try:
                     sets = sets_of(whole, people)
                     found = with_unknown(measure(people, tested, own, self.pos_label, classes, seed, sets))
+                    n = people.n_samples
+                    left_out = [Exclusion(name, None, None, None, why, n, 0, lost) for name, why in without.items()]
+                    found = replace(found, excluded=(*found.excluded, *left_out))
                     if few:
                         labels = frame_of(label_columns(found))
                         worth.append(worth_sentence(labels, labels["metric"][0]))
@@ -657,6 +662,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
                 said=self._cautions,
             )
         )
+        self._breaking = breaking_point_of(results, together=True)
         if worth:
             parts = zip(self.record_.parts, worth, strict=True)
             said = tuple(replace(part, setup=replace(part.setup, people=line)) for part, line in parts)

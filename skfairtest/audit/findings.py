@@ -10,12 +10,10 @@ from typing import Any
 from xml.etree import ElementTree
 
 from skfairtest._utils.text import label
-from skfairtest._version import __version__
 from skfairtest.audit.provenance import Accepted
 from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.report.cells import result_sentences
 from skfairtest.report.plain import plain_rows
-from skfairtest.report.sentences import metric_title
 
 #: The largest disparity that is accepted.
 _LIMIT = re.compile(r"\d*\.?\d+(?:e-?\d+)?")
@@ -149,9 +147,7 @@ def accept(record: AuditRecord, accepted: Mapping[str, str]) -> AuditRecord:
         if not reason.strip():
             raise ValueError(f"--accept {typed}: give the reason as well, as in {typed}=REASON")
         if name not in found and name not in turned:
-            raise ValueError(
-                f"--accept {typed}: no comparison of this audit has this identifier, see --sarif and --junit"
-            )
+            raise ValueError(f"--accept {typed}: no comparison of this audit has this identifier, see --junit")
         one = (found | turned)[name]
         ratio, value = _is_ratio(one.part, one.row), one.row["disparity"] if name in found else None
         if limit and (not _LIMIT.fullmatch(limit) or (ratio and float(limit) > 1)):
@@ -184,7 +180,12 @@ def to_junit(record: AuditRecord) -> str:
             what = ", ".join(_labels(row, ("metric", "group", "other", "stratum")))
             case = _case(suite, f"{part.feature}: {what}", "left out")
             ElementTree.SubElement(case, "skipped", message=_text(str(row["reason"])))
-        counts = {"tests": "testcase", "failures": "testcase/failure", "skipped": "testcase/skipped"}
+    if record.not_compared:
+        suite = ElementTree.SubElement(suites, "testsuite", name="not compared")
+        for names, reason in record.not_compared:
+            ElementTree.SubElement(_case(suite, names, "left out"), "skipped", message=_text(reason))
+    counts = {"tests": "testcase", "failures": "testcase/failure", "skipped": "testcase/skipped"}
+    for suite in suites:
         sizes = {name: str(len(suite.findall(path))) for name, path in counts.items()}
         suite.attrib.update({**sizes, "errors": "0", "time": "0"})
     ElementTree.indent(suites)
@@ -199,35 +200,6 @@ def _labels(row: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
     """What a row of a record holds under some keys, as it is written; nothing where it holds None."""
     values = [row[key] for key in keys if row[key] is not None]
     return [label(tuple(value) if isinstance(value, list) else value) for value in values]
-
-
-def to_sarif(record: AuditRecord) -> str:
-    """Write the significant disparities of an audit as SARIF 2.1.0; those that were accepted are suppressed."""
-    found = [finding for finding in findings_of(record) if finding.row["concern"]]
-    metrics = list(dict.fromkeys(str(finding.row["metric"]) for finding in found))
-    driver = {
-        "name": "skfairtest",
-        "version": __version__,
-        "rules": [{"id": name, "shortDescription": {"text": metric_title(name)}} for name in metrics],
-    }
-    run = {"tool": {"driver": driver}, "results": [_result(finding, metrics) for finding in found]}
-    log = {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
-    return json.dumps(log, indent=2, allow_nan=False) + "\n"
-
-
-def _result(finding: Finding, metrics: Sequence[str]) -> dict[str, Any]:
-    metric, reason = str(finding.row["metric"]), finding.reason
-    accepted = [{"kind": "external", "status": "accepted", "justification": reason}]
-    place = {"name": finding.name, "fullyQualifiedName": f"{finding.name}: {metric}", "kind": "member"}
-    return {
-        "ruleId": metric,
-        "ruleIndex": metrics.index(metric),
-        "level": "error",
-        "message": {"text": _with_note(finding)},
-        "locations": [{"logicalLocations": [place]}],
-        "partialFingerprints": {"skfairtestFinding/v1": finding.id},
-        **({} if reason is None else {"suppressions": accepted}),
-    }
 
 
 def _with_note(finding: Finding) -> str:

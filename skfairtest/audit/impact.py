@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,6 @@ from skfairtest._utils.checks import is_number
 from skfairtest._utils.errors import GroupsMissing, NothingDefined, ParameterError, answering_guesses, warn
 from skfairtest._utils.typing import Integers, Positions
 from skfairtest.audit._questions import groupings
-from skfairtest.audit.impact_record import framed
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.inference.breaking import Decided
 from skfairtest.inference.rates import Pair, Question, Scale, equalities
@@ -23,15 +22,56 @@ from skfairtest.readers import (
     as_numbers,
     check_labels,
     check_same_people,
+    check_vocabularies,
     read_column,
     read_columns,
     read_values,
     resolve_pos_label,
 )
+from skfairtest.report.record import Recorded
 from skfairtest.tables import CountTable
 
 #: Categories with a smaller share of the people are shown, and not compared.
 SMALLEST_SHARE = 0.02
+COLUMNS = [
+    "feature", "category", "n", "share", "selected", "rate", "compared", "highest", "ratio", "ci_low", "ci_high",
+    "p_value", "p_value_adjusted", "significant", "below_four_fifths", "standard_deviations", "shortfall_pool",
+    "shortfall_highest", "to_four_fifths", "flips_four_fifths", "flips_test", "method",
+]  # fmt: skip
+_KINDS = {
+    "int64": ["n", "selected"], "bool": ["compared", "highest"], "boolean": ["significant", "below_four_fifths"],
+    "Int64": ["to_four_fifths", "flips_four_fifths", "flips_test"], "object": ["feature", "category", "method"],
+}  # fmt: skip
+
+
+def framed(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return rows of an impact table as a frame; the names of categories are kept as they are."""
+    frame = pd.DataFrame(rows, dtype=object).reindex(columns=COLUMNS)
+    frame["method"] = frame["method"].where(frame["method"].notna(), None)
+    kinds = {name: kind for kind, names in _KINDS.items() for name in names}
+    return frame.astype({name: kinds.get(name, "float64") for name in COLUMNS})
+
+
+@dataclass(frozen=True, eq=False)
+class ImpactRecord(Recorded):
+    """The impact tables of an audit.
+
+    Parameters
+    ----------
+    scoring : bool
+        Whether rates are of scores above the median, and not of decisions.
+    smallest_share : float
+        Categories with a smaller share of the people are not compared.
+    not_compared : tuple of str
+        Why features or crossings were not compared.
+    frame : DataFrame
+        The tables of all features and crossings, as `impact_table` returns them.
+    """
+
+    scoring: bool
+    smallest_share: float
+    not_compared: tuple[str, ...]
+    frame: pd.DataFrame
 
 
 @dataclass(frozen=True)
@@ -308,6 +348,7 @@ def _selected(y_pred: Any, y_score: Any, pos_label: Any) -> Column:
     if y_pred is not None:
         column = read_column(y_pred, "y_pred")
         check_labels(column, "y_pred")
+        check_vocabularies({"y_pred": column.levels})
         positive = resolve_pos_label(column.levels, pos_label)
         chosen = np.array([level == positive for level in column.levels])[column.codes]
         return Column("y_pred", (False, True), chosen.astype(np.intp), column.index)

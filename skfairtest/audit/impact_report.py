@@ -13,7 +13,7 @@ from skfairtest.audit.record import AuditRecord
 from skfairtest.report.cells import records
 from skfairtest.report.document import Block, Column, Figure, Heading, Items, Paragraph, Table
 from skfairtest.report.plots import Forest, Panel, Rows, Scale, joined
-from skfairtest.report.sentences import p_text, percent, ratio
+from skfairtest.report.sentences import p_text, percent, ratio, span
 from skfairtest.report.skeleton import MOST_COMPARISONS, TICKS
 
 UNKNOWN = "unknown"
@@ -214,7 +214,7 @@ def _number(head: str, field: str, write: Callable[[Any], str], *, under: bool =
 
 
 def _interval(row: Mapping[str, Any]) -> str:
-    return "" if math.isnan(row["ci_low"]) else f"{ratio(row['ci_low'])} to {ratio(row['ci_high'])}"
+    return span(ratio, row["ci_low"], row["ci_high"], (1.0,) if row["significant"] else ())
 
 
 def _flips(row: Mapping[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """Audits in ``mlflow.models.evaluate``: MLflow finds this evaluator by its entry point, ``skfairtest``."""
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -62,7 +63,7 @@ class FairnessEvaluator:
         mlflow.log_metrics(metrics, run_id=run_id)
         written: dict[str, tuple[Any, Any]] = {
             "fairness_audit.html": (TextEvaluationArtifact, page),
-            "fairness_audit.json": (JsonEvaluationArtifact, audit.to_dict()),
+            "fairness_audit.json": (JsonEvaluationArtifact, json.loads(audit.to_json())),
         }
         mlflow.log_text(page, "fairness_audit.html", run_id=run_id)
         mlflow.log_text(audit.to_json(), "fairness_audit.json", run_id=run_id)
@@ -77,6 +78,7 @@ class FairnessEvaluator:
 def metrics_of(audit: FairnessAudit) -> dict[str, float]:
     """The numbers of an audit by names that MLflow takes; undefined ones are in the record alone."""
     found = {"p_value": audit.p_value_, "concern": float(audit.concern_), "n_samples": float(audit.n_samples_)}
+    found["not_tested"] = float(sum(map(len, audit.record_.untested.values())))
     for row in plain_rows(audit.to_frame()):
         parts = [row[key] for key in ("feature", "metric", "group", "other", "stratum") if row[key] not in (None, "")]
         path = "/".join(_NO_NAME.sub("_", label(part)) for part in parts)

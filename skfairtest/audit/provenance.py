@@ -1,6 +1,6 @@
 """Where an audit comes from: what is recorded of it, and how that is found.
 
-What a record can be traced back to: the data, the model, the call, and who signed it.
+What a record can be traced back to: the data, the model and the call.
 
 What an audit can be traced back to: hashes of its data and of its model, and how it was called.
 
@@ -13,11 +13,10 @@ taken of a single row or value, which somebody who knows the possible values cou
 
 import copyreg
 import hashlib
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +26,7 @@ from skfairtest._utils.text import label, shorten
 from skfairtest._utils.typing import Positions
 from skfairtest.labelled.people import LabelledSample
 from skfairtest.readers.columns import Column, Numbers
-from skfairtest.report.plain import Declared, array, between, either, matching, one_of, text
+from skfairtest.report.record import Recorded
 from skfairtest.tables import Sample
 
 #: Written first; changes whenever the same data have another hash.
@@ -142,8 +141,6 @@ def _distinct(columns: list[tuple[Positions, int]], counts: Any) -> tuple[Positi
     return order[first], np.add.reduceat(people, first)
 
 
-_NONE = one_of(None)
-_HASH = matching(r"sha256:[0-9a-f]{64}", 'a hash such as "sha256:..." with all of its digits')
 #: Arguments that stand without a name, by how the audit was called; all others are named.
 _FIRST = {"fit": {"y_true": "y"}, "from_predictions": {"y_true": "y_true", "y_pred": "y_pred"}}
 
@@ -155,7 +152,7 @@ FEW_LABELS = ("y_judge", "label_probability")
 
 
 @dataclass(frozen=True)
-class Provenance(Declared):
+class Provenance(Recorded):
     """Where the numbers of a record come from.
 
     Parameters
@@ -177,37 +174,18 @@ class Provenance(Declared):
         What was typed, where the audit was run from the command line.
     """
 
-    entry: Annotated[str, one_of("fit", "from_predictions", "from_table")]
-    columns: Annotated[
-        tuple[str, ...],
-        array(one_of("y_true", "y_pred", "y_score", "sample_weight", "clusters", "X", *BASELINE, *FEW_LABELS)),
-    ]
-    sensitive: Annotated[tuple[str, ...], array(text, least=1)]
-    control: Annotated[tuple[str, ...], array(text)]
-    data_hash: Annotated[str, _HASH]
-    model: Annotated[str | None, either(_NONE, text)] = None
-    model_hash: Annotated[str | None, either(_NONE, _HASH)] = None
-    command: Annotated[str | None, either(_NONE, text)] = None
+    entry: str
+    columns: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    control: tuple[str, ...]
+    data_hash: str
+    model: str | None = None
+    model_hash: str | None = None
+    command: str | None = None
 
 
 @dataclass(frozen=True)
-class Signature(Declared):
-    """Who vouches for a record, and since when.
-
-    Parameters
-    ----------
-    name : str
-        Who.
-    date : str
-        ISO 8601, UTC.
-    """
-
-    name: Annotated[str, text]
-    date: Annotated[str, text]
-
-
-@dataclass(frozen=True)
-class Accepted(Declared):
+class Accepted(Recorded):
     """A known finding, and why it is accepted.
 
     Parameters
@@ -220,9 +198,9 @@ class Accepted(Declared):
         Up to which disparity, as a margin is given (a difference of at least 0, a ratio of at most 1); None: any.
     """
 
-    id: Annotated[str, text]
-    reason: Annotated[str, text]
-    limit: Annotated[float | None, either(_NONE, between(0, math.inf, infinite=True))] = None
+    id: str
+    reason: str
+    limit: float | None = None
 
 
 def call_lines(provenance: Provenance | None, parameters: Sequence[str]) -> Iterator[str]:

@@ -12,7 +12,6 @@ from typing import Any
 import pandas as pd
 
 from skfairtest._utils.text import label, pluralize
-from skfairtest.audit.breaking import breaking_point_of_record
 from skfairtest.audit.findings import findings_of
 from skfairtest.audit.grid import MOST_GROUPS, audit_grid, disparities_figure, null_figure, values_figure
 from skfairtest.audit.headline import first_sentences, intervals_of, people_compared, shown_first
@@ -119,11 +118,10 @@ def _interval(setup: Setup, metric: str, *, pooled: bool) -> str:
     if not _counted(setup, metric):
         return "interval by standard errors"
     kind, function = setup.disparity_of(metric), metric in setup.functions
-    to_everyone = setup.compare == "to_overall" and kind == "ratio"
-    if (function and to_everyone) or (pooled and (function or to_everyone)):
+    if function and (pooled or (setup.compare == "to_overall" and kind == "ratio")):
         return "interval by the delta method"
     if pooled:
-        return f"interval of a stratified {kind}"
+        return "interval of a stratified rate"
     return "interval of a function" if function else "interval"
 
 
@@ -138,22 +136,21 @@ ROOM, PANEL = 80, 4
 UNDEFINED = Paragraph("No comparison is defined: see what was left out.")
 
 
-def audit_document(record: AuditRecord, breaking: BreakingPoint | str | None = None) -> list[Block]:
+def audit_document(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | str = "") -> list[Block]:
     """Compose the report of an audit.
 
     Parameters
     ----------
     record : AuditRecord
         What was found.
-    breaking : BreakingPoint or str, optional
-        What breaking points follow from, or why there are none, if that is known.
+    breaking : BreakingPoint, DataFrame or str
+        What breaking points follow from, or why there are none.
 
     Returns
     -------
     list of Block
         The document; every name in it is safe to print.
     """
-    breaking = breaking_point_of_record(record) if breaking is None else breaking
     record = record.oriented()
     parts = record.parts
     return without_empty(
@@ -213,12 +210,13 @@ def _is_detail(part: AuditPart, parts: Sequence[AuditPart]) -> bool:
     return len(part.sensitive) > 1 and any(len(other.sensitive) == 1 for other in parts)
 
 
-def _verdict(record: AuditRecord, breaking: BreakingPoint | str) -> Iterator[Block]:
+def _verdict(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | str) -> Iterator[Block]:
     """Say what was found, how sure that is and what could be missed, and the numbers that a reader wants first."""
     verdict = record.verdict
     headline, *others = first_sentences(record)
     # Behind the counts: a label that is a number does not stand before one.
-    others[:1] = [" ".join([*others[:1], *positive_label(verdict.pos_label, record.setup.positive_means)])]
+    labels = positive_label(verdict.pos_label, record.setup.positive_means, verdict.negative_labels)
+    others[:1] = [" ".join([*others[:1], *labels])]
     yield Paragraph(headline, "concern" if verdict.concern else "fine")
     yield from map(Paragraph, filter(None, others))
     yield from map(Paragraph, verdict_lines(breaking))
@@ -414,7 +412,7 @@ def _typed(name: str, value: Any) -> str:
 
 
 def _traces(record: AuditRecord) -> Iterator[tuple[str, str]]:
-    """Say what the numbers can be traced back to, and who signed the report."""
+    """Say what the numbers can be traced back to."""
     found = record.provenance
     if found is not None:
         if found.command is not None:
@@ -423,8 +421,6 @@ def _traces(record: AuditRecord) -> Iterator[tuple[str, str]]:
         if found.model is not None:
             yield "model", label(found.model)
             yield "model's hash", found.model_hash or "none: the model cannot be pickled"
-    if record.signature is not None:
-        yield "signed by", f"{label(record.signature.name)}, {label(record.signature.date)}"
 
 
 def null_hypotheses(parts: Sequence[AuditPart]) -> list[str]:
@@ -525,4 +521,4 @@ def legend(record: AuditRecord) -> list[str]:
         lines.append(setup.people)
     if any(bool(part.by_group["small"].any()) for part in parts):
         lines.append("small: n is below 10, and the value is uncertain. no one: n is 0, so there is no value.")
-    return lines + cells.disagreement(setup, comparisons)
+    return lines

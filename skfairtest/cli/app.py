@@ -1,122 +1,55 @@
-"""The commands, and what their exit status means: 0 done, 1 a significant disparity, 2 bad input, 3 an internal error.
+"""The commands, and what their exit status means.
 
-A command imports what it computes with when it runs: the version, the help and completion need nothing of it.
+0: no significant disparity; 1: a significant disparity; 2: bad input; 3: an internal error; 4: not everything could be
+tested. A command imports what it computes with when it runs: the version and the help need nothing of it.
 """
 
-from __future__ import annotations
-
 import os
-import re
 import shlex
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from inspect import getdoc
-from typing import TYPE_CHECKING, Annotated, Any
+from contextlib import nullcontext, redirect_stdout
+from dataclasses import replace
+from io import StringIO
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 
 from skfairtest._utils.errors import meant
-from skfairtest._utils.text import enumerated
 from skfairtest._version import __version__
-from skfairtest.cli import commands, options
+from skfairtest.cli import options as opt
 from skfairtest.cli.errors import OPTIONS, BadInput, Status, check_level, in_terms_of_options, one_line
-from skfairtest.cli.options import Asked
-from skfairtest.cli.output import check_outputs, deliver, tell, watched, write_asked, write_out
+from skfairtest.cli.output import check_outputs, listening, show, tell, write_files, write_out
 
 if TYPE_CHECKING:
+    from skfairtest import FairnessAudit
     from skfairtest.audit.record import AuditRecord
-    from skfairtest.metrics import BuiltIn, Calibration, Rate
-    from skfairtest.report.document import Block
-
-_OTHERS = "Other options"
-
-
-def _written(option: Any) -> Any:
-    """Return the option of help whose text is written as any other output: a full disk is an error in one line."""
-    if option is not None:
-        option.callback = _show
-    return option
-
-
-def _show(context: Any, _: Any, wanted: bool) -> None:
-    if wanted and not context.resilient_parsing:
-        write_out(context.get_help() + "\n")
-        context.exit()
-
-
-class Command(TyperCommand):
-    """A command whose options stand under the headings that they name."""
-
-    def get_help_option(self, ctx: Any) -> Any:
-        """Return the option that shows the help."""
-        return _written(super().get_help_option(ctx))
-
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """The text to type, without braces around arguments."""
-        return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write each heading with its options, in the order in which they are declared."""
-        sections: dict[str, list[tuple[str, str]]] = {}
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is None:
-                continue
-            is_argument = parameter.param_type_name == "argument"
-            name = str(parameter.metavar) if is_argument else record[0]
-            heading = "Arguments" if is_argument else getattr(parameter, "rich_help_panel", None) or _OTHERS
-            sections.setdefault(heading, []).append((name, record[1]))
-        for heading, rows in sections.items():
-            with formatter.section(heading):
-                formatter.write_dl(rows)
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write what comes last, whose headings stand where the others do."""
-        if self.epilog:
-            formatter.write_paragraph()
-            formatter.write_text(self.epilog)
-
-
-class Commands(TyperGroup):
-    """The program, which shows its commands before its options."""
-
-    def get_help_option(self, ctx: Any) -> Any:
-        """Return the option that shows the help."""
-        return _written(super().get_help_option(ctx))
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands, then the options."""
-        self.format_commands(ctx, formatter)
-        rows = [record for parameter in self.get_params(ctx) if (record := parameter.get_help_record(ctx))]
-        with formatter.section("Options"):
-            formatter.write_dl(rows)
-
+    from skfairtest.cli.reading import People
 
 PROGRAM = "skfairtest"
-# Usage errors of click; typer shows them as exceptions of its own from some version on.
+Missing = Literal["raise", "exclude", "group", "bounds"]
+Compare = Literal["between_groups", "to_overall", "to_rest", "to_highest", "to_lowest"]
+Intersections = Literal["to_rest", "between_groups", "to_parents"]
+Reference = Literal["between_groups", "to_overall", "to_rest", "to_reference"]
+Alternative = Literal["two-sided", "greater", "less", "equivalence"]
+ENGINES = (
+    "Files that do not fit into memory are counted from Python: FairnessTest.from_frame and CountTable.from_frame take "
+    "frames of polars, DuckDB, Spark, Dask and ibis (see the guide, 'Scale')."
+)
+app = typer.Typer(
+    name=PROGRAM,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+# Usage errors, which typer shows as exceptions of its own from some version on.
 _USAGE_ERRORS: tuple[type[Exception], ...] = tuple(
     kind
     for kind in typer.BadParameter.__mro__
     if issubclass(kind, Exception) and kind.__name__ in ("ClickException", "TyperException")
 )
-
-app = typer.Typer(
-    cls=Commands,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
-
-
-@cache
-def _commands() -> typer.core.TyperGroup:
-    """Return the commands as typer reads them from their functions, which takes its time."""
-    commands = typer.main.get_command(app)
-    assert isinstance(commands, typer.core.TyperGroup)
-    return commands
 
 
 def run(argv: Sequence[str] | None = None) -> int:
@@ -130,206 +63,310 @@ def run(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 without a significant disparity, 1 with one, 2 for bad input or output that cannot be written, 3 for an
-        internal error, 130 when interrupted.
+        The exit status; 130 when interrupted.
     """
     debug = bool(os.environ.get("SKFAIRTEST_DEBUG"))
     try:
         arguments = sys.argv[1:] if argv is None else list(argv)
         command = shlex.join([PROGRAM, *arguments])
-        status = _commands().main(args=arguments, prog_name=PROGRAM, standalone_mode=False, obj=command)
-        if isinstance(status, Status):
-            return status
-        # What no command returned is typer's: nothing, an interrupt, or completion for a shell that it does not know.
-        return {None: Status.DONE, 0: Status.DONE, 130: Status.INTERRUPTED}.get(status, Status.BAD_INPUT)
+        with redirect_stdout(StringIO()) if {"-h", "--help"} & {*arguments} else nullcontext() as shown:
+            status = typer.main.get_command(app).main(arguments, PROGRAM, standalone_mode=False, obj=command)
+        if shown is not None:
+            write_out(shown.getvalue())
+        return Status.DONE if status is None else Status(status)
     except (KeyboardInterrupt, typer.Abort):
         return Status.INTERRUPTED
-    except SystemExit:
-        return Status.DONE  # how completion ends; nothing else here exits
     except ModuleNotFoundError:
         raise  # an extra that is not installed: the caller names it
     except _USAGE_ERRORS as error:
+        message = error.format_message().rstrip(".")  # type: ignore[attr-defined]
+        unknown = getattr(error, "option_name", "").strip("-").replace("-", "_")
+        if unknown and "No such option" in message and (near := meant(unknown, OPTIONS)) is not None:
+            message = f"No such option: --{unknown.replace('_', '-')}. Did you mean {OPTIONS[near]}?"
         command = getattr(getattr(error, "ctx", None), "command_path", PROGRAM)
-        tell(f"{PROGRAM}: {one_line(_usage(error))} ({command} -h shows what can be typed)")
+        tell(f"{PROGRAM}: {one_line(message)} ({command} -h shows what can be typed)")
         return Status.BAD_INPUT
-    except BadInput as error:
-        _show_traceback(debug)
-        tell(f"{PROGRAM}: {one_line(error)}")
-        return Status.BAD_INPUT
-    except (ValueError, NotImplementedError) as error:
-        _show_traceback(debug)
-        tell(f"{PROGRAM}: {one_line(in_terms_of_options(error))}")
+    except (BadInput, ValueError, NotImplementedError) as error:
+        if debug:
+            traceback.print_exc()
+        tell(f"{PROGRAM}: {one_line(error if isinstance(error, BadInput) else in_terms_of_options(error))}")
         return Status.BAD_INPUT
     except Exception as error:
-        _show_traceback(debug)
+        if debug:
+            traceback.print_exc()
         hint = "" if debug else " (SKFAIRTEST_DEBUG=1 shows where)"
         tell(f"{PROGRAM}: internal error: {type(error).__name__}: {one_line(error)}{hint}")
         return Status.INTERNAL
 
 
-def _usage(error: Exception) -> str:
-    message = getattr(error, "format_message", lambda: str(error))()
-    option = getattr(error, "option_name", "")
-    instead = OPTIONS.get(meant(option.strip("-").replace("-", "_"), OPTIONS) or "") if option else None
-    context = getattr(error, "ctx", None)  # of an option without a value there is none
-    if instead is not None and context and any(instead in param.opts for param in context.command.params):
-        return f"No such option: {option}. Did you mean {instead}?"
-    return str(message).rstrip(".").replace("Value error, ", "")
-
-
-def _show_traceback(debug: bool) -> None:
-    if debug:
-        traceback.print_exc()
-
-
+@app.callback(invoke_without_command=True)
 def main(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
 ) -> None:
     """Test whether a model treats groups of people differently by more than chance explains.
 
+    \b
     An example, with data that come with the package:
       skfairtest demo
-    Your own predictions, in a file with one row per person:
+    Your predictions, in a file with one row per person:
       skfairtest audit people.csv --y-true outcome --y-pred decision --sensitive sex
     How many people such a test needs:
       skfairtest power --rate 0.3 --rate 0.5
-
-    'skfairtest COMMAND -h' shows the options of a command, and examples.
-    """
+    """  # noqa: D301 (a backspace keeps the lines of the next paragraph)
     if version:
         write_out(f"{PROGRAM} {__version__}\n")
     elif context.invoked_subcommand is None:
         write_out(context.get_help() + "\n")
 
 
-def demo(asked: Asked) -> Status:
-    """Audit the COMPAS scores, an example that comes with the package.
+@app.command()
+def demo(
+    html: Annotated[str, opt.output("Where to write the page.")] = "skfairtest-demo.html",
+    details: opt.Details = False,
+    no_color: opt.NoColor = False,
+) -> Status:
+    """Audit the COMPAS scores, an example that comes along, by race and sex.
 
-    The scores are tested by race, by sex and by both. The report is also written as a page for the browser:
-    skfairtest-demo.html in this folder.
-
-    Exit status:
-      0  done, although there are significant disparities
-      2  bad input, or the output could not be written
-      3  an internal error
+    The report is also written as a page for the browser. The exit status is 0, although there are disparities.
     """
-    if asked.html is not None and asked.no_html:
-        raise BadInput("--html and --no-html contradict each other: leave one out")
-    check_outputs(asked.reports)
-    from skfairtest.cli.auditing import demonstrate
+    check_outputs({"--html": html})
+    from skfairtest import FairnessAudit
+    from skfairtest.datasets import load_compas
+    from skfairtest.metrics import RATES
 
-    demonstrate(asked)
+    rated, again = "were rated a medium or high risk", "people who were charged again within two years"
+    metrics = [
+        replace(RATES["false_positive_rate"], happens=rated, among=again.replace("were", "were not")),
+        replace(RATES["true_positive_rate"], happens=rated, among=again),
+        replace(RATES["precision"], happens=again.removeprefix("people who "), among=f"people who {rated}"),
+    ]
+    paragraphs = [" ".join(text.split()) for text in load_compas().DESCR.split("\n\n")]
+    with listening():
+        table = load_compas(as_table=True).regroup(["race", "sex"])
+        audit = FairnessAudit.from_table(table, metrics=metrics, favorable=False, random_state=0)
+    record = replace(
+        audit.record_,
+        title="Does COMPAS treat groups alike?",
+        subject="COMPAS, Broward County, Florida",
+        about=(
+            f"{audit.n_samples_:,} people in Broward County, Florida, whom COMPAS scored for the risk of being charged "
+            "again. Prediction: a medium or high risk (a score of 5 to 10). Truth: a new charge within two years. If "
+            "errors fall on all groups alike, the rates below are the same in every group.",
+        ),
+        sources=tuple(text for text in paragraphs if text.startswith(("Source:", "Caution:", "Reference:"))),
+    )
+    audit._say(record)
+    _write_audit(audit, {"--html": html}, details, no_color)
+    write_out(f"\nThe same report as a page for the browser, with drawings: {one_line(os.path.abspath(html))}\n")
     return Status.DONE
 
 
-def audit(asked: Asked) -> Status:
-    r"""Test predictions for disparities between groups of people.
+@app.command(epilog=ENGINES)
+def audit(
+    context: typer.Context,
+    files: opt.Files,
+    sensitive: opt.Sensitive,
+    y_true: opt.YTrue = None,
+    y_pred: opt.YPred = None,
+    y_score: opt.YScore = None,
+    control: opt.Control = None,
+    weight: opt.Weight = None,
+    cluster: opt.Cluster = None,
+    scan: Annotated[
+        list[str] | None, opt.column("Also search subgroups of this column and the groups; repeatable.")
+    ] = None,
+    baseline: Annotated[
+        str | None, opt.column("The predictions of the model in production, to compare these with.")
+    ] = None,
+    y_judge: Annotated[
+        str | None, opt.column("A guess of everyone's true label, if --y-true has labels for some people.")
+    ] = None,
+    label_probability: Annotated[str | None, opt.column("How likely each person was to be labelled.")] = None,
+    labelled: Annotated[Literal["at_random"] | None, opt.option("How people with a label were chosen.")] = None,
+    missing: Annotated[Missing, opt.option("How to treat people whose group is an empty field.")] = "raise",
+    encoding: opt.Encoding = "utf-8",
+    threshold: Annotated[float | None, opt.option("Predict 1 from this score on; replaces --y-pred.", "SCORE")] = None,
+    impact: Annotated[bool, opt.option("Also compare selection rates with the highest one.", None, "--impact")] = False,
+    metric: opt.Metrics = None,
+    pos_label: opt.PosLabel = None,
+    positive_means: Annotated[
+        str | None, opt.option('What a positive prediction means, such as "denied".', "WORDS")
+    ] = None,
+    favorable: Annotated[
+        bool | None, opt.option("Whether a positive prediction is good for people.", None, "--favorable/--unfavorable")
+    ] = None,
+    compare: Annotated[Compare, opt.option("What a group of one column is compared with.")] = "between_groups",
+    disparity: opt.Disparity = "difference",
+    margin: opt.Margin = None,
+    alpha: opt.Alpha = 0.05,
+    adjust: opt.Adjust = "auto",
+    intersections: Annotated[bool, opt.option("Test intersections of the columns as well.")] = True,
+    compare_intersections: Annotated[Intersections, opt.option("What an intersection is compared with.")] = "to_rest",
+    n_resamples: opt.Resamples = 9999,
+    seed: opt.Seed = 0,
+    jobs: opt.Jobs = None,
+    accept: opt.Accept = None,
+    details: opt.Details = False,
+    html: opt.Html = None,
+    json: opt.Json = None,
+    csv: opt.Csv = None,
+    markdown: opt.Markdown = None,
+    junit: opt.JUnit = None,
+    no_color: opt.NoColor = False,
+) -> Status:
+    """Test predictions for disparities between groups of people.
 
-    FILES have one row per person, or are tables that 'skfairtest count' wrote. Each sensitive column is tested, then
-    the intersections of several; p-values are adjusted for all comparisons together.
+    FILES have one row per person. Each sensitive column is tested, then their intersections; p-values are adjusted for
+    all comparisons together. The standard metrics are selection_rate, true_positive_rate, false_positive_rate,
+    precision and accuracy, with --y-score also roc_auc and calibration; means of predictions and errors, if predictions
+    are numbers; without --y-true, those that need no true labels.
 
-    The standard metrics are selection_rate, true_positive_rate, false_positive_rate, precision and accuracy; with
-    --y-score also roc_auc and calibration. For predictions that are numbers, they are mean_prediction, mean_residual,
-    mean_squared_error and mean_absolute_error. Without --y-true, they are those that need no true labels.
+    In a CSV file only an empty field is missing: a group may be called NA or 007. Labels are numbers if all of them are
+    written like numbers; scores and weights are numbers with a decimal point.
 
-    --scan searches subgroups of up to two columns, the groups' own among them, by the metrics of --metric (otherwise by
-    equalized_odds, or selection_rate without --y-true), with a guarantee of its own; the exit status is not about it.
-
-    --baseline names the predictions of the model in production: the report then says by which metrics and groups the
-    disparities of both models differ, at a level of its own; the exit status is not about it either.
-
-    --y-judge names guesses of true labels for everybody, where --y-true has labels for some people and empty fields for
-    others: --labelled at_random says that these are a random sample, or --label-probability how they were drawn.
-
-    In a text file only an empty field is missing: a group may be called NA. In a file or a pipe the report is plain
-    text with every comparison. JSON writes undefined numbers as null and infinite ones as "inf" and "-inf"; CSV puts an
-    apostrophe before text that a spreadsheet would compute.
-
-    Several files are counted one by one, and so is a single one with --engine, --cache, --score-bins or --threshold.
-    Then --cluster and --missing are not available, and more than 1,000 different scores need --score-bins. If some
-    files cannot be read, the others are reported, the errors are listed at the end, and the exit status is 2.
-
-    Examples
-    --------
-      skfairtest audit people.csv --y-true outcome --y-pred decision \
-          --sensitive sex --sensitive race --html audit.html
-      skfairtest audit hired.parquet --y-pred hired --sensitive sex \
-          --metric selection_rate --pos-label yes
-      skfairtest audit people.csv --y-true y --y-score s --y-pred p \
-          --sensitive sex --format json --output audit.json
-      skfairtest audit excel.csv --encoding cp1252 --y-pred p --sensitive sex
-      skfairtest audit 'data/**/*.parquet' --y-true y --y-pred p \
-          --sensitive sex --engine polars --cache counted
-      skfairtest audit people.csv --y-true y --y-pred p \
-          --sensitive sex --scan age --scan education
-      skfairtest audit table.json
-
-    Exit status:
-      0  no significant disparity was detected
-      1  there is a significant disparity
-      2  bad input, or the output could not be written
-      3  an internal error
+    The exit status is 0 if no significant disparity was detected, 1 if there is one, 2 for bad input, 3 for an internal
+    error, 4 if not everything could be tested.
     """
-    check_level(asked.alpha)
-    from skfairtest.cli import auditing
-    from skfairtest.cli.source import Source
+    reports = {"--html": html, "--json": json, "--csv": csv, "--markdown": markdown, "--junit": junit}
+    check_level(alpha)
+    check_outputs(reports, files)
+    if y_pred is None and y_score is None:
+        raise BadInput("--y-pred is missing: name the column of predictions, or --y-score for metrics of scores alone")
+    if threshold is not None and (y_score is None or y_pred is not None):
+        raise BadInput("--threshold makes predictions of --y-score, and replaces --y-pred")
+    from skfairtest import FairnessAudit, SubgroupScan
+    from skfairtest._utils.text import label
+    from skfairtest.cli.reading import cut_where_many, read_people
+    from skfairtest.report.mixin import positive_label
 
-    baseline = () if asked.baseline is None else (("--baseline", asked.baseline),)
-    few = {"y_judge": asked.y_judge, "label_probability": asked.label_probability}
-    source = Source.asked(
-        asked, unknown=asked.missing != "raise", others=baseline, **few, few=any((*few.values(), asked.labelled))
-    )
-    params = {
-        "metrics": auditing.check_metrics(asked.metric or ()),
-        "n_resamples": auditing.resamples(asked.n_resamples),
-        "n_jobs": asked.jobs,
-        **asked.params("compare disparity margin missing adjust intersections impact compare_intersections"),
-        **asked.params("positive_means favorable labelled"),
+    roles = {
+        **{"--y-true": y_true, "--y-pred": y_pred, "--y-score": y_score, "--sensitive": sensitive, "--scan": scan},
+        **{"--control": control, "--weight": weight, "--cluster": cluster, "--baseline": baseline},
+        **{"--y-judge": y_judge, "--label-probability": label_probability},
     }
-    with watched(asked.no_color):
-        (result, counted), said = auditing.audited(
-            lambda: auditing.audited_files(source, pos_label=asked.pos_label, params=params, scan=asked.scan or ())
+    few = any((y_judge, label_probability, labelled))
+    optional = [*(["--sensitive"] if missing != "raise" else []), *(["--y-true"] if few else [])]
+    metrics = metric or "standard"
+    searched: dict[str, Any] = {}
+    with listening() as told:
+        people = read_people(files, roles, encoding=encoding, optional=optional)
+        scores = people.column("--y-score")
+        if scan:
+            scanned = SubgroupScan(features=list(people.frames["--scan"]), confidence_level=1 - alpha)
+            searched["scan"] = scanned.set_params(
+                metric=metric or ("selection_rate" if y_true is None else "equalized_odds")
+            )
+            searched["X"] = {
+                name: cut_where_many(values.array, scanned.n_bins) for name, values in people.frames["--scan"].items()
+            }
+        result = FairnessAudit.from_predictions(
+            people.column("--y-true"),
+            people.column("--y-pred") if threshold is None or scores is None else scores.ge(threshold).astype(int),
+            y_score=scores,
+            sensitive_features=people.frames["--sensitive"],
+            control_features=people.frames.get("--control"),
+            sample_weight=people.column("--weight"),
+            clusters=people.column("--cluster"),
+            y_judge=people.column("--y-judge"),
+            label_probability=people.column("--label-probability"),
+            y_pred_baseline=people.column("--baseline"),
+            metrics=metrics,
+            pos_label=people.pos_label(pos_label),
+            compare=compare,
+            disparity=disparity,
+            margin=margin,
+            missing=missing,
+            adjust=None if adjust == "none" else adjust,
+            intersections=intersections,
+            compare_intersections=compare_intersections,
+            impact=impact,
+            positive_means=positive_means,
+            favorable=favorable,
+            labelled=labelled,
+            confidence_level=1 - alpha,
+            n_resamples=n_resamples,
+            random_state=seed,
+            n_jobs=jobs,
+            **searched,
         )
-    record = auditing.signed(
-        auditing.described(result.record_, source, said, counted, command=asked.command), asked.signed_by
+    record = result.record_
+    name = label(os.path.basename(people.files[0]) if len(people.files) == 1 else f"{len(people.files)} files")
+    read = ", ".join(f"{option} {label(column)}" for option, column in roles.items() if isinstance(column, str))
+    if record.baseline is not None:
+        record = replace(record, baseline=replace(record.baseline, names=(str(baseline), str(y_pred))))
+    labels = positive_label(record.verdict.pos_label, None, record.verdict.negative_labels)
+    assert record.provenance is not None
+    warned = [one_line(in_terms_of_options(warning)) for warning in record.warnings]
+    record = replace(
+        record,
+        title=f"Fairness audit of {name}",
+        subject=name,
+        about=(" ".join([f"{len(people):,} people; {read}.", *labels]),),
+        provenance=replace(record.provenance, command=context.obj),
+        parts=tuple(
+            replace(part, excluded=part.excluded.assign(reason=list(map(in_terms_of_options, part.excluded["reason"]))))
+            for part in record.parts
+        ),
+        not_compared=tuple((names, in_terms_of_options(reason)) for names, reason in record.not_compared),
+        warnings=tuple(dict.fromkeys((*warned, *told))),
     )
-    record = auditing.accepting(record, asked.accept)
-    auditing.written(record, result, asked)
-    if counted is not None and counted.failed:
-        return _some_failed(counted.failed)
-    return _status_of(record)
+    result._say(_accepting(record, accept))
+    _write_audit(result, reports, details, no_color)
+    return _status_of(result.record_)
 
 
-def report(asked: Asked) -> Status:
-    """Write the reports of an audit that was saved as JSON.
+@app.command()
+def report(
+    record_file: Annotated[str, typer.Argument(metavar="RECORD", help="The JSON file of an audit.")],
+    accept: opt.Accept = None,
+    details: opt.Details = False,
+    html: opt.Html = None,
+    csv: opt.Csv = None,
+    markdown: opt.Markdown = None,
+    junit: opt.JUnit = None,
+    no_color: opt.NoColor = False,
+) -> Status:
+    """Write the reports of an audit, or of another test, that --json has saved.
 
-    RECORD is a file that 'skfairtest audit --json' or FairnessAudit.to_json wrote. Nothing is computed again: every
-    number is that of the saved audit, and so is the exit status.
-
-    Examples
-    --------
-      skfairtest report audit.json
-      skfairtest report audit.json --html audit.html --csv comparisons.csv
-
-    Exit status:
-      0  of the saved audit: no significant disparity was detected
-      1  of the saved audit: there is a significant disparity
-      2  bad input, or the output could not be written
-      3  an internal error
-      4  of the saved audit: individual fairness was not tested
+    Nothing is computed again: every number and sentence is that of what was saved, and so is the exit status.
     """
-    check_outputs(asked.outputs, [asked.file])
-    from skfairtest.cli import auditing
-    from skfairtest.cli.source import read_audit
+    reports = {"--html": html, "--csv": csv, "--markdown": markdown, "--junit": junit}
+    check_outputs(reports, [record_file])
+    from pathlib import Path
 
-    result = read_audit(asked.file)
-    record = auditing.accepting(auditing.signed(result.record_, asked.signed_by), asked.accept)
-    auditing.written(record, result, asked)
-    return _status_of(record)
+    import skfairtest
+    from skfairtest.report.record import read_record
+
+    try:
+        text = Path(record_file).read_bytes()
+        result: Any = getattr(skfairtest, str(read_record(text)["test"])).from_json(text)
+    except OSError as error:
+        raise BadInput(f"{record_file}: {error.strerror or error}") from error
+    except (AttributeError, ValueError) as error:
+        raise BadInput(f"{record_file}: {str(error).removeprefix('source ')}") from error
+    if isinstance(result, skfairtest.FairnessAudit):
+        if accept:
+            result._say(_accepting(result.record_, accept))
+        _write_audit(result, reports, details, no_color)
+        return _status_of(result.record_)
+    for option, given in (("--accept", accept), ("--junit", junit)):
+        if given:
+            raise BadInput(f"{option} is for audits; {record_file} holds a {type(result).__name__}")
+    del reports["--junit"]
+    return _write_test(result, reports, result.to_frame, no_color)
 
 
-def _status_of(record: AuditRecord) -> Status:
+def _accepting(record: "AuditRecord", accepted: Sequence[str] | None) -> "AuditRecord":
+    """The record with the findings that are known, each typed as ID=REASON."""
+    from skfairtest.audit.findings import accept
+
+    return accept(
+        record, {name: reason.strip() for name, _, reason in (text.partition("=") for text in accepted or ())}
+    )
+
+
+def _status_of(record: "AuditRecord") -> Status:
     concern = record.verdict.concern
     if concern and record.accepted:
         from skfairtest.audit.findings import findings_of
@@ -337,150 +374,435 @@ def _status_of(record: AuditRecord) -> Status:
         concern = any(finding.row["concern"] and finding.reason is None for finding in findings_of(record))
     if concern:
         return Status.SIGNIFICANT
-    return Status.NOT_TESTED if record.individual_verdict == "no_trace" else Status.DONE
+    return Status.NOT_TESTED if record.untested or record.individual_verdict == "no_trace" else Status.DONE
 
 
-def count(asked: Asked) -> Status:
-    r"""Count the people in files, for audits that do not need the files.
+def _write_audit(audit: "FairnessAudit", reports: Mapping[str, str | None], details: bool, no_color: bool) -> None:
+    """Write an audit to standard output, and each report to the file that was named."""
+    from skfairtest.audit.findings import to_junit
+    from skfairtest.report.document import first_part, shortened, unfolded
+    from skfairtest.report.text import to_csv
 
-    The table that is written holds how many people there are of each kind: all that an audit needs. Tables of the same
-    columns are added. With --minimum-cell, groups of fewer people are left out and listed, and a table in which fewer
-    people share a cell is an error.
+    blocks = audit._report().blocks
+    short = ("--details shows it here, --html FILE writes a page.", "--details shows all of them, --csv lists them")
+    show(
+        lambda _: unfolded(blocks) if details else shortened(first_part(blocks, short[0]), short[1]), no_color=no_color
+    )
+    makers: dict[str, Callable[[], str | None]] = {
+        "--html": lambda: audit.to_html(details=details),
+        "--json": audit.to_json,
+        "--csv": lambda: to_csv(audit.to_frame()),
+        "--markdown": lambda: audit.to_markdown(details=details),
+        "--junit": lambda: to_junit(audit.record_),
+    }
+    write_files(reports, makers)
 
-    If --score-bins is a number, or the edges of bins, each of several files is read twice, because the bins are those
-    of all people. To add a table later, count it with the bins of the first: --score-bins table.json.
 
-    Examples
-    --------
-      skfairtest count 'data/**/*.parquet' --y-true y --y-pred p \
-          --sensitive sex --engine polars --cache counted --output table.json
-      skfairtest audit table.json
-      skfairtest count monday.json tuesday.json --output both.json
-      skfairtest count table.json --minimum-cell 10 --output shared.json
+def _write_test(test: Any, reports: Mapping[str, str | None], frame: Any, no_color: bool) -> Status:
+    """Write a test to standard output, and each report to the file that was named."""
+    from skfairtest.report.text import to_csv
 
-    Exit status:
-      0  done
-      2  bad input, or the output could not be written
-      3  an internal error
+    show(lambda _: test._report().blocks, no_color=no_color)
+    makers = {"--html": test.to_html, "--json": test.to_json, "--markdown": test.to_markdown}
+    write_files(reports, {**makers, "--csv": lambda: to_csv(frame())})
+    return Status.SIGNIFICANT if test.concern_ else Status.DONE
 
-    If some files cannot be read, they are listed at the end and the exit status is 2; the table of the others is
-    written.
+
+@app.command()
+def scan(
+    files: opt.Files,
+    sensitive: opt.Sensitive,
+    y_true: opt.YTrue = None,
+    y_pred: opt.YPred = None,
+    y_score: opt.YScore = None,
+    feature: Annotated[list[str] | None, opt.column("Further columns that describe subgroups; repeatable.")] = None,
+    control: opt.Control = None,
+    encoding: opt.Encoding = "utf-8",
+    max_depth: Annotated[int, opt.option("The most columns that describe a subgroup.")] = 2,
+    min_group_size: Annotated[int, opt.option("The fewest people of a subgroup.")] = 50,
+    n_bins: Annotated[int, opt.option("The number of intervals that numbers are cut into.")] = 5,
+    max_subgroups: Annotated[int, opt.option("The most subgroups that are searched.")] = 200_000,
+    metric: opt.Metrics = None,
+    pos_label: opt.PosLabel = None,
+    compare: Annotated[
+        Literal["to_rest", "in_context"], opt.option("With everyone else, or those with its --feature values.")
+    ] = "to_rest",
+    guarantee: Annotated[
+        Literal["familywise", "split"], opt.option("split: search one half of the people, test on the other.")
+    ] = "familywise",
+    alpha: opt.Alpha = 0.05,
+    n_resamples: opt.Resamples = 999,
+    seed: opt.Seed = 0,
+    html: opt.Html = None,
+    json: opt.Json = None,
+    csv: opt.Csv = None,
+    markdown: opt.Markdown = None,
+    no_color: opt.NoColor = False,
+) -> Status:
+    """Search combinations of columns for subgroups that differ.
+
+    P-values are adjusted for all subgroups together. Of those that differ, only the ones that explain the others are
+    reported. Columns of more than --n-bins different numbers are cut into intervals.
     """
-    if not asked.output.endswith((".json", ".parquet")):
-        raise BadInput(f"--output {asked.output}: name a file that ends in .json or .parquet")
-    from skfairtest.cli.auditing import audited
-    from skfairtest.cli.source import Source, save
+    reports = {"--html": html, "--json": json, "--csv": csv, "--markdown": markdown}
+    check_level(alpha)
+    check_outputs(reports, files)
+    from skfairtest import SubgroupScan
+    from skfairtest.cli.reading import cut_where_many, read_people
 
-    source = Source.asked(asked)
-    with watched(asked.no_color):
-        counted, _ = audited(source.counted)
-    write_out(save(counted, asked.output, asked.minimum_cell))
-    return _some_failed(counted.failed) if counted.failed else Status.DONE
+    columns = list(dict.fromkeys([*sensitive, *(feature or ())]))
+    roles = {"--y-true": y_true, "--y-pred": y_pred, "--y-score": y_score, "--sensitive": columns, "--control": control}
+    with listening():
+        people = read_people(files, roles, encoding=encoding)
+        test = SubgroupScan.from_predictions(
+            people.column("--y-true"),
+            people.column("--y-pred"),
+            y_score=people.column("--y-score"),
+            sensitive_features={
+                name: cut_where_many(values.array, n_bins) for name, values in people.frames["--sensitive"].items()
+            },
+            control_features=people.frames.get("--control"),
+            metric=metric or "equalized_odds",
+            features=feature or None,
+            pos_label=people.pos_label(pos_label),
+            compare=compare,
+            max_depth=max_depth,
+            min_group_size=min_group_size,
+            n_bins=n_bins,
+            max_subgroups=max_subgroups,
+            guarantee=guarantee,
+            n_resamples=n_resamples,
+            confidence_level=1 - alpha,
+            random_state=seed,
+        )
+    return _write_test(test, reports, test.to_frame, no_color)
 
 
-def _some_failed(failed: Mapping[str, str]) -> Status:
-    for reason in failed.values():
-        tell(f"{PROGRAM}: {one_line(reason)}")
-    return Status.BAD_INPUT
+@app.command()
+def impact(
+    files: opt.Files,
+    sensitive: opt.Sensitive,
+    y_pred: opt.YPred = None,
+    y_score: Annotated[
+        str | None, opt.column("Scores, in place of --y-pred: the rate is the share above their median.")
+    ] = None,
+    encoding: opt.Encoding = "utf-8",
+    pos_label: opt.PosLabel = None,
+    alpha: opt.Alpha = 0.05,
+    smallest_share: Annotated[
+        float, opt.option("Categories with a smaller share of the people are not compared.")
+    ] = 0.02,
+    intersections: Annotated[bool, opt.option("Also compare intersections of the columns.")] = True,
+    html: opt.Html = None,
+    csv: opt.Csv = None,
+    markdown: opt.Markdown = None,
+    no_color: opt.NoColor = False,
+) -> Status:
+    """Compare selection rates with the highest one, and with chance.
+
+    The four-fifths rule and a significance test side by side, for each column and their intersections.
+
+    An empty field is an unknown category: these people are counted and not compared. The test is valid although the
+    highest rate is chosen from the data.
+    """
+    reports = {"--html": html, "--csv": csv, "--markdown": markdown}
+    check_level(alpha)
+    check_outputs(reports, files)
+    from skfairtest import impact_table
+    from skfairtest._utils.text import label
+    from skfairtest.audit.impact_report import impact_document
+    from skfairtest.cli.reading import read_people
+    from skfairtest.readers import resolve_pos_label
+    from skfairtest.report import html as pages
+    from skfairtest.report import text as texts
+
+    roles = {"--y-pred": y_pred, "--y-score": y_score, "--sensitive": sensitive}
+    with listening() as told:
+        people = read_people(files, roles, encoding=encoding, optional=["--sensitive"])
+        positive = people.pos_label(pos_label)
+        table = impact_table(
+            people.column("--y-pred"),
+            y_score=people.column("--y-score"),
+            sensitive_features=people.frames["--sensitive"],
+            pos_label=positive,
+            intersections=intersections,
+            smallest_share=smallest_share,
+            confidence_level=1 - alpha,
+        )
+    about = f"scores in {label(y_score)}"
+    if y_score is None:
+        about = f"selected: {label(y_pred)} is {label(resolve_pos_label(people.labels, positive))}"
+    blocks = impact_document(
+        table,
+        title=f"Impact table of {label(', '.join(map(os.path.basename, people.files[:3])))}",
+        about=f"{len(people):,} people; {about}.",
+        scoring=y_score is not None,
+        smallest_share=smallest_share,
+        confidence_level=1 - alpha,
+        not_compared=told,
+    )
+    show(lambda _: blocks, no_color=no_color)
+    makers = {
+        "--html": lambda: pages.page(blocks, landscape=True),
+        "--csv": lambda: texts.to_csv(table.assign(category=[label(name) for name in table["category"]])),
+        "--markdown": lambda: texts.markdown(blocks),
+    }
+    write_files(reports, makers)
+    return Status.SIGNIFICANT if table["significant"].fillna(False).any() else Status.DONE
 
 
-def power(asked: Asked) -> Status:
-    """Compute how many people a test needs, or what a test can detect.
+@app.command()
+def compare(
+    files: opt.Files,
+    sensitive: opt.Sensitive,
+    y_true: opt.YTrue = None,
+    y_pred: Annotated[
+        list[str] | None, opt.column("A model's predictions: the baseline's first, then each candidate's.")
+    ] = None,
+    y_score: Annotated[list[str] | None, opt.column("Scores, in place of --y-pred.")] = None,
+    control: opt.Control = None,
+    cluster: opt.Cluster = None,
+    encoding: opt.Encoding = "utf-8",
+    metric: opt.Metrics = None,
+    pos_label: opt.PosLabel = None,
+    compare: Annotated[
+        Literal["between_groups", "to_overall", "to_rest"], opt.option("The other side.")
+    ] = "between_groups",
+    margin: Annotated[
+        float | None, opt.option("Certify that no disparity grows by this (0: that it falls).", "SIZE")
+    ] = None,
+    alpha: opt.Alpha = 0.05,
+    adjust: opt.Adjust = "auto",
+    n_resamples: opt.Resamples = 9999,
+    seed: opt.Seed = 0,
+    jobs: opt.Jobs = None,
+    html: opt.Html = None,
+    json: opt.Json = None,
+    csv: opt.Csv = None,
+    markdown: opt.Markdown = None,
+    no_color: opt.NoColor = False,
+) -> Status:
+    """Compare the disparities of two or more models on the same people.
 
-    The test is the exact one that audits run. For a mean, a value is MEAN:SD, such as 10:2.5; for a criterion of
-    several rates, values name their rate: --rate true_positive_rate=0.7.
+    The first --y-pred is the baseline, such as the model in production; each other one is a candidate. The null
+    hypothesis: a disparity between groups is the same under both models. Several sensitive columns are crossed.
+    """
+    reports = {"--html": html, "--json": json, "--csv": csv, "--markdown": markdown}
+    option, names = ("--y-score", y_score) if y_score else ("--y-pred", y_pred or [])
+    if (y_pred and y_score) or len(set(names)) < 2 or len(set(names)) < len(names):
+        raise BadInput(f"{option}: name two or more different columns, the baseline's first; found {', '.join(names)}")
+    check_level(alpha)
+    check_outputs(reports, files)
+    from skfairtest import compare_models
+    from skfairtest.cli.reading import read_people
+    from skfairtest.comparisons.frames import written_labels
 
-    Examples
-    --------
+    roles = {"--y-true": y_true, option: names, "--sensitive": sensitive, "--control": control, "--cluster": cluster}
+    question: dict[str, Any] = {} if margin is None else {"alternative": "fairer", "margin": margin}
+    with listening():
+        people = read_people(files, roles, encoding=encoding)
+        models = compare_models(
+            {name: people.frames[option][name] for name in names},
+            y=people.column("--y-true"),
+            sensitive_features=people.frames["--sensitive"],
+            control_features=people.frames.get("--control"),
+            clusters=people.column("--cluster"),
+            metric=metric or "equalized_odds",
+            pos_label=people.pos_label(pos_label),
+            compare=compare,
+            adjust=None if adjust == "none" else adjust,
+            n_resamples=n_resamples,
+            confidence_level=1 - alpha,
+            random_state=seed,
+            n_jobs=jobs,
+            **question,
+        )
+    return _write_test(models, reports, lambda: written_labels(models.results.reset_index()), no_color)
+
+
+@app.command()
+def monitor(
+    state: Annotated[str, typer.Argument(metavar="STATE", help="The JSON file of the stream; the first run makes it.")],
+    sensitive: opt.Sensitive,
+    batch: Annotated[str, opt.option("The batch, one row per sample.", "FILE")],
+    name: Annotated[str | None, opt.option("The batch's name.  [default: the file's name]", "NAME")] = None,
+    y_true: opt.YTrue = None,
+    y_pred: opt.YPred = None,
+    y_score: opt.YScore = None,
+    encoding: opt.Encoding = "utf-8",
+    metric: opt.Metrics = None,
+    group: Annotated[list[str] | None, opt.option("A group that can come; repeat it for all groups.", "NAME")] = None,
+    pos_label: opt.PosLabel = None,
+    alpha: Annotated[
+        float | None, opt.option("The probability of ever rejecting a fair stream.  [default: 0.05]", "LEVEL")
+    ] = None,
+    margin: Annotated[float | None, opt.option("The difference that is tolerated.  [default: 0]", "SIZE")] = None,
+    blocks: Annotated[
+        Literal["batches", "queues"] | None, opt.option("Compare within batches, or by each group's queue.")
+    ] = None,
+    html: opt.Html = None,
+    markdown: opt.Markdown = None,
+    openmetrics: Annotated[str | None, opt.output("Also write the last look as OpenMetrics text.")] = None,
+) -> Status:
+    """Test a stream, batch by batch, valid however often you look.
+
+    The first run decides what is tested; later ones may repeat its options, and not change them. A batch is identified
+    by its name: the same name with the same rows changes nothing, with other rows it is an error. Labels may come
+    later, under the name of their batch. The test is valid if who is in a batch does not follow the outcomes in it.
+    """
+    reports = {"--html": html, "--markdown": markdown, "--openmetrics": openmetrics}
+    if (y_pred is None) == (y_score is None):
+        raise BadInput("name one column of predictions, --y-pred or --y-score")
+    if alpha is not None:
+        check_level(alpha)
+    if name is None and not os.path.isfile(batch):
+        raise BadInput("--name is missing: a batch from a pipe needs a name")
+    check_outputs({"STATE": state, **reports}, [batch])
+    from time import strftime
+
+    import filelock
+
+    from skfairtest._utils.files import sweep
+    from skfairtest.cli.reading import read_people
+    from skfairtest.sequential.report import open_metrics
+
+    params = {
+        "metric": metric,
+        "pos_label": pos_label,
+        "alpha": alpha,
+        "margin": margin,
+        "blocks": blocks,
+        "groups": group,
+    }
+    params = {key: value for key, value in params.items() if value is not None}
+    roles = {"--y-true": y_true, "--y-pred": y_pred, "--y-score": y_score, "--sensitive": sensitive}
+    try:
+        with filelock.FileLock(f"{os.path.realpath(state)}.lock", timeout=0), listening():
+            sweep(*os.path.split(os.path.realpath(state)), older_than=0)
+            people = read_people([batch], roles, encoding=encoding)
+            predictions = people.column("--y-pred" if y_score is None else "--y-score")
+            test = _stream(state, params, people)
+            test.partial_fit(
+                y_pred=predictions,
+                y_true=people.column("--y-true"),
+                sensitive_features=people.frames["--sensitive"],
+                time=os.path.basename(batch) if name is None else name,
+                name=os.path.basename(batch) if name is None else name,
+            )
+            test.to_json(state)
+    except filelock.Timeout:
+        raise BadInput(f"STATE {state}: another run is working on it. Run this again when it has ended") from None
+    except OSError as error:
+        raise BadInput(f"STATE {state}: {error.strerror or error}") from error
+    try:
+        write_out(f"{strftime('%Y-%m-%d')} {os.path.basename(state)}: {test.summary()}\n")
+        makers = {"--html": test.to_html, "--markdown": test.to_markdown, "--openmetrics": lambda: open_metrics(test)}
+        write_files(reports, makers)
+    except BadInput as error:
+        raise BadInput(f"{error} (the batch was taken in: STATE {state} has advanced)") from error
+    return Status.SIGNIFICANT if test.concern_ or test.changed_ else Status.DONE
+
+
+def _stream(state: str, params: dict[str, Any], people: "People") -> Any:
+    """The test of a state, or a new one, if the options are those of its first run."""
+    from pathlib import Path
+
+    from skfairtest import SequentialFairnessTest
+    from skfairtest._utils.errors import ParameterError
+
+    if not os.path.exists(state):
+        params["pos_label"] = people.pos_label(params.get("pos_label"))
+        return SequentialFairnessTest(**params)
+    try:
+        test = SequentialFairnessTest.from_json(Path(state))
+    except (UnicodeDecodeError, ParameterError) as error:
+        raise BadInput(f"STATE {state}: {error}") from error
+    known = test.get_params()
+    for key, value in params.items():
+        if value != known[key] and str(value) != str(known[key]):
+            option = "--group" if key == "groups" else f"--{key.replace('_', '-')}"
+            raise BadInput(f"{option} {value}: {state} was begun with {known[key]}, which cannot change")
+    return test
+
+
+@app.command()
+def power(
+    metric: Annotated[str, opt.option("A rate, a criterion, a mean or roc_auc.", "NAME")] = "selection_rate",
+    rate: Annotated[
+        list[str] | None, opt.option("The true value in a group, once per group; of a mean, MEAN:SD.", "VALUE")
+    ] = None,
+    n: Annotated[
+        list[int] | None, opt.option("People in a group: once per group, or once for all.", "PEOPLE", "--n")
+    ] = None,
+    baseline: Annotated[str | None, opt.option("The value in all groups but the first.", "VALUE")] = None,
+    target: Annotated[
+        float | None, opt.option("The probability of detecting it.  [default: 0.8]", "SHARE", "--power")
+    ] = None,
+    share: Annotated[list[float] | None, opt.option("The share of people in a group.  [default: equal]")] = None,
+    base_rate: Annotated[list[float] | None, opt.option("The share of a group for whom the rate is computed.")] = None,
+    compare: Annotated[Reference, opt.option("The other side; the reference is the last group.")] = "between_groups",
+    disparity: opt.Disparity = "difference",
+    margin: Annotated[str | None, opt.option("A disparity to tolerate; for equivalence also LOW:HIGH.", "SIZE")] = None,
+    alternative: Annotated[
+        Alternative, opt.option('"equivalence": that groups are alike within --margin.')
+    ] = "two-sided",
+    direction: Annotated[
+        Literal["auto", "up", "down"], opt.option("Whether the value is above or below --baseline.")
+    ] = "auto",
+    alpha: opt.Alpha = 0.05,
+    json: Annotated[str | None, opt.output("Also write the answer as JSON.")] = None,
+) -> Status:
+    """Compute how many people a test needs, or what it can detect.
+
+    \b
       skfairtest power --rate 0.3 --rate 0.5
-          how many people are needed to detect that 30% of one group
-          and 50% of another are selected
+          how many people are needed to detect rates of 30% and 50%
       skfairtest power --rate 0.3 --rate 0.5 --n 60 --n 200
-          how likely a test of 60 and 200 people is to detect it
+          how likely a test of 60 and 200 people is to detect them
       skfairtest power --baseline 0.3 --n 60 --n 200
-          the smallest disparity that a test of 60 and 200 people is
-          likely to detect
+          the smallest disparity that such a test is likely to detect
+    """  # noqa: D301
+    check_level(alpha)
+    check_outputs({"--json": json})
+    from json import dumps
 
-    Exit status:
-      0  done
-      2  bad input, or the output could not be written
-      3  an internal error
-    """
-    check_level(asked.alpha)
-    check_outputs(asked.outputs)
-    from skfairtest.cli.power import answered
+    from skfairtest.cli.power import answer, margin_of
 
-    answer = answered(asked)
-    write_asked(asked, lambda _: answer.document(), {"json": answer.to_json})
+    found = answer(
+        rate=rate or [],
+        n=n or [],
+        baseline=baseline,
+        target=target,
+        shares=share or [],
+        metric=metric,
+        base_rates=base_rate or [],
+        compare=compare,
+        disparity=disparity,
+        margin=margin_of(margin),
+        alternative=alternative,
+        direction=direction,
+        alpha=alpha,
+    )
+    write_out("".join(f"{sentence}\n" for sentence in found["sentences"]))
+    write_files({"--json": json}, {"--json": lambda: dumps(found, indent=2) + "\n"})
     return Status.DONE
 
 
-def metrics(asked: Asked) -> Status:
+@app.command()
+def metrics() -> Status:
     """List the metrics, with the columns that each needs."""
-    deliver(lambda _: metrics_document(), None, no_color=asked.no_color)
+    from skfairtest._utils.text import enumerated
+    from skfairtest.metrics import CRITERIA, RATES, SCORES
+
+    lines = ["Rates:"]
+    lines += [f"  {_needed(rate)}: among {rate.among}, the share who {rate.happens}" for rate in RATES.values()]
+    lines += ["", "Criteria, which are several rates tested together:"]
+    lines += [f"  {name}: {enumerated(list(rates))}" for name, rates in CRITERIA.items()]
+    lines += ["", "Other metrics of each group:"]
+    lines += [f"  {_needed(metric)}: {metric.describes}" for metric in SCORES.values()]
+    write_out("\n".join(lines) + "\n")
     return Status.DONE
 
 
-def _help(work: Callable[..., Any]) -> str:
-    """What is said under a function's name; paragraphs with indented lines, such as examples, are shown as they are."""
-    text = (getdoc(work) or "").replace("Examples\n--------", "Examples:")
-    return re.sub(r"(^|\n\n)(?=[^\n]+\n  )", "\\1\b\n", text)  # a backspace keeps lines
-
-
-_SOURCE = "y_true y_pred y_score sensitive control"
-_READING = "encoding threshold score_bins engine cache"
-_FILES = "format output details html"
-for work, names in (
-    (demo, "html.demo no_html details no_color"),
-    (
-        audit,
-        f"files {_SOURCE} y_judge label_probability labelled scan baseline weight cluster missing {_READING} impact "
-        "metric pos_label positive_means favorable compare disparity margin alpha adjust intersections "
-        "compare_intersections n_resamples seed jobs "
-        f"accept {_FILES} json markdown csv junit sarif signed_by no_color",
-    ),
-    (report, f"file.record accept {_FILES} markdown csv junit sarif signed_by no_color"),
-    (count, f"files output.count {_SOURCE} weight {_READING} minimum_cell no_color"),
-    (commands.scan, commands.SCAN),
-    (commands.impact, commands.IMPACT),
-    (commands.compare, commands.COMPARE),
-    (commands.monitor, commands.MONITOR),
-    (
-        power,
-        "metric.power rate n baseline.power power share base_rate compare.power disparity margin.power alternative "
-        "direction alpha.power format.power output no_color",
-    ),
-    (metrics, "no_color"),
-):
-    text, *rest = re.split(r"\n\n(?=\x08\n(?:Examples|Exit status):\n)", _help(work))
-    epilog = "\n\n".join(rest)
-    app.command(work.__name__, cls=Command, help=text, epilog=epilog)(options.command_of(work, names))
-app.callback(invoke_without_command=True, help=_help(main))(main)
-
-
-def metrics_document() -> list[Block]:
-    """List every metric by name."""
-    from skfairtest.metrics import CALIBRATION, CRITERIA, RATES, SCORES
-    from skfairtest.report.document import Heading, Items, Paragraph
-
-    criteria = (f"{name}: {enumerated(list(rates))}" for name, rates in CRITERIA.items())
-    return [
-        Paragraph("What --metric takes, and in Python metric=, with the columns that are needed."),
-        Heading("Rates"),
-        Items(tuple(f"{_needed(rate)}: {_meaning(rate)}" for rate in RATES.values())),
-        Heading("Criteria: rates that are tested together"),
-        Items(tuple(criteria)),
-        Heading("Other metrics of each group"),
-        Items(tuple(f"{_needed(metric)}: {metric.describes}" for metric in SCORES.values())),
-        Heading("Calibration curves"),
-        Items(tuple(f"{_needed(metric)}: {metric.describes}" for metric in CALIBRATION.values())),
-    ]
-
-
-def _meaning(rate: Rate) -> str:
-    share = f"among {rate.among}, the share who {rate.happens}"
-    return share if rate.value is None else f"a function of this share: {share}"
-
-
-def _needed(metric: Rate | BuiltIn | Calibration) -> str:
+def _needed(metric: Any) -> str:
     return f"{metric.name} ({', '.join(OPTIONS[name] for name in sorted(metric.reads, reverse=True))})"

@@ -9,14 +9,14 @@ import re
 from enum import IntEnum
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.text import label
+from skfairtest._utils.text import brief, label
 
 
 class Status(IntEnum):
     """What the process returns; what is done has detected no significant disparity.
 
-    Not tested is a saved audit without a significant disparity whose test of individual fairness had nothing to learn
-    who is similar from.
+    Not tested is an audit without a significant disparity of which a metric or a grouping could not be tested, or whose
+    test of individual fairness had nothing to learn who is similar from.
     """
 
     DONE, SIGNIFICANT, BAD_INPUT, INTERNAL, NOT_TESTED, INTERRUPTED = 0, 1, 2, 3, 4, 130
@@ -24,7 +24,7 @@ class Status(IntEnum):
 
 #: Parameters of the package that are called the same here.
 _SAME = (
-    "pos_label y_true y_pred y_score score_bins minimum_cell metric compare compare_intersections disparity "
+    "pos_label y_true y_pred y_score metric compare compare_intersections disparity "
     "margin missing positive_means favorable alpha adjust n_resamples alternative direction scan impact guarantee "
     "y_judge label_probability labelled smallest_share max_depth max_subgroups min_group_size n_bins power baseline"
 )
@@ -75,7 +75,7 @@ def one_line(text: object) -> str:
     >>> one_line("Expected 2 fields, saw 3" + chr(10))
     'Expected 2 fields, saw 3'
     """
-    return label(re.sub(r"\s*[\r\n]+\s*", " ", str(text)).strip())
+    return label(brief(re.sub(r"\s*[\r\n]+\s*", " ", str(text)).strip()))
 
 
 def in_terms_of_options(message: Exception | str) -> str:
@@ -83,8 +83,8 @@ def in_terms_of_options(message: Exception | str) -> str:
 
     Examples
     --------
-    >>> in_terms_of_options("pos_label is needed. Pass for example pos_label='yes'.")
-    "--pos-label is needed. Pass for example --pos-label 'yes'."
+    >>> in_terms_of_options("pos_label is needed: pass pos_label='yes' or pos_label='no'.")
+    "--pos-label is needed: pass --pos-label 'yes' or --pos-label 'no'."
     >>> in_terms_of_options(ParameterError("margin must be a number; found 'wide'"))
     "--margin must be a number; found 'wide'"
     """

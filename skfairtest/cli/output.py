@@ -1,25 +1,16 @@
-"""Where a report goes: a screen, a pipe or a file."""
-
-from __future__ import annotations
+"""Where results go: a screen, a pipe and files; and what the package says meanwhile."""
 
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
+from skfairtest._utils.files import write_text
 from skfairtest._utils.progress import Bar, shown_by
-from skfairtest.cli.errors import BadInput
-from skfairtest.cli.options import Asked
-
-if TYPE_CHECKING:
-    from skfairtest.report.document import Block
-
-
-def is_screen() -> bool:
-    """Whether standard output is a terminal that understands control codes."""
-    return sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+from skfairtest.cli.errors import BadInput, in_terms_of_options, one_line
 
 
 def check_outputs(outputs: Mapping[str, str | None], sources: Sequence[str] = ()) -> None:
@@ -37,43 +28,70 @@ def check_outputs(outputs: Mapping[str, str | None], sources: Sequence[str] = ()
     BadInput
         If a folder is not there or not writable, a file is one that is read, or two options name the same.
     """
-    given = {option: path for option, path in outputs.items() if path is not None}
     seen: dict[str, str] = {}
-    for option, path in given.items():
-        other = seen.setdefault(_check_output(option, path, sources), option)
+    for option, output in outputs.items():
+        if output is None:
+            continue
+        path = Path(output)
+        try:
+            if path.is_dir():
+                raise BadInput(f"{option} {output}: is a folder: name a file in it")
+            if not path.parent.is_dir():
+                raise BadInput(f"{option} {output}: there is no folder {path.parent}")
+            if path.exists() and any(os.path.exists(source) and path.samefile(source) for source in sources):
+                raise BadInput(f"{option} {output}: is the file to be read: name another one")
+            folder = [] if path.exists() and not path.is_file() else [Path(os.path.realpath(path)).parent]
+            if not all(os.access(each, os.W_OK) for each in (*folder, *([path] if path.exists() else []))):
+                raise BadInput(f"{option} {output}: you have no permission to write it: name another file")
+            other = seen.setdefault(os.path.realpath(path), option)
+        except (OSError, ValueError) as error:
+            raise BadInput(f"{option} {output}: {getattr(error, 'strerror', None) or error}") from error
         if other != option:
-            raise BadInput(f"{option} {path}: is the file that {other} writes: name another one")
+            raise BadInput(f"{option} {output}: is the file that {other} writes: name another one")
 
 
-def _check_output(option: str, output: str, sources: Sequence[str]) -> str:
-    path = Path(output)
-    try:
-        if path.is_dir():
-            raise BadInput(f"{option} {output}: is a folder: name a file in it")
-        if not path.parent.is_dir():
-            raise BadInput(f"{option} {output}: there is no folder {path.parent}")
-        if path.exists() and any(os.path.exists(source) and path.samefile(source) for source in sources):
-            raise BadInput(f"{option} {output}: is the file to be read: name another one")
-        if not os.access(path if path.exists() else path.parent, os.W_OK):
-            raise BadInput(f"{option} {output}: you have no permission to write it: name another file")
-        return os.path.realpath(path)
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{option} {output}: {getattr(error, 'strerror', None) or error}") from error
+@contextmanager
+def listening() -> Iterator[list[str]]:
+    """Tell the package's warnings once each, in terms of options, and show a bar of progress; yield what was told."""
+    from sklearn.exceptions import UndefinedMetricWarning
+
+    told: list[str] = []
+
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        # What is undefined is listed under "Left out"; other categories are not about the user's data.
+        line = one_line(in_terms_of_options(message))
+        if issubclass(category, UserWarning) and not issubclass(category, UndefinedMetricWarning) and line not in told:
+            told.append(line)
+            tell(f"warning: {line}")
+
+    with warnings.catch_warnings(), _progress():
+        warnings.simplefilter("always")
+        warnings.showwarning = show
+        yield told
 
 
-def deliver(document: Callable[[bool], Sequence[Block]], output: str | None, *, no_color: bool = False) -> None:
-    """Write a document: with colours and folded on a screen, plainly elsewhere.
+@contextmanager
+def _progress() -> Iterator[None]:
+    if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        yield
+        return
+    from rich.console import Console
+
+    with shown_by(Bar(Console(stderr=True), transient=True)):
+        yield
+
+
+def show(document: Callable[[bool], Any], *, no_color: bool = False) -> None:
+    """Write a document to standard output: with colours and folded on a screen, plainly elsewhere.
 
     Parameters
     ----------
     document : callable
         Composes the document; told whether it is for a screen.
-    output : str or None
-        The file; standard output by default.
     no_color : bool
-        Whether a screen gets no colours; None of them either where the environment variable NO_COLOR is set.
+        Whether a screen gets no colours.
     """
-    if output is None and is_screen():
+    if sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
         from rich.console import Console
 
         from skfairtest.cli.render import on_screen
@@ -83,33 +101,17 @@ def deliver(document: Callable[[bool], Sequence[Block]], output: str | None, *, 
     else:
         from skfairtest.report.text import plain
 
-        write_out(plain(document(False)), output)
+        write_out(plain(document(False)))
 
 
-def write_asked(
-    asked: Asked, document: Callable[[bool], Sequence[Block]], makers: Mapping[str, Callable[[], str | None]]
-) -> None:
-    """Write a result as --format says, and each report to the file that was named.
-
-    Parameters
-    ----------
-    asked : Asked
-        What was typed.
-    document : callable
-        As in `deliver`.
-    makers : mapping of str to callable
-        The text of each other form, by its name.
-    """
-    if asked.format == "table":
-        deliver(document, asked.output, no_color=asked.no_color)
-    elif asked.format is not None:
-        write_out(makers[asked.format]() or "", asked.output)
-    for option, path in asked.reports.items():
+def write_files(outputs: Mapping[str, str | None], makers: Mapping[str, Callable[[], str | None]]) -> None:
+    """Write each report to the file that its option names; `makers` make their texts."""
+    for option, path in outputs.items():
         if path is not None:
-            write_out(makers[option[2:]]() or "", path, option=option)
+            write_out(makers[option]() or "", path, option=option)
 
 
-def write_out(text: str, output: str | None = None, *, option: str = "--output") -> None:
+def write_out(text: str, output: str | None = None, *, option: str = "") -> None:
     """Write text to a file or to standard output; characters that its encoding lacks are written as escapes.
 
     Raises
@@ -119,13 +121,12 @@ def write_out(text: str, output: str | None = None, *, option: str = "--output")
     """
     if output is not None:
         try:
-            # newline: the text has the line ends that it should have.
-            Path(output).write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
+            write_text(text, output)
         except (OSError, ValueError) as error:  # ValueError: a name that no file can have
             raise BadInput(f"{option} {output}: {getattr(error, 'strerror', None) or error}") from error
         return
     if sys.stdout is None:
-        raise BadInput("standard output is closed: --output writes to a file")
+        raise BadInput("standard output is closed")
     encoding = sys.stdout.encoding or "utf-8"
     try:
         sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
@@ -142,15 +143,3 @@ def tell(line: str) -> None:
     if sys.stderr is not None:
         with suppress(OSError):
             print(line, file=sys.stderr, flush=True)
-
-
-@contextmanager
-def watched(no_color: bool = False) -> Iterator[None]:
-    """Show how far computations are: one bar on standard error where that is a terminal, which leaves no trace."""
-    if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
-        yield
-        return
-    from rich.console import Console
-
-    with shown_by(Bar(Console(stderr=True, no_color=no_color or None), transient=True)):
-        yield

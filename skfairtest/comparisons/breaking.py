@@ -98,7 +98,7 @@ class BreakingPoint(Decided):
         return up + down, self.groups[group], label if people.all() else None, n_among, up, down, tied, search
 
 
-def shown_breaking_point(test: Any, found: BreakingPoint | str) -> pd.DataFrame:
+def shown_breaking_point(test: Any, found: BreakingPoint | pd.DataFrame | str) -> pd.DataFrame:
     """The frame of a test.
 
     Raises
@@ -108,12 +108,20 @@ def shown_breaking_point(test: Any, found: BreakingPoint | str) -> pd.DataFrame:
     """
     if isinstance(found, str):
         raise AttributeError(f"{type(test).__name__!r} object has no breaking_point_: {found}")
-    return found.frame
+    return found if isinstance(found, pd.DataFrame) else found.frame
 
 
-def verdict_lines(found: BreakingPoint | str) -> list[str]:
+def kept_breaking_point(found: BreakingPoint | pd.DataFrame | str) -> pd.DataFrame | str:
+    """What a record keeps: the frame if it was computed, or why there is none."""
+    if isinstance(found, BreakingPoint):
+        kept: pd.DataFrame | None = found.__dict__.get("frame")
+        return "it was not computed before the test was written as JSON: fit again" if kept is None else kept
+    return found
+
+
+def verdict_lines(found: BreakingPoint | pd.DataFrame | str) -> list[str]:
     """What reports say of the breaking point of a verdict; nothing where there is none, or the search takes long."""
-    if isinstance(found, str):
+    if not isinstance(found, BreakingPoint):
         return []
     exact = any(one.margin_bounds is not None and one.method != "asymptotic" for one in found.questions)
     if len(found.rows) > MOST_COMPARISONS or (exact and found.counts.sum() > MOST_WITH_MARGIN):
@@ -135,23 +143,31 @@ class Part:
     shown: tuple[tuple[str, Any, Any, Contrast], ...]
 
 
-def breaking_point_of(result: Result) -> partial[BreakingPoint] | str:
-    """What breaking points of a result follow from, put together when it is asked for; or why there are none."""
-    measured = result.measured
-    reason = reason_of(measured)
+def breaking_point_of(results: Sequence[Result], *, together: bool = False) -> partial[BreakingPoint] | str:
+    """What breaking points of results follow from, put together when it is needed; or why there are none.
+
+    People change in one of the groups that all features make together, so that every comparison follows from who
+    changes. Results `together` are one family.
+    """
+    reason = next(filter(None, (reason_of(result.measured) for result in results)), "")
     if reason:
         return reason
-    assert measured.table is not None
     # People are not kept for that, their counts are.
-    counted = Sample.from_table(measured.table)
-    tested = {
-        (one.estimate.metric, one.estimate.contrast): (one.estimate.hypothesis, one.in_family.evidence.log_p)
-        for one in measured.comparisons
-    }
-    estimates = [finding.estimate for finding in result.findings]
-    shown = tuple((one.metric, one.group, one.other, one.contrast) for one in estimates)
-    part = Part(replace(measured.design, sample=counted), measured.metrics, tested, shown)
-    return partial(breaking_points, [part], counted, result.verdict.adjust, measured.pos_label, together=False)
+    samples = [Sample.from_table(result.measured.table) for result in results if result.measured.table is not None]
+    whole = max(samples, key=lambda sample: len(sample.sensitive_names))
+    if set(whole.sensitive_names) != {name for sample in samples for name in sample.sensitive_names}:
+        return "it does not count people by all features together: intersections=True does"
+    parts = []
+    for result, counted in zip(results, samples, strict=True):
+        measured, estimates = result.measured, [finding.estimate for finding in result.findings]
+        tested = {
+            (one.estimate.metric, one.estimate.contrast): (one.estimate.hypothesis, one.in_family.evidence.log_p)
+            for one in measured.comparisons
+        }
+        shown = tuple((one.metric, one.group, one.other, one.contrast) for one in estimates)
+        parts.append(Part(replace(measured.design, sample=counted), measured.metrics, tested, shown))
+    first = results[0]
+    return partial(breaking_points, parts, whole, first.verdict.adjust, first.measured.pos_label, together=together)
 
 
 def breaking_points(

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from skfairtest._utils.errors import GroupsMissing, ParameterError
-from skfairtest._utils.text import label
+from skfairtest._utils.text import label, pluralize
 from skfairtest._utils.typing import Booleans
 from skfairtest.comparisons.core import Estimate, Evidence, Exclusion, Finding
 from skfairtest.comparisons.settings import Settings
@@ -257,20 +257,16 @@ def kept_groups(sample: Sample, excluded: list[Exclusion], settings: Settings, n
 
 def check_how_many(sample: Sample, n_groups: int, n_metrics: int, settings: Settings) -> None:
     """Refuse more comparisons than anybody can wait for or read: pairs at intersections grow fast."""
-    if settings.compare not in ("between_groups", *BEST):
-        return
+    in_pairs = settings.compare in ("between_groups", *BEST)
     places = 1 + len(sample.strata) * bool(sample.control_names)
-    found = comb(n_groups, 2) * n_metrics * places
+    found = (comb(n_groups, 2) if in_pairs else n_groups) * n_metrics * places
     if found > MOST_COMPARISONS:
         names = " x ".join(sample.sensitive_names)
-        fewer = (
-            "compare_intersections='to_rest' or 'to_parents'"
-            if settings.crossed
-            else ("compare='to_rest' or 'to_reference'")
-        )
+        fewer = "compare_intersections='to_rest' or 'to_parents'" if settings.crossed else "compare='to_rest'"
         raise ParameterError(
-            f"sensitive_features ({names}) makes {n_groups:,} groups, whose pairs are {found:,} comparisons; at most "
-            f"{MOST_COMPARISONS:,} are allowed: use {fewer}, or fewer sensitive features"
+            f"sensitive_features ({names}) makes {n_groups:,} groups; in {places - 1:,} strata and all together, with "
+            f"{pluralize(n_metrics, 'metric')}, these are {found:,} comparisons; at most {MOST_COMPARISONS:,} are "
+            f"allowed: use {f'{fewer}, ' * in_pairs}fewer metrics, or coarser sensitive or control features"
         )
 
 

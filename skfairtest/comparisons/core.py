@@ -22,6 +22,7 @@ from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import Question, quantiles
 from skfairtest.inference.resampling import oriented
 from skfairtest.metrics import Metric
+from skfairtest.readers import other_labels
 from skfairtest.tables import CountTable, Sample
 
 #: Methods whose p-values count resamples.
@@ -324,7 +325,8 @@ class Measured:
     """All results of one grouping of people, before the adjustment for multiplicity.
 
     `blocks` numbers the metrics whose draws are joint: the same number for metrics of one draw. `design` says who is
-    compared with whom, and `table` has the people by the labels that rates read.
+    compared with whom, and `table` has the people by the labels that rates read. `further` hypotheses, which could be
+    tested if people of unknown group were in certain groups, count in the family.
     """
 
     settings: Settings
@@ -338,6 +340,12 @@ class Measured:
     #: A `Design`, which is made of what stands here.
     design: Any = None
     table: CountTable | None = None
+    further: int = 0
+
+    @property
+    def negative_labels(self) -> list[Any]:
+        """The labels that count as negative, if there is a positive one."""
+        return other_labels([] if self.sample is None else self.sample.labels, self.pos_label)
 
     @property
     def undefined(self) -> list[Exclusion]:

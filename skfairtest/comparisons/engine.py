@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import check_seed
 from skfairtest._utils.text import rounded_up
-from skfairtest.comparisons.core import Finding, Measured, Result
+from skfairtest.comparisons.contrasts import BEST
+from skfairtest.comparisons.core import Comparison, Finding, Measured, Result
 from skfairtest.comparisons.family import decide, p_of
 from skfairtest.comparisons.frames import warn_about_people, warn_about_resamples, written_labels
 from skfairtest.comparisons.measure import measure
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.comparisons.unknown import unknown_sentence, with_unknown
-from skfairtest.inference.multiplicity import Extreme, extreme_disparity
-from skfairtest.metrics import Metric, Omnibus, Rate, disparity_of, resolve_metrics
+from skfairtest.inference.multiplicity import FAMILYWISE, Extreme, extreme_disparity
+from skfairtest.metrics import Metric, Omnibus, Rate, disparity_of, resolve_metrics, summarized_compare
 from skfairtest.report.sentences import Setup
 from skfairtest.tables import Sample
 
@@ -45,8 +47,10 @@ class Compared:
         verdict, leading = result.verdict, result.leading
         self.p_value_, self.p_value_interval_ = p_of(verdict.log_p), verdict.limits
         self.rejected_, self.concern_ = verdict.rejected, verdict.concern
-        self.statistic_, self.disparity_ = float(leading.evidence.statistic), float(leading.estimate.disparity)
-        self.confidence_interval_, self._leading = leading.interval, verdict.leading[1]
+        summary = summarized(result)
+        self.statistic_, self._leading = float(leading.evidence.statistic), verdict.leading[1]
+        self.disparity_ = float(leading.estimate.disparity) if summary is None else summary.value
+        self.confidence_interval_ = leading.interval if summary is None else (summary.low, summary.high)
         self.adjust_, self.n_resamples_ = verdict.adjust, verdict.n_resamples
 
 
@@ -62,7 +66,8 @@ def settings_of(metrics: Sequence[Metric] | None, params: Mapping[str, Any]) -> 
         isinstance(metric, Rate) or getattr(metric, "bounds", None) == (0.0, 1.0) for metric in metrics
     )
     disparity = disparity_of(metrics or (), params.get("disparity", "difference"), params.get("margin"))
-    return check_settings(**{**params, "disparity": disparity}, unit=unit)
+    compare = summarized_compare(metrics or (), params.get("compare", "between_groups"))
+    return check_settings(**{**params, "disparity": disparity, "compare": compare}, unit=unit)
 
 
 def check_question(metric: Any, params: Mapping[str, Any]) -> tuple[Settings, list[Metric]]:
@@ -95,10 +100,64 @@ def judge(measured: Sequence[Measured], settings: Settings, *, together: bool = 
     return results
 
 
-def extreme_of(findings: Sequence[Finding], disparity: str) -> Extreme:
-    """Return the largest disparity among findings, with its limits."""
-    low, high = np.reshape([finding.interval for finding in findings], (-1, 2)).T
-    return extreme_disparity([finding.estimate.disparity for finding in findings], low, high, disparity)
+def extreme_of(comparisons: Sequence[Comparison], disparity: str, metrics: Sequence[Metric] = ()) -> Extreme:
+    """The largest disparity among comparisons with its limits; its mean over metrics, if a function averages them.
+
+    Limits are those of simultaneous intervals of all comparisons, which a largest value, however biased by chance,
+    cannot leave: see `extreme_disparity`. Without intervals they are the disparity itself.
+    """
+    mean = any(metric.summary is not None and metric.summary.agg == "mean" for metric in metrics)
+    by_metric: dict[str, list[tuple[float, float, float]]] = {}
+    for one in comparisons:
+        value = one.estimate.disparity
+        limits = one.interval if isinstance(one, Finding) else (value, value)
+        by_metric.setdefault(one.estimate.metric if mean else "", []).append((value, *limits))
+    if not by_metric:
+        return Extreme(np.nan, np.nan, np.nan)
+    each = (zip(*rows, strict=True) for rows in by_metric.values())
+    found = [extreme_disparity(list(value), list(low), list(high), disparity) for value, low, high in each]
+    return Extreme(*np.mean(found, axis=0).tolist())
+
+
+def summarized(result: Result) -> Extreme | None:
+    """The number of the function of fairlearn to which the strongest evidence belongs, with limits; None without one.
+
+    Over strata it is that of averaged disparities. Other comparisons than those of the function give its limits by the
+    simultaneous limits of all differences (or ratios) to one value; comparisons with the rest give none.
+    """
+    measured, settings = result.measured, result.measured.settings
+    summary = next((m.summary for m in measured.metrics if m.name == result.leading.estimate.metric), None)
+    if summary is None:
+        return None
+    if settings.adjust not in FAMILYWISE:
+        (result,) = decide([measured], replace(settings, adjust="holm"))
+    metrics = {metric.name: metric for metric in measured.metrics if metric.summary == summary}
+    findings = [one for one in result.findings if one.estimate.metric in metrics and one.estimate.is_pooled]
+    disparity = result.leading.null.question.disparity
+    if settings.compare == summary.method or settings.compare in BEST:
+        return extreme_of(findings, disparity, list(metrics.values()))
+    each = [[one for one in findings if one.estimate.metric == name] for name in metrics]
+    found = [_between(own, disparity, settings.compare) for own in each if own]
+    if summary.agg == "mean":
+        return Extreme(*np.mean(found, axis=0).tolist())
+    return Extreme(*getattr(np, "max" if disparity == "difference" else "min")(found, axis=0).tolist())
+
+
+def _between(findings: Sequence[Finding], disparity: str, compare: str) -> Extreme:
+    """The largest disparity between groups from those to one value, which is that of a group if it is a reference."""
+    values = [one.estimate.value_group for one in findings]
+    limits = [one.interval for one in findings]
+    if compare == "to_reference":
+        values.append(findings[0].estimate.value_other)
+        limits.append((findings[0].null.question.null,) * 2)
+    low, high = np.transpose(limits)
+    if disparity == "difference":
+        found = Extreme(max(values) - min(values), max(0.0, max(low) - min(high)), max(high) - min(low))
+    else:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ends = np.divide([min(values), min(low), min(high)], [max(values), max(high), max(low)])
+        found = Extreme(float(ends[0]), float(ends[1]), min(1.0, float(ends[2])))
+    return found if compare in ("to_reference", "to_overall") else found._replace(low=np.nan, high=np.nan)
 
 
 #: What each method does to clusters.

@@ -16,7 +16,6 @@ from skfairtest.comparisons.core import RESAMPLED, Comparison, Finding, Measured
 from skfairtest.comparisons.rates import enumerable, joint_log_p
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference import multiplicity
-from skfairtest.inference.rates import Question
 from skfairtest.inference.resampling import p_value_limits
 
 #: The smallest p-value a float can hold: what an enumerated distribution says when its logarithm is below that.
@@ -61,12 +60,13 @@ def decide(measured: Sequence[Measured], settings: Settings, *, together: bool =
         _by_hypothesis(comparisons, np.flatnonzero(np.equal(deciding, which)).tolist()) for which in (True, False)
     ]
     hypotheses = [[comparisons[same[0]].estimate.hypothesis for same in tested] for tested in families]
-    if settings.adjust == "shaffer" and not any(map(multiplicity.are_tied, hypotheses)):
+    further = sum(part.further for part in measured)
+    if settings.adjust == "shaffer" and (further or not any(map(multiplicity.are_tied, hypotheses))):
         settings = replace(settings, adjust="holm")
     found: dict[int, Finding] = {}
     for tested in families:
         if tested:
-            found |= _findings(comparisons, tested, measured[0].blocks, settings)
+            found |= _findings(comparisons, tested, measured[0].blocks, settings, further)
     starts = np.cumsum([0, *(len(part.comparisons) for part in measured)]).tolist()
     shown: dict[int, Finding] = {}
     for part, (start, stop) in zip(measured, pairwise(starts), strict=True):
@@ -77,6 +77,7 @@ def decide(measured: Sequence[Measured], settings: Settings, *, together: bool =
         np.array([any(place in shown for place in same) for same in families[0]]),
         measured[0].blocks,
         settings,
+        further,
         together=together,
     )
     if settings.question.alternative == "equivalence":
@@ -103,18 +104,25 @@ def _by_hypothesis(comparisons: Sequence[Comparison], places: Iterable[int]) -> 
     ]
 
 
-def _log_p(tested: Iterable[Sequence[Comparison]]) -> Floats:
-    """Return the p-value of each hypothesis, whose comparisons differ by what was drawn for them at most."""
-    return np.array([max(comparison.evidence.log_p for comparison in same) for same in tested])
+def _log_p(tested: Iterable[Sequence[Comparison]], further: int = 0) -> Floats:
+    """Return the p-value of each hypothesis, whose comparisons differ by what was drawn for them at most.
+
+    P-values of `further` hypotheses follow, which are 1.
+    """
+    return np.array([max(comparison.evidence.log_p for comparison in same) for same in tested] + [0.0] * further)
 
 
 def _findings(
-    comparisons: Sequence[Comparison], tested: list[list[int]], blocks: Mapping[str, int], settings: Settings
+    comparisons: Sequence[Comparison],
+    tested: list[list[int]],
+    blocks: Mapping[str, int],
+    settings: Settings,
+    further: int,
 ) -> dict[int, Finding]:
     """Adjust a family of hypotheses, each the places of comparisons that test it."""
     alpha = settings.alpha
     firsts = [comparisons[same[0]] for same in tested]
-    log_p = _log_p([comparisons[place] for place in same] for same in tested)
+    log_p = _log_p(([comparisons[place] for place in same] for same in tested), further)
     error, critical, joint = alpha, None, settings.adjust == "max_t"
     if joint:
         adjusted, error, critical = _max_t(firsts, blocks, settings)
@@ -125,29 +133,23 @@ def _findings(
     else:
         adjusted = multiplicity.ADJUSTMENTS[settings.adjust](log_p)
     if settings.adjust in multiplicity.FAMILYWISE and not joint:
-        error = alpha / len(tested)
-    places = [(place, value) for same, value in zip(tested, adjusted.tolist(), strict=True) for place in same]
+        error = alpha / len(log_p)
+    places = [(place, value) for same, value in zip(tested, adjusted.tolist(), strict=False) for place in same]
     family = [comparisons[place] for place, _ in places]
     out = {}
     for (place, value), one, (low, high) in zip(
         places, family, _intervals(family, error, critical, alpha), strict=True
     ):
-        concern, question = at_most(value, alpha), one.null.question
-        rejected = concern if joint else at_most(one.evidence.log_p, error)
-        bounds = one.estimate.bounds
-        interval = bounds if one.estimate.undefined else shown_limits((low, high), question, bounds, rejected=rejected)
+        concern, bounds = at_most(value, alpha), one.estimate.bounds
+        # Pointwise intervals belong to p-values that are not adjusted.
+        rejected = concern if settings.adjust in multiplicity.FAMILYWISE else at_most(one.evidence.log_p, alpha)
+        interval = (
+            bounds
+            if one.estimate.undefined
+            else one.null.question.consistent_limits((low, high), one.estimate.disparity, bounds, rejected=rejected)
+        )
         out[place] = Finding(one.estimate, one.null, one.evidence, value, interval, concern, error)
     return out
-
-
-def shown_limits(
-    limits: tuple[float, float], question: Question, bounds: tuple[float, float], *, rejected: bool
-) -> tuple[float, float]:
-    """The limits of an interval within its bounds, which hold equality where that is not rejected."""
-    low, high = limits
-    if question.margin_bounds is None and not rejected:
-        low, high = min(low, question.null), max(high, question.null)
-    return (low, high) if low != low else (max(bounds[0], low), min(bounds[1], high))
 
 
 def _intervals(
@@ -191,11 +193,15 @@ def _sample_limits(comparison: Comparison, alternative: str, error: float) -> tu
 def equivalence_interval(finding: Finding, settings: Settings) -> tuple[float, float]:
     """Return the interval at level 1 - 2 alpha that two one-sided tests at alpha invert."""
     critical = finding.null.critical_values(finding.evidence, 2 * settings.alpha, None)
-    asymptotic = finding.null.limits(critical, finding.estimate.bounds)
-    if not finding.has_samples:
-        return asymptotic
-    low, high = _sample_limits(finding, "equivalence", 2 * settings.alpha)
-    return (min(low, asymptotic[0]), max(high, asymptotic[1])) if finding.null.alike else (low, high)
+    estimate = finding.estimate
+    low, high = finding.null.limits(critical, estimate.bounds)
+    if finding.has_samples:
+        of_samples = _sample_limits(finding, "equivalence", 2 * settings.alpha)
+        low, high = (min(low, of_samples[0]), max(high, of_samples[1])) if finding.null.alike else of_samples
+    question, certified = finding.null.question, at_most(finding.evidence.log_p, settings.alpha)
+    if certified and question.margin_bounds is not None:
+        low, high = max(low, question.margin_bounds[0]), min(high, question.margin_bounds[1])
+    return question.consistent_limits((low, high), estimate.disparity, estimate.bounds, rejected=certified)
 
 
 def _joint(family: Sequence[Comparison], blocks: Mapping[str, int]) -> list[list[int]]:
@@ -271,21 +277,28 @@ def _leading(main: Sequence[Comparison], tied: np.ndarray, *, worst: bool) -> in
 
 
 def _verdict(
-    tested: list[list[Finding]], shown: Booleans, blocks: Mapping[str, int], settings: Settings, *, together: bool
+    tested: list[list[Finding]],
+    shown: Booleans,
+    blocks: Mapping[str, int],
+    settings: Settings,
+    further: int,
+    *,
+    together: bool,
 ) -> tuple[int, Verdict]:
     """Return the hypothesis with the strongest evidence, among those that are shown, and the verdict."""
     equivalence = settings.question.alternative == "equivalence"
-    log_p, main = _log_p(tested), [same[0] for same in tested]
+    log_p, main = _log_p(tested, further), [same[0] for same in tested]
     # One test has one answer, whatever its comparisons are adjusted by; an audit has findings, and is about these.
     own = together or settings.adjust in multiplicity.FAMILYWISE
     if equivalence:
-        deciding, target = log_p, log_p.max()
+        deciding, target = log_p[: len(main)], log_p.max()
     else:
-        adjusted = np.array([one.log_p_adjusted for one in main]) if own else multiplicity.holm(log_p)
+        adjusted = np.array([one.log_p_adjusted for one in main]) if own else multiplicity.holm(log_p)[: len(main)]
         deciding = np.where(shown, adjusted, np.inf)
         target = deciding.min()
     with np.errstate(invalid="ignore"):
-        tied = (deciding == target) | (np.abs(deciding - target) <= 1e-9 * max(1.0, abs(target)))
+        nearest = deciding.max() if equivalence else target
+        tied = (deciding == nearest) | (np.abs(deciding - nearest) <= 1e-9 * max(1.0, abs(nearest)))
     leading = _leading(main, tied, worst=equivalence)
     p, rejected = p_of(float(target)), at_most(float(target), settings.alpha)
     drew = any(one.evidence.draws is not None or one.evidence.joint_draws is not None for one in main)
@@ -305,8 +318,8 @@ def _verdict(
         n_resamples=n_resamples,
         drawn=drew and not resampled,
         adjust=settings.adjust,
-        n_hypotheses=len(tested),
-        level=_level_of_one(settings, len(tested), own=own),
+        n_hypotheses=len(log_p),
+        level=_level_of_one(settings, len(log_p), own=own),
     )
 
 

@@ -5,7 +5,6 @@ Warnings beside the result: what was left out, and where a result is doubtful.
 The frames that a person sees: values by group, comparisons, and what was left out.
 """
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import product
@@ -15,7 +14,7 @@ import numpy as np
 import pandas as pd
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfairtest._utils.errors import SmallGroupWarning, find_stack_level
+from skfairtest._utils.errors import SmallGroupWarning, warn
 from skfairtest._utils.text import label, pluralize
 from skfairtest.comparisons.contrasts import SMALL
 from skfairtest.comparisons.core import RESAMPLED, Comparison, Exclusion, Finding, GroupValues, Measured, Result
@@ -31,9 +30,9 @@ from skfairtest.readers import sort_levels
 def warn_about_people(measured: Measured) -> None:
     """Warn of undefined values, small groups, and doubtful standard errors."""
     for undefined in _undefined(measured):
-        warnings.warn(undefined, UndefinedMetricWarning, stacklevel=find_stack_level())
+        warn(undefined, UndefinedMetricWarning)
     for caution in cautions(measured) if measured.sample is not None else ():
-        warnings.warn(caution, SmallGroupWarning, stacklevel=find_stack_level())
+        warn(caution, SmallGroupWarning)
 
 
 def _undefined(measured: Measured) -> Iterator[str]:
@@ -46,10 +45,11 @@ def _undefined(measured: Measured) -> Iterator[str]:
         if not undefined:
             continue
         first = undefined[0]
-        where = label(first.group) + (f" ({label(first.stratum)})" if first.stratum is not None else "")
+        of = "" if first.group is None else f" of {label(first.group)}"
+        where = of + (f" ({label(first.stratum)})" if first.stratum is not None else "")
         more = f", and {len(undefined) - 1} more" if len(undefined) > 1 else ""
-        says = " is" if first.other is None else f" against {label(first.other)}:"
-        yield f"{first.metric} of {where}{says} {first.reason}{more}: {then}"
+        says = f" against {label(first.other)}:" if first.other is not None else " is" if of else ":"
+        yield f"{first.metric}{where}{says} {first.reason}{more}: {then}"
 
 
 def cautions(measured: Measured) -> list[str]:
@@ -88,6 +88,8 @@ def _remedy(measured: Measured, name: str) -> str:
     inexact = " and ".join(parameter for parameter, column in given.items() if column is not None)
     if inexact:
         return f"no test with {inexact} is exact; only more people help"
+    if hasattr(sample, "labelled"):
+        return "more labels help, of people who are chosen with known probabilities"
     if any(metric.name == name and isinstance(metric, Rate) for metric in measured.metrics):
         return "with variance='auto' this rate has an exact test for any number of people"
     return "a rate, such as 'true_positive_rate', has an exact test for any number of people"
@@ -99,12 +101,10 @@ def warn_about_resamples(results: Sequence[Result], settings: Settings) -> None:
     n_resamples, n_hypotheses = verdict.n_resamples, verdict.n_hypotheses
     smallest = (1 if settings.adjust == "max_t" else n_hypotheses) / (1 + n_resamples)
     if n_resamples and not settings.adaptive and smallest > settings.alpha:
-        warnings.warn(
+        warn(
             f"n_resamples={n_resamples} cannot reject at {settings.alpha:.3g}: the smallest adjusted p-value that "
             f"{pluralize(n_hypotheses, 'comparison')} can reach is {min(1.0, smallest):.3g}; "
             f"use more than {int(np.ceil(n_hypotheses / settings.alpha))}",
-            UserWarning,
-            stacklevel=find_stack_level(),
         )
 
 
@@ -208,7 +208,12 @@ def standardized_columns(findings: Iterable[Finding]) -> dict[str, list[Any]]:
         if moments is not None and not np.isnan((found := standardized_difference(moments))[0]):
             estimate, p_values = one.estimate, (p_of(one.evidence.log_p), p_of(one.log_p_adjusted))
             labels = (estimate.metric, estimate.group, estimate.other, estimate.stratum)
-            rows.append((*labels, *found, *standardized_limits(moments, one.critical), *p_values))
+            low, high = standardized_limits(moments, one.critical)
+            # Equality is inside if it is inside the interval of the disparity.
+            equality = one.null.question.null
+            low = max(low, 0.0) if one.interval[0] >= equality else min(low, 0.0)
+            high = min(high, 0.0) if one.interval[1] <= equality else max(high, 0.0)
+            rows.append((*labels, *found, low, high, *p_values))
     return {name: [row[place] for row in rows] for place, name in enumerate(STANDARDIZED_COLUMNS)}
 
 

@@ -22,9 +22,19 @@ from skfairtest.inference.rates import blocks_of
 from skfairtest.metrics import BuiltIn, Calibration, Context, Mean, Metric, Omnibus, Rate, ScoreMetric, Share
 from skfairtest.metrics.rates import f1_of_jaccard, f1_slope
 from skfairtest.metrics.resolve import STANDARD
-from skfairtest.readers import as_numbers, check_labels, check_magnitude, resolve_pos_label
+from skfairtest.readers import (
+    LABELS,
+    as_numbers,
+    check_classes,
+    check_codings,
+    check_labels,
+    check_magnitude,
+    resolve_pos_label,
+)
 from skfairtest.tables import CountTable, Kinds, Sample
 
+#: So few people may lack a class: codings of two classes are then not told from three classes.
+FEW_PEOPLE = 20
 COLUMNS = ("y_true", "y_pred", "y_score", "y_pred_a", "y_pred_b", "y_score_a", "y_score_b")
 
 
@@ -216,10 +226,15 @@ def positive_label(sample: Sample, metrics: Sequence[Metric], asked: Any, classe
     ValueError
         If a metric asks for it and it is not known, or the label asked for is not there.
     """
-    of_labels = [metric for metric in metrics if _is_of_labels(metric)]
+    of_labels = [metric for metric in metrics if is_of_labels(metric)]
     for name in sorted(frozenset().union(*(metric.reads for metric in of_labels))):
         if not name.startswith("y_score") and name in sample.columns:
             _check_labels(sample, name, of_labels)
+    check_classes(getattr(sample.columns.get("y_true"), "levels", ()), classes, asked)
+    read = frozenset().union(*(metric.reads for metric in of_labels))
+    levels = {name: getattr(sample.columns.get(name), "levels", ()) for name in LABELS if name in read}
+    if len(levels) > 1 and sample.n_samples >= FEW_PEOPLE:
+        check_codings(levels)
     labels = _labels_asked(sample, metrics)
     if any(metric.needs_pos_label for metric in metrics):
         return resolve_pos_label(labels, asked, classes)
@@ -233,7 +248,9 @@ def positive_label(sample: Sample, metrics: Sequence[Metric], asked: Any, classe
         return None
 
 
-def _is_of_labels(metric: Metric) -> bool:
+def is_of_labels(metric: Metric) -> bool:
+    """Whether a metric compares labels, and no numbers."""
+    metric = getattr(metric, "of", metric)  # of two models
     return isinstance(metric, Rate) or (isinstance(metric, BuiltIn) and not metric.positive.startswith("if"))
 
 

@@ -53,7 +53,9 @@ def own_outcome(function: Any, y_true: NDArray[Any], y_pred: NDArray[Any]) -> Fl
     """Return the value of a user's function of true and predicted values, one finite number per person."""
     name = name_of(function)
     try:
-        e = np.asarray(function(y_true.copy(), y_pred.copy()))
+        values = function(y_true.copy(), y_pred.copy())
+        # A masked value is none.
+        e = np.asarray(values.filled(np.nan) if np.ma.is_masked(values) and np.ndim(values) else values)
     except Exception as error:
         raise ParameterError(f"of={name} raised {type(error).__name__}: {error}") from error
     if e.shape != y_pred.shape or e.dtype.kind not in "biuf":

@@ -35,6 +35,7 @@ from skfairtest.inference.rates import (
     log_odds_ratio,
     pair_disparity,
     quantiles,
+    refuse_to_enumerate,
     shown_error,
     values,
 )
@@ -64,16 +65,12 @@ class RateNull(core.NullDistribution):
         cls, nulls: Sequence[Self], critical: Sequence[tuple[float, float]], bounds: Sequence[tuple[float, float]]
     ) -> list[tuple[float, float]]:
         """Invert the score tests of all comparisons with the same critical values at once."""
-        asked = [
-            (null.question.disparity, *z, null.question.method == "mid-p")
-            for null, z in zip(nulls, critical, strict=True)
-        ]
+        asked = [(null.question.disparity, *z, null.question.method) for null, z in zip(nulls, critical, strict=True)]
         out: dict[int, tuple[float, float]] = {}
         for same in dict.fromkeys(asked):
             places = [place for place, one in enumerate(asked) if one == same]
             pairs, scales = [nulls[place].pair for place in places], [nulls[place].scale for place in places]
-            disparity, low, high, mid = same
-            found = limits_of_all(pairs, scales, disparity, low, high, mid=bool(mid))
+            found = limits_of_all(pairs, scales, *same)
             out.update(zip(places, found, strict=True))
         return [out[place] for place in range(len(nulls))]
 
@@ -187,7 +184,8 @@ def count(
     counts, event, given, _ = table
     events, denominators = counts[:, :, event].sum(axis=2), counts[:, :, given].sum(axis=2)
     question, scale = design.question(rate), scale_of(rate)
-    if not design.settings.tested and question.method == "auto" and design.settings.adjust != "max_t":
+    fast = not design.settings.tested and question.method == "auto" and question.disparity != "odds_ratio"
+    if fast and design.settings.adjust != "max_t":
         question = replace(question, method="asymptotic")
     if question.disparity == "odds_ratio" and not scale.is_identity:
         raise ParameterError(
@@ -327,7 +325,9 @@ def test_enumerated(counted: Sequence[Counted], settings: Settings) -> list[Test
     if asked:
         with progress("rates", len(asked), bool(settings.verbose)) as advance:
             answers = equalities([pair for pair, _, _ in asked], settings.question.alternative, advance)
-        for (_, tested, place), answered in zip(asked, answers, strict=True):
+        for (pair, tested, place), answered in zip(asked, answers, strict=True):
+            if answered[1] == "asymptotic":
+                refuse_to_enumerate(pair, settings.question)
             tested[place] = answered
     return out
 

@@ -8,7 +8,6 @@ From draws to evidence: p-values that count resamples, at equality or at a margi
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -16,7 +15,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from skfairtest._utils.batches import batches
-from skfairtest._utils.errors import find_stack_level
+from skfairtest._utils.errors import warn
 from skfairtest._utils.parallel import in_parallel
 from skfairtest._utils.progress import duration, progress
 from skfairtest._utils.typing import Floats
@@ -209,11 +208,9 @@ class Watch:
 
 def announce(what: str, seconds: float, settings: Settings) -> None:
     """Warn that a test takes long, and say how to shorten it."""
-    warnings.warn(
+    warn(
         f"{what}: {settings.n_resamples:,} resamples are going to take about {duration(seconds)}; use "
         "n_resamples='adaptive', which stops early if possible, fewer n_resamples, or more processes with n_jobs",
-        UserWarning,
-        stacklevel=find_stack_level(),
     )
 
 

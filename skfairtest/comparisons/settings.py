@@ -1,12 +1,11 @@
 """The parameters of a test, checked once: names of what is wrong, what was found, what to do."""
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from skfairtest._utils.checks import check_choice, check_running, is_number
+from skfairtest._utils.checks import check_choice, check_running, is_integer, is_number
 from skfairtest._utils.errors import ParameterError
 from skfairtest.inference.rates import Question
 
@@ -23,6 +22,8 @@ CHOICES: dict[str, tuple[object, ...]] = {
 ONE_SIDED = ("greater", "less")
 #: Resamples after which ``n_resamples="adaptive"`` stops at the latest.
 MOST_ADAPTIVE = 9999
+#: The most resamples, whose statistics are kept: 80 MB for each comparison.
+MOST_RESAMPLES = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,10 @@ def check_settings(
     adaptive = isinstance(n_resamples, str) and n_resamples == "adaptive"
     if adaptive:
         n_resamples = MOST_ADAPTIVE
-    elif not isinstance(n_resamples, Integral) or isinstance(n_resamples, bool) or n_resamples < 1:
+    elif not is_integer(n_resamples) or n_resamples < 1:
         raise ParameterError(f"n_resamples must be an integer of at least 1, or 'adaptive'; found {n_resamples!r}")
+    elif int(n_resamples) > MOST_RESAMPLES:
+        raise ParameterError(f"n_resamples must be at most {MOST_RESAMPLES:,}; found {n_resamples:,}")
     if reference_group is not None and compare == "between_groups":  # the default
         compare = "to_reference"
     if reference_group is not None and compare != "to_reference":

@@ -17,7 +17,7 @@ from skfairtest.inference.two_sides import Statistic, Stratum
 from skfairtest.metrics import Mean, Rate, Robust
 
 #: A variance below this share of the largest square is a rounding error of 0.
-ROUNDING = 1e-24
+ROUNDING = 1e-30
 
 
 @dataclass(frozen=True)

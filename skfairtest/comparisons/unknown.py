@@ -7,12 +7,15 @@ groups they belong to, and what is made of p-values (adjustment, verdict, report
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import prod
+from itertools import product
+from math import comb, prod
 from typing import Any, Self
 
 import numpy as np
 
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.text import pluralize
+from skfairtest.comparisons.contrasts import SMALLEST_GROUP
 from skfairtest.comparisons.core import (
     Comparison,
     Enumerated,
@@ -26,11 +29,15 @@ from skfairtest.comparisons.family import decide, p_of
 from skfairtest.comparisons.measure import label_table
 from skfairtest.comparisons.rates import RateNull
 from skfairtest.inference.detectable import TwoRates
+from skfairtest.inference.multiplicity import distinct
 from skfairtest.inference.rate_draws import Contrast
-from skfairtest.inference.rates import Pair, pair_disparity, values
+from skfairtest.inference.rates import Pair, Scale, pair_disparity, values
 from skfairtest.inference.unknown import PValueBounds, Reach, Unknown, corner_pairs, extreme_pairs, p_value_bounds
 from skfairtest.metrics import Rate
 from skfairtest.tables import Sample
+
+#: Groups at intersections that are looked at one by one; of more, any may be made testable.
+MOST_GROUPS = 100_000
 
 
 @dataclass(frozen=True)
@@ -56,14 +63,7 @@ class UnknownNull(RateNull):
 
     def disparities(self) -> tuple[float, float]:
         """Return the smallest and the largest disparity over all assignments."""
-
-        def of(pair: Pair) -> float:
-            first, second = values(pair, self.scale)
-            return pair_disparity(pair, first, second, self.question.disparity)
-
-        low, high = map(of, extreme_pairs(self.pair, self.unknown))
-        # Where one of them is undefined, all assignments that define the disparity have that of the other.
-        return (high if np.isnan(low) else low), (low if np.isnan(high) else high)
+        return disparity_ends(self.pair, [self.unknown], self.scale, self.question.disparity)
 
     def table(self) -> TwoRates | None:
         """Return None: the power over all assignments is not known."""
@@ -78,6 +78,15 @@ class UnknownNull(RateNull):
         return None if self.found.worst is None else self._at(self.found.worst).enumerated(log_p, method)
 
 
+def disparity_ends(pair: Pair, unknown: Sequence[Unknown], scale: Scale, disparity: str) -> tuple[float, float]:
+    """Return the smallest and the largest disparity over assignments; NaN where none defines it."""
+    ends = [end for each in unknown for end in extreme_pairs(pair, each)]
+    found = np.array([pair_disparity(end, *values(end, scale), disparity) for end in ends])
+    # Where one end is undefined, all assignments that define the disparity have that of the other.
+    defined = found[~np.isnan(found)]
+    return (float(defined.min()), float(defined.max())) if len(defined) else (np.nan, np.nan)
+
+
 def with_unknown(measured: Measured) -> Measured:
     """List the people of unknown group, and make p-values and intervals those of all assignments where asked for.
 
@@ -90,7 +99,9 @@ def with_unknown(measured: Measured) -> Measured:
     sample = measured.sample
     assert sample is not None
     if measured.settings.missing == "bounds":
-        measured = replace(measured, comparisons=tuple(_bounded(measured, sample)))
+        unassigned = Unassigned.of(measured, sample)
+        comparisons = tuple(_bounded(measured, unassigned))
+        measured = replace(measured, comparisons=comparisons, further=unassigned.further(unassigned.n))
     if not sample.n_unknown or sample.named:
         return measured
     n, names = sample.n_unknown, " or ".join(sample.sensitive_names)
@@ -105,8 +116,16 @@ def with_unknown(measured: Measured) -> Measured:
 
 @dataclass(frozen=True)
 class Unassigned:
-    """The people whose group is not known, by what is known of it: counts, and where they may be."""
+    """The people whose group is not known, by what is known of it: counts, and where they may be.
 
+    Some groups are too small to be compared unless some of these people are in them: `lacking` are, by metric, how many
+    people such groups need, ascending, and how many groups and hypotheses there are without them.
+    """
+
+    n: int
+    compare: str
+    n_features: int
+    lacking: Mapping[str, tuple[list[int], int, int]]
     counted: Mapping[str, tuple[list[int], list[int]]]
     contrasts: tuple[Contrast, ...]
     sides: list[list[tuple[bool, bool, bool]]]
@@ -123,30 +142,81 @@ class Unassigned:
         _check(measured, sample)
         rates = {metric.name: metric for metric in measured.metrics if isinstance(metric, Rate)}
         people, known = sample.unknown() or (None, [])
+        counted = {name: _counted(people, rate, measured.pos_label) for name, rate in rates.items()}
         contrasts = tuple(dict.fromkeys(one.estimate.contrast for one in measured.comparisons))
         return cls(
-            {name: _counted(people, rate, measured.pos_label) for name, rate in rates.items()},
+            sample.n_unknown,
+            measured.settings.compare,
+            len(sample.sensitive_names),
+            {} if people is None else _lacking(measured, sample, people.sizes[0].tolist(), known, counted),
+            counted,
             contrasts,
             [[_sides(own, contrast, sample) for own in known] for contrast in contrasts],
         )
 
-    def reach(self, estimate: Estimate, share: float | None = None) -> Unknown:
-        """Return who may be on which side of a comparison: everyone, or up to a share of them, the rest on neither."""
+    def reach(self, estimate: Estimate) -> Unknown:
+        """Return who may be on which side of a comparison."""
         sides = self.sides[self.contrasts.index(estimate.contrast)]
-        if share is not None:
-            sides = [(first, second, True) for first, second, _ in sides]
-        numbers = self.counted[estimate.metric]
-        return Unknown(*(_reach([n if share is None else int(share * n + 1e-9) for n in of], sides) for of in numbers))
+        return Unknown(*(_reach(of, sides) for of in self.counted[estimate.metric]))
+
+    def subsets(self, estimate: Estimate, size: int, *, exactly: bool) -> list[Unknown]:
+        """Return which of so many people, or of fewer, may be on which side, the rest of all being left out."""
+        events, others = map(sum, self.counted[estimate.metric])
+        rest = self.n - events - others if exactly else size
+        return self.reach(estimate).subsets(events, others, rest, size)
+
+    def further(self, size: int) -> int:
+        """Return how many more hypotheses so many people can make testable, at most."""
+        found = 0
+        for needs, n_groups, n_tested in self.lacking.values():
+            n = n_groups + int((np.cumsum(needs) <= size).sum())
+            if self.compare == "to_parents":
+                most = n * self.n_features if size else n_tested
+            elif self.compare == "between_groups":
+                most = comb(n, 2)
+            else:  # two groups' comparisons with the rest are the same
+                most = n - (self.compare == "to_reference" or n < 3)
+            found += max(0, most - n_tested)
+        return found
 
 
-def _bounded(measured: Measured, sample: Sample) -> list[Comparison]:
-    unassigned = Unassigned.of(measured, sample)
+def _lacking(
+    measured: Measured,
+    sample: Sample,
+    sizes: Sequence[int],
+    known: Sequence[Mapping[int, Any]],
+    counted: Mapping[str, tuple[list[int], list[int]]],
+) -> dict[str, tuple[list[int], int, int]]:
+    """See `Unassigned`: numbers of people of unknown group are `sizes`, of whom values of some features are `known`."""
+    assert sample.everyone is not None
+    levels = [[c.levels[code] for code in np.unique(c.codes[c.codes >= 0])] for c in sample.everyone.sensitive]
+    listed = prod(map(len, levels)) <= MOST_GROUPS
+    groups = list(product(*levels)) if listed else sample.groups
+    fitting = [[place for place, own in enumerate(known) if all(key[i] == v for i, v in own.items())] for key in groups]
+    people = dict(zip(sample.groups, sample.sizes.sum(axis=0).tolist(), strict=True))
+    out = {}
+    for name, (events, others) in counted.items():
+        values = measured.by_metric[name].values
+        met = dict(zip(sample.groups, values.n_effective[0].tolist(), strict=True)) if values else {}
+        needs, n_groups = [] if listed else [SMALLEST_GROUP] * sample.n_unknown, 0
+        for key, fit in zip(groups, fitting, strict=True):
+            missing = max(0, SMALLEST_GROUP - people.get(key, 0)), max(0, 1 - met.get(key, 0))
+            there = sum(sizes[place] for place in fit), sum(events[place] + others[place] for place in fit)
+            n_groups += not any(missing)
+            if any(missing) and all(n >= least for n, least in zip(there, missing, strict=True)):
+                needs.append(max(missing))
+        tested = [one.estimate.hypothesis for one in measured.comparisons if one.estimate.metric == name]
+        out[name] = sorted(needs), n_groups, len(distinct(tested))
+    return out
+
+
+def _bounded(measured: Measured, unassigned: Unassigned) -> list[Comparison]:
     out = []
     for one in measured.comparisons:
         null = one.null
         assert isinstance(null, RateNull)
         unknown = unassigned.reach(one.estimate)
-        found = p_value_bounds(null.pair, unknown, null.scale, null.question)
+        found = p_value_bounds(null.pair, [unknown], null.scale, null.question)
         bounded = UnknownNull(null.question, null.pair, null.scale, unknown, found, studentized=null.studentized)
         # A ratio that is undefined among the others is tested where an assignment defines it.
         undefined = one.estimate.undefined if np.isnan(bounded.disparities()).all() else ""
@@ -227,7 +297,8 @@ def p_value_bounds_of(result: Result) -> tuple[float, float]:
         one.null.found.low if isinstance(one.null, UnknownNull) else one.evidence.log_p
         for one in result.measured.comparisons
     ]
-    return p_of(with_p_values(result.measured, least).verdict.log_p), p_of(result.verdict.log_p)
+    fewest = replace(result.measured, further=0)
+    return p_of(with_p_values(fewest, least).verdict.log_p), p_of(result.verdict.log_p)
 
 
 def with_p_values(measured: Measured, log_p: Sequence[float]) -> Result:
@@ -263,8 +334,10 @@ def unknown_sentence(measured: Measured) -> str:
         )
     nulls = [one.null for one in measured.comparisons]
     attained = all(null.found.attained for null in nulls if isinstance(null, UnknownNull))
+    further = pluralize(measured.further, "comparison")
     return (
         f"{said}, who may be in any group. Each p-value is the largest, and each interval the widest, over all ways to "
         "assign them to the groups; values are those of the other people."
+        + (f" {further} with groups that they may make large enough count as well." if measured.further else "")
         + ("" if attained else " Where there were too many ways to try, p-values are bounds above all of them.")
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import field, replace
 from typing import Any, ClassVar
 
@@ -11,11 +12,12 @@ from sklearn.utils import Tags
 from skfairtest import readers
 from skfairtest._utils.base import check_seed, seed_sequence, with_parameters
 from skfairtest._utils.checks import check_choice
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, SmallGroupWarning, find_stack_level
 from skfairtest._utils.text import enumerated, label, name_of
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.engine import Compared, judge
 from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, null_distribution
+from skfairtest.comparisons.measure import FEW_PEOPLE
 from skfairtest.comparisons.outcomes import numbers, own_outcome
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.correlation import measure
@@ -342,6 +344,8 @@ class CorrelationFairnessTest(Compared, ReportMixin):
             return own_outcome(self.of, *labels)
         binary = len(classes) == 2
         labelled = binary and not hasattr(self.estimator, "predict_proba")
+        if y_true is not None and len(y_true.levels) == len(y_pred.levels) == 2 and len(y_true) >= FEW_PEOPLE:
+            readers.check_codings({"y_true": y_true.levels, "y_pred": y_pred.levels})
         predicted = measure.zero_one(y_pred, classes, pos_label) if labelled else numbers(y_pred, "y_pred")
         if y_true is None:
             return predicted
@@ -366,6 +370,8 @@ class CorrelationFairnessTest(Compared, ReportMixin):
                 f"correlation={name_of(self.correlation)} of {label(kept[error.feature])}{where} {error}: it must "
                 "return one number that is not NaN"
             ) from error
+        for doubt in measure.doubts(comparisons, settings):
+            warnings.warn(doubt, SmallGroupWarning, stacklevel=find_stack_level())
         measured = measure.measured_correlations(comparisons, pairs, names, labels, settings)
         (result,) = judge([measured], settings)
         self._set_verdict(result)

@@ -8,15 +8,17 @@ The null distribution of a correlation, and the comparisons of a test: each feat
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.text import pluralize
 from skfairtest._utils.typing import Floats
-from skfairtest.comparisons.core import Comparison, DrawnNull, Estimate, Exclusion, Measured
+from skfairtest.comparisons.contrasts import LOPSIDED, MISSED
+from skfairtest.comparisons.core import Comparison, DrawnNull, Estimate, Evidence, Exclusion, Measured
 from skfairtest.comparisons.measure import undefined_draws
 from skfairtest.comparisons.outcomes import numbers
 from skfairtest.comparisons.resample import evidence_of_draws, resample
@@ -124,11 +126,17 @@ class CorrelationNull(DrawnNull):
     """The distribution of a correlation when the outcome is permuted.
 
     `variance` holds the coefficients of the correlation's variance as a function of the true correlation (see
-    `Estimates`).
+    `Estimates`), `expected_skewness` that of the error of values as skewed as these.
     """
 
     correlation: float
     variance: Floats
+    expected_skewness: float
+
+    def may_lack_extremes(self, evidence: Evidence, alpha: float) -> bool:
+        """Whether it is significant in the direction from which missed extreme values would bring it."""
+        way = -np.sign(evidence.statistic)
+        return bool(evidence.log_p <= np.log(alpha) and way * self.expected_skewness > LOPSIDED)
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """Invert the test with the variance at each correlation; a function has no interval."""
@@ -171,7 +179,10 @@ def measure_correlations(
             (strata[place - 1], Contrast(0, None, stratum=place - 1)) if place else (None, Contrast(0, None))
         )
         studentized = not callable(correlation)
-        null = CorrelationNull(question, value, found.variance[at], studentized=studentized, freedom=n - 1 - len(kept))
+        null = CorrelationNull(
+            question, value, found.variance[at], float(found.skewness[at]),
+            studentized=studentized, freedom=n - 1 - len(kept),
+        )  # fmt: skip
         freedom = null.freedom if studentized else None
         comparisons.append(
             Comparison(
@@ -181,6 +192,20 @@ def measure_correlations(
             )
         )
     return comparisons
+
+
+def doubts(comparisons: list[Comparison], settings: Settings) -> list[str]:
+    """Say which correlations may be significant only because extreme people are missing."""
+    found = [
+        one.estimate.metric
+        for one in comparisons
+        if cast(CorrelationNull, one.null).may_lack_extremes(one.evidence, settings.alpha)
+    ]
+    more = f" (and {pluralize(len(found) - 1, 'other correlation')})" if len(found) > 1 else ""
+    return [
+        f"{name} {MISSED}{more}: p-values and intervals may be too small; correlation='spearman' has no extreme values"
+        for name in found[:1]
+    ]
 
 
 def measured_correlations(

@@ -4,11 +4,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from skfairtest._utils.text import label, pluralize
-from skfairtest.report.cells import ADJUSTED_P, REASON, SHOWN, STRATUM, P, by_evidence, interval, number_text, records
+from skfairtest.report.cells import (
+    ADJUSTED_P,
+    REASON,
+    SHOWN,
+    STRATUM,
+    P,
+    by_evidence,
+    difference_span,
+    interval,
+    number_text,
+    records,
+)
 from skfairtest.report.document import Block, Column, Table
+from skfairtest.report.record import Recorded
 from skfairtest.report.sentences import ADJUSTED, equals_p
 from skfairtest.report.skeleton import lines, sampling_error, skeleton, verdict_of
 
@@ -23,7 +33,7 @@ CORRELATIONS = {"pearson": "correlation", "spearman": "rank correlation"}
 
 
 @dataclass(frozen=True)
-class CorrelationSetup:
+class CorrelationSetup(Recorded):
     """What sentences need to know about how a test was set up.
 
     Parameters
@@ -87,9 +97,8 @@ def _finding(setup: CorrelationSetup, row: Mapping[str, Any]) -> str:
     feature, controls = label(row["feature"]), setup.controls
     where = f"In {label(row['stratum'])}, " if row["stratum"] is not None else ""
     within = f" within levels of {label(controls)}" if controls and not where else ""
-    limits = (
-        "" if setup.own else f" (interval {round(row['ci_low'], 2) + 0.0:.2f} to {round(row['ci_high'], 2) + 0.0:.2f})"
-    )
+    limits = f" (interval {difference_span(lambda end: f'{round(end, 2) + 0.0:.2f}', row)})"
+    limits = "" if setup.own else limits
     evidence = (
         f"{label(setup.measure)} {round(row['correlation'], 2) + 0.0:.2f}{limits}, {equals_p(row['p_value_adjusted'])}"
     )
@@ -136,13 +145,6 @@ def _notes(setup: CorrelationSetup, rows: list[dict[str, Any]], *, several: bool
         out.append(f"Intervals are {100 * (1 - setup.alpha):g}%, for {together}.")
     if several:
         out.append("Single strata are a second family, adjusted by itself; the verdict is on the pooled comparisons.")
-    disagree = sum(row["concern"] == (row["ci_low"] <= 0 <= row["ci_high"]) for row in rows if row["ci_low"] > -np.inf)
-    if disagree:
-        how = "adjusted in a single step" if familywise else "not adjusted for the number of features"
-        out.append(
-            f"In {pluralize(disagree, 'comparison')} p-value and interval disagree on whether the correlation is zero: "
-            f"intervals are {how if len(rows) > 1 else 'approximate'}. We follow the p-value."
-        )
     return out
 
 

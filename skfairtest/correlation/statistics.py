@@ -165,12 +165,14 @@ class Estimates:
     `standard_error` is of the correlation wherever it lies; `statistic` is studentized as in the permutations.
     `variance`, with a last axis of 3, holds the coefficients (v, w, k) of the variance v - 2 w d + k d^2 that the
     correlation has if the true one is larger by d. NaN where a stratum does not count, and as the errors of a function.
+    `skewness` is that of the mean product of independent values as skewed as these, for Pearson's correlation.
     """
 
     correlation: Floats
     standard_error: Floats
     statistic: Floats
     variance: Floats
+    skewness: Floats
 
 
 def estimate(pairs: Pairs, correlation: Correlation) -> Estimates:
@@ -200,11 +202,11 @@ def estimate(pairs: Pairs, correlation: Correlation) -> Estimates:
     0.8
     """
     method = _method(pairs, correlation)
-    value, error, variance = method.estimate()
+    value, error, variance, skewness = method.estimate()
     statistic = method.statistics(method.outcome[None])[0]
     missing = _missing(pairs)
     value, error, statistic = (np.where(missing, np.nan, found) for found in (value, error, statistic))
-    return Estimates(value, error, statistic, np.where(missing[..., None], np.nan, variance))
+    return Estimates(value, error, statistic, np.where(missing[..., None], np.nan, variance), skewness)
 
 
 def permuted(pairs: Pairs, correlation: Correlation, n_resamples: int, seed: np.random.SeedSequence | int) -> Floats:
@@ -319,8 +321,8 @@ class _Method(ABC):
     outcome: NDArray[Any]
 
     @abstractmethod
-    def estimate(self) -> tuple[Floats, Floats, Floats]:
-        """Correlations, standard errors and variances, as in `Estimates`."""
+    def estimate(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Correlations, standard errors, variances and skewnesses, as in `Estimates`."""
 
     @abstractmethod
     def statistics(self, drawn: NDArray[Any]) -> Floats:
@@ -346,14 +348,14 @@ class _Pearson(_Method):
         self.scale = np.sqrt(within_x * within_e)
         self.pooled_scale = np.sqrt(within_x.sum(axis=1) * within_e.sum(axis=1))
 
-    def estimate(self) -> tuple[Floats, Floats, Floats]:
+    def estimate(self) -> tuple[Floats, Floats, Floats, Floats]:
         strata = self.pairs.places if self.pairs.stratified else []
         out = []
         for x, inside, left_out in zip(self.x, self.pairs.counted() > 0, self.pairs.left_out, strict=True):
             pooled = _pearson(x[inside], self.outcome[inside], int((left_out == KEPT).sum()))
             out.append([pooled, *(_pearson(x[place], self.outcome[place], 1) for place in strata)])
         found = np.array(out)
-        return found[..., 0], found[..., 1], found[..., 2:]
+        return found[..., 0], found[..., 1], found[..., 2:5], found[..., 5]
 
     def statistics(self, drawn: NDArray[Any]) -> Floats:
         out = []
@@ -384,9 +386,9 @@ def _centred(values: Floats, pairs: Pairs) -> Floats:
 
 
 def _pearson(x: Floats, e: Floats, n_means: int) -> tuple[float, ...]:
-    """Correlation of values centred at so many means, its standard error and the coefficients of its variance."""
+    """Correlation of values centred at so many means, standard error, coefficients of its variance, skewness."""
     if not (x.any() and e.any()):
-        return (np.nan,) * 5
+        return (np.nan,) * 6
     n = len(x)
     x, e = x / np.sqrt(np.mean(x * x)), e / np.sqrt(np.mean(e * e))
     r = float(np.clip(np.mean(x * e), -1.0, 1.0))
@@ -395,7 +397,8 @@ def _pearson(x: Floats, e: Floats, n_means: int) -> tuple[float, ...]:
     variance = float(_zero_rounded(np.mean(influence**2)))
     moments = (variance, np.mean(influence * slope) if variance > 0 else 0.0, np.mean(slope**2))
     # The correction of order 1 / n makes it the jackknife's; variances studentize as permutations are studentized.
-    return _rounded(r), np.sqrt(variance / (n - n_means - 1)), *(float(moment) / n for moment in moments)
+    skewness = float(np.mean(x**3) * np.mean(e**3)) / np.sqrt(n)
+    return _rounded(r), np.sqrt(variance / (n - n_means - 1)), *(float(moment) / n for moment in moments), skewness
 
 
 def _rounded(r: Any) -> Any:
@@ -467,10 +470,10 @@ class _Spearman(_Method):
         self.ranks = [_ranked(x[order], pairs) for x, order in zip(pairs.x, self.order, strict=True)]
         self.outcome_ranks = _ranked(pairs.e, pairs)
 
-    def estimate(self) -> tuple[Floats, Floats, Floats]:
+    def estimate(self) -> tuple[Floats, Floats, Floats, Floats]:
         found = [self._values(self.outcome[None], feature) for feature in range(len(self.order))]
         values, errors = (np.stack([pair[i][0] for pair in found]) for i in range(2))
-        return np.asarray(_rounded(values)), errors, errors[..., None] ** 2 * [1.0, 0.0, 0.0]
+        return np.asarray(_rounded(values)), errors, errors[..., None] ** 2 * [1.0, 0.0, 0.0], np.zeros_like(errors)
 
     def statistics(self, drawn: NDArray[Any]) -> Floats:
         found = [self._values(drawn, feature) for feature in range(len(self.order))]
@@ -541,12 +544,12 @@ class _Own(_Method):
         self.function = function
         self.outcome = pairs.e
 
-    def estimate(self) -> tuple[Floats, Floats, Floats]:
+    def estimate(self) -> tuple[Floats, Floats, Floats, Floats]:
         value = self.statistics(self.outcome[None])[0]
         # The last place is a stratum where there are strata: the pooled one only tells that one of them is undefined.
         for feature, place in np.argwhere(~np.isfinite(value) & ~_missing(self.pairs)).tolist()[::-1]:
             raise UndefinedCorrelationError(feature, max(0, place - 1), f"returned {value[feature, place]}")
-        return value, np.full_like(value, np.nan), np.full((*value.shape, 3), np.nan)
+        return value, np.full_like(value, np.nan), np.full((*value.shape, 3), np.nan), np.zeros_like(value)
 
     def statistics(self, drawn: NDArray[Any]) -> Floats:
         pairs = self.pairs

@@ -27,7 +27,16 @@ from skfairtest.displays._drawings import (
     width_of,
 )
 from skfairtest.displays._tested import FittedDisplay, Part, finish, fitted_name, parts_of, titled
-from skfairtest.readers import as_numbers, check_rows, one_column, resolve_pos_label, scores
+from skfairtest.readers import (
+    as_numbers,
+    check_classes,
+    check_rows,
+    classes_of,
+    one_column,
+    read_column,
+    resolve_pos_label,
+    scores,
+)
 from skfairtest.report.cells import value_axis, value_factor
 from skfairtest.report.plots import Panel
 from skfairtest.report.sentences import metric_title
@@ -276,6 +285,7 @@ class CalibrationDisplay:
             estimator, X, ("predict_proba",), metric=cls.__name__, pos_label=pos_label, y_true=y,
             sensitive_features=sensitive_features, predict_params=predict_params,
         )  # fmt: skip
+        check_classes(read_column(one_column(y), "y_true").levels, classes_of(estimator), pos_label)
         return cls.from_predictions(
             y, y_score, sensitive_features=sensitive_features, n_bins=n_bins, confidence_level=confidence_level,
             pos_label=pos_label, ax=ax,

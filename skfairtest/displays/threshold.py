@@ -17,7 +17,7 @@ from skfairtest.displays._tested import finish, fitted_name
 from skfairtest.inference.rates import Pair
 from skfairtest.inference.thresholds import cell_counts, chosen_thresholds, curve
 from skfairtest.metrics import CELLS, Rate, resolve_metrics
-from skfairtest.readers import as_numbers, check_rows, classes_of, one_column, resolve_pos_label, scores
+from skfairtest.readers import as_numbers, check_classes, check_rows, classes_of, one_column, resolve_pos_label, scores
 from skfairtest.report.sentences import metric_title
 from skfairtest.tables import Sample
 
@@ -396,6 +396,7 @@ def _rate_of(metric: Any) -> Rate:
 
 def _truths(sample: Sample, pos_label: Any, classes: Any) -> NDArray[np.bool_]:
     column = sample.labels_of("y_true")
+    check_classes(column.levels, classes, pos_label)
     positive = resolve_pos_label(column.levels, pos_label, classes)
     return np.array([bool(level == positive) for level in column.levels], dtype=bool)[column.codes]
 

@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import Later, with_parameters
-from skfairtest.comparisons.breaking import breaking_point_of, shown_breaking_point
+from skfairtest.comparisons.breaking import breaking_point_of, kept_breaking_point, shown_breaking_point
 from skfairtest.comparisons.core import Measured, Result
 from skfairtest.comparisons.engine import check_question, compare, setup_of
 from skfairtest.comparisons.family import equivalence_interval
@@ -215,6 +215,8 @@ class FairnessTest(GroupsTest):
         Groups, sorted: labels, or tuples of labels.
     pos_label_ : object
         The label counted as positive; None where no metric asks.
+    negative_labels_ : list
+        The other labels.
     n_samples_ : int
         People who are in a group.
     n_unknown_ : int
@@ -290,7 +292,7 @@ class FairnessTest(GroupsTest):
         "disparity_bounds", "p_value_bounds", "bounds",
     )  # fmt: skip
 
-    _not_written: ClassVar[tuple[str, ...]] = (*GroupsTest._not_written, "_counted")
+    _not_written: ClassVar[tuple[str, ...]] = (*GroupsTest._not_written, "_counted", "_supposed")
 
     estimator: Any = field(default=None, kw_only=False)
     metric: Any = "equalized_odds"
@@ -343,12 +345,10 @@ class FairnessTest(GroupsTest):
         assert sample is not None
         measured, verdict = result.measured, result.verdict
         findings, leading = result.findings, result.leading
-        self.pos_label_ = measured.pos_label
+        self.pos_label_, self.negative_labels_ = measured.pos_label, measured.negative_labels
         self._set_verdict(result)
         if settings.question.alternative == "equivalence":
             self.equivalence_interval_ = equivalence_interval(leading, settings)
-        elif hasattr(self, "equivalence_interval_"):  # of an earlier fit
-            del self.equivalence_interval_
         by_group = ByGroup.of(measured)
         self.by_group_, self._values = partial(by_group.frame), partial(by_group.flat)
         self.comparisons_ = partial(frame_of, comparisons_columns(findings))
@@ -367,8 +367,9 @@ class FairnessTest(GroupsTest):
         if settings.missing == "bounds":
             self.bounds_, self.p_value_bounds_ = bounds_frame(findings), p_value_bounds_of(result)
             self.disparity_bounds_ = disparities_of(leading)
-        elif hasattr(self, "bounds_"):  # of an earlier fit
-            del self.bounds_, self.p_value_bounds_, self.disparity_bounds_
+        summaries = {metric.name: metric.summary for metric in metrics if metric.summary is not None}
+        summary = summaries.get(leading.estimate.metric)
+        self._summary = "" if summary is None else summary.name
         self._setup = setup_of(measured, verdict.adjust)
         self._feature = self._setup.features
         # Counts may wait until somebody looks at them; people are not kept for that.
@@ -376,7 +377,7 @@ class FairnessTest(GroupsTest):
         self._null_histogram = drawn if isinstance(leading.null, RateNull) else drawn()
         # What the power of the strongest evidence follows from, and the sensitivity of the verdict.
         self._supposed, self._counted = Supposed.of(leading, result), Counted.of(result)
-        self._breaking = breaking_point_of(result)
+        self._breaking = breaking_point_of([result])
         self._keep_parameters()
 
     @property
@@ -507,7 +508,9 @@ class FairnessTest(GroupsTest):
         every group.
         """
         check_is_fitted(self)
-        counted = getattr(self, "_counted", Counted(None, "a test that was read from JSON, which holds no counts"))
+        counted = getattr(
+            self, "_counted", Counted(None, "a test that was read from JSON, which holds no counts: fit again")
+        )
         known = {
             "error_rates": error_rates, "y_pred": y_pred, "sensitive_features": sensitive_features,
             "positive_share": positive_share,
@@ -516,6 +519,9 @@ class FairnessTest(GroupsTest):
 
     def _found(self) -> dict[str, Any]:
         return {**super()._found(), "by_group": self._values}
+
+    def _facts(self) -> dict[str, Any]:
+        return {**super()._facts(), "_breaking": kept_breaking_point(self._breaking)}
 
     def _title(self) -> str:
         return group_title(self)

@@ -16,7 +16,6 @@ from skfairtest.report.cells import (
     STRATUM,
     by_p_value,
     comparisons_table,
-    disagreement,
     interval,
     oriented,
     pooled_first,
@@ -32,6 +31,7 @@ from skfairtest.report.sentences import (
     metric_title,
     null_sentence,
     p_text,
+    span,
     verdict_sentence,
 )
 from skfairtest.report.skeleton import homogeneity_blocks, lines, sampling_error, skeleton, verdict_of
@@ -61,6 +61,13 @@ def group_document(test: Any) -> list[Block]:
         setup, concern=concern, p_value=test.p_value_, n_comparisons=n_main, no_intervals=no_intervals
     )
     said = [finding_sentence(setup, records(comparisons)[test._leading])]
+    if test._summary:
+        write, unit = disparity_writer(setup, lead["metric"].iloc[0])
+        equality = (float(setup.is_ratio(lead["metric"].iloc[0])),) if test.p_value_ <= setup.alpha else ()
+        low, high = test.confidence_interval_
+        limits = span(write, low, high, equality)
+        interval = f"interval {limits}" if limits else "without an interval for these comparisons"
+        said.insert(0, f"{metric_title(test._summary)} is {write(test.disparity_)}{unit} ({interval}).")
     if hasattr(test, "equivalence_interval_"):
         level = f"{100 * (1 - 2 * setup.alpha):g}%"
         limits = _limits(setup, lead, test.equivalence_interval_)
@@ -96,7 +103,7 @@ def _limits(setup: Setup, tested: pd.DataFrame, limits: tuple[float, float]) -> 
     """Write limits of the disparity of one comparison, as that comparison is shown."""
     row = oriented(setup, tested.assign(ci_low=limits[0], ci_high=limits[1])).iloc[0]
     write, _ = disparity_writer(setup, row["metric"])
-    return f"{write(row['ci_low'])} to {write(row['ci_high'])}"
+    return span(write, row["ci_low"], row["ci_high"], setup.open_ends(dict(row)))
 
 
 def _standardized(setup: Setup, standardized: pd.DataFrame, tested: pd.DataFrame) -> list[Block]:
@@ -145,4 +152,3 @@ def notes(setup: Setup, comparisons: pd.DataFrame) -> Iterator[str]:
             "each adjusted by itself; the former decide."
         )
     yield f"Null distribution of the statistics: {', '.join(sorted(set(comparisons['method'])))}."
-    yield from disagreement(setup, comparisons)

@@ -196,7 +196,6 @@ class IndividualFairnessTest(ReportMixin):
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"sensitive_features": True}
     _display: ClassVar[str] = "LossRatioDisplay"
-    _shows_people = True
     _reported: ClassVar[tuple[str, ...]] = (
         "verdict", "p_value", "rejected", "concern", "statistic", "standard_error", "lower_bound",
         "confidence_interval", "attained_level", "n_samples", "excluded", "traces", "changed_alone", "solver_report",
@@ -493,6 +492,16 @@ class IndividualFairnessTest(ReportMixin):
 
     def _blocks(self) -> list[Block]:
         return individual_document(self)
+
+    def __getattr__(self, name: str) -> Any:
+        """Say of what a record does not hold that it takes another fit."""
+        why = ", which was read from JSON, without the people: fit again" if "_kept" in vars(self) else ""
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{why}", name=name, obj=self)
+
+    def _facts(self) -> dict[str, Any]:
+        """The attributes of a record: of single people their loss ratios."""
+        kept = {*(f"{name}_" for name in (*self._reported, "loss_ratios")), "_setup", *self.get_params()}
+        return {name: value for name, value in super()._facts().items() if name in kept}
 
     def __sklearn_tags__(self) -> Tags:
         """Declare that X is a table of numbers and categories."""

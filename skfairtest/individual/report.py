@@ -10,6 +10,7 @@ import pandas as pd
 from skfairtest._utils.text import label, pluralize
 from skfairtest.report.cells import records
 from skfairtest.report.document import Block, Column, Paragraph, Table
+from skfairtest.report.record import Recorded
 from skfairtest.report.sentences import equals_p, number, percent
 from skfairtest.report.skeleton import lines, listed, skeleton, verdict_of
 
@@ -41,7 +42,7 @@ WAYS = {
 
 
 @dataclass(frozen=True)
-class IndividualSetup:
+class IndividualSetup(Recorded):
     """What sentences need to know about how a test was set up, beside what it found.
 
     Parameters

@@ -65,33 +65,34 @@ def _deviance(x: Floats, mean: Floats) -> Floats:
 def binomial_log_pmf(x: ArrayLike, n: ArrayLike, p: ArrayLike) -> Floats:
     """Logarithm of the binomial probability of x events in n trials; all arguments broadcast, 0 <= x <= n."""
     x, n, p = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(n, dtype=float), np.asarray(p, dtype=float))
-    value = _saddle_point(x, n, p)
+    value = _saddle_point(x, n - x, p, 1 - p)
     value = np.where(p <= 0, np.where(x == 0, 0.0, -np.inf), value)
     return np.where(p >= 1, np.where(x == n, 0.0, -np.inf), value)
 
 
-def _saddle_point(x: Floats, n: Floats, p: Floats) -> Floats:
-    """Return the logarithm of the binomial probability for 0 < p < 1; p may broadcast."""
-    q = 1 - p
+def _saddle_point(x: Floats, y: Floats, p: Floats, q: Floats) -> Floats:
+    """Return the logarithm of the binomial probability of x events and y non-events for 0 < p < 1 and q = 1 - p."""
+    n = x + y
     with np.errstate(divide="ignore", invalid="ignore"):
-        of_all, of_events, of_others = stirling_error(np.stack([n, x, n - x]))
-        deviance, other_deviance = _deviance(np.stack([x, n - x]), np.stack([n * p, n * q]))
-        inner = (
-            of_all - of_events - of_others - deviance - other_deviance + 0.5 * np.log(n / x / (n - x)) - _HALF_LOG_2PI
-        )
-        return np.where(x == 0, n * np.log1p(-p), np.where(x == n, n * np.log(p), inner))
+        of_all, of_events, of_others = stirling_error(np.stack([n, x, y]))
+        deviance, other_deviance = _deviance(np.stack([x, y]), np.stack([n * p, n * q]))
+        inner = of_all - of_events - of_others - deviance - other_deviance + 0.5 * np.log(n / x / y) - _HALF_LOG_2PI
+        never, always = (np.where(part < 0.5, np.log1p(-part), np.log(rest)) for part, rest in ((p, q), (q, p)))
+        return np.where(x == 0, n * never, np.where(y == 0, n * always, inner))
 
 
 def hypergeometric_log_pmf(x: ArrayLike, d1: ArrayLike, d2: ArrayLike, m: ArrayLike) -> Floats:
     """Logarithm of the probability that x of m events fall on the first d1 of d1 + d2 people.
 
-    Arguments broadcast; x must lie in the support max(0, m - d2) <= x <= min(d1, m).
+    Arguments broadcast; x must lie in the support max(0, m - d2) <= x <= min(d1, m). Of integers, which may have more
+    digits than a float, differences are taken first.
     """
-    x, d1, d2, m = (np.asarray(a, dtype=float) for a in (x, d1, d2, m))
-    x, d1, d2, m = np.broadcast_arrays(x, d1, d2, m)
-    p = m / (d1 + d2)
-    first, second, both = _saddle_point(np.stack([x, m - x, m]), np.stack([d1, d2, d1 + d2]), p)
-    return np.where((p <= 0) | (p >= 1), 0.0, first + second - both)
+    x, d1, d2, m = (np.asarray(a) for a in (x, d1, d2, m))
+    cells = (x, d1 - x, m - x, d2 - m + x, m, d1 + d2 - m)
+    a, b, c, d, events, others = np.broadcast_arrays(*(np.asarray(cell, dtype=float) for cell in cells))
+    p, q = events / (events + others), others / (events + others)
+    first, second, both = _saddle_point(np.stack([a, c, events]), np.stack([b, d, others]), p, q)
+    return np.where((p <= 0) | (q <= 0), 0.0, first + second - both)
 
 
 @lru_cache(maxsize=2)

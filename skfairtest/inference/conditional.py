@@ -14,24 +14,32 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
-from typing import Self, overload
+from typing import Any, Self, overload
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.stats import binom
 
 from skfairtest._utils.batches import batches
-from skfairtest._utils.typing import Floats, Integers
+from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference._discrete import hypergeometric_log_pmf, log_factorials
+from skfairtest.inference.score import of_score, score_at
 
 #: Two outcomes whose probabilities differ by less than this, relatively, are equally probable.
 TIE = 1e-7
+#: Standard deviations of group 1's events up to which their distribution is enumerated: some 10**11 people.
+LARGEST_SPREAD = 1e5
 #: People up to whom probabilities are compared by a table of factorials.
 _FEW_PEOPLE = 4096
 #: Multiplications up to which strata are convolved directly, over windows wide enough for the smallest floats.
 DIRECT_WORK = 300_000_000
 #: Outcomes up to which the distribution of a sum over strata is enumerated at all.
-STRATA_CAP = 50_000_000
+STRATA_CAP = 1_000_000
+#: Outcomes up to which it is enumerated again and again, under one odds ratio after the other.
+TILT_CAP = 20_000
+#: Largest sum of events over strata, whose product with a tilt keeps its digits.
+MOST_EVENTS = 10**12
 #: Standard deviations around the centre that a window holds, and those beyond which tails are computed by tilting.
 _WIDE, _FAR = 45.0, 30.0
 NARROW, _FAR_NARROW = 14.0, 5.0
@@ -44,24 +52,38 @@ def support(d1: int, d2: int, m: int) -> tuple[int, int]:
     return max(0, m - d2), min(d1, m)
 
 
+def enumerated(d1: ArrayLike, d2: ArrayLike, m: ArrayLike) -> Booleans:
+    """Whether the distribution of group 1's events given the total is enumerated; else it is normal to many digits."""
+    d1, d2, m = (np.asarray(n, dtype=float) for n in (d1, d2, m))
+    people = np.maximum(d1 + d2, 1)
+    return np.asarray(m / people * (1 - m / people) * (d1 / people) * d2 <= LARGEST_SPREAD**2)
+
+
+def _factors(*counts: Integers | int) -> list[NDArray[Any]]:
+    """Counts whose products are exact: Python's integers where those would not fit into 64 bits."""
+    large = max(int(np.max(n, initial=0)) for n in counts) >= 2**31
+    return [np.asarray(n, dtype=object if large else np.int64) for n in counts]
+
+
 def mode_of(d1: Integers | int, d2: Integers | int, m: Integers) -> Integers:
     """Return the most probable number of the m events that fall on group 1."""
-    return (m + 1) * (d1 + 1) // (d1 + d2 + 2)
+    first, second, events = _factors(d1, d2, m)
+    return np.asarray((events + 1) * (first + 1) // (first + second + 2), dtype=np.int64)
 
 
 def _log_outward(x: Integers, d1: Integers, d2: Integers, m: Integers) -> Floats:
     """Log P(X >= x) for x at or beyond the mode, as pmf(x) times the sum of the ratios of what follows."""
     left = np.minimum(d1, m) - x  # outcomes beyond x
-    total, term, start, size = np.ones(len(x)), np.ones(len(x)), x.astype(float), 64
+    total, term, start, size = np.ones(len(x)), np.ones(len(x)), x.copy(), 64
     rows = np.flatnonzero(left > 0)
     while len(rows):
         for part in batches(len(rows), max(1, 1_000_000 // size)):
             own = rows[part]
             k = start[own, None] + np.arange(min(size, int(left[own].max())))
-            a, b, c = (np.asarray(n[own, None], dtype=float) for n in (m, d1, d2))
+            a, b, c = (n[own, None] for n in (m, d1, d2))
             # Beyond the end of the support the first factor is 0, and all terms stay 0.
             terms = term[own, None] * np.cumprod(
-                np.maximum(a - k, 0) / (k + 1) * (np.maximum(b - k, 0) / (c - a + k + 1)), axis=1
+                np.maximum(a - k, 0) / (k + 1.0) * (np.maximum(b - k, 0) / (c - a + k + 1.0)), axis=1
             )
             total[own] += terms.sum(axis=1)
             term[own] = terms[:, -1]
@@ -139,11 +161,18 @@ def conditional_log_p(x1, d1, x2, d2, alternative="two-sided"):  # type: ignore[
         x1, d1, x2, d2 = np.array([[x1], [d1], [x2], [d2]], dtype=np.int64)
         return float(conditional_log_p(x1, d1, x2, d2, alternative)[0])
     m = x1 + x2
+    if not (few := enumerated(d1, d2, m)).all():
+        z = score_at(x1, d1, x2, d2, 0.0)[0]
+        out = of_score(z, alternative)
+        out[few] = conditional_log_p(x1[few], d1[few], x2[few], d2[few], alternative)
+        return out
     if alternative == "greater":
         return _log_upper_tail(x1, d1, d2, m)
     if alternative == "less":
         return _log_lower_tail(x1, d1, d2, m)
-    swap = x1 * d2 > x2 * d1  # the groups, so that the outcome observed lies in the lower tail
+    first, people1, second, people2 = _factors(x1, d1, x2, d2)
+    # Exchange the groups, so that the outcome observed lies in the lower tail.
+    swap = np.asarray(first * people2 > second * people1, dtype=bool)
     x1, d1, d2 = np.where(swap, x2, x1), np.where(swap, d2, d1), np.where(swap, d1, d2)
     mode = mode_of(d1, d2, m)
     level = hypergeometric_log_pmf(x1, d1, d2, m) + TIE
@@ -212,7 +241,7 @@ def stratum_distribution(d1: int, d2: int, m: int, tilt: float, reach: float) ->
     spread = 1 / np.sqrt(1 / (mode + 0.5) + 1 / (m - mode + 0.5) + 1 / (d1 - mode + 0.5) + 1 / (d2 - m + mode + 0.5))
     half = int(reach * spread) + 60
     low, high = max(low, mode - half), min(high, mode + half)
-    x = np.arange(low, high + 1, dtype=float)
+    x = np.arange(low, high + 1)
     log_weights = hypergeometric_log_pmf(x, d1, d2, m) + tilt * x
     largest = float(log_weights.max())
     weights = np.exp(log_weights - largest)
@@ -283,9 +312,10 @@ class Strata:
         masses = reduce(np.convolve, parts) if direct else _convolved(list(parts))
         return sum(firsts), masses, sum(log_constants)
 
-    def within_cap(self) -> bool:
-        """Whether the distribution of the sum is enumerated: as long as it fits in memory comfortably."""
-        return bool(2 * NARROW * np.sqrt(self.moments()[1]) * len(self.each) <= STRATA_CAP)
+    def within_cap(self, *, tilted: bool = False) -> bool:
+        """Whether the distribution of the sum is enumerated: once, or under many odds ratios."""
+        size = 2 * NARROW * np.sqrt(self.moments()[1]) * (1 if tilted else len(self.each))
+        return bool(size <= (TILT_CAP if tilted else STRATA_CAP) and self.bounds[1] <= MOST_EVENTS)
 
     def tilted_mean(self, tilt: float) -> float:
         """Mean of the tilted sum."""
@@ -327,8 +357,9 @@ class Strata:
 def stratified_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, alternative: str = "two-sided") -> float:
     """Log p-value that two groups share one event probability in every stratum, given all the strata's totals.
 
-    The distribution of ``sum x1`` is enumerated. Two-sided, outcomes are ordered by its probability, as R's
-    ``mantelhaen.test(exact = TRUE)`` does. Where that would need numbers too small for a float, or strata of so many
+    The distribution of ``sum x1`` is enumerated, and normal beyond the cap. Two-sided, outcomes are ordered by its
+    probability, as R's ``mantelhaen.test(exact = TRUE)`` does.
+    Where that would need numbers too small for a float, or strata of so many
     people that only a narrow window is convolved, a two-sided p-value far in the tails is twice the one-sided one,
     which is also valid.
 
@@ -350,6 +381,8 @@ def stratified_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, alt
     if variance == 0:
         return 0.0
     z = (observed - mean) / np.sqrt(variance)
+    if not strata.within_cap():
+        return float(of_score(z, alternative))
     direct = strata.is_direct()
     if abs(z) > (_FAR if direct else _FAR_NARROW):
         return _far_log_p(strata, observed, alternative, upper=z > 0)

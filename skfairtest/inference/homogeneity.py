@@ -115,7 +115,7 @@ def breslow_day(x1: Integers, d1: Integers, x2: Integers, d2: Integers, *, exact
         correction = float(excess.sum()) ** 2 / total if total > 0 else 0.0
         statistic = max(0.0, float((distances[used] ** 2).sum()) - correction)
     found = _tested(statistic, used, distances, common)
-    if not found.df:
+    if not found.df or not Strata.of(x1, d1, x2, d2).within_cap():
         return found
     p, method = zelen(x1, d1, x2, d2, exact=exact)
     return replace(found, p_value=p, method=method)

@@ -5,8 +5,7 @@
 References
 ----------
 Wilson (1927); Miettinen and Nurminen (1985), equations 2, 8 and 9; Zou and Donner (2008), the method of variance
-estimates recovery (MOVER); Sato (1989) for the Mantel-Haenszel risk difference; Greenland and Robins (1985) for the
-risk ratio.
+estimates recovery (MOVER).
 """
 
 from collections.abc import Callable, Sequence
@@ -251,35 +250,3 @@ def mover_ratio(
         upper = (a * b + np.sqrt(np.maximum(over, 0.0))) / above
     lower = np.where(l1 <= 0, 0.0, np.maximum(lower, 0.0))
     return lower, np.where(l2 <= 0, np.inf, upper)
-
-
-def sato(x1: ArrayLike, d1: ArrayLike, x2: ArrayLike, d2: ArrayLike, z: ArrayLike) -> tuple[float, float, float, float]:
-    """Mantel-Haenszel risk difference over strata: estimate, Sato's standard error, and limits.
-
-    Arguments have shape (n_strata,); strata where either group is empty must have been left out. The variance is
-    consistent both for many small strata and for few large ones.
-    """
-    x1, d1, x2, d2 = (np.asarray(a, dtype=float) for a in (x1, d1, x2, d2))
-    people = d1 + d2
-    weight = float((d1 * d2 / people).sum())
-    estimate = float((x1 * d2 / people - x2 * d1 / people).sum()) / weight
-    p = (d1**2 * x2 - d2**2 * x1 + d1 * d2 * (d2 - d1) / 2) / people**2
-    q = (x1 * (d2 - x2) + x2 * (d1 - x1)) / (2 * people)
-    error = float(np.sqrt(max(estimate * p.sum() + q.sum(), 0.0))) / weight
-    reach = float(np.asarray(z)) * error
-    return estimate, error, max(-1.0, estimate - reach), min(1.0, estimate + reach)
-
-
-def mantel_haenszel_ratio(
-    x1: ArrayLike, d1: ArrayLike, x2: ArrayLike, d2: ArrayLike, z: ArrayLike
-) -> tuple[float, float, float, float]:
-    """Mantel-Haenszel risk ratio over strata: estimate, Greenland and Robins's error of its logarithm, limits."""
-    x1, d1, x2, d2 = (np.asarray(a, dtype=float) for a in (x1, d1, x2, d2))
-    people = d1 + d2
-    top, bottom = float((x1 * d2 / people).sum()), float((x2 * d1 / people).sum())
-    if top == 0 or bottom == 0:
-        return (np.nan if top == bottom else 0.0 if top == 0 else np.inf), np.nan, 0.0, np.inf
-    spread = (d1 * d2 * (x1 + x2) / people**2 - x1 * x2 / people).sum()
-    error = float(np.sqrt(max(spread / (top * bottom), 0.0)))
-    estimate, reach = top / bottom, float(np.asarray(z)) * error
-    return estimate, error, float(estimate * np.exp(-reach)), float(estimate * np.exp(reach))

@@ -24,7 +24,7 @@ import numpy as np
 from skfairtest._utils.typing import Booleans, Floats, Moments
 from skfairtest.inference.intervals import around, farthest_covered, secants
 from skfairtest.inference.resampling import TOLERANCE, monte_carlo_p, oriented, upper_quantile
-from skfairtest.inference.score import restricted_rates, studentize
+from skfairtest.inference.score import restricted_rates, studentize, without_rounding
 from skfairtest.inference.two_sides import limits
 
 #: Angles of ratios closer to 0 and infinity than this are these.
@@ -43,9 +43,8 @@ def linear_form(moments: Moments, disparity: str, edge: float | Floats) -> tuple
         distance = moments.first - moments.second - edge
         total = moments.first_variance + moments.second_variance
         variance = total - 2 * moments.covariance
-    # What ought to be 0 is not left as a rounding error.
-    noise = 1e-13 * np.maximum(np.abs(moments.first), np.abs(other))
-    return np.where(np.abs(distance) <= noise, 0.0, distance), np.where(variance <= 1e-13 * total, 0.0, variance)
+    variance = np.where(variance <= 1e-13 * total, 0.0, variance)
+    return without_rounding(distance, np.maximum(np.abs(moments.first), np.abs(other)), variance), variance
 
 
 #: Which of some edges are not rejected.
@@ -157,6 +156,8 @@ class EffectiveRates:
         Whether statistics are corrected for the skewness of rates (Gart and Nam; Laud).
     width : float, default=1
         How far apart the smallest and the largest value are of which these are rates: 2 between -1 and 1.
+    continuity : float, default=0
+        Continuity correction: what share of one person's event, given the total of events, the form is reduced by.
     """
 
     first: Floats
@@ -170,6 +171,7 @@ class EffectiveRates:
     scale: float = 1.0
     skewed: bool = False
     width: float = 1.0
+    continuity: float = 0.0
 
     def at(self, edge: float | Floats) -> tuple[Floats, Floats]:
         """Return the form and its standard error."""
@@ -192,7 +194,8 @@ class EffectiveRates:
         variance = (e1**2 + e2**2 - 2 * self.correlation * e1 * e2) * people / np.maximum(people - 1, 1)
         distance = (self.share * (own * self.first - other * self.second)).sum(axis=-1) - constant
         error = np.sqrt(np.maximum((self.share**2 * variance).sum(axis=-1), 0.0))
-        distance = np.where(np.abs(distance) < 1e-14, 0.0, distance)
+        step = self.continuity * (self.share**2 * (np.maximum(own, 0.0) / n1 + other / n2)).sum(axis=-1)
+        distance = np.where(np.abs(distance) < 1e-14 + step, 0.0, distance - np.sign(distance) * step)
         if self.skewed:
             third = np.maximum(own, 0.0) ** 3 * (p1 * (1 - p1) * (1 - 2 * p1) / n1**2)
             third = (self.share**3 * (third - other**3 * (p2 * (1 - p2) * (1 - 2 * p2) / n2**2))).sum(axis=-1)

@@ -11,11 +11,11 @@ R. L. Berger and D. D. Boos (1994). P values maximized over a confidence set for
 """
 
 import numpy as np
-from scipy.special import bdtr, betaincinv, log_ndtr
+from scipy.special import bdtr, betaincinv
 
 from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference._discrete import binomial_log_pmf, certified_maxima
-from skfairtest.inference.score import score_at
+from skfairtest.inference.score import of_score, score_at
 
 #: Error probability of the confidence region in which the nuisance rate is looked for, added to the p-value.
 BERGER_BOOS = 1e-6
@@ -133,8 +133,4 @@ def margin_log_p(
 
 def normal_log_p(z: float, alternative: str) -> float:
     """Log p-value of a statistic that is standard normal under the null hypothesis."""
-    if alternative == "greater":
-        return float(log_ndtr(-z))
-    if alternative == "less":
-        return float(log_ndtr(z))
-    return min(0.0, float(log_ndtr(-abs(z)) + np.log(2)))
+    return float(of_score(np.asarray(z), alternative))

@@ -20,7 +20,7 @@ fairlearn's ``difference()`` is the largest absolute difference of any two group
 groups are: a percentile interval of it does not contain 0 unless there are few people. The comparisons of a test have
 simultaneous intervals; if all of them cover, the largest absolute disparity lies between the largest of their smallest
 and the largest of their greatest absolute values. That interval contains equality if no comparison's interval excludes
-it. (An exact test of few people can reject a comparison whose score interval contains equality; we follow the test.)
+it.
 """
 
 from collections.abc import Callable, Hashable, Sequence

@@ -24,6 +24,8 @@ from skfairtest.inference.conditional import Strata
 
 #: Digits of a logarithm of an odds ratio.
 _TOLERANCE = 1e-10
+#: The largest logarithm of an odds ratio that is a limit.
+_FARTHEST = 100.0
 #: Probability of the observed outcome that a mid-p-value counts.
 HALF = 0.5
 
@@ -192,6 +194,57 @@ def mid_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, log_p: flo
         mass = float(masses[place]) / total if 0 <= place < len(masses) else 0.0
         log_mass = float(np.log(mass)) if mass > 0 else -np.inf
     return min(0.0, log_p + float(np.log1p(-HALF * np.exp(min(0.0, log_mass - log_p)))))
+
+
+def score_statistic(x1: Integers, d1: Integers, x2: Integers, d2: Integers, odds_ratio: float) -> float:
+    """Score statistic of the hypothesis that all strata have this odds ratio, given their events (Cornfield 1956).
+
+    Events of group 1 less those expected, over their standard deviation ``sqrt(sum 1 / (1/a + 1/b + 1/c + 1/d))`` at
+    the expected counts. At 1 it is Mantel and Haenszel's statistic with the variance of two binomials.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tea = (np.array([3]), np.array([4]), np.array([1]), np.array([4]))
+    >>> round(score_statistic(*tea, 1.0), 4)  # 2 / sqrt(2)
+    1.4142
+    """
+    a = expected_events(d1, d2, x1 + x2, odds_ratio)
+    cells = np.stack([a, d1 - a, x1 + x2 - a, d2 - (x1 + x2 - a)])
+    with np.errstate(divide="ignore"):
+        variance = float((1 / (1 / np.maximum(cells, 0.0)).sum(axis=0)).sum())
+    excess = float((x1 - a).sum())
+    if variance > 0:
+        return excess / float(np.sqrt(variance))
+    return float(np.sign(excess) * np.inf) if abs(excess) > _TOLERANCE else 0.0
+
+
+def score_limits(
+    x1: Integers, d1: Integers, x2: Integers, d2: Integers, z_low: float, z_high: float
+) -> tuple[float, float]:
+    """Limits of the odds ratio that all strata share: where `score_statistic` is `z_low` and ``-z_high``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> low, high = score_limits(
+    ...     np.array([15]), np.array([20]), np.array([5]), np.array([20]), 1.96, 1.96
+    ... )
+    >>> round(low, 2), round(high, 2)
+    (2.21, 36.59)
+    """
+
+    def limit(aim: float) -> float:
+        def excess(at: float) -> float:
+            return float(np.clip(score_statistic(x1, d1, x2, d2, float(np.exp(at))) - aim, -1e9, 1e9))
+
+        return float(np.exp(brentq(excess, -_FARTHEST, _FARTHEST, xtol=_TOLERANCE)))
+
+    least, most = np.maximum(0, x1 + x2 - d2).sum(), np.minimum(d1, x1 + x2).sum()
+    return (
+        limit(z_low) if np.isfinite(z_low) and x1.sum() > least else 0.0,
+        limit(-z_high) if np.isfinite(z_high) and x1.sum() < most else float("inf"),
+    )
 
 
 def mantel_haenszel_odds_ratio(

@@ -31,14 +31,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.rates import Pair, Question, Scale, disparity_of, statistic
-from skfairtest.inference.unknown import (
-    PValueBounds,
-    Unknown,
-    assigned,
-    extreme_pairs,
-    n_assignments,
-    search,
-)
+from skfairtest.inference.unknown import PValueBounds, search
 
 #: Completed tables that are all tested, and the work of all their exact tests together (people times people of the
 #: smaller side) up to which they are.
@@ -202,32 +195,6 @@ def completed_p_values(first: Side, second: Side, scale: Scale, question: Questi
     attained = found.attained and first.attained and second.attained
     high = 0.0 if first.may_be_empty or second.may_be_empty else found.high
     return replace(found, high=high, attained=attained)
-
-
-def assigned_p_values(pair: Pair, unknown: Unknown, scale: Scale, question: Question) -> PValueBounds:
-    """Return the smallest and the largest p-value of a comparison over the groups that some people may belong to.
-
-    Parameters
-    ----------
-    pair : Pair
-        The people whose group is known.
-    unknown : Unknown
-        Those whose group is not.
-    scale, question : Scale, Question
-        What is tested, and how; not by resampling.
-
-    Returns
-    -------
-    PValueBounds
-        Those of the score test where there are many assignments.
-
-    Raises
-    ------
-    ValueError
-        If a margin's test would have to be tried on too many tables.
-    """
-    tables = assigned(pair, unknown) if n_assignments(unknown) <= MOST_TABLES else None
-    return _p_values(tables, lambda: (*extreme_pairs(pair, unknown), True), scale, question)
 
 
 def _all_pairs(first: Side, second: Side) -> Pair:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import log_ndtr
 
 from skfairtest._utils.typing import Booleans, Floats
 
@@ -24,6 +25,22 @@ def studentize(estimate: ArrayLike, standard_error: ArrayLike) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         ratio = estimate / np.asarray(standard_error, dtype=float)
     return np.where((estimate == 0) & (np.asarray(standard_error) == 0), 0.0, ratio)
+
+
+def of_score(z: Floats, alternative: str) -> Floats:
+    """Logarithms of p-values of statistics that are standard normal under the null hypothesis."""
+    if alternative == "two-sided":
+        return np.asarray(np.minimum(np.log(2) + log_ndtr(-np.abs(z)), 0.0))
+    return np.asarray(log_ndtr(-z if alternative == "greater" else z))
+
+
+def without_rounding(distance: Floats, terms: Floats, variance: Floats) -> Floats:
+    """A difference of terms of some size: 0 if it is a rounding error of 0, as seen from its standard error too.
+
+    Means of 1e12 differ by .1 in good earnest if their standard errors are .01.
+    """
+    size = np.abs(distance)
+    return np.where((size <= 1e-13 * terms) & ((size <= 1e-4 * np.sqrt(variance)) | (variance <= 0)), 0.0, distance)
 
 
 #: Steps after which the restricted rates have all digits: each squares the error, which is a twentieth after the first.

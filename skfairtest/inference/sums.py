@@ -8,13 +8,13 @@ the strata's differences weighted by n1 n2 / (n1 + n2), and is valid in large sa
 from typing import Protocol
 
 import numpy as np
-from scipy.special import log_ndtr
 from scipy.stats import t as student
 
 from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference._discrete import hypergeometric_log_pmf
 from skfairtest.inference.conditional import conditional_log_p, stratified_log_p
 from skfairtest.inference.rates import Pair, Scale, limits_of_all, quantiles, values
+from skfairtest.inference.score import of_score
 
 #: So many stratified tests are enumerated whatever their scores; of more only those whose score is beyond `LARGE`, and
 #: the normal approximation gives the others' p-values, none of which can be small enough to be significant.
@@ -41,13 +41,6 @@ class Sums(Protocol):
 
     def difference(self, own: Floats, rest: Floats) -> tuple[Floats, Floats]:
         """Return differences, and their standard errors, whatever the true difference."""
-
-
-def of_score(z: Floats, alternative: str) -> Floats:
-    """Return logarithms of normal p-values."""
-    if alternative == "two-sided":
-        return np.asarray(np.minimum(np.log(2) + log_ndtr(-np.abs(z)), 0.0))
-    return np.asarray(log_ndtr(-z if alternative == "greater" else z))
 
 
 class RateSums:
@@ -95,7 +88,7 @@ class RateSums:
         return values(_pair(own, rest), self.scale)
 
     def limits(self, own: Floats, rest: Floats, alternative: str, error: float) -> tuple[float, float]:
-        """Return score limits, of several strata Sato's; NaN where nobody on one side meets the condition."""
+        """Return score limits; NaN where nobody on one side meets the condition."""
         pair = _pair(own, rest)
         pair = pair.only(pair.defined())
         if not len(pair.d1):

@@ -108,11 +108,13 @@ def curve(pair: Pair, scale: Scale, alpha: float, method: str) -> Curve:
     z = -float(ndtri(alpha / 2))
     each = [used.only(np.arange(len(used.x1)) == i) for i in range(len(used.x1))]
     low, high = np.array(rates.limits_of_all(each, [scale] * len(each), "difference", z, z)).reshape(-1, 2).T
-    # A disparity that is not rejected has equality in its interval, as everywhere.
-    low, high = np.where(outside, low, np.minimum(low, 0.0)), np.where(outside, high, np.maximum(high, 0.0))
+    disparity = _difference(used, scale, used.x1)
+    # The interval ends at equality where the test rejects, and contains it where it does not, as everywhere.
+    low = np.where(outside, np.where(disparity > 0, np.maximum(low, 0.0), low), np.minimum(low, 0.0))
+    high = np.where(outside, np.where(disparity < 0, np.minimum(high, 0.0), high), np.maximum(high, 0.0))
     shown = np.full((5, len(defined)), np.nan)
     kept = (_difference(used, scale, x1) for x1 in (lower, upper))
-    shown[:, defined] = _difference(used, scale, used.x1), low, high, *kept
+    shown[:, defined] = disparity, low, high, *kept
     rejected = np.zeros(len(defined), dtype=bool)
     rejected[defined] = outside
     return Curve(shown[0], shown[1], shown[2], shown[3], shown[4], rejected, used_method)

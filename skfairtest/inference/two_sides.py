@@ -9,7 +9,6 @@ divided by its own standard error (DiCiccio et al. 2020, sections 2 and 3).
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -24,7 +23,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Integers, Moments, Positions
 from skfairtest.inference import draws
 from skfairtest.inference.resampling import critical_value, reference_quantiles
-from skfairtest.inference.score import studentize
+from skfairtest.inference.score import studentize, without_rounding
 
 #: Members held at once, a byte each; functions of masses hold several floats for each.
 MEMBERS = 4_000_000
@@ -338,12 +337,11 @@ class Statistic:
                 a, b = 1 / first[..., None], 1 / second[..., None]
             else:
                 distance = first - second
-                # What ought to be 0 is not left as a rounding error.
-                noise = 1e-13 * np.maximum(np.abs(first), np.abs(second))
-                distance = np.where(np.abs(distance) <= noise, 0.0, distance)
                 a = b = np.ones_like(first)[..., None]
             variance = a**2 * moments.first_variance + b**2 * moments.second_variance - 2 * a * b * moments.covariance
             variance = np.where(share > 0, share**2 * variance, 0.0).sum(axis=-1)
+            if self.disparity != "ratio":
+                distance = without_rounding(distance, np.maximum(np.abs(first), np.abs(second)), variance)
             error = np.sqrt(np.maximum(variance, 0.0))
         # An infinite logarithm has no error: tests and intervals of ratios are those of `linear_form`.
         return distance, np.where(np.isfinite(distance), error, np.nan)
@@ -380,9 +378,7 @@ def only(moments: Moments, strata: slice) -> Moments:
 def draw_permutations(strata: Sequence[Stratum], size: int, seed: np.random.SeedSequence) -> Moments:
     """Return moments (size, S) of permuted labels, all from one seed."""
     rng = np.random.default_rng(seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what a metric has to say of resamples, it has said of the data
-        return columns([stratum.permuted(size, rng) for stratum in strata])
+    return columns([stratum.permuted(size, rng) for stratum in strata])
 
 
 def draw_statistics(
@@ -464,9 +460,7 @@ def draw_bootstrap(
 ) -> list[Moments]:
     """Return moments (size, S) of each pair of sides, all from one seed."""
     rng = np.random.default_rng(seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = [stratum.bootstrapped(pairs, size, rng) for stratum in strata]
+    found = [stratum.bootstrapped(pairs, size, rng) for stratum in strata]
     return [columns(of_pair) for of_pair in zip(*found, strict=True)]
 
 

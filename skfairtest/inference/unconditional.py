@@ -41,7 +41,7 @@ def within_cap(d1: int, d2: int) -> bool: ...
 def within_cap(d1: Integers, d2: Integers) -> Booleans: ...
 def within_cap(d1, d2):  # type: ignore[no-untyped-def]
     """Whether the unconditional null distribution of these two denominators is enumerated."""
-    return (d1 + d2) * np.minimum(d1, d2) <= CAP
+    return (d1 + d2) * (1.0 * np.minimum(d1, d2)) <= CAP
 
 
 class TailProbability:

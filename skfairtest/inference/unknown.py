@@ -21,7 +21,7 @@ assignments are tested in the order of these bounds until the next bound cannot 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
 from itertools import product
 from typing import Any, Self
@@ -38,6 +38,8 @@ from skfairtest.inference.unconditional import within_cap
 
 #: Assignments whose p-values are computed; of more, bounds are given that are not attained.
 MOST_ASSIGNMENTS = 200_000
+#: Assignments of which those with the same totals are all tested; of more, the ends.
+MOST_ALIKE = 5_000
 #: Work for p-values that are searched one after the other: people times people of the smaller side; the same of
 #: tests against a margin, and how many of these there are.
 MOST_WORK, MOST_MARGIN_WORK, MOST_MARGINS = 4_000_000_000, 40_000_000, 2_000
@@ -62,6 +64,13 @@ class Reach:
     def __add__(self, other: Reach) -> Reach:
         pairs = zip(astuple(self), astuple(other), strict=True)
         return Reach(*((fewest + low, most + high) for (fewest, most), (low, high) in pairs))
+
+    def some(self, n: int, fewest: int, most: int) -> Self:
+        """Return the reach if only so many of all `n` people are on a side or elsewhere, and the rest are left out."""
+        low = [max(0, least - (n - fewest)) for least, _ in astuple(self)]
+        high = [min(some, most) for _, some in astuple(self)]
+        first, second = min(high[0], most - low[1]), min(high[1], most - low[0])
+        return type(self)((low[0], first), (low[1], second), (low[2], high[2]))
 
     def corners(self) -> list[tuple[int, int]]:
         """Return the numbers on both sides between which all others lie."""
@@ -89,6 +98,17 @@ class Unknown:
 
     events: Reach
     others: Reach
+
+    def subsets(self, n_events: int, n_others: int, n_rest: int, size: int) -> list[Unknown]:
+        """Return what all subsets of so many people may be, the others being left out.
+
+        There are `n_events`, `n_others` and `n_rest` people, of whom the last do not meet the condition.
+        """
+        out = []
+        for events in range(max(0, size - n_others - n_rest), min(n_events, size) + 1):
+            fewest, most = max(0, size - events - n_rest), min(n_others, size - events)
+            out.append(Unknown(self.events.some(n_events, events, events), self.others.some(n_others, fewest, most)))
+        return out
 
 
 @dataclass(frozen=True)
@@ -129,27 +149,31 @@ def corner_pairs(pair: Pair, unknown: Unknown) -> list[Pair]:
     return [_with(pair, *both) for both in product(unknown.events.corners(), unknown.others.corners())]
 
 
-def n_assignments(unknown: Unknown) -> int:
+def n_assignments(unknown: Sequence[Unknown]) -> int:
     """Count the assignments that differ in a count."""
-    return len(unknown.events) * len(unknown.others)
+    return sum(len(each.events) * len(each.others) for each in unknown)
 
 
-def assigned(pair: Pair, unknown: Unknown) -> Pair:
+def assigned(pair: Pair, unknown: Sequence[Unknown]) -> Pair:
     """Return all assignments, as counts of shape (n_assignments,) of a single stratum."""
-    events, others = unknown.events.everything(), unknown.others.everything()
-    i, j = (part.ravel() for part in np.indices((len(events[0]), len(others[0]))))
-    return _with(pair, (events[0][i], events[1][i]), (others[0][j], others[1][j]))
+    each = []
+    for one in unknown:
+        events, others = one.events.everything(), one.others.everything()
+        i, j = (part.ravel() for part in np.indices((len(events[0]), len(others[0]))))
+        each.append((events[0][i], events[1][i], others[0][j], others[1][j]))
+    a, c, b, e = (np.concatenate(part) for part in zip(*each, strict=True))
+    return _with(pair, (a, c), (b, e))
 
 
-def p_value_bounds(pair: Pair, unknown: Unknown, scale: Scale, question: Question) -> PValueBounds:
+def p_value_bounds(pair: Pair, unknown: Sequence[Unknown], scale: Scale, question: Question) -> PValueBounds:
     """Return the smallest and largest p-value over all assignments of one comparison in one stratum.
 
     Parameters
     ----------
     pair : Pair
         The people whose group is known.
-    unknown : Unknown
-        Those whose group is not.
+    unknown : sequence of Unknown
+        Those whose group is not; of several, whatever one of them allows.
     scale, question : Scale, Question
         What is tested, and how; not by resampling.
 
@@ -161,7 +185,7 @@ def p_value_bounds(pair: Pair, unknown: Unknown, scale: Scale, question: Questio
     Examples
     --------
     >>> pair = Pair(*(np.array([n]) for n in (2, 10, 15, 25)))
-    >>> found = p_value_bounds(pair, Unknown(Reach.of(1), Reach.of(2)), Scale(), Question())
+    >>> found = p_value_bounds(pair, [Unknown(Reach.of(1), Reach.of(2))], Scale(), Question())
     >>> round(float(np.exp(found.low)), 4), round(float(np.exp(found.high)), 4), found.attained
     (0.0109, 0.1268, True)
     """
@@ -170,7 +194,27 @@ def p_value_bounds(pair: Pair, unknown: Unknown, scale: Scale, question: Questio
         return _without_search("asymptotic" if question.method == "asymptotic" else "exact unconditional")
     if many > MOST_ASSIGNMENTS:
         return _of_many(pair, unknown, question)
-    return search(assigned(pair, unknown), scale, question)
+    tables = assigned(pair, unknown)
+    enumerated = question.margin_bounds is None and question.method != "asymptotic"
+    return search(_ends_given_totals(tables) if enumerated and many > MOST_ALIKE else tables, scale, question)
+
+
+def _ends_given_totals(tables: Pair) -> Pair:
+    """Return the tables among which the smallest and the largest p-value are.
+
+    Given all totals, a p-value grows with the first side's events up to the most probable number, and then falls: of
+    tables with the same totals, below that number and from it on, the first and the last decide.
+    """
+    totals = tables.x1 + tables.x2
+    above = tables.x1 >= (totals + 1) * (tables.d1 + 1) // (tables.d1 + tables.d2 + 2)
+    return _only(tables, _first_and_last(tables.x1, tables.d1, tables.d2, totals, above.astype(int)))
+
+
+def _first_and_last(values: Floats | Integers, *keys: Integers) -> Integers:
+    """Where the smallest and the largest values are, of those with the same keys."""
+    order = np.lexsort((values, *keys))
+    new = np.any(np.diff(np.stack(keys)[:, order], axis=1) != 0, axis=0)
+    return np.asarray(order[np.r_[True, new] | np.r_[new, True]])
 
 
 def search(all_of_them: Pair, scale: Scale, question: Question) -> PValueBounds:
@@ -189,28 +233,33 @@ def search(all_of_them: Pair, scale: Scale, question: Question) -> PValueBounds:
         return _of_all(all_of_them, fisher, "exact conditional")
 
     def test(chosen: Integers) -> Floats:
-        some = [_only(all_of_them, place) for place in chosen.tolist()]
+        some = [_only(all_of_them, [place]) for place in chosen.tolist()]
         return np.array([log_p for log_p, _ in equalities(some, question.alternative)])
+
+    if ((d1 + d2) * np.minimum(d1, d2)).sum() > MOST_MARGIN_WORK:  # Boschloo's p-value grows with Fisher's
+        kept = _first_and_last(fisher, d1, d2)
+        all_of_them, fisher, tested = _only(all_of_them, kept), fisher[kept], tested[kept]
+        x1, d1, x2, d2 = all_of_them.x1, all_of_them.d1, all_of_them.x2, all_of_them.d2
 
     least = fisher + np.where(tested, _most_probable_total(x1 + x2, d1 + d2), 0.0)
     work = np.where(tested, (d1 + d2) * np.minimum(d1, d2), 0)
     low, _, first = _search(-fisher, -least, test, work, sign=-1)
     high, worst, second = _search(least, fisher, test, work, sign=1)
     label = "exact unconditional" if tested[worst] else "exact conditional"
-    return PValueBounds(-low, high, label, _only(all_of_them, worst) if second else None, first and second)
+    return PValueBounds(-low, high, label, _only(all_of_them, [worst]) if second else None, first and second)
 
 
 def _strata_last(pair: Pair) -> Pair:
     return Pair(pair.x1[:, None], pair.d1[:, None], pair.x2[:, None], pair.d2[:, None], pair.overall)
 
 
-def _only(pair: Pair, place: int) -> Pair:
-    return Pair(pair.x1[[place]], pair.d1[[place]], pair.x2[[place]], pair.d2[[place]], pair.overall)
+def _only(pair: Pair, places: Sequence[int] | Integers) -> Pair:
+    return Pair(pair.x1[places], pair.d1[places], pair.x2[places], pair.d2[places], pair.overall)
 
 
 def _of_all(all_of_them: Pair, log_p: Floats, method: str) -> PValueBounds:
     worst = int(np.argmax(log_p))
-    return PValueBounds(float(log_p.min()), float(log_p[worst]), method, _only(all_of_them, worst), attained=True)
+    return PValueBounds(float(log_p.min()), float(log_p[worst]), method, _only(all_of_them, [worst]), attained=True)
 
 
 def _most_probable_total(m: Integers, n: Integers) -> Floats:
@@ -249,7 +298,7 @@ def _of_margin(all_of_them: Pair, scale: Scale, question: Question) -> PValueBou
     exact = question.method != "asymptotic" and (scale.is_identity or question.disparity == "odds_ratio")
     if exact and ((d1 + d2) * np.minimum(d1, d2)).sum() > MOST_MARGIN_WORK:
         return _without_search("exact unconditional")
-    found = [answer(_only(all_of_them, place), scale, question) for place in range(len(d1))]
+    found = [answer(_only(all_of_them, [place]), scale, question) for place in range(len(d1))]
     return _of_all(all_of_them, np.array([one.log_p for one in found]), found[0].method)
 
 
@@ -257,26 +306,31 @@ def _without_search(method: str) -> PValueBounds:
     return PValueBounds(-np.inf, 0.0, method, None, attained=False)
 
 
-def _of_many(pair: Pair, unknown: Unknown, question: Question) -> PValueBounds:
+def _of_many(pair: Pair, unknown: Sequence[Unknown], question: Question) -> PValueBounds:
     """Return bounds for so many assignments that not all of them are tested.
 
     Fisher's one-sided p-values are smallest and largest at the ends. A two-sided one is at least the smaller of both,
-    and 1 where the rates can be equal; Boschloo's is at most Fisher's, and at least that times the probability of the
-    total, which is above 1 / sqrt(2 n) for n people.
+    and at most that times the number of tables with these totals, none of which is more probable where it counts;
+    Boschloo's is at most Fisher's, and at least that times the probability of the total, which is above 1 / sqrt(2 n)
+    for n people. The score statistic is smallest and largest at the ends, too.
     """
-    ends = extreme_pairs(pair, unknown)
+    pairs = [end for each in unknown for end in extreme_pairs(pair, each)]
+    x1, d1, x2, d2 = (np.concatenate(n) for n in zip(*((p.x1, p.d1, p.x2, p.d2) for p in pairs), strict=True))
+    ends = Pair(x1, d1, x2, d2)
     sides = {"greater": ("greater",), "less": ("less",)}.get(question.alternative, ("greater", "less"))
-    at_ends = np.array([[_fisher(end, side) for end in ends] for side in sides])
-    people = float(sum(int(n[0]) for n in (pair.d1, pair.d2))) + unknown.events.both[1] + unknown.others.both[1]
     if question.method == "asymptotic":
-        z = [float(statistic(end, Scale(), "score")[0]) for end in ends]
-        both = [[margin.normal_log_p(one, side) for one in z] for side in sides]
-        low, loss, method = float(np.min(both)), 0.0, "asymptotic"
+        z = np.nan_to_num(statistic(_strata_last(ends), Scale(), "score")[0])
+        both = [[margin.normal_log_p(float(end), side) for end in (z.min(), z.max())] for side in sides]
+        low, method = float(np.min(both)), "asymptotic"
+        high = float(np.max(both)) if len(sides) == 1 else 0.0
+        if len(sides) == 2 and z.min() * z.max() > 0:
+            high = margin.normal_log_p(float(np.abs(z).min()), "two-sided")
+        if ends.undefined(question.disparity).any():
+            high = 0.0
     else:
-        low, loss, method = float(at_ends.min()), -0.5 * float(np.log(2 * people)), "exact unconditional"
-    high = float(at_ends.max()) if len(sides) == 1 and question.method != "asymptotic" else 0.0
-    return PValueBounds(low + loss, min(high, 0.0), method, None, attained=False)
-
-
-def _fisher(pair: Pair, side: str) -> float:
-    return float(conditional_log_p(int(pair.x1[0]), int(pair.d1[0]), int(pair.x2[0]), int(pair.d2[0]), side))
+        fisher = [conditional_log_p(ends.x1, ends.d1, ends.x2, ends.d2, side) for side in sides]
+        people = int(pair.d1[0] + pair.d2[0]) + max(each.events.both[1] + each.others.both[1] for each in unknown)
+        low, method = float(np.min(fisher)) - 0.5 * float(np.log(2 * people)), "exact unconditional"
+        tables = 1 if len(sides) == 1 else people // 2 + 1
+        high = float(np.min(np.max(fisher, axis=1))) + float(np.log(tables))
+    return PValueBounds(low, min(high, 0.0), method, None, attained=False)

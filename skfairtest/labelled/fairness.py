@@ -100,6 +100,8 @@ class LabelledFairnessTest(FairnessTest):
         Groups, sorted.
     pos_label_ : object
         The label counted as positive.
+    negative_labels_ : list
+        The other labels.
 
     See Also
     --------
@@ -119,7 +121,10 @@ class LabelledFairnessTest(FairnessTest):
     beyond, with at least three expected labels in each.
 
     With ``label_probability`` people with the same probability are a stratum, in which labels are a random sample; of
-    more than 20 different probabilities, labels in a bin are weighted, and count as an effective number of labels.
+    more than 20 different probabilities, those from one power of 2 to the next. A stratum without a label is joined
+    with the next. Labels in a bin are weighted, and count as at most so many as Hajek's variance allows, whichever of
+    them have the large weights. A caution says where few labels are expected of many people; and, with
+    ``labelled="at_random"``, where the judge's scores of people with and without labels differ.
 
     References
     ----------

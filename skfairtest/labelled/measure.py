@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self, cast
 
 import numpy as np
 from scipy.special import ndtr
+from scipy.stats import ks_2samp
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Positions
@@ -19,12 +20,24 @@ from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.rates import Question, disparity_of, quantiles
 from skfairtest.labelled.people import LabelledSample
-from skfairtest.labelled.statistics import LabelledRate, bins_of, disparity_limits, disparity_statistic, log_tails
+from skfairtest.labelled.statistics import (
+    EXPECTED,
+    MOST_BINS,
+    PER_BIN,
+    LabelledRate,
+    bins_of,
+    disparity_limits,
+    disparity_statistic,
+    log_tails,
+)
 from skfairtest.metrics import Metric, Rate
 from skfairtest.readers import Column, as_numbers, is_label
 
-#: So many different probabilities of being labelled are told apart; of more, labels in a bin are weighted.
-PROBABILITIES = 20
+#: So many different probabilities of being labelled are told apart; of more, those from one power of 2 to the next are
+#: a stratum. Fewer expected labels than `EXPECTED` of a stratum with so large a share of a group ask for caution.
+PROBABILITIES, LARGE = 20, 0.05
+#: Below such a p-value, by all groups, the judge's scores of people with and without labels are unlike.
+UNLIKE = 0.001
 
 
 @dataclass(frozen=True)
@@ -211,6 +224,14 @@ def _oriented(score: Floats | None, rate: Rate, yes: np.ndarray, is_first: np.nd
     return np.where(positive[:, None], score, turned)
 
 
+def strata_of(probability: Floats) -> Positions:
+    """Strata of people with equal, or of many with similar, probabilities of being labelled, in ascending order."""
+    different, place = np.unique(probability, return_inverse=True)
+    if len(different) <= PROBABILITIES:
+        return place.reshape(-1)
+    return np.asarray(np.ceil(np.log2(probability)).astype(np.intp))
+
+
 def rate_of_group(
     first: Floats,
     score: Floats,
@@ -225,12 +246,10 @@ def rate_of_group(
 
     The judge's scores are probabilities if they are `known` to be.
     """
-    levels = np.zeros(len(kinds), dtype=np.intp)
+    levels: Positions = np.zeros(len(kinds), dtype=np.intp)
     weight = np.ones(len(kinds))
     if probability is not None:
-        different, place = np.unique(probability, return_inverse=True)
-        weight = 1 / probability
-        levels = place.reshape(-1) if len(different) <= PROBABILITIES else levels
+        levels, weight = strata_of(probability), 1 / probability
     bins = []
     for kind in np.unique(kinds):
         own = np.flatnonzero(kinds == kind)
@@ -239,16 +258,19 @@ def rate_of_group(
             continue
         if not labelled[own].any():
             return "nobody is labelled among those with one of the predictions"
-        # A probability with which nobody came to be labelled is no bin of its own.
+        # Strata without a label are joined with the next larger probability of which there is one.
         seen_levels = np.unique(levels[own][labelled[own]])
-        level = np.where(np.isin(levels[own], seen_levels), levels[own], seen_levels[0])
+        level = seen_levels[np.minimum(np.searchsorted(seen_levels, levels[own]), len(seen_levels) - 1)]
         for one in seen_levels:
             rows = own[level == one]
-            bin_of = bins_of(score[rows], labelled[rows].astype(float))
+            # In one of several strata a judge that is useless costs more than it may gain from few labels.
+            most = None if len(seen_levels) == 1 else min(max(1, int(labelled[rows].sum()) // PER_BIN), MOST_BINS)
+            bin_of = bins_of(score[rows], labelled[rows].astype(float), most)
             for number in range(bin_of.max() + 1):
                 here = rows[bin_of == number]
                 seen = here[labelled[here]]
-                effective = weight[seen].sum() ** 2 / (weight[seen] ** 2).sum()
+                # Hajek's variance is at most that of so many labels, whichever of them have the large weights.
+                effective = weight[seen].sum() / weight[here].max()
                 mean = score[here].mean() if known else np.nan
                 x = effective * np.average(first[seen], weights=weight[seen])
                 bins.append((kind, x, effective, len(seen), mean, len(here)))
@@ -303,7 +325,40 @@ def _(rate: FewLabels, design: Design, *_: Any) -> core.Measurement:
         for (estimate, null), own in zip(compared, evidence, strict=True)
     ]
     by_group = _group_values(groups, effective, design.settings)
-    return LabelledMeasurement(tuple(comparisons), tuple(excluded), by_group, "score", groups=tuple(groups))
+    return LabelledMeasurement(
+        tuple(comparisons), tuple(excluded), by_group, "score", tuple(_doubtful(sample)), groups=tuple(groups)
+    )
+
+
+def _doubtful(sample: LabelledSample) -> Iterator[tuple[Any, str]]:
+    """Groups of which labels are no random sample of those who were said to be one, or few where they count most."""
+    asked, score = sample.label_probability, None if sample.judge is None else as_numbers(sample.judge)
+    guesses = sample.judge.codes if score is None and isinstance(sample.judge, Column) else score
+    for group, name in enumerate(sample.group_labels):
+        rows = np.flatnonzero(sample.group_codes == group)
+        known = sample.labelled[rows]
+        if asked is not None:
+            place = np.unique(strata_of(asked)[rows], return_inverse=True)[1]
+            expected, people = np.bincount(place.reshape(-1), asked[rows]), np.bincount(place.reshape(-1))
+            few = (expected < EXPECTED - 1e-9) & (people >= LARGE * len(rows))
+            if few.any():
+                yield (
+                    name,
+                    (
+                        f"rests on {expected[few].min():.1f} expected labels of {people[few].max():,} people with the "
+                        "same or similar small label_probability"
+                    ),
+                )
+        elif guesses is not None and known.any() and not known.all():
+            p = ks_2samp(guesses[rows][known], guesses[rows][~known], method="asymp").pvalue
+            if p * len(sample.groups) <= UNLIKE:
+                yield (
+                    name,
+                    (
+                        "has labels that are not of a random sample, as labelled='at_random' says: the judge's scores "
+                        f"of people with and without labels differ (p = {p:.2g})"
+                    ),
+                )
 
 
 def _group_values(groups: Sequence[Labelled | str], effective: Sequence[int], settings: Settings) -> core.GroupValues:

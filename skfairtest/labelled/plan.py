@@ -19,11 +19,12 @@ from skfairtest.comparisons.frames import frame_of
 from skfairtest.comparisons.measure import positive_label
 from skfairtest.labelled.measure import people_in_roles
 from skfairtest.labelled.people import LabelledSample
-from skfairtest.labelled.statistics import EXPECTED, LabelledRate, bins_of
+from skfairtest.labelled.statistics import EXPECTED, LabelledRate, bins_of, disparity_limits
 from skfairtest.metrics import Rate, resolve_metrics
 
-#: The share of events that is believed of a stratum is no nearer to 0 and 1, so that a judge who is too sure does not
-#: leave people without labels.
+#: Labels are shared out as if no stratum's share of events were nearer to 0 and 1, so that a judge who is too sure does
+#: not leave people without labels; and so large a part of what a judge says of strata is believed to be noise, which
+#: leaves the rate of people with the same prediction as it is.
 SUREST = 0.1
 #: So many labels of a group decide on its strata before it is known how many there will be.
 USUAL = 100
@@ -99,8 +100,9 @@ def label_plan(
 
     Within each group people with similar scores of the judge are a stratum, and gets labels in proportion to its share
     of the group times the standard deviation of what its labels would tell (Neyman 1934), if the judge were right; no
-    judge is believed to be surer than 10%, and every stratum gets a few labels. The plan is an expectation: the later
-    test is valid however wrong the judge is.
+    judge is believed to be surer than 10%, and every stratum gets a few labels. The width is that of the interval of
+    the test if events are as many as the judge says on average among people with the same prediction: a judge of rare
+    events who finds too many promises too much. The later test is valid however wrong the judge is.
 
     Parameters
     ----------
@@ -173,8 +175,10 @@ def label_plan(
     z = float(-ndtri((1 - confidence_level) / 2))
 
     def width(labels: Integers) -> float:
-        variances = np.sort([float(rate.variances[0]) for rate in _planned(sample, roles, strata, labels)])
-        return float(2 * z * np.sqrt(variances[-2:].sum()))
+        """The width of the interval of expected labels, of the two groups with the largest variances."""
+        rates = sorted(_planned(sample, roles, strata, labels), key=lambda rate: float(rate.variances[0]))
+        low, high = disparity_limits(LabelledRate.stacked(rates[-1:], rates[-2:-1]), "difference", np.full((2, 1), z))
+        return float(high[0] - low[0])
 
     people = np.array([len(one.rows) for one in strata])
     importance = _importance(sample, roles, strata)
@@ -233,9 +237,10 @@ def _strata(sample: LabelledSample, rate: Rate, positive: Any) -> tuple[Floats, 
             if (roles[kind, 0] == roles[kind, 1]).all():
                 continue
             place = bins_of(score[rows], np.full(len(rows), min(1.0, USUAL / len(own))))
+            together = float(score[rows].mean())
             for number in range(place.max() + 1):
                 here = rows[place == number]
-                share = float(np.clip(score[here].mean(), SUREST, 1 - SUREST)) if known else 0.5
+                share = SUREST * together + (1 - SUREST) * float(score[here].mean()) if known else 0.5
                 low, high = float(score[here].min()), float(score[here].max())
                 found.append(_Stratum(group, kind, here, low, high, len(here) / len(own), share))
     if not found:
@@ -263,7 +268,8 @@ def _importance(sample: LabelledSample, roles: Floats, strata: list[_Stratum]) -
     for one in strata:
         event, condition = (roles[one.kind, 0] - roles[one.kind, 1]).tolist()
         apart = abs(event - float(rates[one.group].value) * condition)
-        out.append(one.share * apart * np.sqrt(one.believed * (1 - one.believed)))
+        believed = float(np.clip(one.believed, SUREST, 1 - SUREST))
+        out.append(one.share * apart * np.sqrt(believed * (1 - believed)))
     return np.array(out)
 
 
@@ -272,7 +278,7 @@ def _fewest(people: Integers, importance: Floats, width: Callable[[Integers], fl
     if width(people) > aim:
         raise ParameterError(
             f"{name} is more than labels can do: the interval would have to be {aim:.3f} wide, and with a label for "
-            f"everybody it would be {width(people):.3f}, because people are few"
+            f"everybody it would be {width(people):.3f} if the judge is right on average, because people are few"
         )
     return bisect_left(range(people.sum()), True, 1, key=lambda n: width(shared_out(n, people, importance)) <= aim)
 

@@ -123,9 +123,12 @@ class LabelledRate:
     def _variance(self, slope: Floats, role: Floats, p: Floats) -> Floats:
         expected = role[..., 1] + (role[..., 0] - role[..., 1]) * p
         spread = (self.share * expected**2).sum(axis=-1) - (self.share * expected).sum(axis=-1) ** 2
-        freedom = np.maximum(self.n_labels - (self.needed & (self.share > 0)).sum(axis=-1), 1)
+        least = np.minimum(self.n_labels, 1)
+        freedom = np.maximum(self.n_labels - (self.needed & (self.share > 0)).sum(axis=-1), least)
         of_labels = (slope**2 * p * (1 - p) / self.labels).sum(axis=-1)
-        return np.asarray(of_labels * self.n_labels / freedom + spread / self.people)
+        # Without labels, on a side on which none matters, there is no error of labels.
+        per_label = self.n_labels / np.where(freedom > 0, freedom, 1.0)
+        return np.asarray(of_labels * per_label + spread / self.people)
 
     @cached_property
     def variances(self) -> tuple[Floats, Floats]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import name_of
+from skfairtest.metrics.rates import Summary
 from skfairtest.metrics.score_metric import ScoreMetric
 from skfairtest.metrics.scores import HALF, INEQUALITY, SCORES, BuiltIn, class_score, inequality, kappa, quantile_of
 from skfairtest.readers.levels import plain_scalar
@@ -132,6 +133,8 @@ _INEQUALITY = re.compile(rf"({'|'.join(INEQUALITY)})_(-?\d+(?:\.\d+)?)")
 _QUANTILE = re.compile(r"quantile_prediction_(\d*\.?\d+)")
 _F_BETA = re.compile(r"f(\d+(?:\.\d+)?)(?:_(micro|macro|weighted))?")
 
+#: Parameters of fairlearn's disparity functions that say what they make of groups and rates.
+_SUMMARIES = ("method", "agg")
 #: Rates that are functions of the same name in fairlearn.
 FAIRLEARN_RATES = (
     "selection_rate",
@@ -225,6 +228,9 @@ def known_functions() -> dict[object, tuple[Callable[..., Any], Callable[..., st
     def always(name: str) -> Callable[..., str]:
         return lambda: name
 
+    def summarized(name: str) -> Callable[..., str | None]:
+        return lambda **given: name if set(given) <= set(_SUMMARIES) else None
+
     table: list[tuple[Callable[..., Any], Callable[..., str | BuiltIn | None], str | None]] = [
         *((getattr(fair, name), always(name), None) for name in (*FAIRLEARN_RATES, "mean_prediction")),
         (sk.recall_score, functools.partial(_of_classes, "recall", "true_positive_rate"), None),
@@ -257,7 +263,7 @@ def known_functions() -> dict[object, tuple[Callable[..., Any], Callable[..., st
         for disparity in ("difference", "ratio"):
             function = getattr(fair, f"{theirs}_{disparity}", None)
             if function is not None:
-                table.append((function, always(ours), disparity))
+                table.append((function, summarized(ours), disparity))
     return {_key(function): (function, name, disparity) for function, name, disparity in table}
 
 
@@ -322,7 +328,7 @@ def known_function(function: Callable[..., Any]) -> Known | None:
         if function.args:
             return None
         given, function = function.keywords, function.func
-    known = known_functions().get(_key(function))
+    known = known_functions().get(_key(function)) or _derived(function)
     if known is None:
         return None
     _, computes, disparity = known
@@ -337,6 +343,38 @@ def known_function(function: Callable[..., Any]) -> Known | None:
         raise ParameterError(f"metric={name} needs {missing}: write functools.partial({name}, {missing}=...)")
     metric = computes(**bound.kwargs)
     return None if metric is None else (metric, disparity)
+
+
+def _derived(function: Any) -> tuple[Any, Callable[..., str | BuiltIn | None], str | None] | None:
+    """A derived metric of fairlearn as `known_functions` has it, if it is derived from a known function."""
+    base = known_functions().get(id(getattr(function, "_metric_fn", None)))
+    if base is None or function._transform not in ("difference", "ratio"):
+        return None
+
+    def computes(**given: Any) -> str | BuiltIn | None:
+        return base[1](**{name: value for name, value in given.items() if name != "method"})
+
+    return function, computes, function._transform
+
+
+def summary_of(function: Callable[..., Any]) -> Summary | None:
+    """The number that a known disparity function of fairlearn makes of groups and rates; None for other functions.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> from fairlearn.metrics import equalized_odds_ratio
+    >>> summary_of(partial(equalized_odds_ratio, agg="mean"))
+    Summary(name='equalized_odds_ratio', method='between_groups', agg='mean')
+    """
+    given: Mapping[str, Any] = {}
+    name = name_of(function)
+    if isinstance(function, functools.partial):
+        given, function = function.keywords, function.func
+    known = known_functions().get(_key(function)) or _derived(function)
+    if known is None or known[2] is None:
+        return None
+    return Summary(name, **{key: value for key, value in given.items() if key in _SUMMARIES})
 
 
 def responses_of(function: Callable[..., Any]) -> tuple[str, ...]:

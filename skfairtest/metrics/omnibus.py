@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Positions
+from skfairtest.metrics.rates import Summary
 from skfairtest.metrics.score_metric import FEW, Context, MetricError, parameters_of, remembered, scalar_of
 from skfairtest.metrics.scores import PROBABILITY, probabilities
 
@@ -50,6 +51,7 @@ class Omnibus:
     describes: str = ""
     function: Callable[..., Any] | None = field(default=None, repr=False)
     disparity: str | None = None
+    summary: ClassVar[Summary | None] = None
 
     @property
     def slow(self) -> bool:
@@ -123,6 +125,8 @@ class _Function:
         truth = np.zeros(len(kind), dtype=int) if self.y_true is None else self.y_true[kind]
         try:
             found = self.function(truth, self.y_pred[kind], sensitive_features=self._features(group), **weights)
+        except Warning:  # raised as an error
+            return float("nan")
         except Exception as error:
             raise MetricError(f"{self.name} raises {type(error).__name__}: {error}") from error
         return scalar_of(found, self.name)

@@ -38,7 +38,7 @@ def _parse(text: str) -> ast.expr:
     try:
         return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):  # lone surrogates, NUL, depth
-        raise ValueError(f"{text!r} cannot be read as a condition on y_true and y_pred") from None
+        raise ValueError(f"{text!r:.60} cannot be read as a condition on y_true and y_pred") from None
 
 
 @cache
@@ -104,7 +104,7 @@ def evaluate(text: str, arrays: Mapping[str, Booleans], labels: Mapping[str, NDA
                 return _COMPARE[type(op)](visit(left), visit(right))
             case _:
                 raise ValueError(
-                    f"{text!r} is not a condition on y_true and y_pred: write one with & | ^ ~ == !=, "
+                    f"{text!r:.60} is not a condition on y_true and y_pred: write one with & | ^ ~ == !=, "
                     "for instance 'y_true & ~y_pred'"
                 )
 
@@ -154,6 +154,25 @@ CELLS = {"y_true": np.array([True, True, False, False]), "y_pred": np.array([Tru
 
 
 @dataclass(frozen=True)
+class Summary:
+    """One number for the disparities of several groups and rates, as a function of fairlearn gives it.
+
+    Parameters
+    ----------
+    name : str
+        The name of the function.
+    method : {"between_groups", "to_overall"}
+        What values are compared with: each other, or the value of everyone.
+    agg : {"worst_case", "mean"}
+        Whether the largest disparity of several rates counts, or their mean.
+    """
+
+    name: str
+    method: str = "between_groups"
+    agg: str = "worst_case"
+
+
+@dataclass(frozen=True)
 class Rate:
     """The probability of an event among the people who meet a condition, in each group.
 
@@ -177,6 +196,8 @@ class Rate:
     disparity : {"difference", "ratio"}, optional
         How its values are compared, if that is part of its meaning: disparate impact is a ratio. None: as the test's
         `disparity` says.
+    summary : Summary, optional
+        The number that a function of fairlearn makes of all its disparities; set when such a function is recognised.
 
     Raises
     ------
@@ -211,6 +232,7 @@ class Rate:
     value: Callable[[Floats], Floats] | None = field(default=None, repr=False)
     slope: Callable[[Floats], Floats] | None = field(default=None, repr=False)
     disparity: str | None = field(default=None, repr=False)
+    summary: Summary | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):

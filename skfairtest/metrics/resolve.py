@@ -15,7 +15,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import name_of
 from skfairtest.metrics import names as metric_names
 from skfairtest.metrics.omnibus import CALIBRATION, NORMALIZED_MUTUAL_INFO, Omnibus, from_function
-from skfairtest.metrics.rates import CRITERIA, RATES, Rate
+from skfairtest.metrics.rates import CRITERIA, RATES, Rate, Summary
 from skfairtest.metrics.score_metric import ScoreMetric, parameters_of
 from skfairtest.metrics.scores import HINNEFELD_MEANS, SCORES
 
@@ -134,7 +134,7 @@ def _function(function: Callable[..., Any], disparity: str) -> list[Metric]:
     if known is not None:
         computes, says = known
         found: list[Metric] = _named(computes, disparity) if isinstance(computes, str) else [computes]
-        return _compared(name, found, says, disparity)
+        return _summarized(metric_names.summary_of(function), _compared(name, found, says, disparity))
     if "sensitive_features" in parameters_of(function) | parameters_of(type(function).__call__):
         return [from_function(name, function)]
     return [ScoreMetric(name, function, response=metric_names.responses_of(function))]
@@ -156,6 +156,32 @@ def _compared(name: str, metrics: list[Metric], says: str | None, disparity: str
             f"metric without it, as {metrics[0].name!r}"
         )
     return [replace(metric, disparity=says) for metric in metrics]
+
+
+def _summarized(summary: Summary | None, metrics: list[Metric]) -> list[Metric]:
+    if summary is None:
+        return metrics
+    return [metric if isinstance(metric, Omnibus) else replace(metric, summary=summary) for metric in metrics]
+
+
+def summarized_compare(metrics: Sequence[Metric], compare: Any) -> Any:
+    """Return whom groups are compared with, which is everyone if a function of fairlearn says so.
+
+    Raises
+    ------
+    ValueError
+        If functions, or a function and `compare`, say different things.
+    """
+    methods = {metric.summary.method if metric.summary else "" for metric in metrics}
+    if "to_overall" not in methods:
+        return compare
+    if len(methods) > 1 or compare not in ("between_groups", "to_overall"):
+        name = next(metric.summary.name for metric in metrics if metric.summary)
+        raise ParameterError(
+            f"metric={name} with method='to_overall' compares groups with everyone, and compare={compare!r} or another "
+            "metric does not: test it by itself, with compare='to_overall'"
+        )
+    return "to_overall"
 
 
 def disparity_of(metrics: Sequence[Metric], asked: str, margin: object = None) -> str:
@@ -208,7 +234,7 @@ def _named(name: str, disparity: str) -> list[Metric]:
     other = metric_names.OTHER_NAMES.get(base, (base, None))
     is_one = other[0] in (*RATES, *CRITERIA, *SCORES) or metric_names.with_parameter(base) is not None
     if says in ("difference", "ratio") and is_one and other[1] in (None, says):
-        return _compared(repr(name), _named(base, disparity), says, disparity)
+        return _summarized(Summary(name), _compared(repr(name), _named(base, disparity), says, disparity))
     if name in metric_names.INSTEAD:
         raise ParameterError(f"metric={name!r} has no test of its own: {metric_names.INSTEAD[name]}")
     chosen = metric_names.with_parameter(name)

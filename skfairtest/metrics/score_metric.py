@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Positions
 from skfairtest.metrics.functionals import Evaluated, Functional
+from skfairtest.metrics.rates import Summary
 
 #: Tables of at most this many kinds are remembered, and how many of them.
 FEW, REMEMBERED = 64, 100_000
@@ -110,6 +111,8 @@ class ScoreMetric:
         The metric in plain words, for sentences: "the mean cost of a decision".
     disparity : {"difference", "ratio"}, optional
         How its values are compared, if that is part of its meaning. None: as the test's `disparity` says.
+    summary : Summary, optional
+        The number that a function of fairlearn makes of all its disparities; set when such a function is recognised.
 
     Raises
     ------
@@ -149,6 +152,7 @@ class ScoreMetric:
     bounds: tuple[float, float] = (-np.inf, np.inf)
     describes: str = ""
     disparity: str | None = None
+    summary: Summary | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
@@ -225,7 +229,15 @@ class ScoreMetric:
             variance = self.variance
 
             def own(function: Callable[..., Any], counts: Floats) -> Floats:
-                found = np.asarray(function(truth, scores, counts), dtype=float)
+                try:
+                    values = function(truth, scores, counts)
+                except Warning:  # raised as an error: undefined in the tables that it is about
+                    if counts.ndim == 1:
+                        return np.array(np.nan)
+                    return np.array([own(function, table) for table in counts])
+                found = np.asarray(values, dtype=float)
+                if np.ma.is_masked(values):
+                    raise MetricError(f"{self.name} returns masked values, not one number for each table")
                 if found.shape != counts.shape[:-1]:
                     raise ParameterError(
                         f"evaluate of metric {self.name!r}, a function of counts of shape {counts.shape}, must return "
@@ -326,7 +338,13 @@ def scalar_of(found: Any, name: str) -> float:
         If it is not one number.
     """
     array = np.asarray(found)
-    if array.ndim != 0 or array.dtype.kind not in "biuf":
-        what = f"an array of shape {array.shape}" if array.ndim else repr(found)
+    if array.ndim != 0 or array.dtype.kind not in "biuf" or np.ma.is_masked(found):
+        what = (
+            f"an array of shape {array.shape}"
+            if array.ndim
+            else "a masked value"
+            if np.ma.is_masked(found)
+            else repr(found)
+        )
         raise MetricError(f"{name} returns {what}, not one number")
     return float(array)

@@ -14,11 +14,11 @@ How a metric passed to a MetricFrame is tested: as a built-in metric, or as a fu
 import copy
 import inspect
 import pickle
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import product
+from operator import call
 from typing import Any, Self
 
 import numpy as np
@@ -26,7 +26,7 @@ import pandas as pd
 from fairlearn.metrics import count
 from numpy.typing import NDArray
 
-from skfairtest._utils.errors import ParameterError, warn
+from skfairtest._utils.errors import ParameterError, held_back, warn
 from skfairtest._utils.text import label
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import check_question, compare, extreme_of
@@ -37,7 +37,15 @@ from skfairtest.group import FairnessTest
 from skfairtest.inference.multiplicity import Extreme
 from skfairtest.metrics import BuiltIn, Rate, resolve_metrics
 from skfairtest.metrics.score_metric import parameters_of
-from skfairtest.readers import Column, check_labels, read_column, read_values, resolve_pos_label, sort_levels
+from skfairtest.readers import (
+    Column,
+    check_labels,
+    check_vocabularies,
+    read_column,
+    read_values,
+    resolve_pos_label,
+    sort_levels,
+)
 from skfairtest.readers.columns import MAX_GROUPS, WARN_GROUPS, check_level_count
 from skfairtest.tables import Sample
 from skfairtest.tables.rows import CELL_NAMES, Key, tally
@@ -139,13 +147,6 @@ def sum_of_weights(y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
 # Functions as a test calls them ----------------------------------------------------------------
 
 
-def _quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a function without warnings: any warning in a resample was shown for the people themselves."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return function(*args, **kwargs)
-
-
 @dataclass(frozen=True)
 class _OfWeightedKinds:
     function: Callable[..., Any]
@@ -153,12 +154,12 @@ class _OfWeightedKinds:
     def __call__(
         self, y_true: NDArray[Any], y_pred: NDArray[Any], sample_weight: NDArray[np.float64] | None = None
     ) -> Any:
-        return _quietly(self.function, y_true, y_pred, sample_weight=sample_weight)
+        return self.function(y_true, y_pred, sample_weight=sample_weight)
 
 
 def of_kinds(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of labels and predictions whose signature shows only whether it takes weights."""
-    return _OfWeightedKinds(function) if "sample_weight" in parameters_of(function) else partial(_quietly, function)
+    return _OfWeightedKinds(function) if "sample_weight" in parameters_of(function) else partial(call, function)
 
 
 @dataclass(frozen=True)
@@ -187,7 +188,7 @@ class OfRows:
         """Evaluate the function for the rows whose numbers are passed as predictions."""
         rows = np.asarray(y_pred).astype(np.intp)
         params = {name: values[rows] for name, values in self.params.items()}
-        return _quietly(self.function, self.y_true[rows], self.y_pred[rows], **params)
+        return self.function(self.y_true[rows], self.y_pred[rows], **params)
 
 
 def as_evaluated(values: Any) -> NDArray[Any]:
@@ -434,6 +435,8 @@ class Cells:
             return
         read = {name: read_labels(values, name) for name, values in (("y_true", y_true), ("y_pred", y_pred))}
         labels = {name: column for name, column in read.items() if column is not None}
+        if any(metric.known is None or metric.known.reads >= set(LABELS) for metric in self.metrics):
+            check_vocabularies({name: column.levels for name, column in labels.items()})
         if labels:
             self.counted = count_people(people, labels)
         if any(not self._suffice(metric, labels) for metric in self.metrics):
@@ -459,10 +462,8 @@ class Cells:
         """Return the result on differences for the frame's own display, without warnings; explicit calls show these."""
         key = (number, level, "between_groups", "difference")
         if key not in self._made:
-            with warnings.catch_warnings(record=True) as unsaid:
-                warnings.simplefilter("always")
+            with held_back() as self._unsaid[key]:
                 self._made[key] = self._make(*key)
-            self._unsaid[key] = [(str(said.message), said.category) for said in unsaid]
         return self._made[key]
 
     def is_quick(self, number: int, level: Key) -> bool:

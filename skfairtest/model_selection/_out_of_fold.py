@@ -15,7 +15,6 @@ training data, and the prediction for each person comes from the model of the fo
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -33,7 +32,7 @@ from sklearn.utils import (
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.metaestimators import available_if
 
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, held_back
 from skfairtest.model_selection.splitter import SensitiveStratifiedKFold
 from skfairtest.readers import Column, ask, classes_of, read_column
 
@@ -187,9 +186,7 @@ def _of_integer(
     if not stratified:
         splitter = KFold(n_folds) if clusters is None else GroupKFold(n_folds)
         return list(splitter.split(X, groups=None if clusters is None else clusters.codes))
-    with warnings.catch_warnings():
-        # That a stratum is missing from some folds is no harm to tests of all folds together.
-        warnings.filterwarnings("ignore", "The least populated class in y|.* fewer people than n_splits", UserWarning)
+    with held_back():  # that a stratum is missing from some folds is no harm to tests of all folds together
         if clusters is not None:
             codes = [column.codes for column in (read_column(y, "y"), *groups)]
             strata = np.unique(np.stack(codes), axis=1, return_inverse=True)[1].reshape(-1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
@@ -25,8 +24,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from skfairtest._utils.base import forget
 from skfairtest._utils.checks import check_choice
-from skfairtest._utils.errors import ParameterError, renaming
+from skfairtest._utils.errors import ParameterError, renaming, warn
 from skfairtest.correlation.fairness import CorrelationFairnessTest
 from skfairtest.group import FairnessTest
 from skfairtest.model_selection import _out_of_fold as out_of_fold
@@ -177,14 +177,14 @@ class _Audited(MetaEstimatorMixin):
         ValueError
             If a parameter or an input is not usable; the message names it, what was found and what to do.
         FairnessRejectedError
-            If a test found a significant disparity and ``on_rejection="raise"``. The results of an earlier `fit` are
-            then kept.
+            If a test found a significant disparity and ``on_rejection="raise"``. Nothing of an earlier `fit` is kept.
 
         Warns
         -----
         FairnessRejectedWarning
             If a test found a significant disparity and ``on_rejection="warn"``.
         """
+        forget(self)
         self._check_parameters()
         if sensitive_features is None:
             raise ParameterError(_NO_GROUPS.format(step=type(self).__name__.lower()))
@@ -251,7 +251,7 @@ class _Audited(MetaEstimatorMixin):
         if self._classifies:
             self.classes_ = getattr(estimator, "classes_", np.unique(np.asarray(y)))
         if concerns:
-            warnings.warn(message, FairnessRejectedWarning, stacklevel=2)
+            warn(message, FairnessRejectedWarning)
         return self
 
     def predict(self, X: Any, **params: Any) -> NDArray[Any]:

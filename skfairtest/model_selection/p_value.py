@@ -13,7 +13,6 @@ A test of fairness as an assertion: for test suites and for scripts that must fa
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,7 @@ from skfairtest.comparisons.omnibus import check_omnibus
 from skfairtest.comparisons.people import Inputs
 from skfairtest.group import FairnessTest
 from skfairtest.group.fairness import measured_of, result_of
-from skfairtest.inference.multiplicity import FAMILYWISE, extreme_disparity
+from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.metrics import Metric, Omnibus
 from skfairtest.model_selection._out_of_fold import check_people
 from skfairtest.model_selection.audited import FairnessRejectedError
@@ -198,9 +197,8 @@ def fairness_score(test: FairnessTest, output: str, inputs: Inputs) -> float:
         If there is only one group, or the test refuses its input.
     """
     try:
-        with warnings.catch_warnings():
-            # A score is for choosing among models: of every fold of every candidate, the same would be said.
-            warnings.simplefilter("ignore", errors.SmallGroupWarning)
+        # A score is for choosing among models: of every fold of every candidate, the same would be said.
+        with errors.held_back(errors.SmallGroupWarning):
             if output == "disparity":
                 result, measured = None, measured_of(test, inputs)
             else:
@@ -225,23 +223,19 @@ def fairness_score(test: FairnessTest, output: str, inputs: Inputs) -> float:
     if result is not None and output == "statistic":
         return 0.0 - abs(float(result.leading.evidence.statistic))
     scale = _scale(measured.metrics[0], question.disparity)
-    if result is None:
-        values = [one.estimate.disparity for one in measured.comparisons if one.estimate.is_pooled]
-        extreme = extreme_disparity(values, values, values, scale)
-    else:
-        extreme = engine.extreme_of([one for one in result.findings if one.estimate.is_pooled], scale)
+    comparisons = measured.comparisons if result is None else result.findings
+    extreme = engine.extreme_of([one for one in comparisons if one.estimate.is_pooled], scale, measured.metrics)
     # Without a result, the worst end is the disparity itself.
     return extreme.low if scale != "difference" else 0.0 - extreme.high
 
 
 def _undefined(why: str) -> float:
-    warnings.warn(
+    errors.warn(
         f"the fairness score is nan: {why}. A model is scored on all its groups or not at all, so that none wins by "
         f"leaving a group undefined. {FOLDS} If predictions are the cause, for instance because nobody is predicted "
         "positive, metrics such as 'demographic_parity' and 'equalized_odds' with disparity='difference' are still "
         "defined.",
         UndefinedMetricWarning,
-        stacklevel=errors.find_stack_level(),
     )
     return float("nan")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfairtest._utils.checks import is_number
-from skfairtest._utils.errors import ParameterError, find_stack_level
+from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.typing import Floats
 from skfairtest.inference.multiplicity import holm
 from skfairtest.readers.levels import listed
@@ -69,11 +68,9 @@ class FairSelection:
         params = np.ma.getdata(cv_results["params"])[chosen] if "params" in cv_results else "unnamed"
         found = float(fairness[chosen])
         beyond = f"{limit - found:.4g} {'above' if found < 0 else 'below'} {name}={abs(limit):.4g}"
-        warnings.warn(
+        warn(
             f"{self!r}: no candidate qualifies. The fairest is chosen, candidate {chosen} ({params}): {what} is "
             f"{abs(found):.4g}, {beyond}",
-            UserWarning,
-            stacklevel=find_stack_level(),
         )
         return chosen
 
@@ -106,12 +103,10 @@ class FairSelection:
             return _first(_largest(-p_values, _largest(gains, qualifies)))
         chosen = _first(_largest(gains, _largest(-p_values, complete)))
         enough = "" if self.fairness is None else " and within the tolerance"
-        warnings.warn(
+        warn(
             f"{self!r}: no candidate is significantly fairer than the baseline{enough}: keep the baseline. The one "
             f"with the smallest p-value is returned, candidate {chosen}: adjusted p = {p_values[chosen]:.4g}, "
             f"alpha={alpha:.4g}",
-            UserWarning,
-            stacklevel=find_stack_level(),
         )
         return chosen
 

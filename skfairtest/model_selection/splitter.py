@@ -9,7 +9,6 @@ by halving the edges of two folds along closed walks, which halves the edges at 
 
 from __future__ import annotations
 
-import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import cycle
@@ -21,7 +20,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.typing import Positions
 from skfairtest.readers import MAX_GROUPS, Column, check_same_people, one_column, read_column, read_columns
 from skfairtest.readers.containers import check_names_of_columns, named_columns
@@ -223,12 +222,10 @@ class SensitiveStratifiedKFold(StratifiedKFold):
         ]
         more = f", and {small.size - _SHOWN:,} more" if small.size > _SHOWN else ""
         what = "groups" if label is None else "combinations of group and label"
-        warnings.warn(
+        warn(
             f"{small.size:,} of {sizes.size:,} {what} have fewer people than n_splits={self.n_splits}, so some folds "
             f"test none of them: {'; '.join(shown)}{more}. Rates of these people are undefined in such folds; use "
             "fewer folds, or merge small groups.",
-            UserWarning,
-            stacklevel=3,
         )
 
 

@@ -22,7 +22,7 @@ from skfairtest.metrics import Metric, Rate, resolve_metrics
 from skfairtest.paired.measure import by_model_frame, compare_in_one_group, disparities_frame
 from skfairtest.paired.metric import MODELS, Paired, paired
 from skfairtest.paired.report import PairedRecord, paired_document, paired_row
-from skfairtest.readers import classes_of, is_label, one_column, predictions_from_X
+from skfairtest.readers import check_classes, classes_of, is_label, one_column, predictions_from_X
 from skfairtest.readers.containers import is_table, split_table
 from skfairtest.report.cells import records
 from skfairtest.report.document import Block
@@ -119,6 +119,8 @@ class PairedFairnessTest(FairnessTest):
         Groups, sorted: labels, or tuples of labels.
     pos_label_ : object
         The label counted as positive; None where no metric asks.
+    negative_labels_ : list
+        The other labels.
     n_samples_, n_unknown_ : int
         People, and 0.
 
@@ -454,7 +456,8 @@ class PairedFairnessTest(FairnessTest):
         return f"Two models: {super()._title()}"
 
     def _compare(self, sample: Sample, settings: Settings, metrics: list[Metric], seed: Any) -> Result:
-        classes = classes_of(self.estimator_b)
+        classes, truth = classes_of(self.estimator_b), getattr(sample.columns.get("y_true"), "levels", ())
+        check_classes(truth, classes_of(self.estimator_a), self.pos_label)
         if len(sample.groups) == 1:
             changes = [metric for metric in metrics if isinstance(metric, Paired)]
             return compare_in_one_group(sample, changes, settings, pos_label=self.pos_label, classes=classes)

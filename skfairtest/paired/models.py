@@ -93,7 +93,8 @@ class ModelComparison(Pages):
         title, *blocks = models_document(self, documents)
         tests = list(self.tests.values())
         cautions = dict.fromkeys(f"Caution: {caution}" for test in tests for caution in test._cautions)
-        return [title, *below_verdict(blocks, [*positive_label(tests[0].pos_label_), *cautions])]
+        labels = positive_label(tests[0].pos_label_, None, tests[0].negative_labels_)
+        return [title, *below_verdict(blocks, [*labels, *cautions])]
 
 
 @answering_guesses

@@ -11,31 +11,29 @@ The report of two models: both disparities, their difference with its interval, 
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.group.report import notes
-from skfairtest.report import plain
 from skfairtest.report import skeleton as page
-from skfairtest.report.cells import ADJUSTED_P, COMPARED_WITH, GROUP, METRIC, SHOWN, P, records
+from skfairtest.report.cells import ADJUSTED_P, COMPARED_WITH, GROUP, METRIC, SHOWN, P, difference_span, records
 from skfairtest.report.document import Block, Column, Figure, Items, Paragraph, Table
 from skfairtest.report.plots import Forest, Mark, joined
+from skfairtest.report.record import Recorded
 from skfairtest.report.sentences import Setup, equals_p, metric_title, null_sentence, number, percent, points
 
-_SHARE = plain.between(0, 1)
 #: What is said of one comparison. `feature` is what divides people into groups.
-RESULT = {
-    "feature": plain.text, "metric": plain.text, "group": plain.text, "other": plain.text, "stratum": plain.text,
-    "value_a": plain.real, "value_b": plain.real, "difference": plain.real, "ci_low": plain.real,
-    "ci_high": plain.real, "p_value": _SHARE, "p_value_adjusted": _SHARE, "concern": plain.truth,
-}  # fmt: skip
+RESULT = (
+    "feature", "metric", "group", "other", "stratum", "value_a", "value_b", "difference", "ci_low", "ci_high",
+    "p_value", "p_value_adjusted", "concern",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
-class PairedRecord(plain.Declared):
+class PairedRecord(Recorded):
     """What the comparison of two models found.
 
     Parameters
@@ -60,15 +58,15 @@ class PairedRecord(plain.Declared):
         What was left out, and why.
     """
 
-    setup: Annotated[Setup, plain.made_of(Setup)]
-    kind: Annotated[str, plain.one_of("change", "sizes", "one group")]
-    names: Annotated[tuple[str, str], plain.array(plain.text, 2)]
-    shares: Annotated[tuple[str, ...], plain.array(plain.text)]
-    n_samples: Annotated[int, plain.count]
-    p_value: Annotated[float, _SHARE]
-    concern: Annotated[bool, plain.truth]
-    results: Annotated[tuple[Mapping[str, Any], ...], plain.array(plain.record(RESULT), least=1)]
-    not_compared: Annotated[tuple[str, ...], plain.array(plain.text)] = ()
+    setup: Setup
+    kind: str
+    names: tuple[str, str]
+    shares: tuple[str, ...]
+    n_samples: int
+    p_value: float
+    concern: bool
+    results: tuple[Mapping[str, Any], ...]
+    not_compared: tuple[str, ...] = ()
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -152,7 +150,7 @@ class PairedRecord(plain.Declared):
             return ""
         if self.kind == "sizes":
             return f"at most {write(high)}, "
-        return f"interval {write(low)} to {write(high)}, "
+        return f"interval {difference_span(write, row)}, "
 
     def _judged(self, row: Mapping[str, Any]) -> str:
         if self.kind == "sizes":
@@ -233,11 +231,6 @@ class PairedRecord(plain.Declared):
         for generic, own in zip(("model A", "model B"), self.names, strict=True):
             said = said.replace(generic, label(own))
         return said
-
-    def also(self) -> dict[str, Any]:
-        """The comparisons, each with its sentence, and the verdict."""
-        rows = [{**row, "sentence": self.sentence(self._oriented(row))} for row in self.results]
-        return {"results": plain.plain_value(rows), "sentence": self.verdict}
 
 
 def paired_row(row: Mapping[str, Any], feature: str, values: tuple[float, float]) -> dict[str, Any]:
@@ -479,4 +472,4 @@ def _span(found: PairedRecord, row: Row, *, sizes: bool) -> str:
     write, _ = found.writer(row["metric"])
     if math.isnan(row["ci_high"]):
         return "undefined"
-    return str(write(row["ci_high"])) if sizes else f"{write(row['ci_low'])} to {write(row['ci_high'])}"
+    return str(write(row["ci_high"])) if sizes else difference_span(write, row)

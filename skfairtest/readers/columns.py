@@ -3,7 +3,6 @@
 Class labels: whether these are labels at all, and which of them is the positive one.
 """
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.typing import Positions
 from skfairtest.readers import containers
 from skfairtest.readers.levels import (
@@ -25,6 +24,7 @@ from skfairtest.readers.levels import (
     sort_levels,
     unify_numbers,
 )
+from skfairtest.readers.vocabulary import LABELS, check_vocabularies, near_duplicates
 
 MAX_GROUPS = 200
 WARN_GROUPS = 20
@@ -334,7 +334,7 @@ def _columns_of(data: Any, parameter: str, default_name: str, about: Mapping[str
 
 
 def check_level_count(column: Column, parameter: str, max_levels: int | None, warn_levels: int | None) -> None:
-    """Refuse a column of more than `max_levels` distinct values, and warn of one of more than `warn_levels`."""
+    """Refuse more than `max_levels` distinct values; warn of more than `warn_levels`, and of values that look alike."""
     count = len(column.levels)
     if max_levels is not None and count > max_levels:
         raise ParameterError(
@@ -342,13 +342,16 @@ def check_level_count(column: Column, parameter: str, max_levels: int | None, wa
             f"{max_levels}. Use CorrelationFairnessTest for a continuous sensitive feature, group the values (for "
             "example with pandas.cut), or compare one group with everyone else: pass column == value."
         )
+    if alike := near_duplicates(column.levels):
+        warn(
+            f"{parameter}: values of column {column.name!r} differ only by case, space or Unicode form ({alike}), and "
+            "count as different groups: write each group in one way, unless they are different"
+        )
     if warn_levels is not None and count > warn_levels:
-        warnings.warn(
+        warn(
             f"{parameter}: column {column.name!r} has {count} distinct values; so many groups "
             "leave few people in each and many comparisons to correct for. Consider grouping "
             "the values, or CorrelationFairnessTest if the feature is continuous.",
-            UserWarning,
-            stacklevel=3,
         )
 
 
@@ -364,8 +367,9 @@ def check_same_people(named: Mapping[str, Any]) -> None:
     Raises
     ------
     ValueError
-        If lengths differ, or if two pandas indexes hold the same labels in another order or
-        overlap partly: pairing them by position would compare different people.
+        If lengths differ; if two pandas indexes hold the same labels in another order, overlap partly or share none,
+        unless one of them is 0..n-1: pairing them by position would compare different people; or if labels are not of
+        one vocabulary.
 
     Examples
     --------
@@ -387,6 +391,8 @@ def check_same_people(named: Mapping[str, Any]) -> None:
                 f"{people[0][0]} and {parameter} have different lengths, {people[0][1]:,} and "
                 f"{length:,}: pass one value per person in each, for the same people."
             )
+    labels = {name: named[name] for name in LABELS if isinstance(named.get(name), Column)}
+    check_vocabularies({name: column.levels for name, column in labels.items()}, people[0][1])
     checked: list[tuple[str, pd.Index[Any]]] = []
     for parameter, _, index in people:
         if index is None or any(index is other for _, other in checked):
@@ -416,8 +422,10 @@ def _check_aligned(first: str, index: "pd.Index[Any]", second: str, other: "pd.I
         index, other = (_one_by_one(labels) for labels in (index, other))
     shared = index.isin(other)
     if not shared.any():
-        return
-    if shared.all() and other.isin(index).all():
+        if any(labels.equals(pd.RangeIndex(len(labels))) for labels in (index, other)):  # says nothing about people
+            return
+        found = "share no label"
+    elif shared.all() and other.isin(index).all():
         found = "hold the same labels in another order"
     else:
         found = f"share {int(shared.sum()):,} of {len(index):,} labels, but not all"
@@ -534,8 +542,8 @@ def resolve_pos_label(labels: Iterable[Any], pos_label: Any = None, classes: Seq
         )
     if pairs:
         return next((label for label in seen if label == 1), 1)
-    found = known or seen
+    either = " or ".join(f"pos_label={label!r}" for label in known or seen) if len(known or seen) > 1 else "pos_label"
     raise ParameterError(
-        f"pos_label is needed: the labels of y_true and y_pred are {listed(found)}, and nothing "
-        f"says which is the positive one. Pass for example pos_label={found[-1]!r}."
+        f"pos_label is needed: the labels of y_true and y_pred are {listed(known or seen)}, and nothing says which of "
+        f"them counts as positive: pass {either}."
     )

@@ -5,7 +5,6 @@ engines' differences are settled here: missing values, signed zeros, types of co
 """
 
 import math
-import warnings
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -138,16 +137,15 @@ def count_frame(frame: Any, question: Question) -> Aggregated:
     ValueError
         If a column does not exist, has missing values or too many distinct ones, or must hold numbers and does not.
     """
-    with _quiet():
-        with _answering(question):
-            people = Frame.opened(frame, {name for _, name in question.columns})
-            _check_schema(people.schema, question)
-            _look_at(people, question)
-            scores = None if question.score is None else _Scores(people.names[question.score])
-            if scores is not None and question.keeps_scores:
-                scores = _scores_of(people.frame, scores, question)
-            found = _collected(_grouped(people, question, scores))
-        return _read(found, question, scores)
+    with _answering(question):
+        people = Frame.opened(frame, {name for _, name in question.columns})
+        _check_schema(people.schema, question)
+        _look_at(people, question)
+        scores = None if question.score is None else _Scores(people.names[question.score])
+        if scores is not None and question.keeps_scores:
+            scores = _scores_of(people.frame, scores, question)
+        found = _collected(_grouped(people, question, scores))
+    return _read(found, question, scores)
 
 
 @contextmanager
@@ -168,15 +166,6 @@ def _answering(question: Question) -> Iterator[None]:
             f"frame has columns that its engine cannot count ({type(error).__name__}: {str(error).splitlines()[0]}): "
             f"convert {listed(dict.fromkeys(name for _, name in question.columns))} to text, whole numbers or floats."
         ) from error
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Hide the engines' deprecation warnings, about which a user can do nothing."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)
-        warnings.simplefilter("ignore", DeprecationWarning)
-        yield
 
 
 @dataclass(frozen=True, eq=False)

@@ -50,9 +50,20 @@ def is_label(label: Any, wanted: Any) -> bool:
     (True, False)
     """
     try:
-        return bool(label == wanted)
+        return bool(label == plain_scalar(wanted))
     except (TypeError, ValueError):
         return False
+
+
+def other_labels(labels: Iterable[Any], pos_label: Any) -> list[Any]:
+    """Return the labels that count as negative; none if there is no positive one.
+
+    Examples
+    --------
+    >>> other_labels(["deny", "grant", "refer"], "grant")
+    ['deny', 'refer']
+    """
+    return [] if pos_label is None else [label for label in labels if not is_label(label, pos_label)]
 
 
 def is_unicode(value: Any) -> bool:
@@ -68,8 +79,10 @@ def is_unicode(value: Any) -> bool:
     return not isinstance(value, tuple) or all(map(is_unicode, value))
 
 
-def _number_kind(kind: type) -> type | None:
+def number_kind(kind: type) -> type | None:
     """The kind of number that a type is, or None for other types."""
+    if issubclass(kind, np.timedelta64):  # to NumPy an integer
+        return None
     if issubclass(kind, (bool, np.bool_)):
         return bool
     if issubclass(kind, numbers.Integral):
@@ -97,12 +110,12 @@ def unify_numbers(values: Iterable[Any], types: Iterable[type]) -> list[Any]:
     list
         The values; where several kinds of number occur, whole numbers are ints and others floats, if equal to one.
     """
-    kinds = {_number_kind(kind) for kind in types} - {None}
+    kinds = {number_kind(kind) for kind in types} - {None}
     return list(values) if len(kinds) < 2 else [_plainest(value) for value in values]
 
 
 def _plainest(value: Any) -> Any:
-    if _number_kind(type(value)) is None:
+    if number_kind(type(value)) is None:
         return value
     number = value.real if isinstance(value, complex) and not value.imag else value
     for kind in (int, float):
@@ -116,7 +129,7 @@ def _plainest(value: Any) -> Any:
 
 def _sort_key(value: Any) -> tuple[str, Any]:
     # Numbers are one type: 1, 1.0 and True are equal and must sort alike.
-    return ("number" if _number_kind(type(value)) else type(value).__name__, value)
+    return ("number" if number_kind(type(value)) else type(value).__name__, value)
 
 
 def sort_levels(values: Iterable[Any]) -> list[Any]:

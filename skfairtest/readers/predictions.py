@@ -1,8 +1,8 @@
 """An estimator's predictions, its classes, and predictions passed in place of an estimator."""
 
 import inspect
-import warnings
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from skfairtest._utils.checks import is_number
-from skfairtest._utils.errors import ParameterError, find_stack_level
+from skfairtest._utils.errors import ParameterError, warn
 from skfairtest.readers.columns import Column, Numbers, check_same_people, read_column, resolve_pos_label
 from skfairtest.readers.containers import in_memory, is_table, one_column, one_dimensional
 from skfairtest.readers.levels import listed, plain_scalar, sort_levels
@@ -114,7 +114,7 @@ def ask(
     response : {"predict", "predict_proba", "decision_function"}
         Which method.
     X : object
-        Passed to the method unchanged.
+        A copy is passed to the method, which may write into it.
     sensitive_features : object, optional
         Passed if the method takes it (fairlearn's ``ThresholdOptimizer``), even if pipelines, searches or frozen
         estimators are wrapped around the model that takes it.
@@ -173,7 +173,8 @@ def ask(
         if hasattr(path[-1], "__sklearn_is_fitted__"):
             check_is_fitted(path[-1])  # it says itself whether it is
         if (caution := unknown_groups(estimator, sensitive_features, predict_params)) is not None:
-            warnings.warn(caution, UserWarning, stacklevel=find_stack_level())
+            warn(caution)
+        X = copied(X)
         if call is not None and not depth and not params and hasattr(estimator, "classes_"):
             predictions = call(estimator, response, X)
         else:
@@ -198,6 +199,14 @@ def ask(
     dtype = object if isinstance(predictions, (list, tuple)) else None
     array: NDArray[Any] = np.asarray(predictions, dtype=dtype)
     return array
+
+
+def copied(X: Any) -> Any:
+    """A copy of what a model predicts from; what has no way of copying cannot be written into either."""
+    if isinstance(X, list):
+        return deepcopy(X)
+    copy = getattr(X, "copy", getattr(X, "clone", None))
+    return copy() if callable(copy) else X
 
 
 def _is_unfitted(estimator: Any) -> bool:
@@ -468,7 +477,7 @@ def _position(pos_label: Any, classes: Sequence[Any], metric: str) -> int:
             return classes.index(resolve_pos_label(classes))
         raise ParameterError(
             f"pos_label is needed: {metric} is about one label, but the estimator has {len(classes)}, "
-            f"{listed(classes)}. Pass for example pos_label={classes[-1]!r}."
+            f"{listed(classes)}: pass the one that counts as positive."
         )
     if pos_label not in classes:
         raise ParameterError(f"pos_label={pos_label!r} is not among the estimator's classes: {listed(classes)}.")

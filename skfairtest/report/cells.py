@@ -52,11 +52,6 @@ def number_text(value: float) -> str:
     return f"{round(value, 4) + 0.0:.4f}"  # + 0.0: no minus sign before 0
 
 
-def span(write: Callable[[float], str], low: float, high: float) -> str:
-    """Write an interval; nothing where it is undefined."""
-    return "" if np.isnan(low) or np.isnan(high) else f"{write(low)} to {write(high)}"
-
-
 def numbers(setup: sentences.Setup, **fields: str) -> Iterator[Column]:
     """Yield a column for each field that holds values of a metric; shares have four decimals."""
 
@@ -67,8 +62,13 @@ def numbers(setup: sentences.Setup, **fields: str) -> Iterator[Column]:
 
 
 def interval(write: Callable[[float], str], head: str = "interval", under: str | None = "") -> Column:
-    """Return the column of an interval, of whose ends both are known or none."""
-    return Column(head, under=under, shows=lambda row: span(write, row["ci_low"], row["ci_high"]))
+    """Return the column of an interval of a difference, of whose ends both are known or none."""
+    return Column(head, under=under, shows=lambda row: difference_span(write, row))
+
+
+def difference_span(write: Callable[[float], str], row: Mapping[str, Any]) -> str:
+    """Write the interval of a difference, which is open at 0 if it is significant."""
+    return sentences.span(write, row["ci_low"], row["ci_high"], (0.0,) if row.get("concern") else ())
 
 
 #: Decimals say something between these sizes; beyond, digits do.
@@ -116,15 +116,6 @@ def by_evidence(comparisons: pd.DataFrame) -> pd.DataFrame:
 def pooled_first(comparisons: pd.DataFrame) -> pd.DataFrame:
     """Put comparisons averaged over strata before those within a stratum, each in the order that they have."""
     return comparisons.iloc[np.argsort(comparisons["stratum"].notna().to_numpy(), kind="stable")]
-
-
-def disagreement(setup: sentences.Setup, comparisons: pd.DataFrame) -> list[str]:
-    """Say why some intervals of significant disparities include equality; nothing if none does."""
-    reasons = [why for why in dict.fromkeys(map(setup.although, records(comparisons))) if why]
-    if not reasons:
-        return []
-    why = "; elsewhere, ".join(reasons)
-    return [f"includes 0 (of ratios, 1): the test is significant although the interval includes equality; {why}."]
 
 
 def _shown(value: float) -> str:
@@ -235,7 +226,7 @@ def _value_cells(setup: sentences.Setup, row: Mapping[str, Any]) -> tuple[str, s
         write = partial(sentences.percent, digits=sentences.share_digits(value))
     elif setup.is_share(metric):
         write = sentences.decimal
-    interval = "" if np.isnan(value) else span(write, row["ci_low"], row["ci_high"]).replace("%", "", 1)
+    interval = "" if np.isnan(value) else sentences.span(write, row["ci_low"], row["ci_high"]).replace("%", "", 1)
     return write(value), interval, f"{row['n_effective']:,}{remark}"
 
 
@@ -321,9 +312,7 @@ def comparisons_table(
         return f"{row['how'].disparity(value)}{'' if points else row['how'].unit}"
 
     def interval(row: Mapping[str, Any]) -> str:
-        equality = "1" if setup.is_ratio(row["metric"]) else "0"
-        although = f" (includes {equality})" if setup.includes_equality(row) else ""
-        return f"{span(row['how'].disparity, row['ci_low'], row['ci_high'])}{although}"
+        return sentences.span(row["how"].disparity, row["ci_low"], row["ci_high"], setup.open_ends(row))
 
     def detectable(row: Mapping[str, Any]) -> str:
         size = row["minimum_detectable"]

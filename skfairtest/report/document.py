@@ -12,10 +12,11 @@ from typing import Any, Self
 
 from skfairtest._utils.text import label
 from skfairtest.report.plots import Bars, Forest
+from skfairtest.report.record import Recorded
 
 
 @dataclass(frozen=True)
-class Heading:
+class Heading(Recorded):
     """A line that names what follows; `level` 1 is the title, 2 a section.
 
     What follows in an `annex`, up to the next heading of its level, is not printed unless all details are. A section
@@ -29,7 +30,7 @@ class Heading:
 
 
 @dataclass(frozen=True)
-class Paragraph:
+class Paragraph(Recorded):
     """A few sentences, which a line feed may separate.
 
     `tone` says what they are: "plain", "concern", "fine", or "short" if they say on paper what the annex has.
@@ -40,7 +41,7 @@ class Paragraph:
 
 
 @dataclass(frozen=True)
-class Items:
+class Items(Recorded):
     """The points of a list, of which the first `few` come first, and the others fold up.
 
     `tone` is as of a paragraph, or "notes" if they explain the rest of the report.
@@ -52,7 +53,7 @@ class Items:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class Pairs(Recorded):
     """Names with what is said of each: "figures" and "versions" are short, "definitions" and "traces" are not."""
 
     pairs: tuple[tuple[str, str], ...]
@@ -60,7 +61,7 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class Column:
+class Column(Recorded):
     """A column of a table.
 
     Parameters
@@ -101,7 +102,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(Recorded):
     """A table.
 
     Parameters
@@ -175,7 +176,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Figure:
+class Figure(Recorded):
     """A drawing.
 
     Parameters
@@ -194,7 +195,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class GridCell:
+class GridCell(Recorded):
     """A cell of a grid.
 
     Parameters
@@ -225,7 +226,7 @@ class GridCell:
 
 
 @dataclass(frozen=True)
-class GridRow:
+class GridRow(Recorded):
     """A group, how many people it has, and a cell for each column."""
 
     name: str
@@ -234,7 +235,7 @@ class GridRow:
 
 
 @dataclass(frozen=True)
-class GridPart:
+class GridPart(Recorded):
     """The groups of one feature; a page shows the caption of a folded part until it is unfolded, a text nothing."""
 
     name: str
@@ -244,7 +245,7 @@ class GridPart:
 
 
 @dataclass(frozen=True)
-class Grid:
+class Grid(Recorded):
     """A picture of groups by metrics, which is a table as well.
 
     Parameters
@@ -280,7 +281,7 @@ MARKS = {"": "", "significant": "*", "few": "?"}
 
 
 @dataclass(frozen=True)
-class Interval:
+class Interval(Recorded):
     """A sentence with the interval that it is about.
 
     Parameters
@@ -307,7 +308,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Intervals:
+class Intervals(Recorded):
     """Sentences, each with a small drawing of its interval, and what it shows; a text has the sentences alone."""
 
     lines: tuple[Interval, ...]
@@ -315,7 +316,7 @@ class Intervals:
 
 
 @dataclass(frozen=True)
-class Code:
+class Code(Recorded):
     """Lines to be typed."""
 
     lines: tuple[str, ...]
@@ -323,6 +324,19 @@ class Code:
 
 
 Block = Heading | Paragraph | Items | Pairs | Table | Figure | Grid | Intervals | Code
+
+
+@dataclass(frozen=True)
+class Report(Recorded):
+    """What a test says, as data: its title and its blocks, of which the first paragraph is the verdict."""
+
+    title: str
+    blocks: tuple[Block, ...]
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in sentences."""
+        return next(block.text for block in self.blocks if isinstance(block, Paragraph))
 
 
 def textual(blocks: Iterable[Block], *, grids: bool = False) -> list[Block]:

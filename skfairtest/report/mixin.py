@@ -1,124 +1,34 @@
-"""What every fitted test can be turned into: a text, a page, a part of a notebook, plain data and JSON.
-
-Its JSON holds its state, from which the test is put together again.
-"""
+"""What every fitted test can be turned into: a text, a page, a part of a notebook, plain data and a record."""
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import platform
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from types import FunctionType
 from typing import Any, ClassVar, Self, overload
 
-import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from skfairtest._utils.base import ModelTest, frame_of, parts_of, tagged, untagged
-from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.files import checksum
-from skfairtest._utils.text import label
+from skfairtest._utils.base import FRAME, ModelTest, frame_of
+from skfairtest._utils.files import write_text
+from skfairtest._utils.text import enumerated, label
 from skfairtest._version import __version__
-from skfairtest.report.document import Block, Heading, Paragraph, first_part, shortened
-from skfairtest.report.plain import document_of, plain_value
+from skfairtest.report.document import Block, Heading, Paragraph, Report, first_part, shortened
+from skfairtest.report.plain import plain_value
+from skfairtest.report.record import decoded, encoded, frame_from, is_recorded, read_record, table_of, write_record
 from skfairtest.report.skeleton import sections
 from skfairtest.report.text import markdown, plain
 
-
-def written(value: Any) -> Any:
-    """A value as JSON has it: what JSON has no form for as an object with its kind as the only key.
-
-    Raises
-    ------
-    ValueError
-        If it holds an object that is not of this package.
-
-    Examples
-    --------
-    >>> written((1, float("inf"), {"a": None}))
-    {'tuple': [1, {'number': 'inf'}, {'dict': [['a', None]]}]}
-    """
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else {"number": repr(value)}
-    if isinstance(value, list):
-        return [written(each) for each in value]
-    if isinstance(value, tuple | frozenset):
-        return {"tuple" if isinstance(value, tuple) else "set": [written(each) for each in value]}
-    if isinstance(value, Mapping):
-        return {"dict": [[written(key), written(each)] for key, each in value.items()]}
-    if isinstance(value, np.ndarray):
-        return {"array": [value.dtype.str, list(value.shape), written(value.ravel().tolist())]}
-    if isinstance(value, pd.DataFrame):
-        return {"frame": written(parts_of(value))}
-    if isinstance(value, FunctionType):
-        return {"function": _place(value)}
-    if is_dataclass(value):
-        return {
-            "object": [_place(type(value)), written({each.name: getattr(value, each.name) for each in fields(value)})]
-        }
-    return {"label": tagged(value)}
-
-
-def read(value: Any) -> Any:
-    """What `written` has written.
-
-    Examples
-    --------
-    >>> read(written({"a": (1, float("inf"))}))
-    {'a': (1, inf)}
-    """
-    if isinstance(value, list):
-        return [read(each) for each in value]
-    if not isinstance(value, dict):
-        return value
-    ((kind, held),) = value.items()
-    if kind == "object":
-        return _found(held[0], type)(**read(held[1]))
-    if kind == "array":
-        return np.array(read(held[2]), dtype=held[0]).reshape(held[1])
-    readers: dict[str, Any] = {
-        "number": float,
-        "tuple": lambda each: tuple(read(each)),
-        "set": lambda each: frozenset(read(each)),
-        "dict": lambda each: {read(key): read(one) for key, one in each},
-        "frame": lambda each: frame_of(read(each)),
-        "function": lambda each: _found(each, FunctionType),
-        "label": untagged,
-    }
-    return readers[kind](held)
-
-
-def _place(thing: Any) -> str:
-    """Where a function or a class of this package is found."""
-    place = f"{thing.__module__}:{thing.__qualname__}"
-    if not place.startswith("skfairtest.") or "<" in place:
-        raise ValueError(f"{thing.__qualname__} is not of this package")
-    return place
-
-
-def _found(place: str, kind: type) -> Any:
-    """The function, or the class of plain fields, at a place of this package; nothing else is made."""
-    module, _, name = place.partition(":")
-    found = getattr(import_module(module), name) if module.startswith("skfairtest.") else None
-    if not isinstance(found, kind) or found.__module__ != module or (kind is type and not is_dataclass(found)):
-        raise ValueError(f"{place!r} is no {kind.__name__} of a state")
-    return found
-
-
+#: How many labels a sentence names.
+MOST_LABELS = 5
 #: Libraries whose versions may change a number, or a drawing where it is installed.
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn", "matplotlib")
 
@@ -141,9 +51,14 @@ class Pages:
     def _document(self) -> Sequence[Block]:
         """Compose the report, the verdict first."""
 
+    def _report(self) -> Report:
+        """The report: composed now, or that of the record that was read."""
+        kept: Any = vars(self).get("_kept")
+        return decoded(kept) if kept else Report(self._title(), tuple(self._document()))
+
     def _shown(self) -> list[Block]:
         """Compose what comes first, with the first rows of tables."""
-        return shortened(first_part(self._document(), REST), self._all)
+        return shortened(first_part(self._report().blocks, REST), self._all)
 
     @abstractmethod
     def _title(self) -> str:
@@ -154,7 +69,7 @@ class Pages:
     @overload
     def to_json(self, path: str | os.PathLike[str]) -> None: ...
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Write what `to_dict` returns as JSON; a test also what `from_json` reads.
+        """Write as JSON what `to_dict` returns; of a test a record: settings, report, frames and a checksum.
 
         Parameters
         ----------
@@ -178,14 +93,18 @@ class Pages:
         >>> test = FairnessTest.from_predictions(
         ...     None, [1, 1, 0, 0], sensitive_features=list("ffmm"), metric="selection_rate"
         ... )
-        >>> json.loads(test.to_json())["p_value"] == test.to_dict()["p_value"]
-        True
+        >>> record = json.loads(test.to_json())
+        >>> (
+        ...     record["facts"]["p_value_"] == test.p_value_,
+        ...     list(record["tables"]["comparisons_"]["columns"])[:2],
+        ... )
+        (True, ['metric', 'group'])
         """
-        return write_text(json.dumps(self._written(), indent=2, allow_nan=False) + "\n", path)
+        return write_text(self._written(), path)
 
-    def _written(self) -> dict[str, Any]:
-        """The content of JSON."""
-        return self.to_dict()
+    def _written(self) -> str:
+        """The text of JSON."""
+        return json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n"
 
     @overload
     def to_text(self, path: None = None, *, details: bool = False) -> str: ...
@@ -207,7 +126,7 @@ class Pages:
         str or None
             Lines, with a line feed after the last one.
         """
-        return write_text(plain(self._document() if details else self._shown()), path)
+        return write_text(plain(self._report().blocks if details else self._shown()), path)
 
     @overload
     def to_markdown(self, path: None = None, *, details: bool = False) -> str: ...
@@ -228,7 +147,7 @@ class Pages:
         str or None
             Markdown, in which every name is text.
         """
-        return write_text(markdown(self._document(), details=details), path)
+        return write_text(markdown(self._report().blocks, details=details), path)
 
     @overload
     def to_html(self, path: None = None, *, details: bool = False) -> str: ...
@@ -261,9 +180,12 @@ class Pages:
         return write_text(page(blocks, details=details), path)
 
     def _page(self) -> Sequence[Block]:
-        """Compose the page: the report below a title."""
-        report = [replace(one, level=2) if isinstance(one, Heading) else one for one in self._document()]
-        return [Heading(self._title(), 1), *sections(report)]
+        """Compose the page: the report below its title."""
+        report = self._report()
+        if isinstance(report.blocks[0], Heading):
+            return report.blocks
+        raised = [replace(one, level=2) if isinstance(one, Heading) else one for one in report.blocks]
+        return [Heading(report.title, 1), *sections(raised)]
 
 
 class ReportMixin(Pages, ModelTest):
@@ -273,9 +195,7 @@ class ReportMixin(Pages, ModelTest):
     _reported: ClassVar[tuple[str, ...]] = ()
     #: The display that draws it, which is in an outer layer.
     _display: ClassVar[str] = "DisparityDisplay"
-    #: Whether its reports show single people, whom its JSON does not hold.
-    _shows_people: ClassVar[bool] = False
-    #: Attributes that JSON does not hold.
+    #: Attributes that a record does not hold.
     _not_written: ClassVar[tuple[str, ...]] = ("null_distribution_",)
     #: What makes the predictions of a model doubtful.
     _cautions: tuple[str, ...] = ()
@@ -284,31 +204,45 @@ class ReportMixin(Pages, ModelTest):
     def _blocks(self) -> Sequence[Block]:
         """Compose the report of the fitted test, the verdict first."""
 
+    def _report(self) -> Report:
+        check_is_fitted(self)
+        return super()._report()
+
     def _document(self) -> Sequence[Block]:
         """Return the report with the positive label and cautions below the verdict."""
         check_is_fitted(self)
-        said = [*positive_label(getattr(self, "pos_label_", None)), *map("Caution: {}".format, self._cautions)]
+        labels = positive_label(getattr(self, "pos_label_", None), negative=getattr(self, "negative_labels_", ()))
+        said = [*labels, *map("Caution: {}".format, self._cautions)]
         return below_verdict(self._blocks(), said)
 
     def _title(self) -> str:
         return type(self).__name__
 
-    def _written(self) -> dict[str, Any]:
-        """Add the state, unless it holds people or objects that JSON has no form for, and a checksum."""
-        document = self.to_dict()
-        document["state"] = None
-        state = {name: value for name, value in self.__getstate__().items() if name not in self._not_written}
+    def _facts(self) -> dict[str, Any]:
+        """The attributes that a record keeps; parameters that are objects by their names."""
+        found = {name: value for name, value in self.__getstate__().items() if name not in self._not_written}
         for name, value in self.get_params().items():
-            # Objects as their names: a test that was read is not fitted again.
-            plain_one = value if isinstance(value, tuple) else self._given.get(name, value)
-            state[name] = None if name in self._models else plain_one
-        with suppress(ValueError):  # of objects of the caller
-            document["state"] = None if self._shows_people else json.dumps(written(state), separators=(",", ":"))
-        return {**document, "checksum": checksum(document)}
+            found[name] = None if name in self._models else value if is_recorded(value) else self._given.get(name)
+        return found
+
+    def _written(self) -> str:
+        """The record."""
+        check_is_fitted(self)
+        report, facts, tables = self._report(), {}, {}
+        for name, value in self._facts().items():
+            if FRAME in value if isinstance(value, dict) else isinstance(value, pd.DataFrame):
+                tables[name] = table_of(frame_of(value) if isinstance(value, dict) else value)
+            elif name not in ("_versions", "_given", "_kept"):
+                facts[name] = encoded(value)
+        known = {"test": type(self).__name__, "versions": self._versions, "parameters": self._given}
+        return write_record({**known, "report": encoded(report), "tables": tables, "facts": facts})
 
     @classmethod
     def from_json(cls, source: str | bytes | os.PathLike[str]) -> Self:
-        """Read a test that `to_json` wrote, as it was fitted: its frames, numbers and reports are the same.
+        """Read a test that `to_json` wrote: its attributes, frames, reports and pictures are those that it had.
+
+        Nothing is computed again. What needs the people (`sensitivity`, breaking points that were not computed, a plan)
+        needs another fit.
 
         Parameters
         ----------
@@ -324,8 +258,7 @@ class ReportMixin(Pages, ModelTest):
         Raises
         ------
         ValueError
-            If it is not such a text, was damaged or edited, or holds no state: with a metric or labels of types of your
-            own, and for `IndividualFairnessTest`, whose reports show people. Keep these with pickle or skops.
+            If it is not such a text, was changed since, or is of a version that wrote other records.
 
         Examples
         --------
@@ -336,27 +269,18 @@ class ReportMixin(Pages, ModelTest):
         >>> str(FairnessTest.from_json(test.to_json())) == str(test)
         True
         """
-        document = document_of(Path(source).read_bytes() if isinstance(source, os.PathLike) else source)
-        name = cls.__name__
-        if not isinstance(document, dict) or document.get("test") != name or "checksum" not in document:
-            raise ParameterError(f"source must be what {name}.to_json writes")
-        if document.pop("checksum") != checksum(document):
-            raise ParameterError(f"source was damaged or edited: its checksum is not that of its {name}")
-        if document["state"] is None:
-            raise ParameterError(
-                f"source holds no state of its {name}, which has objects or labels of types of your own, or shows "
-                "people: keep it with pickle or skops"
-            )
+        text = Path(source).read_bytes() if isinstance(source, os.PathLike) else source
+        document = read_record(text, cls.__name__)
         test = cls.__new__(cls)
-        try:
-            test.__setstate__(read(json.loads(document["state"])))
-            again = json.loads(json.dumps(test.to_dict()))
-        except Exception as error:  # whatever somebody, or another version, has written there
-            raise ParameterError(f"source holds no state of a {name}: {type(error).__name__}: {error}") from error
-        differing = [key for key in document if key != "state" and document[key] != again.get(key)]
-        if differing:
-            raise ParameterError(f"source: its {differing[0]} is not the one of its state")
+        facts = {name: decoded(value) for name, value in document["facts"].items()}
+        frames = {name: frame_from(table) for name, table in document["tables"].items()}
+        kept = {"_versions": document["versions"], "_given": document["parameters"]}
+        test._take({**facts, **frames, **kept, "_kept": document["report"]})
         return test
+
+    def _take(self, facts: dict[str, Any]) -> None:
+        """Take the attributes of a record."""
+        self.__dict__.update(facts)
 
     def plot(self, *, ax: Any = None, **params: Any) -> Any:
         """Draw the fitted test.
@@ -436,6 +360,7 @@ class ReportMixin(Pages, ModelTest):
     def _keep_parameters(self) -> None:
         """Keep what this fit was given: parameters may be set later."""
         self._versions = library_versions()
+        self.__dict__.pop("_kept", None)
         without = (*self._models, "n_jobs", "verbose")
         models = {name: getattr(self, name) for name in self._models}
         self._given = {
@@ -472,10 +397,15 @@ class ReportMixin(Pages, ModelTest):
         return self.to_text().rstrip("\n")
 
 
-def positive_label(pos_label: Any, means: str | None = None) -> list[str]:
-    """Say which label is the positive one, where there is one, and what it means."""
-    meaning = f" ({label(means)})" if means else ""
-    return [] if pos_label is None else [f"The positive label is {label(plain_value(pos_label))}{meaning}."]
+def positive_label(pos_label: Any, means: str | None = None, negative: Sequence[Any] = ()) -> list[str]:
+    """Say which label is the positive one, if there is one, what it means, and which several labels are negative."""
+    if pos_label is None:
+        return []
+    meaning, names = f" ({label(means)})" if means else "", [label(plain_value(other)) for other in negative]
+    if len(names) > MOST_LABELS:
+        names[MOST_LABELS - 1 :] = [f"{len(names) - MOST_LABELS + 1} others"]
+    others = f"; {enumerated(names)} count as negative" if len(names) > 1 else ""
+    return [f"The positive label is {label(plain_value(pos_label))}{meaning}{others}."]
 
 
 def below_verdict(blocks: Sequence[Block], said: Sequence[str]) -> Sequence[Block]:
@@ -502,11 +432,3 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:  # an extra that is not installed
             continue
     return found
-
-
-def write_text(text: str, path: str | os.PathLike[str] | None) -> str | None:
-    """Write a text to a file, or return it where there is none."""
-    if path is None:
-        return text
-    Path(path).write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
-    return None

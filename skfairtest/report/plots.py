@@ -13,14 +13,14 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skfairtest._utils.text import display_width, shorten
 from skfairtest._utils.typing import Floats
-from skfairtest.report.plain import Declared, array, between, one_of, text
+from skfairtest.report.record import Recorded
 from skfairtest.report.sentences import number, points
 
 #: Columns that a row's label has at the most.
@@ -30,7 +30,7 @@ ROUND = (1, 2, 2.5, 5, 10)
 
 
 @dataclass(frozen=True)
-class Scale:
+class Scale(Recorded):
     """Where numbers lie between two ends.
 
     Parameters
@@ -148,7 +148,7 @@ Tick = tuple[float, str]
 
 
 @dataclass(frozen=True)
-class Mark:
+class Mark(Recorded):
     """An estimate with its interval.
 
     Parameters
@@ -200,7 +200,7 @@ class Spot:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Panel:
+class Panel(Recorded):
     """Marks on one scale, which pages and displays draw.
 
     Parameters
@@ -293,7 +293,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Rows:
+class Rows(Recorded):
     """Panels side by side, whose rows have these names."""
 
     names: tuple[str, ...]
@@ -301,7 +301,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Forest:
+class Forest(Recorded):
     """Intervals in rows.
 
     Parameters
@@ -328,7 +328,7 @@ class Forest:
 
 
 @dataclass(frozen=True)
-class Bar:
+class Bar(Recorded):
     """A bar from `left`, so wide and high; the lowest part of it, `extreme`, is hatched."""
 
     left: float
@@ -338,7 +338,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Bars:
+class Bars(Recorded):
     """A histogram with the place of what was seen.
 
     Parameters
@@ -371,7 +371,7 @@ LOWEST = 1e-3
 
 
 @dataclass(frozen=True)
-class NullHistogram(Declared):
+class NullHistogram(Recorded):
     """What could have been seen by chance, beside what was seen.
 
     Parameters
@@ -394,21 +394,15 @@ class NullHistogram(Declared):
         One sentence: what the distribution is, and how it relates to the p-value.
     """
 
-    kind: Annotated[str, one_of("enumerated", "drawn", "normal")]
-    statistic: Annotated[str, text]
-    low: Annotated[tuple[float, ...], array(between())]
-    high: Annotated[tuple[float, ...], array(between())]
-    mass: Annotated[tuple[float, ...], array(between(0, 1 + 1e-9))]
-    extreme: Annotated[tuple[float, ...], array(between(0, 1 + 1e-9))]
-    observed: Annotated[float, between(infinite=True)]
-    p_value: Annotated[float, between(0, 1)]
-    note: Annotated[str, text]
-
-    def __post_init__(self) -> None:
-        """Refuse bins of unequal numbers."""
-        lengths = [len(getattr(self, name)) for name in ("low", "high", "mass", "extreme")]
-        if len(set(lengths)) > 1:
-            raise ValueError(f"null_distribution.low, high, mass and extreme must be of one length; found {lengths}")
+    kind: str
+    statistic: str
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    mass: tuple[float, ...]
+    extreme: tuple[float, ...]
+    observed: float
+    p_value: float
+    note: str
 
     @property
     def factor(self) -> float:

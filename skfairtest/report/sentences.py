@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
 from skfairtest._utils.text import label, pluralize
-from skfairtest.report.plain import Declared, array, between, either, mapping, one_of, text, unordered
+from skfairtest.report.record import Recorded
 from skfairtest.report.wording import in_words, past, people_of, sides_of
 
 #: What p-values are adjusted by.
@@ -37,17 +37,9 @@ CHANCE = f"{100 * DETECTION_POWER:g}% chance"
 BETWEEN_CURVES = "the largest cumulative difference of calibration curves"
 FROM_SCORES = "the largest cumulative difference of outcomes from scores"
 
-#: Whom groups are compared with.
-COMPARED = (
-    "between_groups", "to_overall", "to_rest", "to_reference", "to_highest", "to_lowest", "to_parents",
-)  # fmt: skip
-#: What a record may hold of a disparity, a level and an adjustment.
-KIND, LEVEL = one_of("difference", "ratio", "odds_ratio"), between(0, 1, inside=True)
-ADJUST = one_of(None, "holm", "shaffer", "bonferroni", "fdr_bh", "fdr_by")
-
 
 @dataclass(frozen=True)
-class Setup(Declared):
+class Setup(Recorded):
     """What sentences need to know about how a test was set up.
 
     Parameters
@@ -90,22 +82,21 @@ class Setup(Declared):
         disparities, or groups are the models.
     """
 
-    compare: Annotated[str, one_of(*COMPARED)] = "between_groups"
-    disparity: Annotated[str, KIND] = "difference"
-    alternative: Annotated[str, one_of("two-sided", "greater", "less", "equivalence")] = "two-sided"
-    margin_bounds: Annotated[tuple[float, float] | None, either(one_of(None), array(between(infinite=True), 2))] = None
-    alpha: Annotated[float, LEVEL] = 0.05
-    features: Annotated[str, text] = "group"
-    controls: Annotated[str, text] = ""
-    sentences: Annotated[Mapping[str, tuple[str, str]], mapping(array(text, 2))] = field(default_factory=dict)
-    functions: Annotated[frozenset[str], unordered(text)] = frozenset()
-    descriptions: Annotated[Mapping[str, str], mapping(text)] = field(default_factory=dict)
-    everybody: Annotated[frozenset[str], unordered(text)] = frozenset()
-    disparities: Annotated[Mapping[str, str], mapping(KIND)] = field(default_factory=dict)
-    people: Annotated[str, text] = ""
-    adjust: Annotated[str | None, ADJUST] = "holm"
-    within: Annotated[str | None, one_of("auto", None, "y_true", "y_pred")] = "auto"
-    # A record has these elsewhere: among what was left out, in the features of its parts, and in its parameters.
+    compare: str = "between_groups"
+    disparity: str = "difference"
+    alternative: str = "two-sided"
+    margin_bounds: tuple[float, float] | None = None
+    alpha: float = 0.05
+    features: str = "group"
+    controls: str = ""
+    sentences: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    functions: frozenset[str] = frozenset()
+    descriptions: Mapping[str, str] = field(default_factory=dict)
+    everybody: frozenset[str] = frozenset()
+    disparities: Mapping[str, str] = field(default_factory=dict)
+    people: str = ""
+    adjust: str | None = "holm"
+    within: str | None = "auto"
     unknown: str = ""
     names: tuple[str, ...] = ()
     positive_means: str | None = None
@@ -127,20 +118,12 @@ class Setup(Declared):
         low, high = self.margin_bounds or (0.0, 0.0)
         return low == -high or bool(np.isclose(low * high, 1.0))
 
-    def includes_equality(self, row: Mapping[str, Any]) -> bool:
-        """Whether a comparison is significant although its interval includes equality."""
-        null = 1.0 if self.is_ratio(row["metric"]) else 0.0
-        return bool(row.get("concern")) and self.margin_bounds is None and row["ci_low"] <= null <= row["ci_high"]
-
-    def although(self, row: Mapping[str, Any]) -> str:
-        """Why a comparison is significant although its interval includes equality; empty where it does not."""
-        if not self.includes_equality(row):
-            return ""
-        if str(row.get("method")).startswith("exact"):
-            return "the test is exact, and the interval is approximate"
-        if self.adjust in ("holm", "shaffer", "max_t") and row["p_value_adjusted"] > row["p_value"]:
-            return "p-values are adjusted step by step, and intervals for all comparisons at once"
-        return "the p-value and the interval are different approximations, and the result is borderline"
+    def open_ends(self, row: Mapping[str, Any]) -> tuple[float, ...]:
+        """The values at which the interval of a rejected null hypothesis is open: equality, or the margins."""
+        familywise = self.adjust in ("holm", "shaffer", "bonferroni")
+        if self.alternative == "equivalence" or row["p_value_adjusted" if familywise else "p_value"] > self.alpha:
+            return ()
+        return self.margin_bounds or (float(self.is_ratio(row["metric"])),)
 
     def disparity_of(self, metric: str) -> str:
         """The kind of disparity by which the values of a metric are compared."""
@@ -472,13 +455,6 @@ def _among(among: str) -> str:
     return "" if among in ("", "all people") else f"among {among}, "
 
 
-def _although(setup: Setup, row: Mapping[str, Any]) -> str:
-    """Say why a test is significant although its interval includes equality, where that is so."""
-    why = setup.although(row)
-    equality = "a ratio of 1" if setup.is_ratio(row["metric"]) else "zero"
-    return why and f"; the interval includes {equality}, but the test is significant: {why}"
-
-
 def _sentence(text: str) -> str:
     return text[0].upper() + text[1:] + "."
 
@@ -509,11 +485,9 @@ def finding_sentence(setup: Setup, row: Mapping[str, Any], *, adjusted: bool = T
             described += f" in {group}" if row["other"] is None else f" between {group} and {other}"
         return _sentence(f"{place}{described} is {number(row['disparity'])}, {_p(row, adjusted=adjusted)}")
     how = written(setup, row)
-    low, high, noun = how.disparity(row["ci_low"]), how.disparity(row["ci_high"]), setup.disparity_of(metric)
-    size = _of_size(noun, row["disparity"], f"{how.disparity(row['disparity'])}{how.unit}")
-    gap = f"{size} (interval {low} to {high})"
-    said = f"{_where(setup, row)}{_values(setup, row)}: {gap}, {_p(row, adjusted=adjusted)}"
-    return _sentence(f"{said}{_although(setup, row)}")
+    size = _of_size(setup.disparity_of(metric), row["disparity"], f"{how.disparity(row['disparity'])}{how.unit}")
+    gap = f"{size} (interval {span(how.disparity, row['ci_low'], row['ci_high'], setup.open_ends(row))})"
+    return _sentence(f"{_where(setup, row)}{_values(setup, row)}: {gap}, {_p(row, adjusted=adjusted)}")
 
 
 def gap_sentence(setup: Setup, row: Mapping[str, Any], *, turn: bool = False) -> str:
@@ -536,22 +510,21 @@ def gap_sentence(setup: Setup, row: Mapping[str, Any], *, turn: bool = False) ->
     metric, how, kind = row["metric"], written(setup, row), setup.disparity_of(row["metric"])
     (first, second), (happens, among) = _who(setup, row), setup.told(row["metric"])
     a, b, gap = row["value_group"], row["value_other"], row["disparity"]
-    low, high = row["ci_low"], row["ci_high"]
+    low, high, open_at = row["ci_low"], row["ci_high"], setup.open_ends(row)
     if turn:
         first, second, a, b = second, first, b, a
         ends = (high, gap, low)
         of_ratio = setup.is_ratio(metric)
         low, gap, high = ((np.inf if end == 0 else 1 / end) if of_ratio else -end for end in ends)
+        open_at = tuple(1 / end if of_ratio else -end for end in open_at)
     less, values = a < b, f"{how.value(a)} versus {how.value(b)}"
     if setup.is_ratio(metric):
-        distance, interval = ratio(gap), f"{ratio(low)} to {ratio(high)}"
+        distance, interval = ratio(gap), span(ratio, low, high, open_at)
     else:
-        low, high = (-high, -low) if less else (low, high)
-        distance, interval = how.disparity(abs(gap)), f"{how.disparity(low)} to {how.disparity(high)}"
-    interval = "no interval" if np.isnan(low) or np.isnan(high) else interval
-    why = setup.although(row)
-    although = why and f"; zero is included, but the test is significant: {why}"
-    inside = f"({interval}{although})"
+        if less:
+            low, high, open_at = -high, -low, tuple(-end for end in open_at)
+        distance, interval = how.disparity(abs(gap)), span(how.disparity, low, high, open_at)
+    inside = f"({interval or 'no interval'})"
     if setup.is_event(metric):
         often = "as often as" if a == b else f"{'less' if less else 'more'} often than"
         size = {"ratio": f"{distance} times as often", "odds_ratio": f"an odds ratio of {distance}"}.get(
@@ -600,12 +573,13 @@ def _direction(setup: Setup, row: Mapping[str, Any]) -> str:
     if setup.is_ratio(metric):
         kind = setup.disparity_of(metric)
         odds = kind == "odds_ratio"
-        interval = f"interval: {write(low)} to {write(high)}{'' if odds else ' times'}" if known else "no interval"
+        times = "" if odds else " times"
+        interval = f"interval: {span(write, low, high, setup.open_ends(row))}{times}" if known else "no interval"
         named = _of_size(kind, disparity, write(disparity))
         return f"{named if odds or np.isnan(disparity) else f'{write(disparity)} times as much'} ({interval})"
     share = setup.is_share(metric) and metric not in setup.functions
     words = ("more", "less") if share and metric in setup.sentences else ("higher", "lower")
-    interval = f"interval: {_span(write, low, high, *words)}" if known else "no interval"
+    interval = f"interval: {_span(write, low, high, *words, setup.open_ends(row))}" if known else "no interval"
     if disparity == 0:
         said = "no difference"
     elif np.isnan(disparity):
@@ -621,9 +595,27 @@ def _is_nothing(write: Any, value: float) -> bool:
     return not write(abs(value)).strip("0.")
 
 
-def _span(write: Any, low: float, high: float, more: str, less: str) -> str:
-    """Write an interval of a difference without signs: "6.5 less to 2.3 more", "4.9 to 19.6 less"."""
-    sizes = [write(abs(end)) for end in (low, high)]
+def span(write: Callable[[float], str], low: float, high: float, open_at: Sequence[float] = ()) -> str:
+    """Write an interval, which is open at certain values; nothing where it is undefined.
+
+    Examples
+    --------
+    >>> span(points, 0.0, 0.077, (0.0,)), span(points, -0.077, 0.0, (0.0,))
+    ('more than 0 to 7.7', '-7.7 to less than 0')
+    """
+    if np.isnan(low) or np.isnan(high):
+        return ""
+    return f"{_end(write, low, 'more than', open_at)} to {_end(write, high, 'less than', open_at)}"
+
+
+def _end(write: Callable[[float], str], end: float, beyond: str, open_at: Sequence[float]) -> str:
+    """Write an end of an interval; equality, where it is open, without decimals."""
+    return write(end) if end not in open_at else f"{beyond} {write(end) if end % 1 else f'{end + 0.0:g}'}"
+
+
+def _span(write: Any, low: float, high: float, more: str, less: str, open_at: Sequence[float]) -> str:
+    """Write an interval of a difference without signs: "6.5 less to 2.3 more", "more than 0 to 19.6 less"."""
+    sizes = [f"more than {write(abs(end)) if end else 0}" if end in open_at else write(abs(end)) for end in (low, high)]
     ways = ["" if _is_nothing(write, end) else f" {less if end < 0 else more}" for end in (low, high)]
     if ways[0] == ways[1] or not all(ways):
         # From the end that is nearer to equality.
@@ -655,7 +647,7 @@ def result_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
     said = f"{_where(setup, row)}{_values(setup, row)}: {_direction(setup, row)}, {_p(row, adjusted=True)}"
     shown = "" if np.isnan(size) or np.isinf(size) else size_text(setup, metric, size)
     if row["concern"]:
-        return _sentence(f"{said}{_although(setup, row)}")
+        return _sentence(said)
     group, other = _who(setup, row)
     lead = f"No significant disparity{beyond} was detected between {group} and {other} in {label(metric)}."
     inside = "" if np.isnan(row["ci_low"]) else "No disparity inside the interval is ruled out"

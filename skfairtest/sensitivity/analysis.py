@@ -8,7 +8,7 @@ said, and never less.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -20,36 +20,44 @@ from skfairtest.comparisons.unknown import with_p_values
 from skfairtest.inference.unknown import PValueBounds
 from skfairtest.sensitivity.result import EVERY, ONE, VIOLATIONS, Sensitivity, largest_surviving
 
-#: P-values and disparities that the comparison at a place may have with an amount of a violation, in one group or
-#: (None) in every group.
-Bounds = Callable[[int, float, int | None], tuple[PValueBounds, tuple[float, float]]]
+#: P-values and disparities that a comparison may have.
+Possible = tuple[PValueBounds, tuple[float, float]]
+#: Those of the comparison at a place with an amount of a violation, in one group or (None) in every group.
+Bounds = Callable[[int, float, int | None], Possible]
 
 
 @dataclass(frozen=True)
 class Analysis:
     """How an assumption is violated: bounds, amounts that may be survived, and groups in which it is violated alone.
 
-    `base` is what was found, where nothing is violated.
+    `base` is what was found, where nothing is violated. Where bounds do not widen with the amount, `up_to` are those of
+    all smaller amounts together. `further` hypotheses may join the family with an amount.
     """
 
     bounds: Bounds
     candidates: Floats
     base: Result
     groups: tuple[int, ...] = ()
+    up_to: Bounds | None = None
+    further: Callable[[float], int] = lambda amount: 0
 
-    def ends(self, amount: float, group: int | None) -> tuple[list[Any], list[Result]]:
+    def ends(self, amount: float, group: int | None, bounds: Bounds) -> tuple[list[Possible], list[Result]]:
         """The bounds of each comparison, and what would be found with the smallest and with the largest p-values."""
         measured = self.base.measured
-        found = [self.bounds(place, amount, group) for place in range(len(measured.comparisons))]
-        return found, [with_p_values(measured, [getattr(p, end) for p, _ in found]) for end in ("low", "high")]
+        found = [bounds(place, amount, group) for place in range(len(measured.comparisons))]
+        families = {"low": replace(measured, further=0), "high": replace(measured, further=self.further(amount))}
+        return found, [with_p_values(family, [getattr(p, end) for p, _ in found]) for end, family in families.items()]
 
     def turns(self, amount: float, group: int | None) -> bool:
         """Whether the verdict may turn."""
-        return any(end.verdict.concern is not self.base.verdict.concern for end in self.ends(amount, group)[1])
+        return any(
+            end.verdict.concern is not self.base.verdict.concern
+            for end in self.ends(amount, group, self.up_to or self.bounds)[1]
+        )
 
     def rows(self, amount: float, group: int | None) -> list[dict[str, Any]]:
         """What each comparison may be."""
-        found, (low, high) = self.ends(amount, group)
+        found, (low, high) = self.ends(amount, group, self.bounds)
         ends = zip(found, self.base.findings, low.findings, high.findings, strict=True)
         return [
             {

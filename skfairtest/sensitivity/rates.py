@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, Self
 
 import numpy as np
@@ -22,24 +22,25 @@ from skfairtest.comparisons.core import Comparison, Measured, Result
 from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.measure import by_labels, is_counted, label_table
 from skfairtest.comparisons.rates import RateNull
-from skfairtest.comparisons.unknown import Unassigned, UnknownNull, with_p_values
+from skfairtest.comparisons.unknown import Unassigned, disparity_ends, with_p_values
 from skfairtest.inference.intervals import mover, mover_ratio
 from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.misclassified import Corrected
 from skfairtest.inference.rates import Scale, answer, disparity_of, pair_disparity, quantiles
 from skfairtest.inference.relabelling import (
     Side,
-    assigned_p_values,
     completed_p_values,
-    disparity_ends,
     relabelled,
 )
+from skfairtest.inference.relabelling import (
+    disparity_ends as completed_ends,
+)
 from skfairtest.inference.score import studentize
-from skfairtest.inference.unknown import PValueBounds
+from skfairtest.inference.unknown import PValueBounds, p_value_bounds
 from skfairtest.metrics import Rate
 from skfairtest.metrics.rates import CELLS
 from skfairtest.readers import is_label
-from skfairtest.sensitivity.analysis import Analysis, analysed, verdict_of
+from skfairtest.sensitivity.analysis import Analysis, Possible, analysed, verdict_of
 from skfairtest.sensitivity.result import VIOLATIONS, Sensitivity
 from skfairtest.tables import Sample
 
@@ -206,7 +207,7 @@ def _completed(one: Comparison, first: Side, second: Side) -> tuple[PValueBounds
     null = one.null
     assert isinstance(null, RateNull)
     found = completed_p_values(first, second, null.scale, null.question)
-    return found, disparity_ends(first, second, null.scale, null.question.disparity)
+    return found, completed_ends(first, second, null.scale, null.question.disparity)
 
 
 def _missing_groups(counted: Counted, base: Result, known: Mapping[str, Any]) -> Analysis:
@@ -217,18 +218,24 @@ def _missing_groups(counted: Counted, base: Result, known: Mapping[str, Any]) ->
             "missing='exclude' or 'bounds', without control_features; found none"
         )
 
-    def bounds(place: int, amount: float, group: int | None) -> tuple[PValueBounds, tuple[float, float]]:
+    @cache
+    def bounds(place: int, amount: float, group: int | None, *, exactly: bool = True) -> Possible:
         one = counted.measured.comparisons[place]
         null = one.null
         assert isinstance(null, RateNull)
-        unknown = unassigned.reach(one.estimate, amount)
-        found = assigned_p_values(null.pair, unknown, null.scale, null.question)
-        return found, UnknownNull(null.question, null.pair, null.scale, unknown, found).disparities()
+        unknown = unassigned.subsets(one.estimate, int(amount * unassigned.n + 1e-9), exactly=exactly)
+        found = p_value_bounds(null.pair, unknown, null.scale, null.question)
+        return found, disparity_ends(null.pair, unknown, null.scale, null.question.disparity)
 
     if base.measured.settings.missing == "bounds":  # what would be found without them
         nobody = [bounds(place, 0.0, None)[0].high for place in range(len(base.measured.comparisons))]
-        base = with_p_values(base.measured, nobody)
-    return Analysis(bounds, np.arange(1001) / 1000, base)
+        base = with_p_values(replace(base.measured, further=0), nobody)
+    # With more people fewer assignments may turn a verdict: what survives does so with every smaller number.
+    amounts = np.arange(unassigned.n + 1) / unassigned.n
+    return Analysis(
+        bounds, amounts, base, up_to=partial(bounds, exactly=False),
+        further=lambda amount: unassigned.further(int(amount * unassigned.n + 1e-9)),
+    )  # fmt: skip
 
 
 def _selection(counted: Counted, base: Result, known: Mapping[str, Any]) -> Analysis:
@@ -282,9 +289,10 @@ def _confounding(counted: Counted, base: Result, known: Mapping[str, Any]) -> An
     """Rosenbaum's bounds: the tests that all strata have the odds ratio gamma, and 1 / gamma, at their worst and best.
 
     Given the totals of a stratum, people of equal covariates whose odds of being in the group differ by up to gamma
-    leave the events of the group between two noncentral hypergeometric distributions, with these odds ratios.
+    leave the events of the group between two noncentral hypergeometric distributions, with these odds ratios. The bound
+    is the exact one whatever `method` the test has: Wald's test of an odds ratio is below it in small samples.
     """
-    question = base.measured.settings.question
+    question = replace(base.measured.settings.question, disparity="odds_ratio", method="auto")
     if question.margin_bounds is not None:
         raise ParameterError("margin: to='confounding' bounds the test of equality: use margin=None")
 
@@ -297,7 +305,7 @@ def _confounding(counted: Counted, base: Result, known: Mapping[str, Any]) -> An
             return _as_found(one)[0], (ratio, ratio)
         # Against the observed direction the bias hides, along it it makes the disparity.
         worst, best = (
-            answer(null.pair, Scale(), replace(question, disparity="odds_ratio", margin_bounds=odds))
+            answer(null.pair, Scale(), replace(question, margin_bounds=odds))
             for odds in ((1 / amount, amount), (amount, 1 / amount))
         )
         evidence = one.in_family.evidence.log_p

@@ -28,7 +28,6 @@ J. Shin, A. Ramdas and A. Rinaldo (2023), E-detectors, New England Journal of St
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -345,31 +344,6 @@ class EProcess:
         detected = np.logaddexp(self.detected, other.detected) - np.log(2)
         low, high = np.full_like(self.low, -1.0), np.ones_like(self.high)
         return EProcess(self.margin, self.method, self.differences, detected=detected, low=low, high=high, **arrays)
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return everything as lists and numbers; ``from_plain`` reads it to the last digit."""
-        arrays = {name: getattr(self, name) for name in ARRAYS}
-        # Minus infinity is no number of JSON: before the first block no bet was made.
-        arrays["detected"] = np.where(self.n_blocks[:, None, None] > 0, self.detected, 0.0)
-        return {"margin": self.margin, "method": self.method, **{name: one.tolist() for name, one in arrays.items()}}
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> EProcess:
-        """Read what `to_plain` wrote.
-
-        Raises
-        ------
-        ValueError
-            If shapes are not those of this version.
-        """
-        made = cls.begun(len(plain["n_blocks"]), plain["margin"], plain["method"])
-        for name in ARRAYS:
-            array, shape = np.array(plain[name], dtype=float), getattr(made, name).shape
-            if array.size and array.shape != shape:
-                raise ValueError(f"{name} has shape {array.shape} and not {shape}")
-            setattr(made, name, array.reshape(shape))
-        made.detected[made.n_blocks == 0] = -np.inf
-        return made
 
 
 #: What an `EProcess` knows of every pair.

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
 import os
 import re
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,37 +16,36 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import with_parameters
 from skfairtest._utils.checks import check_choice, check_probability, is_integer, is_number, is_sequence
-from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.files import checksum, replaced
+from skfairtest._utils.errors import ParameterError, warn
+from skfairtest._utils.files import write_text
 from skfairtest._utils.text import enumerated, label
 from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.metrics import Metric, Rate, ScoreMetric, resolve_metrics
-from skfairtest.readers import one_column
+from skfairtest.readers import Column, check_vocabularies, one_column, other_labels
 from skfairtest.readers.containers import series_name
 from skfairtest.report.document import Block
-from skfairtest.report.mixin import ReportMixin, write_text
+from skfairtest.report.mixin import ReportMixin
 from skfairtest.report.plain import plain_value
 from skfairtest.report.sentences import Setup, metric_title
 from skfairtest.sequential import report
 from skfairtest.sequential.e_process import METHODS
 from skfairtest.sequential.stream import (
     BLOCKS,
-    VERSION,
     Plan,
     Stream,
     bounds_of,
-    check_agreement,
     check_bounded,
+    labels_of,
     plain_time,
     positive_of,
     values_of,
+    with_labels,
 )
-from skfairtest.tables import Sample, tagged, untagged
+from skfairtest.tables import Sample, distinct_levels, tagged
 
-FORMAT = "skfairtest.SequentialFairnessTest"
-#: What a state says to readers, and its evidence has to say as well.
-_SHOWN = ("rejected", "rejected_at", "concern", "changed", "changed_at", "n_batches", "n_samples")
+#: Frames of a record that follow from its stream; `wealth_` is the stream's records, written once.
+_SHOWN = ("comparisons", "by_group", "pending")
 
 
 @with_parameters
@@ -133,8 +130,8 @@ class SequentialFairnessTest(ReportMixin):
         ``n`` and ``value`` of each group over all batches.
     batches_ : list of str
         The names of the batches taken in, as far as they have one.
-    groups_, pos_label_, blocks_, method_, adjust_ : object
-        What was read and what is run.
+    groups_, pos_label_, negative_labels_, blocks_, method_, adjust_ : object
+        What was read and what is run; negative labels are all but the positive one.
     n_batches_, n_samples_ : int
         Batches and samples taken in; those that were compared with nobody are counted.
 
@@ -177,6 +174,7 @@ class SequentialFairnessTest(ReportMixin):
 
     estimator: ClassVar[None] = None  # type: ignore[misc]
     _display: ClassVar[str] = "MonitorDisplay"
+    _not_written: ClassVar[tuple[str, ...]] = ("_frames",)
     _reported: ClassVar[tuple[str, ...]] = (
         "e_value", "p_value", "rejected", "rejected_at", "concern", "changed", "changed_at", "disparity",
         "confidence_interval", "comparisons", "wealth", "pending", "by_group", "groups", "pos_label", "blocks",
@@ -194,7 +192,7 @@ class SequentialFairnessTest(ReportMixin):
     average_run_length: float = 1000.0
 
     def fit(
-        self, *, y_true: Any = None, y_pred: Any, sensitive_features: Any = None, time: Any = None, batch: Any = None
+        self, *, y_true: Any = None, y_pred: Any, sensitive_features: Any = None, time: Any = None, name: Any = None
     ) -> Self:
         """Forget all batches, and take in a first one.
 
@@ -208,7 +206,7 @@ class SequentialFairnessTest(ReportMixin):
             The groups: one or several columns of length n_samples.
         time : str, number or date, optional
             When the batch is of.
-        batch : str or int, optional
+        name : str or int, optional
             Its name.
 
         Returns
@@ -216,15 +214,14 @@ class SequentialFairnessTest(ReportMixin):
         self
             The test after one look.
         """
-        own = ("_stream", "_names", "_waiting", "_given", "_positive_seen", "_columns")
-        for name in [name for name in vars(self) if name.endswith("_") or name in own]:
-            delattr(self, name)
+        for attribute in ("_stream", "_names", "_waiting", "_given", "_labels", "_columns"):
+            self.__dict__.pop(attribute, None)
         return self.partial_fit(
-            y_true=y_true, y_pred=y_pred, sensitive_features=sensitive_features, time=time, batch=batch
+            y_true=y_true, y_pred=y_pred, sensitive_features=sensitive_features, time=time, name=name
         )
 
     def partial_fit(
-        self, *, y_true: Any = None, y_pred: Any, sensitive_features: Any = None, time: Any = None, batch: Any = None
+        self, *, y_true: Any = None, y_pred: Any, sensitive_features: Any = None, time: Any = None, name: Any = None
     ) -> Self:
         """Take in a batch, of any size; with queues its samples are in the order in which they came.
 
@@ -241,8 +238,9 @@ class SequentialFairnessTest(ReportMixin):
             The groups: one or several columns of length n_samples.
         time : str, number or date, optional
             When the batch is of, for displays.
-        batch : str or int, optional
-            Its name. A batch whose name was taken in already changes nothing, with a warning.
+        name : str or int, optional
+            The name by which the batch is recognised. The same name with the same rows changes nothing, with a warning;
+            with other rows it is an error. Equal rows under another name are taken in, with a warning.
 
         Returns
         -------
@@ -252,28 +250,38 @@ class SequentialFairnessTest(ReportMixin):
         Raises
         ------
         ValueError
-            If a parameter or an input is not usable, parameters were changed after the first batch, or columns have
-            other names than in earlier batches.
+            If a parameter or an input is not usable, parameters were changed after the first batch, columns have other
+            names than in earlier batches, or a batch has the name of one with other rows.
 
         Warns
         -----
         UserWarning
-            If the batch was taken in already, a group comes later than others, or a batch of one sample has nobody to
-            be compared with.
+            If the batch was taken in already, or by another name, a group comes later than others, or a batch of one
+            sample has nobody to be compared with.
         """
         settings, metrics = self._check()
         if sensitive_features is None:
             raise ParameterError("sensitive_features is missing: the groups to compare, one value per sample")
-        name = None if batch is None else str(batch)
+        name = None if name is None else str(name)
+        names: dict[str, str] = getattr(self, "_names", {})
         waiting: dict[str, Any] = getattr(self, "_waiting", {})
-        if name is not None and name in getattr(self, "_names", ()) and (name not in waiting or y_true is None):
-            still = " and waits for its labels" if name in waiting else ""
-            warnings.warn(f"batch {name!r} was taken in already{still}: nothing was changed", UserWarning, stacklevel=2)
-            return self
         sample, ready = self._read(metrics, y_pred, y_true, sensitive_features, name, waiting)
+        digest = "" if name is None else _digest(sample)
+        if name in names:
+            if names[name] != digest:
+                raise ParameterError(
+                    f"name {name!r} is that of a batch with other predictions or groups: give this batch another name"
+                )
+            if name not in waiting or y_true is None:
+                still = " and waits for its labels" if name in waiting else ""
+                warn(f"batch {name!r} was taken in already{still}: nothing was changed")
+                return self
+        elif digest and digest in names.values():
+            other = next(each for each in names if names[each] == digest)
+            warn(f"batch {name!r} has the same rows as batch {other!r}: both count")
         columns = self._same_columns(sample, y_pred, y_true)
-        seen = getattr(self, "_positive_seen", False)
-        positive = positive_of(sample, ready, self.pos_label, seen) if ready else getattr(self, "pos_label_", None)
+        sample = with_labels(sample, getattr(self, "_labels", {}), getattr(self, "n_samples_", 0))
+        positive = positive_of(sample, ready, self.pos_label) if ready else getattr(self, "pos_label_", None)
         design = Design(sample, settings, (), (), positive, self.pos_label, ())
         found = {metric.name: values_of(design, metric) for metric in ready}
         self._begin(metrics, sample.n_samples)
@@ -284,25 +292,21 @@ class SequentialFairnessTest(ReportMixin):
             sizes = [[tagged(group), n] for group, n in _sizes(sample).items()]
             self._waiting[name] = {"time": plain_time(time), "left": left, "n": sizes}
         if name is not None:
-            self._names[name] = None
-        self._positive_seen, self._columns = seen or positive in sample.labels, columns
+            self._names[name] = digest
+        self._labels, self._columns = {**getattr(self, "_labels", {}), **labels_of(sample, metrics)}, columns
         self.n_samples_ = getattr(self, "n_samples_", 0) + (0 if returned else sample.n_samples)
         self.pos_label_ = positive
         self._refresh()
         if sample.n_samples == 1 and self.blocks == "auto" and self.blocks_ == "batches":
-            warnings.warn(
+            warn(
                 "blocks: the first batch had several samples, so that batches are compared, and one sample has nobody "
                 "to be compared with; single samples are compared by a test with blocks='queues'",
-                UserWarning,
-                stacklevel=2,
             )
         if late:
-            warnings.warn(
+            warn(
                 f"groups: {enumerated([*map(label, late)])} came after the first comparison, and pairs with it share a "
                 "small part of the level, which is kept for late groups. Name all groups beforehand, groups=[...], to "
                 "give every pair the same",
-                UserWarning,
-                stacklevel=2,
             )
         return self
 
@@ -340,19 +344,22 @@ class SequentialFairnessTest(ReportMixin):
         if self._given != other._given:
             raise ParameterError(f"other has other parameters: {other._given} and not {self._given}")
         columns = _joined(self._columns, other._columns, "other")
+        labels = dict(other._labels)
+        for name, mine in self._labels.items():
+            its = labels.get(name, mine)
+            check_vocabularies({name: mine, f"{name} of other": its})
+            labels[name] = distinct_levels([*mine, *its])
         new = type(self)(**self.get_params())
         new._given, new._stream = dict(self._given), self._stream.merged(other._stream)
         new._versions = self._versions
         new._names, new._waiting = {**self._names, **other._names}, {**self._waiting, **other._waiting}
         new.n_samples_, new.pos_label_ = self.n_samples_ + other.n_samples_, self.pos_label_
-        new._positive_seen, new._columns = self._positive_seen or other._positive_seen, columns
+        new._labels, new._columns = labels, columns
         new._refresh()
         return new
 
-    # Saved and read -------------------------------------------------------------------------
-
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:  # type: ignore[override]
-        """Write what `to_dict` returns, and the state from which `from_json` goes on.
+        """Write a record, from which `from_json` goes on.
 
         Parameters
         ----------
@@ -371,6 +378,15 @@ class SequentialFairnessTest(ReportMixin):
             If no batch was taken in.
         ValueError
             If a parameter has no form in JSON: a metric that is an object.
+
+        Examples
+        --------
+        >>> test = SequentialFairnessTest().partial_fit(
+        ...     y_pred=[1, 0, 1, 1], sensitive_features=list("aabb"), name="May"
+        ... )
+        >>> again = SequentialFairnessTest.from_json(test.to_json())
+        >>> again.e_value_ == test.e_value_
+        True
         """
         check_is_fitted(self)
         names = [self.metric] if isinstance(self.metric, str) else self.metric
@@ -378,108 +394,15 @@ class SequentialFairnessTest(ReportMixin):
             raise ParameterError(
                 f"metric must be a name, or a list of names, for a state in JSON; found {self.metric!r}"
             )
-        parameters = {
-            **{name: plain_value(value) for name, value in self.get_params().items()},
-            "metric": self.metric if isinstance(self.metric, str) else list(self.metric),
-            "pos_label": tagged(self.pos_label),
-            "groups": None if self.groups is None else [tagged(group) for group in self.groups],
-        }
-        state = {
-            "format": FORMAT,
-            "parameters": parameters,
-            "sizes": plain_value(list(self.groups.values())) if isinstance(self.groups, Mapping) else None,
-            "stream": self._stream.to_plain(),
-            "names": list(self._names),
-            "waiting": self._waiting,
-            "n_samples": self.n_samples_,
-            "pos_label": tagged(self.pos_label_),
-            "positive_seen": self._positive_seen,
-            "columns": self._columns,
-        }
-        # wealth_ is the stream's records, written once.
-        found = {name: value for name, value in self.to_dict().items() if name != "wealth"}
-        document = {**found, "state": state}
-        text = json.dumps({**document, "checksum": checksum(document)}, allow_nan=False) + "\n"
-        if path is None:
-            return text
-        with replaced(path) as temporary:
-            write_text(text, temporary)
-        return None
+        return write_text(self._written(), path)
 
-    @classmethod
-    def from_json(cls, source: str | bytes | os.PathLike[str]) -> Self:
-        """Read a test that `to_json` wrote; it goes on as if it had never been away.
+    def _facts(self) -> dict[str, Any]:
+        frames = {f"{name}_": getattr(self, f"{name}_") for name in _SHOWN}
+        return {**super()._facts(), **frames}
 
-        Parameters
-        ----------
-        source : str, bytes or path
-            The text itself, or the file.
-
-        Returns
-        -------
-        SequentialFairnessTest
-            The test.
-
-        Raises
-        ------
-        ValueError
-            If it is no such text, or of an earlier version, whose evidence cannot be continued.
-
-        Examples
-        --------
-        >>> test = SequentialFairnessTest().partial_fit(
-        ...     y_pred=[1, 0, 1, 1], sensitive_features=list("aabb"), batch="May"
-        ... )
-        >>> again = SequentialFairnessTest.from_json(test.to_json())
-        >>> again.e_value_ == test.e_value_
-        True
-        """
-        source = source.decode(errors="replace") if isinstance(source, bytes) else source
-        is_text = isinstance(source, str) and (not source.strip() or source.lstrip().startswith("{"))
-        try:
-            return cls._restored(json.loads(str(source) if is_text else Path(source).read_text(encoding="utf-8")))
-        except OSError:
-            raise
-        except Exception as error:  # whatever somebody has written there
-            raise ParameterError(
-                f"source holds no state of a SequentialFairnessTest that goes on: {type(error).__name__}: {error}"
-            ) from error
-
-    @classmethod
-    def _restored(cls, document: dict[str, Any]) -> Self:
-        """The test that a document describes, if nothing in it was changed."""
-        state = document["state"]
-        if state["format"] != FORMAT:
-            raise ValueError("it was not written by SequentialFairnessTest.to_json")
-        if (written := state["stream"]["version"]) != VERSION:
-            why = (
-                "it put samples of several batches together, and such evidence is not valid: "
-                "begin another state" if written < VERSION else "read it with the version that wrote it"
-            )  # fmt: skip
-            raise ValueError(f"its form is {written}, and this version of skfairtest continues {VERSION}; {why}")
-        given = document.pop("checksum", None)
-        # Earlier versions wrote neither columns nor a checksum.
-        if (given is not None or "columns" in state) and given != checksum(document):
-            raise ValueError("its checksum is another one: it was damaged or edited; go on from a copy")
-        parameters = dict(state["parameters"])
-        parameters["pos_label"] = untagged(parameters["pos_label"])
-        if parameters["groups"] is not None:
-            groups = [untagged(group) for group in parameters["groups"]]
-            parameters["groups"] = groups if state["sizes"] is None else dict(zip(groups, state["sizes"], strict=True))
-        test = cls(**parameters)
-        _, metrics = test._check()
-        test._begin(metrics, 0, state["stream"]["blocks"])
-        test._stream = Stream.from_plain(test._stream.plan, state["stream"])
-        test._names, test._waiting = dict.fromkeys(state["names"]), state["waiting"]
-        test.n_samples_, test.pos_label_ = state["n_samples"], untagged(state["pos_label"])
-        test._positive_seen, test._columns = state["positive_seen"], state.get("columns", {})
-        check_agreement(test._stream, test._names)
-        test._refresh()
-        shown = test.to_dict()
-        differing = [name for name in _SHOWN if document.get(name) != shown[name]]
-        if differing:
-            raise ValueError(f"its {differing[0]} is not the one that its evidence shows")
-        return test
+    def _take(self, facts: dict[str, Any]) -> None:
+        found = {name: value for name, value in facts.items() if name.removesuffix("_") not in _SHOWN}
+        super()._take({**found, "_frames": {}})
 
     def __sklearn_clone__(self) -> Self:
         """Copy the parameters: there is no estimator to hand on."""
@@ -524,18 +447,11 @@ class SequentialFairnessTest(ReportMixin):
         ready = [metric for metric in metrics if missing not in metric.reads]
         if name in waiting:
             assert name is not None
-            told = waiting[name]
-            now, before = _sizes(sample), {untagged(group): n for group, n in told["n"]}
-            if now != before:
-                raise ParameterError(
-                    f"batch {name!r} has other samples than when it came without labels: by group {now}, and then "
-                    f"{before}"
-                )
-            ready = [metric for metric in metrics if metric.name in told["left"]]
+            ready = [metric for metric in metrics if metric.name in waiting[name]["left"]]
         elif len(ready) < len(metrics) and name is None:
             names = ", ".join(metric.name for metric in metrics if metric not in ready)
             raise ParameterError(
-                f"y_true is missing, which {names} needs: pass it, or name the batch (batch='May') and pass it again "
+                f"y_true is missing, which {names} needs: pass it, or name the batch (name='May') and pass it again "
                 "with its labels when they are there"
             )
         return sample, ready
@@ -566,11 +482,12 @@ class SequentialFairnessTest(ReportMixin):
             blocks or (self.blocks if self.blocks != "auto" else "queues" if n_samples == 1 else "batches"),
             None if self.groups is None else self._sizes(),
         )
-        self._stream, self._names, self._waiting = Stream(plan), dict[str, None](), dict[Any, Any]()
+        self._stream, self._names, self._waiting = Stream(plan), dict[str, str](), dict[Any, Any]()
         self._keep_parameters()
 
     def _refresh(self) -> None:
         """Set the attributes of what is known now."""
+        self.__dict__.pop("_kept", None)
         stream = self._stream
         self._frames: dict[Callable[[Stream], pd.DataFrame], pd.DataFrame] = {}
         self.e_value_ = float(report.as_e(stream.adjusted().max(initial=0.0)))
@@ -581,6 +498,8 @@ class SequentialFairnessTest(ReportMixin):
         self.changed_, self.changed_at_ = bool(len(changed)), int(changed.min()) if len(changed) else None
         self.groups_, self.n_batches_, self.batches_ = list(stream.arrivals), stream.looks, list(self._names)
         self.blocks_, self.method_, self.adjust_ = stream.plan.blocks, stream.plan.method, stream.plan.adjust
+        labels = distinct_levels([label for labels in self._labels.values() for label in labels])
+        self.negative_labels_ = other_labels(labels, self.pos_label_)
 
     # A frame is made when somebody looks at it: a stream of single samples would make thousands.
 
@@ -677,6 +596,20 @@ class SequentialFairnessTest(ReportMixin):
 def _sizes(sample: Sample) -> dict[Any, int]:
     """The number of samples of each group."""
     return dict(zip(sample.group_labels, np.bincount(sample.group_codes).tolist(), strict=True))
+
+
+def _digest(sample: Sample) -> str:
+    """A digest of the predictions and the groups of a batch, in their order."""
+    columns = [*(sample.columns[name] for name in ("y_pred", "y_score") if name in sample.columns), *sample.sensitive]
+    frame = pd.DataFrame(
+        {
+            number: np.array([*map(str, column.levels)], dtype=object)[column.codes]
+            if isinstance(column, Column)
+            else column.values
+            for number, column in enumerate(columns)
+        }
+    )
+    return hashlib.sha256(pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes()).hexdigest()[:16]
 
 
 def _joined(before: dict[str, str | None], now: dict[str, str | None], what: str) -> dict[str, str | None]:

@@ -17,7 +17,7 @@ from skfairtest._utils.typing import Positions
 from skfairtest.readers import sort_levels
 from skfairtest.report.cells import ADJUSTED_P, GROUP, NAME, VERDICT, numbers, records
 from skfairtest.report.document import Block, Column, Items, Table
-from skfairtest.report.sentences import Setup, equals_p, metric_title, number, percent, points
+from skfairtest.report.sentences import Setup, equals_p, metric_title, number, percent, points, span
 from skfairtest.report.skeleton import forest_figure, listed, skeleton, verdict_of
 from skfairtest.sequential.stream import NUMBERS, Stream
 
@@ -50,7 +50,7 @@ def pairs_frame(stream: Stream) -> pd.DataFrame:
         totals = [[stream.totals.get((metric, group), (0.0, np.nan)) for group in pair] for pair in pairs]
         n, sums = np.moveaxis(np.reshape(totals, (-1, 2, 2)), -1, 0)
         value = np.divide(sums, n, out=np.full_like(sums, np.nan), where=n > 0)
-        limits = np.stack([process.difference, process.low, process.high])[:, order] * stream.plan.width(metric)
+        limits = stream.disparities(metric)[order].T
         log_p = -stream.log_most[place, order], -stream.log_adjusted[place, order]
         columns: dict[str, Any] = {
             "metric": metric,
@@ -189,11 +189,12 @@ def sentence(setup: StreamSetup, row: Mapping[str, Any]) -> str:
     value, gap = (percent, points) if share else (number, number)
     unit = " points" if share else ""
     level = f"{100 * (1 - written.alpha):g}%"
+    open_at = (written.margin_bounds or (0.0,)) if row["concern"] else ()
     said = (
         f"{metric_title(row['metric'])}: {label(row['group'])} {value(row['value_group'])}, {label(row['other'])} "
         f"{value(row['value_other'])} over all batches; within {setup.block[1]} the difference is "
-        f"{gap(row['disparity'])}{unit} ({level} confidence sequence {gap(row['ci_low'])} to "
-        f"{gap(row['ci_high'])}{unit})"
+        f"{gap(row['disparity'])}{unit} ({level} confidence sequence "
+        f"{span(gap, row['ci_low'], row['ci_high'], open_at)}{unit})"
     )
     if row["concern"]:
         said += f"; significant since look {int(row['rejected_at'])}, {equals_p(row['p_value_adjusted'])}"

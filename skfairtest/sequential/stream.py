@@ -1,16 +1,14 @@
-"""Streams, and their state in a file.
+"""Streams.
 
 A stream of batches: which pairs of groups there are, the evidence about each, and what is significant so far.
-
-A stream's state in a file: whether it is as it was written, and whether its parts agree.
 
 From a batch of samples to values between 0 and 1: which metrics have them, and what they are by group.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -20,16 +18,17 @@ from skfairtest._utils.checks import is_integer, is_number
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Positions
 from skfairtest.comparisons.contrasts import Design
-from skfairtest.comparisons.measure import positive_label
+from skfairtest.comparisons.measure import FEW_PEOPLE, is_of_labels, positive_label
 from skfairtest.comparisons.outcomes import means, measure_of
+from skfairtest.inference.rates import Question
 from skfairtest.inference.sums import MeanSums
 from skfairtest.metrics import RATES, BuiltIn, Metric, Rate
-from skfairtest.readers import is_label, sort_levels
+from skfairtest.readers import Column, check_codings, check_vocabularies, is_label, sort_levels
+from skfairtest.report.record import Recorded
 from skfairtest.sequential.e_process import EProcess, e_holm, fisher, mixed
-from skfairtest.tables import Sample, tagged, untagged
+from skfairtest.tables import Sample, distinct_levels
 
-#: The form of what is saved.
-VERSION = 2
+Recorded.kinds[EProcess.__name__] = EProcess  # which is pure NumPy
 #: Share of the level that is kept for pairs of groups which come later; each generation takes half of what is left.
 KEPT = 0.1
 #: Distinct values up to which the pairs of a batch are computed together.
@@ -44,7 +43,7 @@ Record = tuple[int, Any, Any, str, Positions, Floats]
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Recorded):
     """What is tested, and how; it is the same from the first batch to the last.
 
     Parameters
@@ -77,7 +76,7 @@ class Plan:
 
 
 @dataclass
-class Stream:
+class Stream(Recorded):
     """What is known of all batches so far; apart from `records` and `queues` its size does not depend on them.
 
     Parameters
@@ -292,11 +291,27 @@ class Stream:
             )
             if len(pairs):
                 n = self.n_samples(metric)[pairs]
-                sizes = np.stack([process.difference, process.low, process.high], axis=1)[pairs] * self.plan.width(
-                    metric
-                )
+                sizes = self.disparities(metric)[pairs]
                 logs = np.stack([process.log_e, adjusted[place], detector[place]], axis=1)[pairs]
                 self.records.append((self.looks, batch, time, metric, pairs, np.hstack([n, sizes, logs])))
+
+    def disparities(self, metric: str) -> Floats:
+        """The difference of every pair now and its limits, which exclude equality if it was rejected, (P, 3).
+
+        Equality, or a difference within the margin, lies inside until it is rejected. If it is true it is therefore
+        outside with at most the probability with which the test ever rejects it; limits of other differences are cut
+        only where they lie across equality from the estimate.
+        """
+        process, width, margin = self.evidence[metric], self.plan.width(metric), self.plan.margin
+        rejected = ~np.isnan(self.rejected_at[list(self.evidence).index(metric)])
+        question, estimates = Question(margin_bounds=(-margin, margin)), (process.difference * width).tolist()
+        limits = zip((process.low * width).tolist(), (process.high * width).tolist(), strict=True)
+        return np.array(
+            [
+                (estimate, *question.consistent_limits(ends, estimate, (-width, width), rejected=bool(known)))
+                for estimate, ends, known in zip(estimates, limits, rejected, strict=True)
+            ]
+        ).reshape(-1, 3)
 
     def n_samples(self, metric: str) -> Floats:
         """The number of samples that both groups of every pair have had, (P, 2)."""
@@ -347,115 +362,10 @@ class Stream:
         )
         return new
 
-    # Saved and read -------------------------------------------------------------------------
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return everything as lists, numbers and texts."""
-        tables = {name: getattr(self, name).tolist() for name in ("share", "size", "log_adjusted", "log_most")}
-        looks = {
-            name: [[None if np.isnan(look) else int(look) for look in row] for row in getattr(self, name).tolist()]
-            for name in ("rejected_at", "changed_at")
-        }
-        return {
-            "version": VERSION,
-            "blocks": self.plan.blocks,
-            "arrivals": [[tagged(group), generation] for group, generation in self.arrivals.items()],
-            "pairs": [[tagged(group) for group in pair] for pair in self.pairs],
-            **tables,
-            **looks,
-            "evidence": {metric: process.to_plain() for metric, process in self.evidence.items()},
-            "totals": [[metric, tagged(group), *sums] for (metric, group), sums in self.totals.items()],
-            "queues": [[metric, tagged(group), queue] for (metric, group), queue in self.queues.items()],
-            "taken": {metric: taken.tolist() for metric, taken in self.taken.items()},
-            "records": [[*record[:4], *(array.tolist() for array in record[4:])] for record in self.records],
-            "looks": self.looks,
-            "log_global": self.log_global,
-            "n_merged": self.n_merged,
-        }
-
-    @classmethod
-    def from_plain(cls, plan: Plan, plain: Mapping[str, Any]) -> Stream:
-        """Read what `to_plain` wrote.
-
-        Raises
-        ------
-        ValueError, KeyError, TypeError
-            If it is something else.
-        """
-        shape = (len(plan.bounds), len(plain["pairs"]))
-        names = ("log_adjusted", "log_most", "rejected_at", "changed_at")
-        tables: dict[str, Any] = {name: np.array(plain[name], dtype=float).reshape(shape) for name in names}
-        return cls(
-            plan,
-            {untagged(group): generation for group, generation in plain["arrivals"]},
-            [(untagged(group), untagged(other)) for group, other in plain["pairs"]],
-            np.array(plain["share"], dtype=float),
-            np.array(plain["size"], dtype=float),
-            {metric: EProcess.from_plain(plain["evidence"][metric]) for metric in plan.bounds},
-            totals={(metric, untagged(group)): sums for metric, group, *sums in plain["totals"]},
-            queues={(metric, untagged(group)): queue for metric, group, queue in plain["queues"]},
-            taken={metric: np.array(plain["taken"][metric], dtype=np.intp).reshape(-1, 2) for metric in plan.bounds},
-            records=[(*told, np.array(pairs, dtype=np.intp), np.array(n)) for *told, pairs, n in plain["records"]],
-            looks=plain["looks"],
-            log_global=plain["log_global"],
-            n_merged=plain["n_merged"],
-            **tables,
-        )
-
 
 def _counted(own: Floats, values: Floats) -> Floats:
     """The number of samples with each of sorted values, which are all there are."""
     return np.bincount(np.searchsorted(values, own), minlength=len(values)).astype(float)
-
-
-#: The numbers of a record by which a pair is judged.
-_ADJUSTED, _DETECTOR = NUMBERS.index("log_adjusted"), NUMBERS.index("log_detector")
-
-
-def check_agreement(stream: Stream, names: Collection[str]) -> None:
-    """Refuse a state whose parts disagree: what was rejected, or taken in, at a look that is recorded stays so.
-
-    Parameters
-    ----------
-    stream : Stream
-        The state.
-    names : collection of str
-        The batches that it says were taken in.
-
-    Raises
-    ------
-    ValueError
-        If its parts disagree.
-    """
-    known = {*names, None, *(["merged"] if stream.n_merged > 1 else [])}
-    unknown = [batch for _, batch, *_ in stream.records if batch not in known]
-    if unknown:
-        raise ValueError(f"a look is recorded at batch {unknown[0]!r}, which is not among the batches taken in")
-    if any(not 1 <= look <= stream.looks for look, *_ in stream.records):
-        raise ValueError(f"looks are recorded beyond the {stream.looks} that it counts")
-    level = -np.log(stream.plan.alpha)
-    alarm = np.log(stream.plan.average_run_length * stream.size / stream.share)
-    for at, number, limit, what in (
-        (stream.rejected_at, _ADJUSTED, level + 0 * alarm, "rejections"),
-        (stream.changed_at, _DETECTOR, alarm, "alarms"),
-    ):
-        if not np.array_equal(at, _first_looks(stream, number, limit), equal_nan=True):
-            raise ValueError(f"its {what} are not those that its looks show")
-    if not np.array_equal(stream.log_adjusted >= level, ~np.isnan(stream.rejected_at)):
-        raise ValueError("its rejections are not those that its evidence shows")
-    most = (stream.log_most - np.log(stream.size) + np.log(stream.share)).max(initial=0.0)  # Holm's first step
-    if not np.isclose(stream.log_global, most, rtol=1e-9, atol=1e-9):
-        raise ValueError("its p-value is not the one that its evidence shows")
-
-
-def _first_looks(stream: Stream, number: int, limit: Floats) -> Floats:
-    """The first recorded look at which a number of each pair reached its limit, (n_metrics, P); nan if none did."""
-    first = np.full((len(stream.evidence), len(stream.pairs)), np.nan)
-    for look, _, _, metric, pairs, numbers in stream.records:
-        row = first[list(stream.evidence).index(metric)]
-        reached = pairs[(numbers[:, number] >= limit[pairs]) & np.isnan(row[pairs])]
-        row[reached] = look
-    return first
 
 
 def check_bounded(metric: Metric) -> None:
@@ -474,21 +384,51 @@ def check_bounded(metric: Metric) -> None:
         )
 
 
-def positive_of(sample: Sample, metrics: Sequence[Metric], asked: Any, seen: bool) -> Any:
-    """Return the positive label of a batch, which need not have it if it was asked for.
+def with_labels(sample: Sample, earlier: Mapping[str, Sequence[Any]], n_earlier: int) -> Sample:
+    """Return a batch whose labels may be those of `n_earlier` samples before it, too.
 
     Raises
     ------
     ValueError
-        If the batch has two labels or more, `asked` is none of them, and no batch before had it (`seen`); or as
-        `positive_label` does.
+        If they are of another vocabulary.
+    """
+    columns = dict(sample.columns)
+    for name, column in columns.items():
+        known = earlier.get(name, ())
+        if known and isinstance(column, Column):
+            both = {f"{name} (earlier batches)": known, f"{name} (this batch)": column.levels}
+            n_people = min(n_earlier, sample.n_samples)
+            check_vocabularies(both, n_people)
+            if n_people >= FEW_PEOPLE:
+                check_codings(both)
+            levels = distinct_levels([*known, *column.levels])
+            place = np.array([levels.index(level) for level in column.levels], dtype=np.intp)
+            columns[name] = replace(column, levels=tuple(levels), codes=place[column.codes])
+    return replace(sample, columns=columns)
+
+
+def labels_of(sample: Sample, metrics: Sequence[Metric]) -> dict[str, list[Any]]:
+    """Return the labels that metrics of labels read, by column."""
+    read = frozenset().union(*(metric.reads for metric in metrics if is_of_labels(metric)))
+    return {
+        name: list(column.levels)
+        for name, column in sample.columns.items()
+        if name in read and isinstance(column, Column)
+    }
+
+
+def positive_of(sample: Sample, metrics: Sequence[Metric], asked: Any) -> Any:
+    """Return the positive label of a stream, none of whose samples need have it if it was asked for.
+
+    Raises
+    ------
+    ValueError
+        If there are two labels or more, and `asked` is none of them; or as `positive_label` does.
     """
     labels = sample.labels
     if asked is None or any(is_label(label, asked) for label in labels):
         return positive_label(sample, metrics, asked, None)
     alike = all(isinstance(label, str) == isinstance(asked, str) for label in labels)
-    if alike and len(labels) > 1 and seen:
-        return asked
     return positive_label(sample, metrics, asked, (labels[0], asked) if alike and len(labels) == 1 else None)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import field, replace
 from functools import partial
@@ -12,7 +11,7 @@ import numpy as np
 
 from skfairtest._utils.base import check_seed, seed_sequence, with_parameters
 from skfairtest._utils.checks import check_choice, is_integer
-from skfairtest._utils.errors import ParameterError, find_stack_level
+from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.contrasts import Design
@@ -20,10 +19,18 @@ from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.measure import positive_label
 from skfairtest.comparisons.outcomes import Measure, measure_of
 from skfairtest.comparisons.people import GroupsTest, Inputs
-from skfairtest.comparisons.settings import Settings, check_settings
+from skfairtest.comparisons.settings import MOST_RESAMPLES, Settings, check_settings
 from skfairtest.inference.sums import MeanSums
 from skfairtest.metrics import Metric, Rate, resolve_metrics
-from skfairtest.readers import Column, check_names_of_columns, classes_of, in_intervals, named_columns, read_columns
+from skfairtest.readers import (
+    Column,
+    check_names_of_columns,
+    classes_of,
+    in_intervals,
+    named_columns,
+    other_labels,
+    read_columns,
+)
 from skfairtest.report.cells import records
 from skfairtest.report.document import Block
 from skfairtest.report.sentences import Setup, metric_title
@@ -121,6 +128,8 @@ class SubgroupScan(GroupsTest):
         What reports say, an audit's as well.
     pos_label_ : object
         The label counted as positive; None where no metric asks.
+    negative_labels_ : list
+        The other labels.
     n_samples_ : int
         People.
 
@@ -318,16 +327,17 @@ class SubgroupScan(GroupsTest):
         check_choice("compare", self.compare, ("to_rest", "in_context"))
         check_choice("guarantee", self.guarantee, scan.GUARANTEES)
         check_choice("alternative", self.alternative, ("two-sided", "greater", "less"))
-        for name, least in (
-            ("max_depth", 1),
-            ("min_group_size", 1),
-            ("n_bins", 2),
-            ("max_subgroups", 1),
-            ("n_resamples", 1),
+        for name, least, most in (
+            ("max_depth", 1, 2**63),
+            ("min_group_size", 1, 2**63),
+            ("n_bins", 2, 2**63),
+            ("max_subgroups", 1, 2**63),
+            ("n_resamples", 1, MOST_RESAMPLES),
         ):
             value = getattr(self, name)
-            if not is_integer(value) or not least <= value < 2**63:
-                raise ParameterError(f"{name} must be an integer of at least {least}; found {value!r}")
+            if not is_integer(value) or not least <= value <= most:
+                at_most = f" and at most {most:,}" if name == "n_resamples" else ""
+                raise ParameterError(f"{name} must be an integer of at least {least}{at_most}; found {value!r}")
         named = check_names_of_columns(self.features, "features")
         if self.compare == "in_context" and named is None:
             raise ParameterError(
@@ -385,6 +395,7 @@ class SubgroupScan(GroupsTest):
         self.remaining_p_value_ = p_of(remaining)
         self.n_searched_, self.n_tested_, self.edges_ = len(everyone) * len(measures), n_tested, edges
         self.pos_label_, self.n_samples_ = positive, sample.n_samples
+        self.negative_labels_ = other_labels(sample.labels, positive)
         self.record_ = self._recorded()
         self._keep_parameters()
         self._warn_of_means(tested, chosen)
@@ -399,11 +410,9 @@ class SubgroupScan(GroupsTest):
             one, row, why = reasons[0]
             name = ", ".join(f"{feature} = {label(value)}" for feature, value in one.subgroups.description(row))
             more = f" (and {pluralize(len(reasons) - 1, 'other subgroup')})" if len(reasons) > 1 else ""
-            warnings.warn(
+            warn(
                 f"{one.measure.metric.name} of {name} {why}{more}: p-values of its comparison are approximate, and may "
                 "be too small; a rate has an exact test for any number of people",
-                UserWarning,
-                stacklevel=find_stack_level(),
             )
 
     def _check_means(self, measures: Sequence[Measure], alpha: float, families: int) -> None:
@@ -504,10 +513,10 @@ class SubgroupScan(GroupsTest):
             row = int(np.argmin(first.log_p))
             self.statistic_ = float(first.scores[row])
             self.disparity_ = float(frames[strongest]["disparity"].iloc[row])
-            low, high = report.limits_of(first, row, alpha / n_tested)
-            if familywise[strongest][row] > np.log(alpha) + 1e-12:  # nor is equality rejected by the interval
-                low, high = min(low, 0.0), max(high, 0.0)
-            self.confidence_interval_ = (low, high)
+            rejected = familywise[strongest][row] <= np.log(alpha) + 1e-12
+            self.confidence_interval_ = report.limits_of(
+                first, row, self.disparity_, alpha / n_tested, rejected=rejected
+            )
 
     def _scan_setup(
         self, sample: Sample, metrics: list[Metric], settings: Settings, contextual: tuple[str, ...]

@@ -8,9 +8,9 @@ The report of a scan: which subgroups differ, what remains beside them, and what
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -18,9 +18,10 @@ import pandas as pd
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.family import p_of
-from skfairtest.report import plain
+from skfairtest.inference.rates import Question
 from skfairtest.report.cells import ADJUSTED_P, NAME, P, numbers, records
 from skfairtest.report.document import Block, Column, Items, Paragraph, Table
+from skfairtest.report.record import Recorded
 from skfairtest.report.sentences import Setup, equals_p, number, result_sentence
 from skfairtest.report.skeleton import forest_figure, listed, skeleton
 from skfairtest.subgroups.scan import Scanned, Step
@@ -87,9 +88,11 @@ def exact(log_p: Floats) -> list[float]:
     return [p_of(one) for one in log_p.tolist()]
 
 
-def limits_of(tested: Scanned, row: int, error: float) -> tuple[float, float]:
+def limits_of(tested: Scanned, row: int, disparity: float, error: float, *, rejected: bool) -> tuple[float, float]:
     """Return the interval of one subgroup's disparity that misses with a probability of `error`."""
-    return tested.measure.sums.limits(tested.own[row], tested.rest[row], tested.alternative, error)
+    limits = tested.measure.sums.limits(tested.own[row], tested.rest[row], tested.alternative, error)
+    question = Question(alternative=tested.alternative)
+    return question.consistent_limits(limits, disparity, (-np.inf, np.inf), rejected=rejected)
 
 
 def results_frame(
@@ -104,8 +107,8 @@ def results_frame(
     rows = []
     for frame, one, steps in zip(frames, tested, chosen, strict=True):
         for step in steps:
-            low, high = limits_of(one, step.row, errors(total))
             (row,) = records(frame.iloc[[step.row]])
+            low, high = limits_of(one, step.row, row["disparity"], errors(total), rejected=row["concern"])
             row |= {"ci_low": low, "ci_high": high, "p_value_given_above": p_of(step.log_p)}
             rows.append({**row, "sentence": sentence(row)})
     return pd.DataFrame(rows, columns=REPORTED_COLUMNS)
@@ -148,18 +151,15 @@ PROMISES = {
         "dependence (Benjamini and Hochberg). This holds for all that are rejected, not for those that are reported."
     ),
 }
-_SHARE = plain.between(0, 1)
 #: What is said of a subgroup that is reported, as `SubgroupScan.comparisons_` has it.
-RESULT = {
-    "metric": plain.text, "subgroup": plain.text, "compared_with": plain.text, "depth": plain.count,
-    "n_group": plain.count, "n_other": plain.count, "n_effective": plain.count, "value_group": plain.real,
-    "value_other": plain.real, "disparity": plain.real, "statistic": plain.real, "p_value": _SHARE,
-    "p_value_adjusted": _SHARE, "ci_low": plain.real, "ci_high": plain.real, "p_value_given_above": _SHARE,
-}  # fmt: skip
+RESULT = (
+    "metric", "subgroup", "compared_with", "depth", "n_group", "n_other", "n_effective", "value_group", "value_other",
+    "disparity", "statistic", "p_value", "p_value_adjusted", "ci_low", "ci_high", "p_value_given_above",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
-class ScanSetup(plain.Declared):
+class ScanSetup(Recorded):
     """What sentences need to know about how a scan was set up.
 
     Parameters
@@ -174,17 +174,17 @@ class ScanSetup(plain.Declared):
         As in the scan.
     """
 
-    sentences: Annotated[Setup, plain.made_of(Setup)]
-    metrics: Annotated[tuple[str, ...], plain.array(plain.text, least=1)]
-    features: Annotated[tuple[str, ...], plain.array(plain.text)]
-    contextual: Annotated[tuple[str, ...], plain.array(plain.text)]
-    max_depth: Annotated[int, plain.count]
-    min_group_size: Annotated[int, plain.count]
-    guarantee: Annotated[str, plain.one_of(*PROMISES)]
+    sentences: Setup
+    metrics: tuple[str, ...]
+    features: tuple[str, ...]
+    contextual: tuple[str, ...]
+    max_depth: int
+    min_group_size: int
+    guarantee: str
 
 
 @dataclass(frozen=True, eq=False)
-class ScanRecord(plain.Declared):
+class ScanRecord(Recorded):
     """What a scan found.
 
     Parameters
@@ -199,13 +199,13 @@ class ScanRecord(plain.Declared):
         The subgroups that are reported, with the fields of `RESULT`.
     """
 
-    setup: Annotated[ScanSetup, plain.made_of(ScanSetup)]
-    n_searched: Annotated[int, plain.count]
-    n_tested: Annotated[int, plain.count]
-    n_significant: Annotated[int, plain.count]
-    p_value: Annotated[float, _SHARE]
-    remaining_p_value: Annotated[float, _SHARE]
-    results: Annotated[tuple[Mapping[str, Any], ...], plain.array(plain.record(RESULT))]
+    setup: ScanSetup
+    n_searched: int
+    n_tested: int
+    n_significant: int
+    p_value: float
+    remaining_p_value: float
+    results: tuple[Mapping[str, Any], ...]
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -217,24 +217,6 @@ class ScanRecord(plain.Declared):
         """A sentence about each subgroup that is reported."""
         return tuple(subgroup_sentence(self.setup.sentences, row) for row in self.results)
 
-    def also(self) -> dict[str, Any]:
-        """The subgroups, each with its sentence."""
-        rows = zip(self.results, self.sentences, strict=True)
-        return {"results": plain.plain_value([{**row, "sentence": said} for row, said in rows])}
-
-    def rebuilt(self) -> Self:
-        """Return the record with the disparities of its values, and sentences about what was searched."""
-        setup = self.setup
-        sentences = replace(
-            setup.sentences, compare="between_groups", disparity="difference", margin_bounds=None,
-            features=", ".join(setup.features), adjust="holm", within="auto", people="",
-        )  # fmt: skip
-        rows = []
-        for row in self.results:
-            due = row["value_group"] - row["value_other"]
-            rows.append({**row, "disparity": row["disparity"] if plain.same(row["disparity"], due) else due})
-        return replace(self, setup=replace(setup, sentences=sentences), results=tuple(rows))
-
     def in_words(self, positive_means: str | None, favorable: bool | None) -> Self:
         """Return the record with sentences that say what a positive prediction means."""
         sentences = replace(self.setup.sentences, positive_means=positive_means, favorable=favorable)
@@ -245,27 +227,6 @@ def subgroup_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
     """Say how a subgroup that is reported differs from those it is compared with."""
     people = {"group": f"people with {row['subgroup']}", "other": row["compared_with"], "stratum": None}
     return result_sentence(setup, {**row, **people, "concern": True, "minimum_detectable": math.nan})
-
-
-def unlikely_scan(scan: ScanRecord) -> Iterator[str]:
-    """Yield a sentence for each number of a scan that cannot be beside the others."""
-    setup, n = scan.setup, len(scan.results)
-    alpha, familywise = setup.sentences.alpha, not setup.guarantee.startswith("fdr")
-    if n > scan.n_significant or (n == 0) != (scan.n_significant == 0):
-        yield f"n_significant is {scan.n_significant}, and {n} of these subgroups are in results"
-    if not scan.n_significant <= scan.n_tested <= scan.n_searched:
-        yield f"n_tested is {scan.n_tested}, and must be at most n_searched, {scan.n_searched}"
-    if familywise and plain.at_most(scan.p_value, alpha) != (n > 0):
-        yield f"p_value is {scan.p_value:.12g} at level {alpha:.12g}, and results holds {n} subgroups"
-    for i, row in enumerate(scan.results):
-        place, adjusted = f"results[{i}]", row["p_value_adjusted"]
-        yield from (f"{place}.{said}" for said in plain.implausible(row, "disparity"))
-        if row["metric"] not in setup.metrics:
-            yield f"{place}.metric is {row['metric']!r:.60}, and setup.metrics does not name it"
-        if not plain.at_most(adjusted, alpha):
-            yield f"{place}.p_value_adjusted is {adjusted:.12g}, and must be at most the level, {alpha:.12g}"
-        if familywise and adjusted < scan.p_value * (1 - plain.ROUNDING):
-            yield f"{place}.p_value_adjusted is {adjusted:.12g}, and p_value must be the smallest: {scan.p_value:.12g}"
 
 
 #: Subgroups that the table shows, and lines of what was not looked at.

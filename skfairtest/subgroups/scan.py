@@ -12,7 +12,8 @@ from skfairtest._utils.typing import Booleans, Floats, Positions
 from skfairtest.comparisons.contrasts import EXTREME, FEW, SKEWED, SMALL
 from skfairtest.comparisons.outcomes import Measure
 from skfairtest.inference.multiplicity import fdr_bh, fdr_by, holm_discrete
-from skfairtest.inference.sums import RateSums, of_score
+from skfairtest.inference.score import of_score
+from skfairtest.inference.sums import RateSums
 from skfairtest.metrics import Mean
 from skfairtest.tables.subgroups import Cells, Subgroups, added, distinct_subgroups
 

@@ -14,6 +14,7 @@ from skfairtest._utils.typing import Floats, Integers, Positions
 from skfairtest.readers.columns import Column, read_column
 from skfairtest.readers.levels import listed
 from skfairtest.readers.score_bins import ScoreBins
+from skfairtest.readers.vocabulary import check_vocabularies
 from skfairtest.tables import rows as tabular
 from skfairtest.tables.storage import Suppressed, check_small_cells, merged_groups, too_few
 
@@ -254,6 +255,11 @@ class Counts:
         bins, people = self.score_bins, self._people_of_bins()
         for other in others:
             _check_mergeable(self, other)
+            for i, name in enumerate(self.cell_names):
+                tables = {name: self.cells, f"{name} of another table": other.cells}
+                check_vocabularies(
+                    {source: list(dict.fromkeys(cell[i] for cell in cells)) for source, cells in tables.items()}
+                )
             if bins is not None and other.score_bins is not None:
                 bins = bins.merge(other.score_bins, people, other._people_of_bins())
                 people = people + other._people_of_bins()

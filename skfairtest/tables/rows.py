@@ -23,6 +23,7 @@ from skfairtest._utils.typing import Booleans, Floats, Integers, Positions
 from skfairtest.readers.columns import Column, check_labels, read_column
 from skfairtest.readers.containers import is_table, split_table
 from skfairtest.readers.levels import listed, small, sort_levels, unify_numbers
+from skfairtest.readers.vocabulary import check_vocabularies
 
 CELL_NAMES = ("y_true", "y_pred", "y_score")
 #: What two models say of the same people.
@@ -64,7 +65,7 @@ def check_names(
 
 
 def check_cells(columns: Sequence[Column], *, binned: bool = False) -> None:
-    """Check that y_true and y_pred are labels, and that y_score has few distinct numbers unless they are in bins.
+    """Check that y_true and y_pred are labels of one vocabulary, and that y_score has few numbers unless in bins.
 
     Raises
     ------
@@ -82,6 +83,7 @@ def check_cells(columns: Sequence[Column], *, binned: bool = False) -> None:
                 f"most {MAX_SCORES}. Put them into bins (CountTable.from_frame with score_bins=1024), or test them row "
                 "by row."
             )
+    check_vocabularies({column.name: column.levels for column in columns if not column.name.startswith("y_score")})
 
 
 def key_columns(keys: Sequence[Any], names: Sequence[str], axis: str, place: Positions) -> list[Column]:

@@ -522,11 +522,10 @@ class Sample:
         """
         keys = [*sort_by, *(name for name in names if name not in sort_by)]
         columns = {name: self.columns[name] for name in keys}
-        if self.clusters is None:
-            counted = self._counted(columns)
-            if counted is not None:
-                return counted
-        return self._one_by_one(columns)
+        kinds = (self._counted(columns) if self.clusters is None else None) or self._one_by_one(columns)
+        # People of weight 0 take no part in means, their errors, and permutations.
+        taking_part = None if kinds.weight is None else np.flatnonzero(kinds.weight)
+        return kinds if taking_part is None or taking_part.size in (0, kinds.size) else kinds._take(taking_part)
 
     def _counted(self, columns: Mapping[str, Column | Numbers]) -> Kinds | None:
         """Return shared kinds; None where too many people have their own."""

@@ -49,7 +49,7 @@ class UncertainGroupsTest(FairnessTest):
     n_reference : float, optional
         From how many people of known group each row of probabilities was estimated: standard errors then count that
         such shares vary (as those of a Dirichlet distribution), for all people with equal rows together. None: the
-        probabilities are taken as they are. Not with "thresholded".
+        probabilities are taken as they are. With ``estimate="weighted"`` only.
     compare : {"between_groups", "to_overall", "to_rest", "to_reference"}, default="between_groups"
         As in `FairnessTest`.
     reference_group : str, optional
@@ -102,6 +102,8 @@ class UncertainGroupsTest(FairnessTest):
         The names of the columns, sorted.
     pos_label_ : object
         The label counted as positive.
+    negative_labels_ : list
+        The other labels.
 
     See Also
     --------
@@ -196,10 +198,14 @@ class UncertainGroupsTest(FairnessTest):
         check_choice("adjust", self.adjust, ("auto", "holm", "bonferroni", "fdr_bh", "fdr_by", None))
         if self.n_reference is not None and not (isinstance(self.n_reference, Real) and 0 < self.n_reference < np.inf):
             raise ParameterError(f"n_reference must be a number of people above 0, or None; found {self.n_reference!r}")
-        if self.n_reference is not None and self.estimate == "thresholded":
+        if self.n_reference is not None and self.estimate != "weighted":
+            why = {
+                "thresholded": "takes the largest for certain",
+                "likelihood": "is biased towards equality by errors of probabilities, which no standard error counts",
+            }[self.estimate]
             raise ParameterError(
-                "n_reference is how well probabilities are known, and estimate='thresholded' takes the largest for "
-                "certain: leave it out, or use estimate='weighted' or 'likelihood'"
+                f"n_reference is how well probabilities are known, and estimate={self.estimate!r} {why}: leave it out, "
+                "or use estimate='weighted'"
             )
         if isinstance(self.n_resamples, str):
             raise ParameterError(f"n_resamples must be an integer of at least 1; found {self.n_resamples!r}")

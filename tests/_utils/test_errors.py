@@ -2,9 +2,21 @@
 
 import pickle
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from skfairtest import CorrelationFairnessTest, FairnessTest, minimum_detectable_disparity, power
+from skfairtest import (
+    CorrelationFairnessTest,
+    CountTable,
+    FairnessAudit,
+    FairnessTest,
+    PairedFairnessTest,
+    SubgroupScan,
+    impact_table,
+    minimum_detectable_disparity,
+    power,
+)
 from skfairtest._utils.errors import GroupsMissing, ParameterError
 
 
@@ -53,3 +65,90 @@ def test_errors_that_name_a_parameter_know_it(parameter, work):
     with pytest.raises(ParameterError) as error:
         work()
     assert error.value.parameter == parameter
+
+
+MANY = np.array([f"label {i}" for i in range(800)])
+WIDE = pd.DataFrame(np.tile([0, 1], (20, 300)), columns=[f"column {i}" for i in range(600)])
+VALUES = {
+    "array": np.arange(800),
+    "list": list(range(800)),
+    "numbers of numpy": list(np.arange(800)),
+    "tuple": tuple(range(800)),
+    "dict": {i: i for i in range(800)},
+    "set": set(range(800)),
+    "text": "x" * 5000,
+    "frame": WIDE,
+    "table": np.arange(4000).reshape(800, 5).tolist(),
+}
+CALLS = {
+    f"{parameter}: {kind}": lambda parameter=parameter, value=value: FairnessTest.from_predictions(
+        DECISIONS, DECISIONS, **{"sensitive_features": SEX, parameter: value}
+    )
+    for parameter in (
+        *("margin", "metric", "pos_label", "n_resamples", "compare", "method", "disparity", "alternative", "adjust"),
+        *("reference_group", "confidence_level", "missing", "prediction_threshold"),
+    )
+    for kind, value in VALUES.items()
+} | {
+    "labels": lambda: FairnessTest.from_predictions(MANY, MANY, sensitive_features=SEX * 40),
+    "positive label": lambda: FairnessTest.from_predictions(MANY, MANY, sensitive_features=SEX * 40, pos_label="no"),
+    "vocabularies": lambda: FairnessTest.from_predictions(MANY, np.arange(800), sensitive_features=SEX * 40),
+    "near duplicates": lambda: FairnessTest.from_predictions(
+        np.char.upper(MANY), MANY, sensitive_features=SEX * 40, metric="accuracy"
+    ),
+    "reference": lambda: FairnessTest.from_predictions(
+        None, DECISIONS * 40, sensitive_features=MANY, metric="selection_rate", reference_group="no"
+    ),
+    "columns": lambda: FairnessTest.from_frame(WIDE, y_true="no", y_pred="column 1", sensitive_features="column 2"),
+    "columns of X": lambda: FairnessTest().fit(WIDE, DECISIONS, sensitive_features=["no"]),
+    "weights": lambda: FairnessTest.from_predictions(
+        DECISIONS, DECISIONS, sensitive_features=SEX, sample_weight=MANY[:20]
+    ),
+    "scores": lambda: FairnessTest.from_predictions(
+        DECISIONS, y_score=MANY[:20], sensitive_features=SEX, metric="roc_auc"
+    ),
+    "condition": lambda: FairnessTest.from_predictions(DECISIONS, DECISIONS, sensitive_features=SEX, metric="&" * 3000),
+    "audit": lambda: FairnessAudit.from_predictions(DECISIONS, DECISIONS, sensitive_features=SEX, metrics=MANY),
+    "two models": lambda: PairedFairnessTest.from_predictions(MANY, MANY, np.arange(800), sensitive_features=SEX * 40),
+    "scan": lambda: SubgroupScan.from_predictions(DECISIONS, DECISIONS, sensitive_features=SEX, metric=MANY),
+    "impact": lambda: impact_table(MANY, sensitive_features=SEX * 40),
+    "table": lambda: CountTable.from_counts(WIDE, y_true="no", y_pred="column 1", sensitive_features="column 2"),
+    "power": lambda: power(metric="accuracy", rates=list(range(800)), n_per_group=[9] * 300),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::skfairtest.SmallGroupWarning")
+@pytest.mark.parametrize("call", CALLS)
+def test_messages_show_a_handful_of_values(call):
+    with pytest.raises((ValueError, TypeError, KeyError, UserWarning)) as error:
+        CALLS[call]()
+    message = str(error.value)
+    assert len(message) <= 600
+    assert message.count("', '") + message.count(", ") <= 25
+    assert "798" not in message
+
+
+@pytest.mark.parametrize("kind", ["array", "list", "numbers of numpy", "tuple", "dict"])
+def test_what_stands_after_many_values_is_kept(kind):
+    with pytest.raises(ParameterError, match=r"799.{0,3} is not a group; the groups are 'f', 'm'$"):
+        CALLS[f"reference_group: {kind}"]()
+
+
+@pytest.mark.parametrize(
+    ("labels", "asks"),
+    [
+        (["Hired", "Rejected"], "which of them counts as positive: pass pos_label='Hired' or pos_label='Rejected'"),
+        ([1, 2], "which of them counts as positive: pass pos_label=1 or pos_label=2"),
+    ],
+)
+def test_the_positive_label_is_asked_for_and_not_guessed(labels, asks):
+    decisions = np.resize(labels, 20)
+    for work in (
+        lambda: FairnessTest.from_predictions(decisions, decisions, sensitive_features=SEX),
+        lambda: FairnessAudit.from_predictions(decisions, decisions, sensitive_features=SEX),
+        lambda: impact_table(decisions, sensitive_features=SEX),
+        lambda: SubgroupScan.from_predictions(decisions, decisions, sensitive_features=SEX, metric="selection_rate"),
+    ):
+        with pytest.raises(ParameterError, match=f"{asks}") as error:
+            work()
+        assert "for example" not in str(error.value)

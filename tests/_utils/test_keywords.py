@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+from functools import partial
 
 import pytest
 from fairlearn.metrics import MetricFrame, selection_rate
@@ -9,16 +10,21 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import GridSearchCV
 
+import skfairtest
 from skfairtest import (
     FairnessAudit,
     FairnessTest,
+    LabelledFairnessTest,
     SignificanceFrame,
+    SubgroupScan,
+    UncertainGroupsTest,
     compare_models,
     make_fairness_scorer,
     power,
     required_sample_size,
     select_fair,
 )
+from skfairtest._utils.base import ModelTest
 
 ROWS = {"y_true": [0, 1, 1], "y_pred": [1, 0, 1], "sensitive_features": list("aab")}
 
@@ -41,7 +47,9 @@ ROWS = {"y_true": [0, 1, 1], "y_pred": [1, 0, 1], "sensitive_features": list("aa
 )
 def test_a_guessed_parameter_is_answered_with_the_right_one(keyword, says):
     for call in (lambda **given: FairnessTest(**given), lambda **given: FairnessTest.from_predictions(**ROWS, **given)):
-        with pytest.raises(TypeError, match=rf"FairnessTest\(\) has no parameter '{keyword}'") as error:
+        with pytest.raises(
+            TypeError, match=rf"FairnessTest(\.from_predictions)?\(\) has no parameter '{keyword}'"
+        ) as error:
             call(**{keyword: 0.1})
         assert says in str(error.value)
 
@@ -102,9 +110,51 @@ def test_models_by_position_and_a_metric_frame_are_told_what_to_type():
     assert SignificanceFrame(**given).difference_test()["p_value"].iloc[0] == 1
 
 
-def test_where_nothing_is_near_python_answers():
-    with pytest.raises(TypeError, match="unexpected keyword argument 'zzz'"):
-        FairnessTest(zzz=1)
+@pytest.mark.parametrize(
+    "call",
+    [
+        FairnessTest,
+        partial(FairnessTest.from_predictions, **ROWS),
+        partial(LabelledFairnessTest.from_predictions, **ROWS),
+    ],
+)
+def test_where_nothing_is_near_the_keyword_is_named(call):
+    with pytest.raises(TypeError, match=r"FairnessTest(\.from_predictions)?\(\) has no parameter 'zzz'$"):
+        call(zzz=1)
+
+
+@pytest.mark.parametrize("cls", [FairnessTest, FairnessAudit, LabelledFairnessTest, SubgroupScan, UncertainGroupsTest])
+def test_what_is_lacking_is_named_with_the_class_that_was_called(cls):
+    name = rf"{cls.__name__}\.from_predictions"
+    with pytest.raises(TypeError, match=rf"^{name}\(\) needs y_true"):
+        cls.from_predictions(y_pred=[0, 1], sensitive_features=list("ab"))
+    with pytest.raises(TypeError, match=rf"^{name}\(\) has no parameter 'y_ture'. Did you mean y_true\?"):
+        cls.from_predictions(y_ture=[0, 1], y_pred=[0, 1], sensitive_features=list("ab"))
+
+
+CONSTRUCTORS = [
+    (cls, name)
+    for cls in (getattr(skfairtest, each) for each in skfairtest.__all__)
+    if isinstance(cls, type) and issubclass(cls, ModelTest)
+    for name in dir(cls)
+    if name.startswith("from_")
+]
+
+
+def test_ten_classes_have_constructors():
+    assert len({cls for cls, _ in CONSTRUCTORS}) == 10
+
+
+@pytest.mark.parametrize(("cls", "name"), CONSTRUCTORS, ids="{0}".format)
+def test_a_constructor_is_no_method_of_an_instance(cls, name):
+    test = cls()
+    for work in (getattr(test, name), getattr(type("Subclass", (cls,), {})(), name)):
+        with pytest.raises(TypeError, match=rf"\.{name} makes a new object, .* call it on the class, .* or use fit"):
+            work([0, 1], [0, 1], sensitive_features=list("ab"))
+    assert inspect.signature(getattr(cls, name)) == inspect.signature(getattr(test, name))
+    assert isinstance(inspect.getattr_static(cls, name), classmethod)
+    assert getattr(cls, name).__self__ is cls
+    assert inspect.getdoc(getattr(cls, name))
 
 
 def test_audits_and_functions_answer_too():

@@ -1,7 +1,5 @@
 """An audit may compare a candidate with the model in production."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -79,7 +77,7 @@ def test_the_verdict_is_that_of_the_audited_model(people, found):
     assert (found.p_value_, found.concern_) == (without.p_value_, without.concern_)
     assert without.baseline_ is None
     assert TITLE not in str(without)
-    assert "baseline" not in without.record_.to_dict()
+    assert without.record_.baseline is None
 
 
 def test_a_record_that_is_read_again_has_the_same_reports(found):
@@ -88,29 +86,6 @@ def test_a_record_that_is_read_again_has_the_same_reports(found):
     assert again.to_html() == found.to_html()
     assert again.to_json() == found.to_json()
     assert again.baseline_ is None
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (lambda one: one.update(concern=False), r"baseline\.concern is False"),
-        (lambda one: one.update(p_value=0.5), r"baseline\.p_value is 0\.5"),
-        (lambda one: one["results"][0].update(difference=0.5), r"results\[0\]\.difference is 0\.5"),
-        (lambda one: one["results"][0].update(p_value_adjusted=one["results"][0]["p_value"] / 2), r"at least p_value"),
-        (lambda one: one.update(kind="sure"), r"baseline\.kind must be one of 'change'"),
-        (lambda one: one.update(kind="sizes"), r"baseline\.kind is 'sizes', and must be 'change'"),
-        (lambda one: one["setup"].update(adjust=None), r"baseline\.setup\.adjust is None, and must be 'holm'"),
-        (lambda one: one["names"].reverse(), r"baseline\.names\[0\] is 'this model', and must be 'the model in"),
-        (lambda one: one["results"][0].update(concern=True), r"results\[0\]\.concern is True, and must be False"),
-        (lambda one: one.update(results=[]), r"baseline\.results must be a list of at least 1"),
-    ],
-)
-def test_a_record_that_contradicts_itself_is_refused(written, change, said):
-    document = json.loads(written)
-    document["baseline"]["results"].sort(key=lambda row: -row["p_value"])
-    change(document["baseline"])
-    with pytest.raises(ValueError, match=said):
-        FairnessAudit.from_json(json.dumps(document))
 
 
 @pytest.mark.filterwarnings("ignore:.*are approximate:UserWarning")
@@ -189,6 +164,4 @@ def test_the_command_line_names_the_column_of_the_model_in_production(people, tm
     capsys.readouterr()
     assert TITLE in text
     assert "points under a and" in text
-    assert json.loads(record.read_text())["baseline"]["names"] == ["a", "b"]
-    assert run(["audit", str(path), *asked, "--baseline", "a", "--engine", "polars"]) == 2
-    assert "--baseline needs a single file" in capsys.readouterr().err
+    assert FairnessAudit.from_json(record).record_.baseline.names == ("a", "b")

@@ -55,8 +55,8 @@ def test_changed_decisions_turn_what_the_audit_says_they_turn(thorough):
 
 def test_an_audit_that_was_read_has_the_same_breaking_points():
     audit = audit_of(COUNTS)
-    read = FairnessAudit.from_json(audit.to_json())
-    pd.testing.assert_frame_equal(read.breaking_point_, audit.breaking_point_)
+    found = audit.breaking_point_
+    pd.testing.assert_frame_equal(FairnessAudit.from_json(audit.to_json()).breaking_point_, found)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Several metrics and groupings of the same people, judged as one family."""
 
-import json
 import re
 import warnings
 from datetime import UTC, datetime
@@ -228,7 +227,7 @@ def test_decision_values_have_no_calibration(people):
     model = LinearSVC().fit(X, y)
     found = FairnessAudit(model, random_state=0, n_resamples=999).fit(X, y, sensitive_features=groups["sex"])
     assert found.comparisons_["metric"].drop_duplicates().tolist() == [*RATES, "roc_auc"]
-    assert found.record_.not_compared == (("calibration", "scores go beyond 0 and 1, so they are no probabilities"),)
+    assert found.record_.untested == {"scores go beyond 0 and 1, so they are no probabilities": ["calibration"]}
     assert "no probabilities" in str(found)
 
 
@@ -498,7 +497,8 @@ def test_two_fits_differ_in_their_date_alone(table, monkeypatch):
     pages = [found.to_html() for found in (first, second)]
     assert pages[0] != pages[1]
     assert pages[0].replace("2001-01-01", "2002-02-02") == pages[1]
-    assert first.to_json().replace("2001-01-01", "2002-02-02") == second.to_json()
+    texts = [re.sub(r'"checksum": "\w+"', "", found.to_json()) for found in (first, second)]
+    assert texts[0].replace("2001-01-01", "2002-02-02") == texts[1]
 
 
 def test_labels_of_any_kind_survive(tmp_path):
@@ -528,34 +528,6 @@ def test_files_are_written_where_they_are_asked_for(small_audit, tmp_path):
         assert (tmp_path / name).read_text(encoding="utf-8") == write()
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda d: [], "its schema must be 'skfairtest.audit'; found 'list'"),
-        (lambda d: {**d, "schema": "else"}, "found 'else'"),
-        (lambda d: {**d, "schema_version": 99}, "schema_version 99, and this version of skfairtest reads 2 and 3"),
-        (lambda d: {k: v for k, v in d.items() if k != "verdict"}, "'verdict' is missing"),
-        (lambda d: {**d, "leading": [9, 0]}, r"leading \[9, 0\] is no comparison"),
-        (lambda d: {**d, "parts": 3}, "not the record of an audit that to_json wrote"),
-    ],
-)
-def test_what_is_no_audit_is_not_read(audit, change, message):
-    with pytest.raises(ValueError, match=message):
-        FairnessAudit.from_json(json.dumps(change(json.loads(audit.to_json()))))
-
-
-def test_what_is_no_json_is_not_read():
-    with pytest.raises(ValueError, match="text is not JSON"):
-        FairnessAudit.from_json("<html>")
-
-
-def test_json_has_sentences_and_plain_numbers(audit):
-    document = json.loads(audit.to_json(), parse_constant=lambda name: pytest.fail(name))
-    assert " comparisons show a significant disparity, more than chance explains: " in document["verdict"]["sentence"]
-    assert document["parts"][0]["comparisons"][0]["sentence"]
-    assert "inf" in {row["minimum_detectable"] for part in document["parts"] for row in part["comparisons"]}
-
-
 def test_a_notebook_shows_the_report_and_before_fit_the_parameters(small_audit):
     bundle = small_audit._repr_mimebundle_()
     assert bundle["text/html"] == small_audit._repr_html_()
@@ -579,7 +551,7 @@ def test_a_table_without_what_the_metric_reads_is_an_error(selected):
 def test_scores_in_the_table_are_used_where_they_say_something(compas_table):
     found = FairnessAudit.from_table(compas_table.regroup("sex"), random_state=0)
     assert found.comparisons_["metric"].tolist() == [*RATES, "roc_auc"]
-    assert found.record_.not_compared[0][0] == "calibration"
+    assert list(found.record_.untested.values()) == [["calibration"]]
 
 
 def test_the_positive_label_is_asked_for_and_kept(table):
@@ -756,7 +728,7 @@ def test_scores_that_are_no_probabilities_have_an_area_only(people):
         y, None, y_score=X[:, 1], sensitive_features=groups["sex"], n_resamples=199, random_state=0
     )
     assert found.comparisons_["metric"].tolist() == ["roc_auc"]
-    assert found.record_.not_compared[0][0] == "calibration"
+    assert list(found.record_.untested.values()) == [["calibration"]]
 
 
 def test_scores_of_several_labels_are_listed_as_left_out(people):
@@ -765,7 +737,8 @@ def test_scores_of_several_labels_are_listed_as_left_out(people):
     found = FairnessAudit.from_predictions(
         three, three, y_score=X[:, 1], sensitive_features=groups["sex"], n_resamples=199, random_state=0
     )
-    assert [name for name, _ in found.record_.not_compared] == ["roc_auc", "calibration"]
+    untested = {name for names in found.record_.untested.values() for name in names}
+    assert untested == {"roc_auc", "calibration", *RATES[:4]}
 
 
 def test_a_model_that_does_not_know_its_classes_is_looked_at_through_the_labels(people):
@@ -816,7 +789,7 @@ def test_standard_metrics_are_declared_metrics():
 @pytest.mark.filterwarnings("ignore:sensitive_features. .* left out of comparisons:UserWarning")
 def test_the_verdict_on_many_groupings_names_features_and_counts_crossings(compas_table, three_features):
     found = three_features
-    sentence = found.record_.to_dict()["verdict"]["sentence"]
+    sentence = found.record_.sentence
     counts = [int(part.comparisons["concern"].sum()) for part in found.record_.parts]
     assert f"by race ({counts[0]} of 15)" in sentence
     assert f"by age_cat ({counts[2]} of 3)" in sentence
@@ -824,7 +797,7 @@ def test_the_verdict_on_many_groupings_names_features_and_counts_crossings(compa
     assert counts[1] == 0
     assert f"at intersections ({sum(counts[3:])} of 67)" in sentence
     quiet = FairnessAudit.from_table(compas_table, metrics="selection_rate", margin=0.9, method="asymptotic")
-    sentence = quiet.record_.to_dict()["verdict"]["sentence"]
+    sentence = quiet.record_.sentence
     assert sentence.startswith(
         "No significant disparity beyond the margin was detected by race, by sex, by age_cat and in 4 fur"
     )

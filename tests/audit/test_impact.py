@@ -13,8 +13,7 @@ from scipy.stats import fisher_exact
 
 from skfairtest import FairnessTest, impact_table
 from skfairtest._utils.errors import GroupsMissing, NothingDefined, ParameterError
-from skfairtest.audit.impact import Category, flips_of_test, impact_frame
-from skfairtest.audit.impact_record import COLUMNS
+from skfairtest.audit.impact import COLUMNS, Category, flips_of_test, impact_frame
 
 GOLDEN = json.loads(Path(__file__).with_name("golden").joinpath("impact.json").read_text(encoding="utf-8"))["tables"]
 

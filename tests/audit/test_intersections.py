@@ -306,12 +306,6 @@ def test_the_record_holds_the_choice_and_is_read_as_it_was_written(selections, c
     pd.testing.assert_frame_equal(again.comparisons_, found.comparisons_)
 
 
-def test_a_record_from_before_there_was_a_choice_is_one_of_the_rest(selections):
-    document = json.loads(selections().to_json())
-    del document["parameters"]["compare_intersections"]
-    assert FairnessAudit.from_json(json.dumps(document)).compare_intersections == "to_rest"
-
-
 def test_names_that_would_move_the_cursor_are_escaped_in_the_label(people):
     groups = people["groups"].assign(race=people["groups"]["race"].replace({"a": "a\x1b[31m"}))
     found = audit({**people, "groups": groups}, metrics="selection_rate", compare_intersections="to_parents")

@@ -47,13 +47,13 @@ def audited(*, numbers=False, **params):
             {"control_features": ["x", "y"] * 40},
             [
                 "exact unconditional", "exact conditional", "strata", "interval",
-                "interval of a stratified difference", "rate", "holm", "detectable",
+                "interval of a stratified rate", "rate", "holm", "detectable",
             ],
         ),
         (
             {"control_features": ["x", "y"] * 40, "disparity": "ratio", "margin": 0.8},
             [
-                "exact margin", "inverted interval", "strata", "interval", "interval of a stratified ratio", "rate",
+                "exact margin", "inverted interval", "strata", "interval", "interval of a stratified rate", "rate",
                 "holm", "detectable",
             ],
         ),

@@ -12,143 +12,89 @@ def asked(*options):
     return run(["power", *options])
 
 
-def numbers(capsys, *options):
-    assert asked(*options, "--format", "json") == 0
-    return json.loads(capsys.readouterr().out)
+def numbers(tmp_path, *options):
+    path = tmp_path / "power.json"
+    assert asked(*options, "--json", str(path)) == 0
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 RATES = ["--rate", "0.3", "--rate", "0.5"]
+ODDS = {"true_positive_rate": (0.7, 0.9), "false_positive_rate": (0.1, 0.2)}
 
 
-def test_rates_alone_ask_how_many_people_are_needed(capsys):
-    found = numbers(capsys, *RATES)
-    assert found["question"] == "required_sample_size"
-    assert tuple(found["n_per_group"]) == required_sample_size(metric="selection_rate", rates=(0.3, 0.5)) == (95, 95)
-    assert asked(*RATES) == 0
-    text = capsys.readouterr().out
-    assert "190 people are needed, 95 in each group, to detect a disparity with a probability of 80%" in text
-    assert "if 30.0% of group 1 and 50.0% of group 2 are predicted positive." in text
-
-
-def test_rates_and_people_ask_for_the_power(capsys):
-    found = numbers(capsys, *RATES, "--n", "60", "--n", "200", "--alpha", "0.01")
-    expected = power(metric="selection_rate", rates=(0.3, 0.5), n_per_group=(60, 200), alpha=0.01)
-    assert found["question"] == "power"
-    assert found["power"] == expected
-    asked(*RATES, "--n", "60", "--n", "200", "--alpha", "0.01")
-    text = capsys.readouterr().out
-    assert f"a test of 60 and 200 people detects a disparity with a probability of {100 * expected:.1f}%" in text
-    assert "at level 1%" in text
-    assert f"With a probability of {100 * (1 - expected):.1f}%, it misses it" in text
-
-
-def test_a_baseline_and_people_ask_what_can_be_found(capsys):
-    options = ["--baseline", "0.3", "--n", "60", "--n", "200"]
-    found = numbers(capsys, *options)
-    expected = minimum_detectable_disparity(metric="selection_rate", baseline=0.3, n_per_group=(60, 200))
-    assert found["minimum_detectable_disparity"] == expected
-    assert found["baseline"] == 0.3
-    asked(*options)
-    text = capsys.readouterr().out
-    assert f"{100 * expected:.1f} points or more with a probability of 80%" in text
-    assert f": selection_rate of {100 * (0.3 + expected):.1f}% versus 30.0%" in text
-    assert "a result that is not significant does not mean that there is none" in text
-    down = numbers(capsys, *options, "--direction", "down")["minimum_detectable_disparity"]
-    assert down == minimum_detectable_disparity(
-        metric="selection_rate", baseline=0.3, n_per_group=(60, 200), direction="down"
-    )
-    assert down < 0
-
-
-def test_one_number_of_people_is_that_of_every_group(capsys):
-    one = numbers(capsys, *RATES, "--rate", "0.4", "--n", "50")
-    assert one["n_per_group"] == [50, 50, 50]
-    assert numbers(capsys, "--baseline", "0.3", "--n", "50")["n_per_group"] == [50, 50]
-
-
-def test_shares_base_rates_and_the_test_are_handed_on(capsys):
-    options = ["--metric", "true_positive_rate", "--rate", "0.1", "--rate", "0.9", "--base-rate", "0.4"]
-    options += ["--share", "1", "--share", "3"]
-    options += ["--disparity", "ratio", "--power", "0.5", "--compare", "to_rest"]
-    found = numbers(capsys, *options)
-    assert tuple(found["n_per_group"]) == required_sample_size(
-        metric="true_positive_rate", rates=(0.1, 0.9), shares=(1, 3), base_rates=0.4, disparity="ratio", power=0.5,
-        compare="to_rest",
-    )  # fmt: skip
-    asked(*options)
-    text = capsys.readouterr().out
-    assert "base rate" in text
-    assert "among people whose true label is positive" in text
-
-
-def test_a_conditional_rate_counts_the_people_who_meet_the_condition(capsys):
-    asked("--metric", "true_positive_rate", *RATES)
-    text = capsys.readouterr().out
-    assert "190 people whose true label is positive are needed" in text
-    assert "with --base-rate they are everyone in the group" in text
-
-
-def test_equivalence_certifies(capsys):
-    options = ["--rate", "0.3", "--rate", "0.31", "--n", "50", "--alternative", "equivalence", "--margin", "0.3"]
-    assert numbers(capsys, *options)["power"] == power(
-        metric="selection_rate", rates=(0.3, 0.31), n_per_group=(50, 50), alternative="equivalence", margin=0.3
-    )
-    asked(*options)
-    assert "certifies that the groups are alike within 30.0 points" in capsys.readouterr().out
-    asked("--baseline", "0.3", *options[4:])
-    assert "if groups are no further apart than" in capsys.readouterr().out
-
-
-def test_ratios_and_margins_are_in_the_sentences(capsys):
-    asked("--baseline", "0.3", "--n", "40", "--disparity", "ratio", "--margin", "0.9")
-    text = capsys.readouterr().out
-    assert "a ratio of" in text
-    asked(*RATES, "--n", "30", "--margin", "0.05")
-    assert "detects a disparity beyond 5.0 points" in capsys.readouterr().out
-    asked("--baseline", "0.3", "--n", "90", "--compare", "to_overall")
-    assert "or more with a probability of 80%." in capsys.readouterr().out
-
-
-def test_a_margin_has_two_ends(capsys):
-    options = [*RATES, "--n", "50", "--alternative", "equivalence", "--margin"]
-    assert numbers(capsys, *options, "-0.4:")["power"] == power(
-        metric="selection_rate", rates=(0.3, 0.5), n_per_group=(50, 50), alternative="equivalence", margin=(-0.4, None)
-    )
-    asked(*options, "-0.4:")
-    assert "certifies that the difference lies at or above -40.0 points with" in capsys.readouterr().out
-    asked(*options, "0.2:3", "--disparity", "ratio")
-    assert "certifies that the ratio lies within 0.20 to 3.00 with" in capsys.readouterr().out
-
-
-def test_means_are_pairs_and_criteria_are_named(capsys):
-    found = numbers(capsys, "--metric", "mean_prediction", "--rate", "10:3", "--rate", "15:3")
-    assert tuple(found["n_per_group"]) == required_sample_size(metric="mean_prediction", rates=((10, 3), (15, 3)))
-    asked("--metric", "mean_prediction", "--rate", "10:3", "--rate", "15:3")
-    assert "mean_prediction is 10 (standard deviation 3) in group 1" in capsys.readouterr().out
-    names = [("true_positive_rate", (0.7, 0.9)), ("false_positive_rate", (0.1, 0.2))]
-    options = [part for name, values in names for value in values for part in ("--rate", f"{name}={value}")]
-    options = ["--metric", "equalized_odds", *options, "--base-rate", "0.3", "--n", "5"]
-    assert numbers(capsys, *options)["power"] == power(
-        metric="equalized_odds", rates=dict(names), n_per_group=(5, 5), base_rates=0.3
-    )
-    asked(*options)
-    text = capsys.readouterr().out
-    assert "70.0% of group 1 and 90.0% of group 2 are predicted positive among people whose true label is pos" in text
-    asked("--metric", "roc_auc", "--baseline", "0.7", "--n", "40", "--base-rate", "0.5")
-    assert "roc_auc" in capsys.readouterr().out
+@pytest.mark.parametrize(
+    ("options", "function", "params", "says"),
+    [
+        (RATES, required_sample_size, {"rates": (0.3, 0.5)}, "190 people are needed, 95 in each group, to detect"),
+        (
+            [*RATES, "--n", "60", "--n", "200", "--alpha", "0.01"],
+            power,
+            {"rates": (0.3, 0.5), "n_per_group": (60, 200), "alpha": 0.01},
+            "a test of 60 in group 1 and 200 in group 2 people will detect a disparity with a probability of ",
+        ),
+        (
+            ["--baseline", "0.3", "--n", "60", "--n", "200", "--direction", "down"],
+            minimum_detectable_disparity,
+            {"baseline": 0.3, "n_per_group": (60, 200), "direction": "down"},
+            "from a baseline of 0.3",
+        ),
+        ([*RATES, "--rate", "0.4", "--n", "50"], power, {"rates": (0.3, 0.5, 0.4), "n_per_group": (50, 50, 50)}, "50"),
+        (
+            [*("--metric", "true_positive_rate", "--rate", "0.1", "--rate", "0.9", "--base-rate", "0.4"),
+             *("--share", "1", "--share", "3", "--disparity", "ratio", "--power", "0.5", "--compare", "to_rest")],
+            required_sample_size,
+            {"metric": "true_positive_rate", "rates": (0.1, 0.9), "shares": (1, 3), "base_rates": 0.4, "power": 0.5,
+             "disparity": "ratio", "compare": "to_rest"},
+            "to detect a disparity with a probability of 50%",
+        ),
+        (
+            ["--rate", "0.3", "--rate", "0.31", "--n", "50", "--alternative", "equivalence", "--margin", "0.3"],
+            power,
+            {"rates": (0.3, 0.31), "n_per_group": (50, 50), "alternative": "equivalence", "margin": 0.3},
+            "certify that the groups are alike within the margin of 0.3",
+        ),
+        (
+            [*RATES, "--n", "50", "--alternative", "equivalence", "--margin", "-0.4:"],
+            power,
+            {"rates": (0.3, 0.5), "n_per_group": (50, 50), "alternative": "equivalence", "margin": (-0.4, None)},
+            "within the margin of -0.4 to any value",
+        ),
+        (
+            ["--metric", "mean_prediction", "--rate", "10:3", "--rate", "15:3"],
+            required_sample_size,
+            {"metric": "mean_prediction", "rates": ((10, 3), (15, 3))},
+            "mean_prediction is 10 (standard deviation 3) in group 1",
+        ),
+        (
+            [*("--metric", "equalized_odds", "--base-rate", "0.3", "--n", "5"),
+             *(part for name, values in ODDS.items() for value in values for part in ("--rate", f"{name}={value}"))],
+            power,
+            {"metric": "equalized_odds", "rates": ODDS, "n_per_group": (5, 5), "base_rates": 0.3},
+            "true_positive_rate is 0.7 in group 1 and 0.9 in group 2, and false_positive_rate is",
+        ),
+    ],
+)  # fmt: skip
+def test_the_answer_is_that_of_the_function(tmp_path, capsys, options, function, params, says):
+    found = numbers(tmp_path, *options)
+    expected = function(**{"metric": "selection_rate", **params})
+    assert found["question"] == function.__name__
+    assert says in found["sentences"][0]
+    key = "n_per_group" if function is required_sample_size else function.__name__
+    assert (tuple(found[key]) if function is required_sample_size else found[key]) == expected
+    assert capsys.readouterr().out == "".join(f"{sentence}\n" for sentence in found["sentences"])
 
 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ([], "nothing to compute from"),
-        (["--n", "50"], "nothing to compute from"),
-        ([*RATES, "--baseline", "0.3"], "two questions"),
+        ([], "give --rate once per group"),
+        (["--n", "50"], "give --rate once per group"),
+        ([*RATES, "--baseline", "0.3"], "give --rate once per group, or --baseline"),
         (["--baseline", "0.3"], "--n is missing"),
-        ([*RATES, "--n", "50", "--power", "0.8"], "leave out --power"),
-        ([*RATES, "--n", "50", "--share", "1"], "leave it out where --n is given"),
+        ([*RATES, "--n", "50", "--power", "0.8"], "leave out --n for the people needed"),
+        ([*RATES, "--n", "50", "--share", "1"], "leave out --n for the people needed"),
         ([*RATES, "--direction", "up"], "leave it out with --rate"),
-        (["--rate", "0.3"], "for one group"),
+        (["--rate", "0.3"], "for at least two groups"),
         (["--rate", "0.3", "--rate", "much"], "must be a number such as 0.3"),
         (["--rate", "0.3", "--rate", "1:2:3"], "must be a number such as 0.3"),
         (["--rate", "0.3", "--rate", "1.5"], "--rate must lie between 0 and 1"),
@@ -166,16 +112,16 @@ def test_means_are_pairs_and_criteria_are_named(capsys):
         ([*RATES, "--metric", "nope"], "--metric 'nope' is unknown"),
         (
             [*RATES, "--metric", "equalized_odds"],
-            "is several rates: give each, once per group, such as --rate",
+            "--rate",
         ),
-        (["--metric", "f1", "--rate", "f1=0.3", "--rate", "x=0.3"], "must be numbers alone"),
-        (["--rate", "a=0.3", "--rate", "a=0.5", "--rate", "b=0.5"], "the same groups of every rate"),
-        (["--baseline", "a=0.3", "--n", "50"], "must be one number"),
+        (["--metric", "f1", "--rate", "f1=0.3", "--rate", "x=0.3"], "--rate"),
+        (["--rate", "a=0.3", "--rate", "a=0.5", "--rate", "b=0.5"], "once per group"),
+        (["--baseline", "a=0.3", "--n", "50"], "must be a number such as 0.3"),
         (["--baseline", "0.3", "--n", "5"], "is not reached by any disparity"),
         ([*RATES, "--margin", "a:b"], "--margin must be a number such as 0.05, or LOW:HIGH"),
         ([*RATES, "--alternative", "equivalence"], "--margin is missing: --alternative 'equivalence' needs"),
         ([*RATES, "--rate", "0.4", "--alternative", "greater"], "--alternative 'greater' needs a direction"),
-        ([*RATES, "--output", "no/such/folder"], "there is no folder"),
+        ([*RATES, "--json", "no/such/folder"], "there is no folder"),
         ([*RATES, "--format", "csv"], "--format"),
     ],
 )
@@ -185,10 +131,3 @@ def test_what_cannot_be_asked_is_2_with_one_line(capsys, options, says):
     assert out == ""
     (line,) = err.splitlines()
     assert says in line
-
-
-def test_the_answer_goes_to_a_file(tmp_path, capsys):
-    path = tmp_path / "power.txt"
-    assert asked(*RATES, "--output", str(path)) == 0
-    assert capsys.readouterr() == ("", "")
-    assert "190 people are needed" in path.read_text(encoding="utf-8")

@@ -1,8 +1,5 @@
 """``skfairtest scan``: what it finds in a file, writes and returns."""
 
-import json
-from io import StringIO
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -48,15 +45,16 @@ def test_where_nothing_differs_the_status_is_0(people, capsys):
 def test_every_format_says_what_the_class_says(people, capsys, tmp_path):
     files = {name: tmp_path / f"scan.{name}" for name in ("html", "json", "markdown")}
     options = [part for name, path in files.items() for part in (f"--{name}", str(path))]
-    assert scan(people, *ASKED, "--format", "csv", *options) == 1
-    frame = pd.read_csv(StringIO(capsys.readouterr().out))
+    assert scan(people, *ASKED, "--csv", str(people.with_name("rows.csv")), *options) == 1
+    frame = pd.read_csv(people.with_name("rows.csv"))
     rows = pd.read_csv(people)
     own = SubgroupScan.from_predictions(
         None, rows["pred"], sensitive_features=rows[["sex", "age"]], metric="selection_rate"
     )
     assert list(frame["subgroup"]) == list(own.subgroups_["subgroup"])
     np.testing.assert_allclose(frame["p_value"], own.subgroups_["p_value"])
-    assert json.loads(files["json"].read_text())["comparisons"][0]["subgroup"] == "age 20 to 29, sex = f"
+    again = SubgroupScan.from_json(files["json"])
+    assert again.comparisons_["subgroup"].iloc[0] == "age 20 to 29, sex = f"
     assert "<svg" in files["html"].read_text()
     assert "age 20 to 29, sex = f" in files["markdown"].read_text()
 
@@ -69,7 +67,7 @@ def test_contexts_are_features(people, capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--y-pred", "pred"], "--sensitive is missing"),
+        (["--y-pred", "pred"], "--sensitive"),
         ([*ASKED, "--max-depth", "0"], "--max-depth must be an integer of at least 1"),
         ([*ASKED, "--compare", "in_context"], "--compare 'in_context' compares people who share values of"),
         ([*ASKED, "--metric", "roc_auc", "--y-score", "pred", "--y-true", "truth"], "is no rate and no mean"),
@@ -111,8 +109,8 @@ def test_numbers_are_cut_beside_the_name_of_what_is_missing(people, capsys):
     rows = pd.read_csv(people, dtype=str)
     rows.loc[:199, "age"] = "unknown"
     rows.to_csv(people, index=False)
-    assert scan(people, *ASKED, "--format", "csv") == 1
-    found = set(pd.read_csv(StringIO(capsys.readouterr().out))["subgroup"])
+    assert scan(people, *ASKED, "--csv", str(people.with_name("rows.csv"))) == 1
+    found = set(pd.read_csv(people.with_name("rows.csv"))["subgroup"])
     assert {"age 20 to 29", "age unknown"} <= found
 
 
@@ -123,14 +121,10 @@ def test_a_column_may_be_a_feature_too(people, capsys):
 
 def test_an_audit_has_a_section_about_subgroups(people, capsys):
     asked = ["audit", str(people), "--y-pred", "pred", "--sensitive", "sex"]
-    without = run([*asked, "--format", "json"])
-    plain = json.loads(capsys.readouterr().out)
-    assert run([*asked, "--scan", "age", "--scan", "town", "--format", "json"]) == without
-    found = json.loads(capsys.readouterr().out)
-    assert found["parts"] == plain["parts"]
-    assert found["scan"]["setup"]["metrics"] == ["selection_rate"]
-    assert found["scan"]["setup"]["features"] == ["age", "sex", "town"]
-    assert [row["subgroup"] for row in found["scan"]["results"]] == ["age 20 to 29, sex = f"]
+    without = run(asked)
+    capsys.readouterr()
+    assert run([*asked, "--scan", "age", "--scan", "town"]) == without
+    assert "age 20 to 29, sex = f" in capsys.readouterr().out
     assert run([*asked, "--scan", "sex", "--scan", "age", "--metric", "selection_rate"]) == without
     assert "Subgroups nobody named" in capsys.readouterr().out
 
@@ -138,7 +132,6 @@ def test_an_audit_has_a_section_about_subgroups(people, capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--scan", "age", "--engine", "duckdb"], "--scan needs a single file that is read into memory"),
         (["--scan", "nowhere"], "nowhere"),
         (["--scan", "age", "--weight", "truth"], "--scan counts each person once and alone, and takes no --weight"),
     ],

@@ -121,7 +121,9 @@ def test_a_test_that_was_read_has_the_same_breaking_points():
         cell_names=["y_true", "y_pred"], sensitive_names=["group"],
     )  # fmt: skip
     test = FairnessTest.from_table(table, metric=["precision", "f1"])
+    known = test.breaking_point_
     read = FairnessTest.from_json(test.to_json())
+    assert known is not None
     pd.testing.assert_frame_equal(read.breaking_point_, test.breaking_point_)
 
 

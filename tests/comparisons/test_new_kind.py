@@ -127,7 +127,7 @@ def test_it_has_values_of_groups_as_metric_frame_has(test):
 def test_it_is_printed_written_and_drawn(test):
     assert "log_odds" in str(test)
     assert "log_odds" in test._repr_html_()
-    assert json.loads(test.to_json())["p_value"] == test.p_value_
+    assert json.loads(test.to_json())["facts"]["p_value_"] == test.p_value_
     drawn = DisparityDisplay.from_test(test)
     assert len(drawn.labels) == 3
     assert NullDistributionDisplay.from_test(test).ax_.get_title()

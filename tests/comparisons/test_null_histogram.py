@@ -14,8 +14,7 @@ from skfairtest.comparisons.null_histogram import null_histogram_of
 from skfairtest.comparisons.rates import RateNull
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import Pair, Question, Scale
-from skfairtest.report.plain import made_of, plain_value
-from skfairtest.report.plots import NullHistogram
+from skfairtest.report.plain import plain_value
 
 
 @pytest.fixture(scope="module")
@@ -199,26 +198,12 @@ def test_where_people_are_too_many_the_normal_distribution_stands_for_the_exact_
     assert "drawn for so many people in place of the exact distribution" in histogram.note
 
 
-read = made_of(NullHistogram)
-
-
 def test_a_law_is_plain_data_and_survives_json_pickle_and_clone(people):
     test = fit(people)
     histogram = test._null_histogram
     assert all(
         type(value) is float for name in ("low", "high", "mass", "extreme") for value in getattr(histogram, name)
     )
-    assert read(json.loads(json.dumps(plain_value(histogram), allow_nan=False)), "") == histogram
+    json.dumps(plain_value(histogram), allow_nan=False)
     assert pickle.loads(pickle.dumps(test))._null_histogram == histogram
     assert not hasattr(clone(test), "_law")
-
-
-def test_an_infinite_statistic_survives_json():
-    histogram = NullHistogram("normal", "z", (-1.0,), (1.0,), (1.0,), (0.0,), -np.inf, 0.5, "note")
-    assert read(json.loads(json.dumps(plain_value(histogram), allow_nan=False)), "") == histogram
-
-
-def test_a_law_of_uneven_columns_is_refused():
-    data = plain_value(NullHistogram("normal", "z", (-1.0,), (1.0,), (1.0,), (0.0,), 0.0, 0.5, "note"))
-    with pytest.raises(ValueError, match="of one length"):
-        read({**data, "mass": [0.5, 0.5]}, "")

@@ -121,7 +121,9 @@ def skewed(seed, **params):
     """Test 40 outcomes that hardly grow with a skewed feature."""
     e = np.random.default_rng(seed).normal(size=40) + 0.02 * np.arange(40)
     params = {"sensitive_features": SKEWED, "random_state": 0, "n_resamples": 199, **params}
-    return CorrelationFairnessTest.from_predictions(None, e, of="prediction", **params)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*lack the extreme")  # as it should be, of values this skewed
+        return CorrelationFairnessTest.from_predictions(None, e, of="prediction", **params)
 
 
 @pytest.mark.parametrize("correlation", ["pearson", "spearman"])
@@ -175,6 +177,7 @@ def test_intervals_cover_the_correlation_with_heavy_tails(truth, pair, thorough)
     assert covered >= n * 0.95 - 3 * np.sqrt(n * 0.95 * 0.05)
 
 
+@pytest.mark.filterwarnings("ignore::skfairtest.SmallGroupWarning")
 def test_three_features_are_covered_together(thorough):
     """With the standard error at the estimate .81 of 400 data sets."""
     rng, n = np.random.default_rng(13), 150 if thorough else 40
@@ -190,23 +193,19 @@ def test_three_features_are_covered_together(thorough):
     assert covered >= n * 0.95 - 3 * np.sqrt(n * 0.95 * 0.05)
 
 
-def test_an_interval_of_several_features_that_contradicts_the_p_value_is_explained():
-    """Holm steps down and intervals do not; with a false-discovery rule they are not adjusted at all."""
+@pytest.mark.parametrize("adjust", ["holm", "fdr_bh", None])
+def test_an_interval_of_several_features_never_contradicts_its_test(adjust):
     age = np.arange(60.0)
     features = {"age": age, "swing": np.sin(age)}
-    for adjust, reason in (("holm", "in a single step"), ("fdr_bh", "not adjusted for the number")):
-        found = set()
-        for seed in range(20):
-            e = np.random.default_rng(seed).normal(size=60) + 0.02 * age + 0.35 * np.sin(age)
-            test = CorrelationFairnessTest.from_predictions(
-                None, e, sensitive_features=features, of="prediction", adjust=adjust, random_state=0, n_resamples=99
-            )
-            rows = test.comparisons_
-            disagree = (rows["concern"] == ((rows["ci_low"] <= 0) & (rows["ci_high"] >= 0))).any()
-            assert ("disagree on whether the correlation is zero" in str(test)) == disagree
-            assert (reason in str(test).split("disagree")[-1]) == disagree
-            found.add(bool(disagree))
-        assert found == {True, False}
+    for seed in range(20):
+        e = np.random.default_rng(seed).normal(size=60) + 0.02 * age + 0.35 * np.sin(age)
+        rows = CorrelationFairnessTest.from_predictions(
+            None, e, sensitive_features=features, of="prediction", adjust=adjust, random_state=0, n_resamples=99
+        ).comparisons_
+        p = rows["p_value" if adjust in ("fdr_bh", None) else "p_value_adjusted"]
+        inside = (rows["ci_low"] <= 0) & (rows["ci_high"] >= 0)
+        on_one_side = (rows["ci_low"] >= 0) | (rows["ci_high"] <= 0)
+        assert np.where(p <= 0.05, on_one_side, inside).all()
 
 
 def test_to_frame_is_flat_and_a_copy(data):
@@ -283,6 +282,7 @@ def test_a_two_valued_feature_works(data):
     assert run(data.assign(age=(data["age"] > 45) * 1), ["age"]).rejected_
 
 
+@pytest.mark.filterwarnings("ignore:.*lack the extreme")  # of squared errors, which are skewed
 def test_a_callable_outcome_and_a_callable_correlation(data):
     squared = run(data, ["age"], of=lambda y_true, y_pred: (y_true - y_pred) ** 2)
     assert squared.disparity_ == pytest.approx(
@@ -587,8 +587,8 @@ def test_the_good_people_are_good():
         ({"y_true": None, "of": np.subtract}, "y is missing: of=subtract"),
         ({"y_true": [1, 2, None, 4, 5]}, "y_true has 1 missing value"),
         ({"y_true": [1, 2, None, 4, 5], "of": "prediction"}, "y_true has 1 missing value"),
-        ({"y_true": list("aabab")}, "y_true holds 'a', which is not a number"),
-        ({"y_pred": list("aabab")}, "y_pred holds 'a', which is not a number"),
+        ({"y_true": list("aabab")}, "y_true holds 'a', 'b' and y_pred holds"),
+        ({"y_pred": list("aabab"), "y_true": None, "of": "prediction"}, "y_pred holds 'a', which is not a number"),
         ({"y_pred": [[1], [2], [3], [4], [5]]}, "y_pred is a table"),
         ({"y_pred": GOOD["y_true"]}, r"of='absolute_error' is 0 for all 5 people"),
         ({"estimator": LinearRegression()}, "estimator is not for from_predictions, which takes predictions"),
@@ -718,3 +718,30 @@ def test_progress_is_shown_on_request_only(data, monkeypatch, capsys):
     out, error = capsys.readouterr()
     assert not out
     assert "rank correlation of absolute errors" in error
+
+
+def test_a_correlation_against_skewness_that_may_lack_extremes_is_doubtful():
+    # x = |z| and e = x (w^2 - 1) are uncorrelated; 84 to 93% of the samples of 100 to 500 that reject it
+    # have negative correlations beside positively skewed values (700 samples each; of normal ones none).
+    rng = np.random.default_rng(12)
+    flagged, rejected = 0, 0
+    for seed in range(40):
+        z, w = rng.normal(size=(2, 100))
+        x = np.abs(z)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            test = CorrelationFairnessTest.from_predictions(
+                None, x * (w**2 - 1), of="prediction", sensitive_features=x, n_resamples=99, random_state=seed
+            )
+        rejected += test.rejected_
+        flagged += test.rejected_ and any("lack the extreme" in str(one.message) for one in caught)
+    assert rejected >= 2
+    assert flagged >= 0.6 * rejected
+
+
+def test_a_correlation_of_symmetric_values_is_not_doubtful():
+    x, noise = np.random.default_rng(1).normal(size=(2, 100))
+    test = CorrelationFairnessTest.from_predictions(
+        None, x + noise, of="prediction", sensitive_features=x, n_resamples=99, random_state=0
+    )
+    assert test.rejected_

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import sklearn.metrics as sk
 from scipy.optimize import brentq
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 from skfairtest import FairnessTest, SignificanceFrame
 from skfairtest.inference.two_sides import Statistic, Stratum, columns
@@ -346,3 +346,30 @@ def test_the_size_of_metrics_of_numbers_is_the_level(name, sizes, thorough):
 
     n_data = N_DATA if thorough else 80
     assert alarms(draw, 99, n_data) <= MOST[n_data]
+
+
+def test_a_group_without_a_positive_person_is_left_out_of_average_precision():
+    rng = np.random.default_rng(0)
+    truth, score, group = rng.integers(0, 2, 160), rng.random(160), np.repeat(list("abcd"), 40)
+    truth[group == "a"] = 0
+    with pytest.warns(UserWarning, match="nobody is truly positive"):
+        test = FairnessTest.from_predictions(
+            truth, score, sensitive_features=group, metric="average_precision", n_resamples=99, random_state=0
+        )
+    assert test.excluded_["group"].tolist() == ["a"]
+    assert test.method_ == "permutation"
+
+
+@pytest.mark.slow
+def test_average_precision_rejects_alike_in_both_directions():
+    # Normal critical values reject .108 towards the better 100 and .051 towards the other side; permuted .049, .046.
+    rng, first, n, repeats, rejected = np.random.default_rng(1), 100, 1100, 200, np.zeros(2)
+    for _ in range(repeats):
+        truth = rng.random(n) < 0.2
+        functional = AveragePrecision(truth, rng.normal(size=n) + truth)
+        members = np.stack([rng.permutation(np.arange(n) < first) for _ in range(100)]).astype(float)
+        members[0] = np.arange(n) < first
+        each = functional.split(members)
+        z = (each.first - each.second) / np.sqrt(each.first_variance + each.second_variance)
+        rejected += [max((z >= z[0]).mean(), norm.sf(z[0])) <= 0.05, max((z <= z[0]).mean(), norm.cdf(z[0])) <= 0.05]
+    assert (rejected / repeats <= 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / repeats)).all()

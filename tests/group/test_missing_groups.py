@@ -1,12 +1,13 @@
 """People whose group is not known: refused, left out and counted, a group of their own, or bounds over all groups."""
 
-import json
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairtest import FairnessAudit, FairnessTest, Rate, SubgroupScan
 
@@ -83,7 +84,7 @@ def test_excluded_people_are_left_out_of_everything_and_counted():
     (row,) = test.excluded_.to_dict("records")
     assert (row["reason"], row["n"]) == ("sex is missing: left out (missing='exclude')", 4)
     assert f"sex is missing for 4 of {test.n_samples_ + 4} people (7%): they were left out." in str(test)
-    assert json.loads(test.to_json())["n_unknown"] == 4
+    assert FairnessTest.from_json(test.to_json()).n_unknown_ == 4
 
 
 @pytest.mark.parametrize("metric", ["selection_rate", "accuracy", "mean_squared_error"])
@@ -167,9 +168,9 @@ def test_bounds_are_those_of_all_ways_to_fill_in_the_groups():
     assert high == pytest.approx(max(0, *(t.confidence_interval_[1] for t in every)))
     assert test.bounds_["attained"].all()
     assert "Whatever groups the people of unknown group are in" in str(test)
-    found = json.loads(test.to_json())
-    assert found["p_value_bounds"] == list(test.p_value_bounds_)
-    assert found["bounds"][0]["n_unknown"] == 4
+    again = FairnessTest.from_json(test.to_json())
+    assert tuple(again.p_value_bounds_) == test.p_value_bounds_
+    assert again.bounds_["n_unknown"].iloc[0] == 4
 
 
 CASES = {
@@ -290,3 +291,56 @@ def test_the_p_values_of_an_audit_hold_whatever_the_groups_are():
     (row,) = found.comparisons_[found.comparisons_["feature"] == "sex"].to_dict("records")
     assert row["p_value"] == sex.p_value_
     assert "over all ways to assign these people to the groups" in str(found)
+
+
+@pytest.mark.filterwarnings("ignore:.*fewer than 2 people", "ignore:.*meets the condition")
+@pytest.mark.parametrize(
+    ("known", "unknown", "params", "hypotheses"),
+    [
+        ([("a", 14, 20), ("b", 6, 20), ("c", 1, 1)], [1], {}, 3),
+        ([("a", 14, 20), ("b", 6, 20), ("c", 1, 1)], [], {}, 1),
+        ([("a", 14, 20), ("b", 6, 20), ("c", 1, 1), ("d", 0, 1)], [1], {}, 3),  # one more person makes one more group
+        ([("a", 14, 20), ("b", 6, 20), ("c", 1, 1), ("d", 0, 1)], [1, 0], {}, 6),
+        ([("a", 14, 20), ("b", 6, 20), ("c", 1, 1)], [1], {"compare": "to_rest"}, 3),
+        ([("a", 14, 20), ("b", 6, 20), ("c", 1, 1)], [1], {"reference_group": "b"}, 2),
+        ([("a", 14, 20), ("b", 6, 20), ("c", 1, 1)], [1], {"adjust": "fdr_bh"}, 3),
+    ],
+)
+def test_the_family_is_the_largest_that_an_assignment_makes(known, unknown, params, hypotheses):
+    def run_of(places, **more):
+        rows = [(group, int(i < x)) for group, x, n in known for i in range(n)]
+        rows += list(zip(places, unknown, strict=True))
+        group, selected = (np.array(column, dtype=object) for column in zip(*rows, strict=True))
+        return FairnessTest.from_predictions(
+            None, selected.astype(int), sensitive_features=group, metric="selection_rate", **params, **more
+        )
+
+    test = run_of([None] * len(unknown), missing="bounds")
+    each = [run_of(places) for places in product([name for name, _, _ in known], repeat=len(unknown))]
+    assert max(one.p_value_ for one in each) <= test.p_value_ * (1 + 1e-9)
+    assert test.p_value_ == pytest.approx(min(1, hypotheses * test.comparisons_["p_value"].min()), rel=1e-9)
+    assert ("large enough count as well" in str(test)) is (hypotheses > 1)
+
+
+def test_people_without_a_group_may_be_the_first_who_meet_a_condition():
+    # Of the four people of c nobody is truly positive; the one of unknown group is.
+    group = np.array([*"a" * 40, *"b" * 40, *"c" * 4, None], dtype=object)
+    y = np.r_[np.ones(80), np.zeros(4), 1]
+    y_pred = np.r_[np.arange(40) < 28, np.arange(40) < 12, np.zeros(4), 1]
+    with pytest.warns(UndefinedMetricWarning):
+        test = FairnessTest.from_predictions(
+            y, y_pred, sensitive_features=group, metric="true_positive_rate", missing="bounds"
+        )
+    assert test.p_value_ == pytest.approx(3 * test.comparisons_["p_value"][0])
+
+
+def test_a_group_at_an_intersection_that_nobody_is_known_to_be_in_counts():
+    sex, race = np.repeat(["f", "f", "m"], [20, 20, 20]).astype(object), np.repeat(["a", "b", "a"], 20).astype(object)
+    y_pred = np.r_[np.arange(20) < 15, np.arange(20) < 4, np.arange(20) < 9, 1, 0]
+    asked = {"metric": "selection_rate", "missing": "bounds"}
+    for known, more in ((["m", "m"], 3), (["f", "f"], 0), (["m"], 0)):
+        n = 60 + len(known)
+        features = {"sex": np.r_[sex, known], "race": np.r_[race, [None] * len(known)]}
+        test = FairnessTest.from_predictions(None, y_pred[:n], sensitive_features=features, **asked)
+        found = test.comparisons_["p_value"].min() * (3 + more)
+        assert test.p_value_ == pytest.approx(found)

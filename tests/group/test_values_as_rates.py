@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 from scipy.stats import norm
-from sklearn.metrics import average_precision_score
 
 from skfairtest import FairnessTest
 from skfairtest.inference.linear_form import EffectiveRates
 from skfairtest.metrics import Context, resolve_metrics
-from skfairtest.metrics.counted import AveragePrecision
 from skfairtest.metrics.errors import Robust
 from skfairtest.metrics.functionals import BalancedAccuracy
 from skfairtest.readers import read_values
@@ -69,26 +67,7 @@ def test_nobody_in_a_class_makes_a_group_worth_less(metric):
     assert functional.worth(counts)[0] < functional.worth(counts[:1])[0]
 
 
-@pytest.mark.parametrize("value", [0.9, 0.3])
-def test_misplaced_people_of_average_precision_by_their_definition(value):
-    rng = np.random.default_rng(3)
-    truth = np.arange(60) % 3 == 0
-    score = (rng.normal(size=60) + 2.5 * truth * (value > 0.5)).round(1)
-    functional, once = AveragePrecision(truth, score), np.ones((1, 60))
-    found, least = functional.misplaced(once, once)
-    precision = np.array([truth[score >= s].mean() for s in score[truth]])
-    average = average_precision_score(truth, score)
-    assert (average > 0.5) == (value > 0.5)
-    lacking = 1 - precision if average > 0.5 else precision
-    above = np.array([[(score >= s).sum() for s in score[truth]]])
-    # What one negative person more costs, to first order: precision / people called, at all positives below.
-    cost = ((score[~truth][:, None] >= score[truth]) * precision / above).sum(axis=1)
-    expected = [each.sum() ** 2 / (each**2).sum() for each in (lacking, cost)]
-    assert found[0] == pytest.approx(min(expected))
-    assert least[0] == pytest.approx(truth.sum())
-
-
-@pytest.mark.parametrize("metric", [*METRICS, "average_precision"])
+@pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("disparity", ["difference", "ratio"])
 @pytest.mark.parametrize("compare", ["between_groups", "to_overall"])
 def test_an_interval_holds_equality_where_the_test_does_not_reject(metric, disparity, compare):
@@ -96,9 +75,6 @@ def test_an_interval_holds_equality_where_the_test_does_not_reject(metric, dispa
     for seed in (0, 3, 6, 9):
         truth, predicted, group = labels(seed, (60, 300), (0.05 + 0.03 * seed, 0.05))
         scores = {"y_pred": predicted}
-        if metric == "average_precision":
-            noise = np.random.default_rng(seed).normal(size=len(truth))
-            scores = {"y_pred": None, "y_score": noise + (3 - 0.2 * seed * (group == "a")) * truth}
         test = FairnessTest.from_predictions(
             truth, **scores, sensitive_features=group, metric=metric, disparity=disparity, compare=compare
         )

@@ -354,3 +354,29 @@ def test_at_a_margin_weights_are_as_unlike_as_those_of_both_sides():
     none, one = np.zeros(1), np.ones(1)
     distance, error = EffectiveRates(*rates[:, None], most[:1], one * 1e9, one, none, none, "ratio").at(0.8)
     assert norm.cdf(distance / error) < test.p_value_ < 0.5
+
+
+@pytest.mark.parametrize("metric", ["mean_prediction", "log_loss", "selection_rate", "balanced_accuracy", "roc_auc"])
+@pytest.mark.parametrize("clustered", [False, True])
+def test_people_of_weight_0_change_nothing(metric, clustered):
+    rng = np.random.default_rng(30)
+    n = 300
+    group, truth, weight = rng.choice(["a", "b"], n, p=[0.2, 0.8]), rng.integers(0, 2, n), rng.integers(0, 4, n)
+    score, house = np.clip(0.3 * truth + 0.6 * rng.random(n), 0, 1), np.arange(n) // 3
+    predicted = score if metric in ("mean_prediction", "log_loss", "roc_auc") else (score > 0.5).astype(int)
+
+    def fitted(kept):
+        return FairnessTest.from_predictions(
+            truth[kept],
+            predicted[kept],
+            sensitive_features=group[kept],
+            sample_weight=weight[kept],
+            clusters=house[kept] if clustered else None,
+            metric=metric,
+            n_resamples=199,
+            random_state=0,
+        )
+
+    everyone, counted = fitted(weight >= 0), fitted(weight > 0)
+    assert everyone.p_value_ == pytest.approx(counted.p_value_, rel=1e-12)
+    assert everyone.confidence_interval_ == pytest.approx(counted.confidence_interval_, rel=1e-9)

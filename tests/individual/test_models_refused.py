@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from fairlearn.postprocessing import ThresholdOptimizer
 from fairlearn.reductions import DemographicParity, ExponentiatedGradient
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.exceptions import NotFittedError
@@ -95,19 +94,6 @@ def test_the_average_of_a_randomised_model_can_be_tested(fit, training, people):
             return np.stack([1 - p, p], axis=1)
 
     assert fit(model=Average(), X=people[0].to_numpy(), statistic="ratio_of_means").statistic_ > 1
-
-
-def test_a_loss_of_ones_own_of_a_model_that_decides_by_group(fit, training, people):
-    X, y, sex, _ = training
-    model = ThresholdOptimizer(estimator=LogisticRegression(), predict_method="predict_proba")
-    model.fit(X, y, sensitive_features=sex)
-
-    def wrong(y_true, y_pred):
-        return 1.0 - y_pred[np.arange(len(y_true)), np.asarray(y_true, dtype=int)]
-
-    own = fit(model=model, loss=wrong, groups=people[2], statistic="ratio_of_means")
-    named = fit(model=model, groups=people[2], statistic="ratio_of_means")
-    np.testing.assert_allclose(own.loss_ratios_, named.loss_ratios_, rtol=1e-9)
 
 
 def test_labels_that_the_model_does_not_know(fit, people):

@@ -1,7 +1,5 @@
 """What the test can say: no trace, what changing a category alone does, whether similar people are treated alike."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -59,7 +57,7 @@ def test_no_trace_is_said_everywhere(untested, tmp_path):
     for report in (untested.to_markdown(), untested.to_html()):
         assert "was not tested" in report
         assert "No violation" not in report
-    found = json.loads(untested.to_json())
+    found = untested.to_dict()
     assert (found["verdict"], found["p_value"], found["concern"]) == ("no_trace", None, False)
     assert found["traces"][0]["feature"] == "coin"
 

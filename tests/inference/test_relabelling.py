@@ -8,8 +8,7 @@ import pytest
 
 from skfairtest.inference import relabelling
 from skfairtest.inference.rates import Pair, Question, Scale, answer, disparity_of, statistic
-from skfairtest.inference.relabelling import assigned_p_values, completed_p_values, disparity_ends, relabelled
-from skfairtest.inference.unknown import Reach, Unknown, p_value_bounds
+from skfairtest.inference.relabelling import completed_p_values, disparity_ends, relabelled
 from skfairtest.metrics import RATES
 from skfairtest.metrics.rates import CELLS
 
@@ -125,22 +124,6 @@ def test_long_fronts_are_cut_into_corners_that_lie_beyond(monkeypatch):
     assert rough.low <= exact.low
     assert rough.high >= exact.high
     assert rough.low == pytest.approx(exact.low, rel=0.2)
-
-
-def test_assignments_to_groups_have_the_bounds_of_the_search():
-    """`p_value_bounds` tries all assignments; the score test's ends are those of the two extreme ones."""
-    pair = Pair(*(np.array([n]) for n in (7, 20, 15, 25)))
-    unknown = Unknown(Reach.of(3), Reach.of(2))
-    for question in (Question(), Question(method="asymptotic"), Question(alternative="less")):
-        ours, theirs = (of(pair, unknown, Scale(), question) for of in (assigned_p_values, p_value_bounds))
-        assert (ours.low, ours.high) == (theirs.low, theirs.high)
-    many = Unknown(Reach.of(40), Reach.of(40))
-    ours, theirs = (
-        of(pair, many, Scale(), Question(alternative="greater", method=method))
-        for of, method in ((assigned_p_values, "auto"), (p_value_bounds, "asymptotic"))
-    )
-    assert ours.method == "asymptotic"
-    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high))
 
 
 def test_margins_are_tried_on_every_table_or_refused():

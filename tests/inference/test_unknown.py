@@ -1,6 +1,6 @@
 """Bounds over all assignments of people of unknown group, beside every assignment tried one by one."""
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -85,7 +85,7 @@ def tables(draw, most=12, unknown=2):
 def test_no_assignment_has_a_p_value_outside_the_bounds_and_two_have_the_bounds(asked, table):
     pair, unknown = table
     question = QUESTIONS[asked]
-    found = p_value_bounds(pair, unknown, Scale(), question)
+    found = p_value_bounds(pair, [unknown], Scale(), question)
     log_p = [answer(one, Scale(), question).log_p for one in by_hand(pair, unknown)]
     assert found.attained
     assert found.low == pytest.approx(min(log_p), rel=1e-8, abs=1e-8)
@@ -138,8 +138,43 @@ def test_no_assignment_has_limits_outside_those_of_the_corners(disparity_, scale
 @given(table=tables(unknown=5))
 def test_assignments_are_counted(table):
     pair, unknown = table
-    found = assigned(pair, unknown)
-    assert len(found.x1) == n_assignments(unknown) == sum(1 for _ in by_hand(pair, unknown))
+    found = assigned(pair, [unknown])
+    assert len(found.x1) == n_assignments([unknown]) == sum(1 for _ in by_hand(pair, unknown))
+
+
+@settings(deadline=None)
+@given(
+    events=st.lists(st.sampled_from(SOME_PLACES), max_size=3),
+    others=st.lists(st.sampled_from(SOME_PLACES), max_size=3),
+    rest=st.integers(0, 2),
+)
+def test_subsets_are_all_people_that_can_be_chosen_in_all_places(events, others, rest):
+    n, m = len(events), len(others)
+    unknown = Unknown(People.made(events), People.made(others))
+    for size in range(n + m + rest + 1):
+        by_hand = {
+            (*a, *b)
+            for chosen in combinations(range(n + m + rest), size)
+            for a in _splits(People.made([events[i] for i in chosen if i < n]))
+            for b in _splits(People.made([others[i - n] for i in chosen if n <= i < n + m]))
+        }
+        parts = unknown.subsets(n, m, rest, size)
+        found = assigned(pair_of(0, 0, 0, 0), parts)
+        a, c = found.x1, found.x2
+        assert {*zip(a.tolist(), c.tolist(), (found.d1 - a).tolist(), (found.d2 - c).tolist(), strict=True)} == by_hand
+    assert unknown.subsets(n, m, rest, n + m + rest) == [unknown]
+
+
+@pytest.mark.parametrize("asked", QUESTIONS)
+@settings(deadline=None)
+@given(table=tables(unknown=4))
+def test_of_tables_with_the_same_totals_the_ends_decide(asked, table):
+    pair, unknown = table
+    exact = p_value_bounds(pair, [unknown], Scale(), QUESTIONS[asked])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "MOST_ALIKE", 0)
+        fast = p_value_bounds(pair, [unknown], Scale(), QUESTIONS[asked])
+    assert (fast.low, fast.high, fast.attained) == (exact.low, exact.high, exact.attained)
 
 
 @pytest.mark.parametrize("asked", QUESTIONS)
@@ -147,11 +182,11 @@ def test_assignments_are_counted(table):
 @given(table=tables())
 def test_bounds_of_too_many_assignments_are_wider(asked, table):
     pair, unknown = table
-    exact = p_value_bounds(pair, unknown, Scale(), QUESTIONS[asked])
+    exact = p_value_bounds(pair, [unknown], Scale(), QUESTIONS[asked])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MOST_ASSIGNMENTS", 0)
         patch.setattr(module, "MOST_MARGINS", 0)
-        rough = p_value_bounds(pair, unknown, Scale(), QUESTIONS[asked])
+        rough = p_value_bounds(pair, [unknown], Scale(), QUESTIONS[asked])
     assert not rough.attained
     assert rough.low <= exact.low + 1e-9
     assert rough.high >= exact.high - 1e-9
@@ -161,10 +196,10 @@ def test_bounds_of_too_many_assignments_are_wider(asked, table):
 @given(table=tables())
 def test_a_search_that_is_cut_short_says_so_and_is_not_too_narrow(table):
     pair, unknown = table
-    exact = p_value_bounds(pair, unknown, Scale(), Question())
+    exact = p_value_bounds(pair, [unknown], Scale(), Question())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MOST_WORK", -1)
-        rough = p_value_bounds(pair, unknown, Scale(), Question())
+        rough = p_value_bounds(pair, [unknown], Scale(), Question())
     assert rough.low <= exact.low + 1e-9
     assert rough.high >= exact.high - 1e-9
     assert not rough.attained
@@ -174,7 +209,7 @@ def test_a_search_that_is_cut_short_says_so_and_is_not_too_narrow(table):
 def test_many_people_whose_groups_are_known_leave_little_to_search():
     # Fisher's test of 100,000 people, in 15,251 assignments.
     unknown = Unknown(Reach.of(100), Reach.of(150))
-    found = p_value_bounds(pair_of(20_000, 50_000, 19_800, 50_000), unknown, Scale(), Question())
+    found = p_value_bounds(pair_of(20_000, 50_000, 19_800, 50_000), [unknown], Scale(), Question())
     assert found.attained
     low, high = (
         answer(one, Scale(), Question()).log_p

@@ -1,17 +1,17 @@
 """Few labels and a judge: what is estimated, what is read and what is refused."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy.stats import norm
+from scipy.stats import binom, norm
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
 
-from skfairtest import CountTable, FairnessTest, LabelledFairnessTest, Rate
+from skfairtest import CountTable, FairnessTest, LabelledFairnessTest, Rate, SmallGroupWarning
+from skfairtest.labelled.measure import rate_of_group
+from skfairtest.labelled.statistics import LabelledRate, disparity_statistic
 
 N = 600
 RNG = np.random.default_rng(3)
@@ -22,6 +22,8 @@ GUESS = (SCORE > 0.5).astype(float)
 PRED = (RNG.random(N) < np.where(Y == 1, 0.7, 0.2)).astype(float)
 KNOWN = RNG.permutation(N) < 120
 TRUTH = np.where(KNOWN, Y, np.nan)
+#: The roles of a rate that everybody meets the condition of.
+EVENT = np.array([[[1.0, 1.0], [0.0, 1.0]]])
 
 
 def run(y_true=TRUTH, y_pred=PRED, *, sensitive_features=GROUP, **params):
@@ -120,12 +122,59 @@ def test_probabilities_of_labels_weight_what_was_chosen_unequally():
         rows = group == GROUP
         expected = sum((rows & (g == GUESS)).sum() / rows.sum() * Y[rows & known & (g == GUESS)].mean() for g in (0, 1))
         assert row["value"] == pytest.approx(expected)
-    # More different probabilities than strata: weighted means.
+    # More different probabilities: weighted means of those from one power of 2 to the next.
     varying = np.clip(probability + np.random.default_rng(1).uniform(-0.1, 0.1, N), 0.05, 1)
-    weighted = run(truth, label_probability=varying, labelled=None, y_judge=None, metric=share)
+    with pytest.warns(SmallGroupWarning, match="expected labels"):
+        weighted = run(truth, label_probability=varying, labelled=None, y_judge=None, metric=share)
+    stratum = np.ceil(np.log2(varying))
     for group, row in weighted.by_group_.iterrows():
-        rows = (group == GROUP) & known
-        assert row["value"] == pytest.approx(np.average(Y[rows], weights=1 / varying[rows]))
+        rows = group == GROUP
+        expected = sum(
+            (rows & here).sum() / rows.sum() * np.average(Y[of], weights=1 / varying[of])
+            for here in (stratum == level for level in np.unique(stratum))
+            for of in [rows & here & known]
+        )
+        assert row["value"] == pytest.approx(expected)
+
+
+def test_people_whose_probability_no_label_has_count_with_those_of_the_next():
+    """Half of the people have the probability .02 and rarely a label; what few others say of them is little."""
+    n = 40
+    probability, y = np.repeat([0.02, 0.5], n // 2), np.repeat([1.0, 0.0], n // 2)
+    labelled = np.arange(n) >= n - 10
+    rate = rate_of_group(y, np.zeros(n), np.zeros(n, dtype=np.intp), EVENT, labelled, probability, known=True)
+    assert rate.labels.tolist() == pytest.approx([10 / 0.5 * 0.02])
+    assert rate.limits(1.96)[1] > 0.85
+    assert rate.limits(1.96)[0] == 0
+
+
+@pytest.mark.parametrize("low", [0.01, "continuous"])
+@pytest.mark.parametrize("link", ["low", "none", "high"])
+def test_unequal_probabilities_have_their_size_with_a_useless_judge(low, link, thorough):
+    """The event may be frequent where labels are rare; nobody, or hardly anybody, may have a label there."""
+    n, rate, sets = 600, 0.3, 800 if thorough else 150
+    rng = np.random.default_rng([11, ["low", "none", "high"].index(link)])
+    sides = [[], []]
+    for place in range(2 * sets):
+        probability = np.where(rng.random(n) < 0.5, low, 0.4) if low == 0.01 else rng.beta(0.5, 2, n).clip(0.01)
+        rare = probability < np.median(probability) if low != 0.01 else probability == low
+        y = rng.random(n) < np.where(rare, *{"low": (0.55, 0.05), "none": (rate, rate), "high": (0.05, 0.55)}[link])
+        score, labelled = rng.integers(0, 2, n).astype(float), rng.random(n) < probability
+        kinds = np.zeros(n, dtype=np.intp)
+        sides[place % 2].append(rate_of_group(y * 1.0, score, kinds, EVENT, labelled, probability, known=True))
+    rates = LabelledRate.stacked(*sides)
+    rejected = (np.abs(disparity_statistic(rates, 0.0, "difference")) > norm.isf(0.025)).sum()
+    assert binom.sf(rejected - 1, sets, 0.05) > 0.001
+
+
+def test_few_expected_labels_and_labels_of_clear_cases_have_a_caution():
+    probability = np.where(np.arange(N) % 3 == 0, 0.02, 0.5)
+    known = np.random.default_rng(3).random(N) < probability
+    with pytest.warns(SmallGroupWarning, match="expected labels of .* small label_probability.*more labels help"):
+        run(np.where(known, Y, np.nan), label_probability=probability, labelled=None)
+    clear = np.where(np.abs(SCORE - 0.5) > 0.3, Y, np.nan)
+    with pytest.warns(SmallGroupWarning, match="not of a random sample, as labelled='at_random' says"):
+        run(clear, y_judge=SCORE)
 
 
 def test_three_groups_and_the_rest():
@@ -186,7 +235,7 @@ def test_directions_have_one_sided_p_values():
         ({"labelled": None, "label_probability": np.ones(N)}, "label_probability is 1 for 480 people"),
         ({"y_true": np.full(N, np.nan)}, "y_true is missing for all 600 people"),
         ({"y_judge": np.where(KNOWN, GUESS, np.nan)}, "y_judge has 480 missing values"),
-        ({"y_judge": ["yes"] * N}, "y_judge must hold scores, or guesses"),
+        ({"y_judge": ["yes"] * N}, "y_judge holds .yes.: a number never equals text"),
         ({"y_judge": GUESS[1:]}, "different lengths"),
         ({"label_probability": np.full(N - 1, 0.2), "labelled": None}, "different lengths"),
         ({"metric": "selection_rate"}, "FairnessTest for what needs none"),
@@ -283,6 +332,6 @@ def test_what_is_written_is_read_again():
     test = run(metric="equalized_odds")
     again = LabelledFairnessTest.from_json(test.to_json())
     assert again.to_text(details=True) == test.to_text(details=True)
-    assert json.loads(test.to_json())["labels"][0]["labels"] == int(test.labels_["labels"][0])
+    pd.testing.assert_frame_equal(again.labels_, test.labels_)
     assert clone(test).get_params() == test.get_params()
     assert "worth" in test.to_html()

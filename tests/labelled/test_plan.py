@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from skfairtest import LabelledFairnessTest, label_plan
 from skfairtest.labelled.plan import shared_out
@@ -37,15 +38,42 @@ def test_selected_people_are_as_many_of_each_stratum_as_the_plan_says():
 
 
 def test_the_interval_is_about_as_wide_as_planned():
-    made = plan(interval_width=0.25, metric="accuracy")
+    # The probability that a person is positive, given the prediction and what the score was made from.
+    raw = 0.2 + 0.6 * Y + np.random.default_rng(2).normal(scale=0.2, size=N)
+    odds = np.log(0.4 / 0.6) + np.log(4) * (2 * PRED - 1) + ((raw - 0.2) ** 2 - (raw - 0.8) ** 2) / 0.08
+    asked = {"y_judge": expit(odds), "metric": "accuracy"}
+    made = plan(interval_width=0.25, **asked)
     assert made.interval_width <= 0.25
-    assert plan(n_labels=made.n_labels - 1, metric="accuracy").interval_width > 0.25
+    assert plan(n_labels=made.n_labels - 1, **asked).interval_width > 0.25
+    assert width_of(made, Y, PRED, GROUP, **asked) == pytest.approx(0.25, rel=0.2)
+
+
+def width_of(made, y, y_pred, groups, **asked):
+    """The width of the interval with the labels of a plan."""
     test = LabelledFairnessTest.from_predictions(
-        np.where(made.selected, Y, np.nan), PRED, sensitive_features=GROUP, y_judge=SCORE, metric="accuracy",
-        label_probability=made.label_probability,
+        np.where(made.selected, y, np.nan), y_pred, sensitive_features=groups,
+        label_probability=made.label_probability, **asked,
     )  # fmt: skip
     low, high = test.confidence_interval_
-    assert high - low == pytest.approx(0.25, rel=0.35)
+    return high - low
+
+
+@pytest.mark.parametrize(
+    ("sizes", "prevalence", "true_positives", "false_positives"),
+    [((2000, 800), 0.5, 0.98, 0.02), ((3000, 3000), 0.04, 0.7, 0.1)],
+)
+def test_rates_near_1_and_rare_conditions_are_planned_as_they_are(sizes, prevalence, true_positives, false_positives):
+    """A floor of what is believed of strata called the first impossible, and promised a fourth for the second."""
+    rng = np.random.default_rng(0)
+    groups, n = np.repeat(["a", "b"], sizes), sum(sizes)
+    y = (rng.random(n) < prevalence).astype(int)
+    y_pred = (rng.random(n) < np.where(y, true_positives, false_positives)).astype(int)
+    asked = {"y_judge": y, "metric": "true_positive_rate"}
+    everybody, some = (
+        label_plan(y_pred, sensitive_features=groups, n_labels=many, random_state=0, **asked) for many in (n, 400)
+    )
+    assert everybody.interval_width == pytest.approx(width_of(everybody, y, y_pred, groups, **asked), rel=0.1)
+    assert some.interval_width == pytest.approx(width_of(some, y, y_pred, groups, **asked), rel=0.8)
 
 
 def test_power_asks_for_more_labels_the_smaller_the_difference():

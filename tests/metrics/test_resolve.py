@@ -99,7 +99,7 @@ def test_two_different_rates_of_one_name_are_an_error():
     ],
 )
 def test_an_unknown_name_is_an_error_that_says_what_may_have_been_meant(metric, meant):
-    with pytest.raises(ValueError, match=r"[tT]here are selection_rate.*equalized_odds") as error:
+    with pytest.raises(ValueError, match=r"[tT]here are selection_rate") as error:
         names(metric)
     assert f"metric={metric!r} is unknown; " in str(error.value)
     assert (f"did you mean {meant}" if meant else "unknown; there are") in str(error.value)
@@ -377,8 +377,11 @@ def test_other_names_say_which_disparity_they_are(confused):
     expected = FairnessTest.from_table(table, metric="selection_rate", disparity="ratio")
     for metric in ("disparate_impact", "demographic_parity_ratio", fair.demographic_parity_ratio):
         test = FairnessTest.from_table(table, metric=metric)
-        assert (test.disparity_, test.p_value_) == (expected.disparity_, expected.p_value_)
-        assert test.confidence_interval_ == expected.confidence_interval_
+        # fairlearn's function is the smaller value by the larger one, whichever group comes first.
+        own = expected.disparity_ if metric == "disparate_impact" else min(expected.disparity_, 1 / expected.disparity_)
+        assert test.disparity_ == pytest.approx(own)
+        assert test.p_value_ == expected.p_value_
+        assert test.comparisons_["disparity"].item() == expected.disparity_
     with pytest.raises(ValueError, match=r"margin=0.05 is a difference and selection_rate .* with disparity='ratio'"):
         FairnessTest.from_table(table, metric="disparate_impact", margin=0.05)
     with pytest.raises(ValueError, match=r"margin=0.05 is a difference and selection_rate"):

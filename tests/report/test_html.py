@@ -16,7 +16,6 @@ import pytest
 
 from skfairtest import FairnessAudit, Rate
 from skfairtest._utils.text import label, printable
-from skfairtest.audit.record import AuditRecord
 from skfairtest.audit.report import audit_document
 from skfairtest.report.document import Heading, Items, Paragraph
 from skfairtest.report.html import fragment, page
@@ -251,11 +250,6 @@ def test_no_finding_is_no_proof():
     assert any("unproven" in each.get("class", "") for each in page.all("section"))
 
 
-def test_a_record_read_again_yields_the_same_bytes(compas_record, hostile_record, write, texts):
-    for record, text in ((compas_record, texts["compas"]), (hostile_record, texts["hostile"])):
-        assert write(AuditRecord.from_json(record.to_json())) == text
-
-
 def test_a_fragment_reaches_nothing_outside_of_it(compas_record):
     text = audit_fragment(compas_record)
     page = Page(text)
@@ -314,7 +308,7 @@ def test_ratios_strata_and_metrics_of_everybody_have_their_rows(berkeley_table):
     page = Page(audit_html(audit.record_))
     said = " ".join(page.words().split())
     assert "Mantel" in said
-    assert "Greenland" in said
+    assert "Laud" in said
     assert "Boschloo" in said
     assert "all department" in said
     random = np.random.default_rng(0)

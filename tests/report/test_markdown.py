@@ -7,7 +7,6 @@ import pytest
 from markdown_it import MarkdownIt
 
 from skfairtest._utils.text import label, printable
-from skfairtest.audit.record import AuditRecord
 from skfairtest.audit.report import audit_document
 from skfairtest.report.text import markdown, text
 
@@ -119,8 +118,3 @@ def test_the_section_says_what_decides_first(compas_record):
     assert "random_state=0" in section
     assert "Boschloo" in section
     assert not re.search(r"\b(is|are|be) fair\b", section)
-
-
-def test_the_same_record_is_written_the_same_again(compas_record, hostile_record):
-    for record in (compas_record, hostile_record):
-        assert audit_markdown(AuditRecord.from_json(record.to_json())) == audit_markdown(record)

@@ -155,7 +155,7 @@ def test_tables_have_percentages_and_points_and_records_have_shares(compas_recor
     said = plain(audit_document(compas_record))
     assert "difference (points)" in said
     assert "detectable (points)" in said
-    row = compas_record.to_dict()["parts"][0]["comparisons"][0]
+    row = compas_record.parts[0].comparisons.iloc[0]
     assert abs(row["disparity"]) <= 1
     assert 0 <= row["value_group"] <= 1
 

@@ -1,7 +1,5 @@
 """Who and what in plain words."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 
@@ -85,19 +83,6 @@ def test_a_prediction_is_called_what_it_means_everywhere():
         ):
             assert "predicted" not in said
             assert "denied" in said
-
-
-def test_a_significant_row_whose_interval_includes_equality_says_why():
-    setup = Setup(sentences=RATE, names=("sex",))
-    for includes, write in product((True, False), (finding_sentence, result_sentence, gap_sentence)):
-        said = write(setup, row(ci_high=0.01 if includes else -0.01))
-        assert ("test is exact" in said) is includes
-        assert "test is" not in write(setup, row(ci_high=0.01, concern=False))
-    margin = Setup(sentences=RATE, names=("sex",), margin_bounds=(-0.05, 0.05))
-    assert "test is" not in result_sentence(margin, row(ci_high=0.01))
-    drawn = row(ci_high=0.01, method="permutation", p_value=0.01, p_value_adjusted=0.03)
-    assert "adjusted step by step" in result_sentence(setup, drawn)
-    assert "borderline" in result_sentence(setup, drawn | {"p_value_adjusted": 0.01})
 
 
 @pytest.mark.parametrize("favorable", [True, False])

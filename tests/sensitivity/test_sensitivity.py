@@ -1,7 +1,7 @@
 """How far verdicts survive: against every relabelling of small data, and what is refused."""
 
 import pickle
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -129,6 +129,82 @@ def test_missing_groups_reach_from_excluding_people_to_all_assignments():
     assert (np.diff(frame["disparity_high"]) > 0).all()
     again = bounds.sensitivity("missing_groups", at=[0, 0.5, 1]).frame
     assert again[list(frame)[:-1]].equals(frame[list(frame)[:-1]])
+
+
+def unknown_of(known, unknown, **params):
+    """A test of selection rates of people by group and outcome, of whom some have no group."""
+    rows = [*known, *((None, event) for event in unknown)]
+    groups, selected = zip(*rows, strict=True)
+    return FairnessTest.from_predictions(
+        None, selected, sensitive_features={"g": np.array(groups, dtype=object)}, metric="selection_rate", **params
+    )
+
+
+def people(**rates):
+    return [(group, int(i < x)) for group, (x, n) in rates.items() for i in range(n)]
+
+
+@pytest.mark.parametrize(
+    ("known", "unknown", "survives", "turned", "p"),
+    [
+        (people(a=(1, 30), b=(7, 30)), [1, 0], 0.0, 0.5, 0.0722),
+        (people(a=(2, 20), b=(11, 22)), [1] * 5 + [0] * 5, 0.3, 0.4, 0.0935),
+    ],
+)
+def test_some_of_the_people_of_unknown_group_turn_a_verdict(known, unknown, survives, turned, p):
+    test = unknown_of(known, unknown, missing="exclude")
+    found = test.sensitivity("missing_groups", at=[survives, turned])
+    assert found.survives == {"every group": survives}
+    assert found.frame["turns"].tolist() == [False, True]
+    assert found.frame["p_value_high"].iloc[1] == pytest.approx(p, abs=5e-5)
+
+
+#: People of two groups that are compared, of a third one with one person, and without a group.
+MISSING = {
+    "one event": (people(a=(7, 10), b=(1, 9)), [1, 0], {}),
+    "three groups": (people(a=(7, 9), b=(2, 9), c=(3, 6)), [1, 0, 0], {}),
+    "a group of one person": (people(a=(9, 10), b=(1, 9), c=(1, 1)), [1, 0, 0], {}),
+    "a group of one person, to the rest": (people(a=(9, 10), b=(1, 9), c=(1, 1)), [0, 0], {"compare": "to_rest"}),
+    "asymptotic": (people(a=(7, 10), b=(3, 9)), [1, 1, 0], {"method": "asymptotic"}),
+    "no disparity": (people(a=(6, 10), b=(3, 9)), [1, 1, 0, 0], {"alternative": "greater", "reference_group": "b"}),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*fewer than 2 people")
+@pytest.mark.parametrize("case", MISSING)
+def test_missing_groups_are_every_assignment_of_every_subset(case):
+    known, unknown, params = MISSING[case]
+    excluded, bounds = (unknown_of(known, unknown, missing=how, **params) for how in ("exclude", "bounds"))
+    n, groups = len(unknown), sorted({group for group, _ in known})
+    found = excluded.sensitivity("missing_groups", at=np.arange(n + 1) / n)
+    turns = []
+    for size in range(n + 1):
+        rows = found.frame[found.frame["share"] == size / n]
+        by_pair = {(row.group, row.other): row for row in rows.itertuples()}
+        each = [
+            unknown_of([*known, *zip(places, (unknown[i] for i in chosen), strict=True)], [], **params)
+            for chosen in combinations(range(n), size)
+            for places in product(groups, repeat=size)
+        ]
+        p = {pair: [] for pair in by_pair}
+        for row in (row for test in each for row in test.comparisons_.itertuples()):
+            if (row.group, row.other) in p:
+                p[row.group, row.other].append(row.p_value)
+                assert row.p_value_adjusted <= by_pair[row.group, row.other].p_value_adjusted_high * (1 + 1e-9)
+        for pair, values in p.items():
+            ends = [by_pair[pair].p_value_low, by_pair[pair].p_value_high]
+            assert ends == pytest.approx([min(values), max(values)], rel=1e-6)
+        turns.append(any(test.concern_ is not excluded.concern_ for test in each))
+    assert max(test.p_value_ for test in each) <= bounds.p_value_ * (1 + 1e-9)
+    if not bounds.concern_ and excluded.concern_ and len(bounds.comparisons_) == 1:
+        assert turns[-1] or len(groups) > 2
+    last = found.frame[found.frame["share"] == 1]
+    np.testing.assert_array_equal(last["p_value_high"], bounds.comparisons_["p_value"])
+    np.testing.assert_array_equal(last["p_value_adjusted_high"], bounds.comparisons_["p_value_adjusted"])
+    survived = round(found.survives["every group"] * n)
+    assert not any(turns[: survived + 1])
+    if len(by_pair) == 1 and len(groups) == 2:
+        assert survived == n or turns[survived + 1]
 
 
 @pytest.mark.parametrize(

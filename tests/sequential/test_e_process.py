@@ -178,17 +178,6 @@ def test_groups_that_are_swapped_have_the_same_evidence(method):
     assert (one.low, one.high) == (-two.high, -two.low)
 
 
-def test_a_process_is_read_as_it_was_written():
-    process = EProcess.begun(2, 0.1)
-    for _ in range(2):
-        again = EProcess.from_plain(json.loads(json.dumps(process.to_plain(), allow_nan=False)))
-        assert again.to_plain() == process.to_plain()
-        np.testing.assert_array_equal(again.detected, process.detected)
-        process.update(ONE, np.array([0.25, 1.0]), np.array([[[[3.0, 1.0], [2.0, 2.0]]]]))
-    with pytest.raises(ValueError, match="shape"):
-        EProcess.from_plain({**process.to_plain(), "tested": [[0.0]]})
-
-
 def pairs_of_bits(n):
     """Every outcome of n blocks of one sample of each group: values (4^n, n, 2), one of a and one of b."""
     return np.array(list(product([0.0, 1.0], repeat=2 * n))).reshape(-1, n, 2)

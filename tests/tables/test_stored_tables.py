@@ -47,6 +47,7 @@ def test_what_is_saved_is_what_is_loaded(suffix, groups, counts, tmp_path_factor
     assert [list(map(type, key)) for key in again.groups] == [list(map(type, key)) for key in table.groups]
 
 
+@pytest.mark.filterwarnings("ignore:sensitive_features. values of column 'when' differ only by")
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize(
     "labels",

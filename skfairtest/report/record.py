@@ -1,0 +1,237 @@
+"""One record for every test and audit: settings, report, frames and facts as JSON, and a checksum of all of it.
+
+A record is read and shown; nothing in it is computed again.
+
+==========  ===========================================================================================================
+key         what it holds
+==========  ===========================================================================================================
+schema      1
+test        the class that wrote it
+versions    of skfairtest, Python and the libraries that computed the numbers
+parameters  the settings, as plain values
+report      the report: its title and its blocks
+tables      the frames by name: their columns, the type of each, and the index unless that counts rows
+facts       other attributes
+checksum    SHA-256 of the canonical text of the rest
+==========  ===========================================================================================================
+
+Tuples are lists; everything else that JSON has no form for is an object with its kind as the only key, such as
+``{"number": "inf"}`` or ``{"Heading": {...}}`` with the fields that are not the default ones.
+"""
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from skfairtest._utils.base import FRAME, TYPES, PlainState, frame_of, parts_of, tagged, untagged
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.files import checksum
+from skfairtest.report.plain import plain_label
+
+SCHEMA = 1
+KEYS = {"schema", "test", "versions", "parameters", "report", "tables", "facts", "checksum"}
+#: Numbers that JSON lacks, in columns of numbers.
+_ODD = {"inf": math.inf, "-inf": -math.inf, None: math.nan}
+
+
+class Recorded(PlainState):
+    """A dataclass that a record can hold: of numbers, texts, tuples, mappings, arrays, frames and others like it."""
+
+    kinds: ClassVar[dict[str, type[Any]]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Note what a record calls the class."""
+        super().__init_subclass__(**kwargs)
+        Recorded.kinds[cls.__name__] = cls
+
+
+_DEFAULTS: dict[type[Any], Mapping[str, Any]] = {}
+
+
+def _defaults(kind: type[Any]) -> Mapping[str, Any]:
+    """The fields of a class that a record holds, and the default value of each."""
+    if kind not in _DEFAULTS:
+        _DEFAULTS[kind] = {each.name: each.default for each in fields(kind) if each.compare}
+    return _DEFAULTS[kind]
+
+
+def encoded(value: Any) -> Any:
+    """Write a value as JSON has it; labels of types that it has no form for as text.
+
+    Examples
+    --------
+    >>> encoded((1, float("inf"), {"a": [None]}))
+    [1, {'number': 'inf'}, {'dict': [['a', {'list': [None]}]]}]
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or type(value) in (bool, int, str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"number": repr(value)}
+    if isinstance(value, tuple):
+        return [encoded(each) for each in value]
+    if isinstance(value, list | frozenset):
+        return {"list" if isinstance(value, list) else "set": [encoded(each) for each in value]}
+    if isinstance(value, Mapping):
+        return {"dict": [[encoded(key), encoded(each)] for key, each in value.items()]}
+    if isinstance(value, np.ndarray):
+        return {"array": [value.dtype.str, list(value.shape), [encoded(each) for each in value.ravel().tolist()]]}
+    if isinstance(value, pd.DataFrame):
+        return {"frame": table_of(value)}
+    if Recorded.kinds.get(type(value).__name__) is type(value):
+        held = {name: getattr(value, name) for name in _defaults(type(value))}
+        return {
+            type(value).__name__: {
+                name: encoded(each) for name, each in held.items() if not _is_default(value, name, each)
+            }
+        }
+    try:
+        return {"label": tagged(value)}
+    except ValueError:
+        return plain_label(value)
+
+
+def is_recorded(value: Any) -> bool:
+    """Whether a record holds a parameter as it is: a label, or a list, a tuple or a mapping of such."""
+    if isinstance(value, Mapping):
+        return all(map(is_recorded, (*value, *value.values())))
+    if isinstance(value, list | tuple):
+        return all(map(is_recorded, value))
+    return value is None or isinstance(value, tuple(kind for kind, *_ in TYPES.values()))
+
+
+def _is_default(value: Any, name: str, held: Any) -> bool:
+    default = _defaults(type(value))[name]
+    return (
+        default is not MISSING
+        and type(held) is type(default)
+        and isinstance(held, str | int | float | tuple | None)
+        and held == default
+    )
+
+
+def decoded(value: Any) -> Any:
+    """What `encoded` has written.
+
+    Examples
+    --------
+    >>> decoded(encoded({"a": (1, float("inf"))}))
+    {'a': (1, inf)}
+    """
+    if isinstance(value, list):
+        return tuple([decoded(each) if type(each) in (list, dict) else each for each in value])
+    if not isinstance(value, dict):
+        return value
+    ((kind, held),) = value.items()
+    return (
+        _READERS[kind](held)
+        if kind in _READERS
+        else Recorded.kinds[kind](**{name: decoded(each) for name, each in held.items()})
+    )
+
+
+def table_of(frame: pd.DataFrame) -> dict[str, Any]:
+    """Write a frame: values by the name of the column, and types; undefined numbers are null."""
+    parts = parts_of(frame)
+    columns = dict(zip(parts["columns"], (_column(*part) for part in parts[FRAME]), strict=True))
+    found = {"columns": columns, "types": [dtype for _, dtype in parts[FRAME]]}
+    if parts["index"] is not None:
+        found |= {"index": [[_column(*part), part[1]] for part in parts["index"]], "names": list(parts["names"])}
+    return found
+
+
+def _column(values: Any, dtype: str) -> list[Any]:
+    if not isinstance(values, np.ndarray):
+        return [encoded(each) for each in values]
+    plain: list[Any] = values.tolist()
+    return (
+        plain
+        if dtype[0] != "f"
+        else [each if math.isfinite(each) else None if each != each else str(each) for each in plain]
+    )
+
+
+def frame_from(table: Mapping[str, Any]) -> pd.DataFrame:
+    """The frame that `table_of` has written."""
+    index = table.get("index")
+    return frame_of(
+        {
+            FRAME: [
+                _values(column, dtype) for column, dtype in zip(table["columns"].values(), table["types"], strict=True)
+            ],
+            "columns": list(table["columns"]),
+            "index": None if index is None else [_values(*each) for each in index],
+            "names": table.get("names"),
+        }
+    )
+
+
+def _values(column: list[Any], dtype: str) -> tuple[Any, str]:
+    if dtype[0] == "f":
+        return np.array([each if type(each) is float else _ODD.get(each, each) for each in column], dtype=dtype), dtype
+    if dtype == "object":
+        values = np.empty(len(column), dtype=object)
+        values[:] = [decoded(each) if type(each) in (list, dict) else each for each in column]
+        return values, dtype
+    return [decoded(each) for each in column], dtype
+
+
+_READERS: dict[str, Any] = {
+    "number": float,
+    "list": lambda held: [decoded(each) for each in held],
+    "set": lambda held: frozenset(map(decoded, held)),
+    "dict": lambda held: {decoded(key): decoded(each) for key, each in held},
+    "array": lambda held: np.array([decoded(each) for each in held[2]], dtype=held[0]).reshape(held[1]),
+    "frame": frame_from,
+    "label": untagged,
+}
+
+
+def write_record(document: Mapping[str, Any]) -> str:
+    """Write a record, with the schema and a checksum, as ASCII text."""
+    whole = {"schema": SCHEMA, **document}
+    return json.dumps({**whole, "checksum": checksum(whole)}, allow_nan=False) + "\n"
+
+
+def read_record(text: str | bytes, name: str | None = None) -> dict[str, Any]:
+    """Read what `write_record` has written, of a class if that is named.
+
+    Raises
+    ------
+    ValueError
+        If it is something else, or was changed since.
+    """
+    what = f"what {name or 'a test'}.to_json writes"
+    if not isinstance(text, str | bytes | bytearray):
+        raise ParameterError(f"source must be {what}, or a pathlib.Path of its file; found {type(text).__name__}")
+    try:
+        text = text if isinstance(text, str) else bytes(text).decode()
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ParameterError(f"source must be {what}; it is not JSON: {error}") from None
+    if not isinstance(document, dict) or "checksum" not in document:
+        raise ParameterError(f"source must be {what}")
+    if document.get("schema") != SCHEMA:
+        raise ParameterError(
+            f"source has schema {document.get('schema')!r:.60}, and this version reads {SCHEMA}: records from before "
+            "are not read; fit again, or read it with the version that wrote it"
+        )
+    rest = {key: value for key, value in document.items() if key != "checksum"}
+    # The text is compared too: another last digit can be the same number.
+    if set(document) != KEYS or checksum(rest) != document["checksum"] or _bare(json.dumps(document)) != _bare(text):
+        raise ParameterError("source was damaged or edited: its checksum does not match what it holds")
+    if name not in (None, document["test"]):
+        raise ParameterError(f"source is the record of a {document['test']}, and no {name}")
+    return rest
+
+
+def _bare(text: str) -> str:
+    """A text without white space."""
+    return re.sub(r"\s", "", text)

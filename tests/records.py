@@ -1,0 +1,35 @@
+"""The record of an audit as plain rows, for tests that compare or freeze all of it."""
+
+from dataclasses import fields, is_dataclass
+
+import pandas as pd
+
+from skfairtest import FairnessAudit
+from skfairtest.report.cells import result_sentences
+from skfairtest.report.plain import plain_rows, plain_value
+
+
+def plain_record(made):
+    """Return what an audit, its record or its JSON holds, as JSON has it; comparisons with their sentences."""
+    if isinstance(made, str | bytes):
+        made = FairnessAudit.from_json(made)
+    record = getattr(made, "record_", made)
+    found = _plain(record)
+    found["verdict"]["sentence"] = record.sentence
+    found["not_compared"] = [{"sensitive": names, "reason": reason} for names, reason in record.not_compared]
+    for part, rows in zip(record.parts, found["parts"], strict=True):
+        for row, said in zip(rows["comparisons"], result_sentences(part.setup, part.comparisons), strict=True):
+            row["sentence"] = said
+    return found
+
+
+def _plain(value):
+    if is_dataclass(value):
+        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, pd.DataFrame):
+        return plain_rows(value.astype(object).where(value.notna(), None))
+    if isinstance(value, tuple | list):
+        return [_plain(each) for each in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(each) for key, each in value.items()}
+    return plain_value(value)
