@@ -82,20 +82,27 @@ class Loss:
         return loss if self.unit is None else loss * self.unit**-self.power
 
 
-def _chosen(truth: Any, outputs: Any, xp: Any) -> Any:
-    return outputs[xp.arange(len(outputs)), truth]
+def _log_loss(truth: Any, outputs: Any, xp: Any) -> Any:
+    return xp.clip(-outputs[xp.arange(len(outputs)), truth], -math.log1p(-CLIP), -math.log(CLIP))
+
+
+def _zero_one_loss(truth: Any, outputs: Any, xp: Any) -> Any:
+    return abs(xp.expm1(outputs[xp.arange(len(outputs)), truth]))
+
+
+def _error(power: int, truth: Any, outputs: Any, xp: Any) -> Any:
+    return abs(truth - outputs[:, 0]) ** power
 
 
 LOSSES = {
     loss.name: loss
     for loss in (
-        Loss("log_loss", "classifier", lambda truth, outputs, xp: xp.clip(
-            -_chosen(truth, outputs, xp), -float(np.log1p(-CLIP)), -float(np.log(CLIP)))),
-        Loss("zero_one_loss", "classifier", lambda truth, outputs, xp: abs(xp.expm1(_chosen(truth, outputs, xp)))),
-        Loss("squared_error", "regressor", lambda truth, outputs, xp: (truth - outputs[:, 0]) ** 2, 2),
-        Loss("absolute_error", "regressor", lambda truth, outputs, xp: abs(truth - outputs[:, 0]), 1),
+        Loss("log_loss", "classifier", _log_loss),
+        Loss("zero_one_loss", "classifier", _zero_one_loss),
+        Loss("squared_error", "regressor", partial(_error, 2), 2),
+        Loss("absolute_error", "regressor", partial(_error, 1), 1),
     )
-}  # fmt: skip
+}
 #: The loss of each kind of model by default.
 DEFAULT = {"classifier": "log_loss", "regressor": "squared_error"}
 
