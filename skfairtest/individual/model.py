@@ -24,7 +24,7 @@ from sklearn.base import is_classifier, is_regressor
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import name_of
 from skfairtest._utils.typing import Floats
-from skfairtest.individual.autograd import Network, is_module, network
+from skfairtest.individual.autograd import Network, module_of, network
 from skfairtest.individual.features import Features, derives
 from skfairtest.individual.flow import ROWS, along, central_differences, differentiable
 from skfairtest.readers import Column, Numbers, as_numbers, ask, classes_of
@@ -206,10 +206,11 @@ def read_truth(
 
 def _classes(estimator: Any, y_true: Column) -> tuple[Any, ...]:
     """The classes of the model; if it has none, whole numbers from 0, or the labels in the data."""
-    known = classes_of(estimator)
+    module = module_of(estimator)  # a net of skorch numbers its outputs, whichever labels it has seen
+    known = classes_of(estimator if module is None else module)
     if known is not None:
         return known
-    if is_module(estimator) and not all(isinstance(level, int) for level in y_true.levels):
+    if module is not None and not all(isinstance(level, int) for level in y_true.levels):
         raise ParameterError(
             f"y must hold the positions of outputs, from 0, for estimator={type(estimator).__name__}(), a torch module "
             f"without classes_; found {listed(y_true.levels, 5)}. If the module predicts numbers, pass "
@@ -542,16 +543,15 @@ def audited(model: Model, gradient: Any, truth: Truth, kind: str | None, classes
             f"of the shape of X; found {gradient!r}"
         )
     model = replace(model, inputs=replace(features, values=features.values[:1], index=None))
-    if is_module(estimator):
+    module, steps = module_of(estimator), transformers_of(path_of(estimator))
+    parts = None if module is None or not steps else encoded_model(estimator, features)
+    if module is not None and (parts is not None or not steps):
         if loss.kind is None or gradient not in ("auto", "autograd"):
             raise ParameterError(
                 f"estimator={name}() is a torch module, whose derivatives torch knows for the losses that have a name: "
                 "use loss='auto' and gradient='auto', or wrap it in an object with classes_ and predict_proba"
             )
-        parts = encoded_model(estimator, features)
-        if parts is None and transformers_of(path_of(estimator)):
-            raise ParameterError(f"estimator={name}() has steps before a torch module that are not affine")
-        moved = network(path_of(estimator)[-1], parts, features.values, kind or loss.kind)
+        moved = network(module, parts, features.values, kind or loss.kind)
         if classes is not None and truth.values.max() >= moved.n_classes:
             raise ParameterError(
                 f"y has the label {listed([classes[truth.values.max()]])}, and estimator={name}() has outputs for "
@@ -613,8 +613,9 @@ def _check_deterministic(model: Model, features: Features) -> float:
         parameters = parameters_of(method)
         if "sensitive_features" in parameters:
             raise ParameterError(
-                f"estimator={name}().{response} needs sensitive_features, which an unfair example cannot change because "
-                f"they are not columns of X. Wrap it in an object whose {response} reads the group from a column of X"
+                f"estimator={name}().{response} needs sensitive_features, which an unfair example cannot change "
+                f"because they are not columns of X. Wrap it in an object whose {response} reads the group from a "
+                "column of X"
             )
         responses, again = model.asked(rows, response), model.asked(rows[::-1], response)
         number = responses.dtype.kind == "f"
