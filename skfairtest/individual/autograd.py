@@ -181,7 +181,7 @@ def _column(outputs: Any) -> Any:
 
 
 def _logits(outputs: Any) -> Any:
-    """Log-probabilities, exact near 0. Logarithms of probabilities are logits; one logit is that of the second class."""
+    """Log-probabilities, exact near 0, of logits, or of themselves; one logit is that of the second class."""
     torch = sys.modules["torch"]
     if outputs.ndim == 1 or outputs.shape[1] == 1:
         outputs = torch.nn.functional.pad(_column(outputs), (1, 0))

@@ -13,7 +13,10 @@ BAD = [
     ("statistic", ["mean", None, 1, ["loss_ratio"]]),
     ("tolerance", [0, -1.25, np.nan, np.inf, "1.25", None, True]),
     ("regularization", [-1, np.nan, np.inf, "50", None]),
-    ("steps", [0, 5, "many", (0, 0.1), (2.5, 0.1), (5, 0), (5, np.nan), (5, "0.1"), (True, 0.1), [], [0.1, -0.1], [[1]]]),
+    (
+        "steps",
+        [0, 5, "many", (0, 0.1), (2.5, 0.1), (5, 0), (5, np.nan), (5, "0.1"), (True, 0.1), [], [0.1, -0.1], [[1]]],
+    ),
     ("solver", ["search", "RK45", None, 4]),
     ("gradient", ["exact", None, 4]),
     ("loss", ["hinge", None, 4, ("squared_error",), ("log_loss", 1.0), ("hinge", 1.0), ("squared_error", 0)]),
@@ -77,7 +80,9 @@ def test_a_block_keeps_its_columns_and_is_measured_by_its_shares(people):
 
 
 def test_steps_that_are_unstable(fit):
-    message = r"steps of 0.03 are too long for regularization=50: .* is 1.5, .* in 4 of 4 steps. .*'implicit'.* below 0.02"
+    message = (
+        r"steps of 0.03 are too long for regularization=50: .* is 1.5, .* in 4 of 4 steps. .*'implicit'.* below 0.02"
+    )
     with pytest.warns(UserWarning, match=message):
         test = fit(steps=(4, 0.03))
     assert test.solver_report_["n_unstable_steps"] == 4
