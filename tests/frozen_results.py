@@ -957,7 +957,7 @@ def add_individuals():
         regularization=5.0,
     )
     add("individual mahalanobis", treated, fair_metric=sf.Mahalanobis(np.diag([0.01, 2.0, 1.0])))
-    add("individual subspace", treated, fair_metric="sensitive_subspace", sensitive="sex", n=60)
+    add("individual subspace", treated, fair_metric=sf.SensitiveSubspace(level=None), sensitive="sex", n=60)
     add("individual regressor", treated, linear(), y="target")
     add("individual absolute", treated, linear(), y="target", loss="absolute_error", statistic="ratio_of_means")
     add(

@@ -120,7 +120,7 @@ SHOWN = {
 
 def fair_metric(sensitive, regression=fair_training.REGRESSION):
     """Who is similar, in both papers."""
-    return SensitiveSubspace(classifier=clone(regression), sensitive_columns=sensitive)
+    return SensitiveSubspace(classifier=clone(regression), sensitive_columns=sensitive, level=None)
 
 
 def train(kind, name, people, sensitive, metric, seed):
