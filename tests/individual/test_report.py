@@ -27,7 +27,7 @@ FACTS = SimpleNamespace(
     changed_alone_=pd.DataFrame(columns=["feature"]),
     solver_report_={
         "gradient": "finite_differences",
-        "because": "the closed form of LogisticRegression, which reproduces what it says",
+        "because": "central differences of predict_proba of LogisticRegression",
         "solver": "euler",
         "n_steps": 400,
         "time": 0.3933,
