@@ -55,7 +55,6 @@ from skfairtest import (
     SignificanceFrame,
     make_fairness_scorer,
 )
-from skfairtest.individual.flow import euler
 from skfairtest.metrics import Context
 from skfairtest.tables import Sample
 
@@ -563,42 +562,8 @@ def with_fitted_intercept(X, y, weights):
     return logistic(intercept, weights)
 
 
-def person_by_person(model, X, y, steps, regularization):
-    """The same steps for one person after the other: losses before and after."""
-    weights, intercept = model.coef_[0], model.intercept_[0]
-    matrix = np.diag([0.0, 1.0])
-
-    def loss(x, label):
-        return np.logaddexp(0.0, (1 - 2 * label) * (x @ weights + intercept))
-
-    losses = np.empty((2, len(X)))
-    for person, (start, label) in enumerate(zip(X, y, strict=True)):
-        x = start.copy()
-        for step in steps:
-            slope = scipy.special.expit(x @ weights + intercept) - label
-            x = x + step * (slope * weights - 2 * regularization * (x - start) @ matrix)
-        losses[:, person] = loss(start, label), loss(x, label)
-    return losses
-
-
-def one_at_a_time(model, X, y, steps, regularization):
-    """The test's own map and derivatives for one person after the other: losses before and after."""
-    slopes, matrix = log_loss_gradient(model), np.diag([0.0, 1.0])
-    losses = np.empty((2, len(X)))
-    for person, (start, label) in enumerate(zip(X, y, strict=True)):
-        truth, x = np.array([label]), start[None]
-
-        def gradient(moved, people, truth=truth):
-            return slopes(moved, truth)
-
-        pull, last = (lambda v: v @ matrix), [len(steps)]
-        (end,) = euler(x, gradient, pull, steps=steps, regularization=regularization, checkpoints=last)
-        losses[:, person] = [-np.log(model.predict_proba(place)[0, label]) for place in (x, end)]
-    return losses
-
-
 def grid(options):
-    """The grid of models of the paper's simulation, against loops over people."""
+    """The grid of models of the paper's simulation."""
     X, y = simulated()
     axis = np.linspace(-4, 4, options.grid)
     models = [with_fitted_intercept(X, y, np.array([a, b])) for a in axis for b in axis]
@@ -606,24 +571,12 @@ def grid(options):
     params = {"regularization": 100.0, "steps": steps}
     similar = Projection([[1, 0]]).fit(X)
 
-    def tested(model, n=None):
+    def tested(model):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the first steps are long; the weights 0 move nobody; few people
             given = {"fair_metric": similar, "gradient": log_loss_gradient(model), **params}
-            return IndividualFairnessTest.as_published(model, **given).fit(X[:n], y[:n])
+            return IndividualFairnessTest.as_published(model, **given).fit(X, y)
 
-    few = 20
-    ratios = {one_at_a_time: [], person_by_person: []}
-    some = models[:: max(1, len(models) // 3)][:3]
-    for model in some:
-        ours = median_seconds(lambda model=model: tested(model), 15)
-        for loop, found in ratios.items():
-            people = slice(few) if loop is one_at_a_time else slice(None)
-            start = time.perf_counter()
-            before, after = loop(model, X[people], y[people], steps, params["regularization"])
-            found.append((time.perf_counter() - start) * len(X) / len(before) / ours)
-            if not np.isclose((after / before).mean(), tested(model, len(before)).statistic_, rtol=1e-9):
-                raise SystemExit("the two statistics differ")
     start = time.perf_counter()
     for model in models:
         tested(model)
@@ -632,12 +585,6 @@ def grid(options):
     print(
         f"  IndividualFairnessTest                     {whole:>12,.1f} s    {1000 * whole / len(models):.1f} ms a model"
     )
-    for loop, what in ((one_at_a_time, "its functions, a person at a time"), (person_by_person, "a loop written out")):
-        slower = statistics.median(ratios[loop])
-        print(
-            f"  {what:<42} {whole * slower:>12,.0f} s    {slower:,.0f} x slower (goal: at least 100); scaled up from "
-            f"{len(some)} models"
-        )
 
 
 def census(n):

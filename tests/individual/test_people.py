@@ -60,11 +60,11 @@ def test_a_constant_feature_has_no_unit(fit, people, training):
     X = people[0].assign(debts=0.1)
     assert 0 < X["debts"].to_numpy().std() < 1e-15
     model = LogisticRegression().fit(training[0], training[1])  # which uses the debts
-    free = {"fair_metric": Projection([[1, 0, 0], [0, 0, 1]]), "steps": (500, 0.005)}
+    free = {"fair_metric": Projection([[1, 0, 0], [0, 0, 1]]), "steps": (10, 0.005)}
     assert fit(model=model, X=X, **free).statistic_ > 1  # nothing is said of units
     scale = X.std(ddof=0).to_numpy()
     scaled = fit(model=model, X=X, feature_scale="std", **free)
     given = fit(model=model, X=X, feature_scale=[scale[0], scale[1], 1.0], **free)
-    np.testing.assert_allclose(scaled.loss_ratios_, given.loss_ratios_, rtol=1e-4)  # of differences of tiny losses
+    np.testing.assert_allclose(scaled.loss_ratios_, given.loss_ratios_, rtol=1e-8)
     moved = np.abs(scaled.unfair_examples_["debts"] - 0.1)
     assert 1e-4 < moved.min() < moved.max() < 1

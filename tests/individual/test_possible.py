@@ -130,7 +130,7 @@ def test_a_verdict_that_rests_on_nobody_says_so_first(tolerance, training, peopl
     test = IndividualFairnessTest(
         Cliff(), tolerance=tolerance, feature_ranges="free", fair_metric=Projection([[1.0, 0.0]]),
         statistic="ratio_of_means",
-        steps=(500, 1.0),
+        steps=(25, 1.0),
     )  # fmt: skip
     test.fit(income, np.zeros(400, dtype=int))
     report = test.solver_report_
