@@ -2,7 +2,6 @@
 
 import numpy as np
 from sklearn.ensemble import VotingClassifier
-from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
 
@@ -24,13 +23,13 @@ def slopes_of_logit(model, X):
         matrix = front.transform(np.eye(d)) - front.transform(np.zeros((1, d)))
         return slopes_of_logit(model[-1], front.transform(X)) @ matrix.T
     if isinstance(model, VotingClassifier):
-        weights = np.ones(len(model.estimators_)) if model.weights is None else np.asarray(model.weights, dtype=float)
+        weights = np.asarray(model.weights, dtype=float)
         shares = np.array([member.predict_proba(X)[:, 1] for member in model.estimators_])
         p = model.predict_proba(X)[:, 1]
         parts = weights[:, None] / weights.sum() * shares * (1 - shares) / (p * (1 - p))
         each = [slopes_of_logit(member, X) for member in model.estimators_]
         return sum(part[:, None] * slopes for part, slopes in zip(parts, each, strict=True))
-    if isinstance(model, LogisticRegression):
+    if hasattr(model, "coef_"):
         return np.broadcast_to(model.coef_, X.shape)
     (first, last), (bias, _) = model.coefs_, model.intercepts_
     return ((X @ first + bias > 0) * last[:, 0]) @ first.T

@@ -9,7 +9,6 @@ units of the audit, `features` times one over `scale`.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -300,12 +299,10 @@ def affine(transform: Callable[[Any], Any], features: Features) -> tuple[Floats,
     for block in features.blocks:
         far[:, block] = rows[:, block]
     rows = np.concatenate([rows, far])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            outputs, expected = called(probes), called(rows)
-        except (TypeError, ValueError):  # text passes through, for a model that knows categories itself
-            return None
+    try:
+        outputs, expected = called(probes), called(rows)
+    except (TypeError, ValueError):  # text passes through, for a model that knows categories itself
+        return None
     matrix = outputs[1:] - outputs[0]
     for _, columns in features.groups:
         some = list(columns)
