@@ -6,7 +6,7 @@ weight on what the sensitive feature shifts, one column or six that correlate by
 sensitive feature, a column of X, with log odds of 1.5. How often is each called unfair, and how often is nothing
 tested. Of blind models and of those that use proxies: how often the interval holds the value of the direction that the
 whole population gives, and the value that the learned metrics have for fresh people of the same population. Searched:
-the same of models without a closed form.
+the same of models without derivatives.
 
 With ``--quick`` there are few data sets and nothing is written; ``--only NAME`` runs one section and keeps the others.
 Otherwise the figures are written to benchmarks/results/individual_evidence.json with the seed and versions.
@@ -39,7 +39,7 @@ RESULTS = Path(__file__).parent / "results" / "individual_evidence.json"
 #: People of a sample of a real table, of a model's training, and of the truth of a direction.
 PEOPLE, TRAINING, MANY = 1000, 2000, 100_000
 #: Of models that are searched: people of the training, of the truth, and fresh ones for all metrics together.
-FITTED, SEARCHED, FRESH = 4000, 20_000, {"closed form": 5000, "searched": 1000}
+FITTED, SEARCHED, FRESH = 4000, 20_000, {"derivatives": 5000, "searched": 1000}
 MODELS = {
     "logistic regression": lambda: LogisticRegression(max_iter=2000),
     "least squares": LinearRegression,
@@ -155,7 +155,7 @@ def holds_fresh_value(test, weights, shift, width, n, rng):
 def directions(designs, n_data_sets, sequence):
     """Models of people whom the sensitive feature shifts."""
     for (kind, weights, shift, width, n, *fitted), child in zip(designs, sequence.spawn(len(designs)), strict=True):
-        name = fitted[0] if fitted else "closed form"
+        name = fitted[0] if fitted else "derivatives"
         rng, others = (np.random.default_rng(seed) for seed in (child, child.spawn(1)[0]))
         model = model_of(name, weights, shift, width)
         truth = value_of(name, weights, shift, width) if shift else None
@@ -167,7 +167,7 @@ def directions(designs, n_data_sets, sequence):
             )
         known = [test for test in found if test.verdict_ != "no_trace"]
         limits = np.array([test.confidence_interval_ for test in known]).reshape(-1, 2)
-        n_fresh = FRESH["searched" if fitted else "closed form"]
+        n_fresh = FRESH["searched" if fitted else "derivatives"]
         # What a blind model does in a direction hardly depends on it.
         fresh = [holds_fresh_value(test, weights, shift, width, n_fresh, others) for test in known if weights[0]]
         yield {
@@ -230,7 +230,7 @@ def numbered(X):
 
 
 PLANTED = {
-    "text, closed form": (lambda: encoded(OneHotEncoder(), LogisticRegression()), lambda X: X, {}),
+    "text": (lambda: encoded(OneHotEncoder(), LogisticRegression()), lambda X: X, {}),
     "text, differences": (
         lambda: encoded(OneHotEncoder(), LogisticRegression()), lambda X: X, {"gradient": "finite_differences"},
     ),

@@ -27,6 +27,9 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from benchmarks.common.results import write
 from benchmarks.make_compas_counts import data_folder
 from skfairtest import IndividualFairnessTest
+from skfairtest.individual.metric import learn, similarity
+from skfairtest.individual.model import affine
+from skfairtest.individual.people import people_of, ranges_of, scale_of
 
 SEED = 20261123
 RESULTS = Path(__file__).parent / "results" / "individual_people.json"
@@ -78,10 +81,12 @@ def with_coefficients(model, coefficients):
 
 def blind(model, X, y, sensitive):
     """Return the coefficients without what the sensitive subspace of these people leaves free."""
-    test = tested(model, X, y, sensitive, cross_fit=False)
-    (metric,), scale = test.fair_metrics_, test.feature_scale_
-    features = test._model.inputs
-    encode, _ = features.linear_parts(lambda x: model[0].transform(features.as_input(x)), 1.0)
+    people = people_of(X, y, sensitive, numbers=False, estimator=model)
+    features, truth = people.features, people.y_true.codes.astype(float)
+    scale = scale_of("std", features, ranges_of("observed", features))
+    similar = similarity("sensitive_subspace", features, truth, people.sensitive, scale, 0.05)
+    (metric,), _, _ = learn(similar.metric, features, truth, similar.sensitive, 1, scale)
+    encode, _ = affine(model[0].transform, features)
     free = metric.directions_ @ (scale[:, None] * encode)
     coefficients = model[-1].coef_[0]
     return coefficients - np.linalg.pinv(free) @ (free @ coefficients)

@@ -41,6 +41,7 @@ from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
 from benchmarks.common.adult_compas import People, load, split
+from benchmarks.common.gradients import log_loss_gradient
 from benchmarks.common.logistic_population import logistic
 from benchmarks.common.results import write
 from benchmarks.make_compas_counts import data_folder
@@ -54,11 +55,6 @@ from skfairtest import (
     SignificanceFrame,
     make_fairness_scorer,
 )
-from skfairtest.individual.model import LOSSES
-from skfairtest.individual.flow import Quadratic
-from skfairtest.individual.flow import euler
-from skfairtest.individual.features import read_features
-from skfairtest.individual.models.smooth import closed_form
 from skfairtest.metrics import Context
 from skfairtest.tables import Sample
 
@@ -566,80 +562,29 @@ def with_fitted_intercept(X, y, weights):
     return logistic(intercept, weights)
 
 
-def person_by_person(model, X, y, steps, regularization):
-    """The same steps for one person after the other: losses before and after."""
-    weights, intercept = model.coef_[0], model.intercept_[0]
-    matrix = np.diag([0.0, 1.0])
-
-    def loss(x, label):
-        return np.logaddexp(0.0, (1 - 2 * label) * (x @ weights + intercept))
-
-    losses = np.empty((2, len(X)))
-    for person, (start, label) in enumerate(zip(X, y, strict=True)):
-        x = start.copy()
-        for step in steps:
-            slope = scipy.special.expit(x @ weights + intercept) - label
-            x = x + step * (slope * weights - 2 * regularization * (x - start) @ matrix)
-        losses[:, person] = loss(start, label), loss(x, label)
-    return losses
-
-
-def one_at_a_time(model, X, y, steps, regularization):
-    """The test's own map and derivatives for one person after the other: losses before and after."""
-    smooth = closed_form(model, read_features(X))
-    pull = Quadratic(np.diag([0.0, 1.0])).pull
-    losses = np.empty((2, len(X)))
-    for person, (start, label) in enumerate(zip(X, y, strict=True)):
-        truth, x = np.array([label]), start[None]
-
-        def gradient(moved, people, truth=truth):
-            return smooth.gradient(moved, lambda outputs: LOSSES["log_loss"].slope(truth, outputs))
-
-        (end,) = euler(x, gradient, pull, steps=steps, regularization=regularization, checkpoints=[len(steps)])
-        losses[:, person] = [LOSSES["log_loss"].value(truth, smooth.outputs(place))[0] for place in (x, end)]
-    return losses
-
-
 def grid(options):
-    """The grid of models of the paper's simulation, against loops over people."""
+    """The grid of models of the paper's simulation."""
     X, y = simulated()
     axis = np.linspace(-4, 4, options.grid)
     models = [with_fitted_intercept(X, y, np.array([a, b])) for a in axis for b in axis]
-    params = {"regularization": 100.0, "steps": (400, 0.02), "step_decay": 2 / 3}
+    steps = 0.02 / np.arange(1, 401) ** (2 / 3)
+    params = {"regularization": 100.0, "steps": steps}
     similar = Projection([[1, 0]]).fit(X)
-    steps = params["step_size"] / np.arange(1, params["n_steps"] + 1) ** params["step_decay"]
 
-    def tested(model, n=None):
+    def tested(model):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the first steps are long; the weights 0 move nobody; few people
-            return IndividualFairnessTest.as_published(model, fair_metric=similar, **params).fit(X[:n], y[:n])
+            given = {"fair_metric": similar, "gradient": log_loss_gradient(model), **params}
+            return IndividualFairnessTest.as_published(model, **given).fit(X, y)
 
-    few = 20
-    ratios = {one_at_a_time: [], person_by_person: []}
-    some = models[:: max(1, len(models) // 3)][:3]
-    for model in some:
-        ours = median_seconds(lambda model=model: tested(model), 15)
-        for loop, found in ratios.items():
-            people = slice(few) if loop is one_at_a_time else slice(None)
-            start = time.perf_counter()
-            before, after = loop(model, X[people], y[people], steps, params["regularization"])
-            found.append((time.perf_counter() - start) * len(X) / len(before) / ours)
-            if not np.isclose((after / before).mean(), tested(model, len(before)).statistic_, rtol=1e-9):
-                raise SystemExit("the two statistics differ")
     start = time.perf_counter()
     for model in models:
         tested(model)
     whole = time.perf_counter() - start
-    print(f"{len(X)} people, {params['n_steps']} steps, logistic models on a grid of {options.grid} x {options.grid}.")
+    print(f"{len(X)} people, {len(steps)} steps, logistic models on a grid of {options.grid} x {options.grid}.")
     print(
         f"  IndividualFairnessTest                     {whole:>12,.1f} s    {1000 * whole / len(models):.1f} ms a model"
     )
-    for loop, what in ((one_at_a_time, "its functions, a person at a time"), (person_by_person, "a loop written out")):
-        slower = statistics.median(ratios[loop])
-        print(
-            f"  {what:<42} {whole * slower:>12,.0f} s    {slower:,.0f} x slower (goal: at least 100); scaled up from "
-            f"{len(some)} models"
-        )
 
 
 def census(n):
@@ -657,20 +602,15 @@ def census(n):
 
 
 def audit_report(path, n_steps):
-    """Test a trained model; print how, what came out, seconds with 1 and 2 processes, and megabytes of one."""
+    """Test a trained model; print how, what came out, seconds and megabytes."""
     model, people = joblib.load(path)
-    seconds, megabytes = [], []
-    for n_jobs in (1, 2):
-        test = IndividualFairnessTest(
-            model, statistic="ratio_of_means", steps=(n_steps, 5) / n_steps, n_jobs=n_jobs
-        )
-        few = people.take(slice(200))
-        test.fit(few.X, few.y, sensitive_features=few.groups)  # imports, and processes that are started once
-        before, start = peak_megabytes(), time.perf_counter()
-        test.fit(people.X, people.y, sensitive_features=people.groups)
-        seconds.append(time.perf_counter() - start)
-        megabytes.append(peak_megabytes() - before)
-    print(test.solver_report_["gradient"], test.statistic_, *seconds, megabytes[0])
+    test = IndividualFairnessTest(model, statistic="ratio_of_means", steps=(n_steps, 5 / n_steps))
+    few = people.take(slice(200))
+    test.fit(few.X, few.y, sensitive_features=few.groups)  # imports
+    before, start = peak_megabytes(), time.perf_counter()
+    test.fit(people.X, people.y, sensitive_features=people.groups)
+    seconds = time.perf_counter() - start
+    print(test.solver_report_["gradient"], test.statistic_, seconds, peak_megabytes() - before)
 
 
 CENSUS_MODELS = {
@@ -697,10 +637,10 @@ def individual(options):
             done = subprocess.run(
                 [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True
             )
-        way, statistic, alone, shared, megabytes = done.stdout.split()
+        way, statistic, seconds, megabytes = done.stdout.split()
         goal = "   (goal: minutes on two cores)" if way == "search" else ""
         print(
-            f"  {name:<31} {way:<9} {float(alone):>8,.1f} s, two processes {float(shared):,.1f} s   "
+            f"  {name:<31} {way:<9} {float(seconds):>8,.1f} s   "
             f"{float(megabytes):,.0f} MB   ratio of means {float(statistic):.3f}{goal}"
         )
 

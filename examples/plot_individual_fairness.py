@@ -57,9 +57,7 @@ for axes, degrees in zip(several, (0, 5, 10), strict=True):
                 logistic([first, second]),
                 fair_metric=metric,
                 regularization=100,
-                n_steps=400,
-                step_size=0.02,
-                step_decay=2 / 3,
+                steps=0.02 / np.arange(1, 401) ** (2 / 3),
             )
             with warnings.catch_warnings():
                 # The first steps of the paper are too long, which later ones make up for; and a model that ignores the

@@ -245,8 +245,8 @@ CHECKED = {
         AdjustedFairnessTestOfModel(LinearRegression(), n_folds=2),
     ],
     IndividualFairnessTest: [
-        IndividualFairnessTestOfModel(LogisticRegression(), n_steps=5),
-        IndividualFairnessTestOfModel(LinearRegression(), statistic="ratio_of_means", n_steps=5),
+        IndividualFairnessTestOfModel(LogisticRegression(), steps=(5, 0.2)),
+        IndividualFairnessTestOfModel(LinearRegression(), statistic="ratio_of_means", steps=(5, 0.2)),
     ],
     AuditedClassifier: [
         AuditedClassifierWithGroups(

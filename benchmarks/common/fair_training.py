@@ -1,6 +1,6 @@
 """The four models of Maity et al. (2021): a network, one after projection, reductions, and SenSR.
 
-All are passed as fitted scikit-learn classifiers, so that the gradient of their losses is in closed form. Networks
+All are passed as fitted scikit-learn classifiers, whose losses `benchmarks.common.gradients` differentiates. Networks
 have one hidden layer of rectified linear units. The authors give them two softmax outputs, of which only the difference
 matters: the one output here is that difference. Under Adam each of the two moves by the same amount in opposite
 directions, so the one output learns at twice the rate; nothing else changes.

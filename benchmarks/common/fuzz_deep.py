@@ -33,7 +33,7 @@ PATIENCE = 60
 #: Numbers that calls are made with, instead of which large ones would only take long.
 COSTLY = (
     "n_resamples",
-    "n_steps",
+    "steps",
     "n_folds",
     "n_splits",
     "cv",
@@ -508,8 +508,7 @@ def individual(random, given):
         "X": given["X"],
         "y": given["paid"],
         "sensitive_features": given["sex"],
-        "n_steps": 4,
-        "random_state": 0,
+        "steps": (4, 0.2),
         "fair_metric": random.choice((*metrics, "sensitive_subspace")),
     }
 

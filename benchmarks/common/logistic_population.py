@@ -15,6 +15,7 @@ from scipy.optimize import brentq
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
+from benchmarks.common.gradients import log_loss_gradient
 from skfairtest import IndividualFairnessTest, Projection
 
 #: Where scores end, in standard deviations; panels of the rule, and its nodes; nodes for the truth given the score.
@@ -84,8 +85,11 @@ class Map:
 
     def test(self, model, **params):
         """Return a test with this map; the first feature is free unless another metric is given."""
-        free = {"fair_metric": first_free(model.n_features_in_)} | params
-        return IndividualFairnessTest.as_published(model, **{**vars(self), **free})
+        given = {"regularization": self.regularization, "steps": (self.n_steps, self.step_size)}
+        if isinstance(model, LogisticRegression):
+            given["gradient"] = log_loss_gradient(model)
+        free = {"fair_metric": first_free(model.n_features_in_)}
+        return IndividualFairnessTest.as_published(model, **given | free | params)
 
     def moved(self, model, X, y, **params):
         """Return losses before and after, errors before and after, and the unfair examples."""

@@ -666,8 +666,7 @@ def individual(folder):
     )  # fmt: skip
     learned = [
         [
-            f"{cell['features']} features", "cross-fitted" if cell["cross_fit"] else "same people",
-            f"{cell['people']:,}",
+            f"{cell['features']} features", "", f"{cell['people']:,}",
             *(share_text(cell[key]) for key in ("coverage_of_own", "above_own", "coverage_of_limit", "rejected")),
             number(cell["mean_own_value"]),
         ]
@@ -692,7 +691,7 @@ def individual(folder):
         *folded("Audit value: rejected / coverage", ["model", "found by", "people", *names], ways),
         INDIVIDUAL_LEARNED.format(data_sets=f"{document['learned'][0]['rejected']['data_sets']:,}",
                                   tolerance=tolerance), "",
-        *folded("Learned metrics", ["X", "metric learned from", "people", "coverage of its value", "bound above it",
+        *folded("Learned metrics", ["X", "", "people", "coverage of its value", "bound above it",
                 "coverage of the limit's", "rejected at the limit's", "its value"], learned),
         INDIVIDUAL_ROWS.format(tolerance=tolerance,
                                data_sets=f"{document['infairness'][0]['rejected']['data_sets']:,}"), "",

@@ -513,12 +513,12 @@ INDIVIDUAL_WAYS = (
     "mean of ratios of 1e+15 is far from normal, and the test hardly ever rejects."
 )
 INDIVIDUAL_LEARNED = (
-    "A fair metric learned from the sample ({data_sets} data sets). The test is about the metric that was learned (or "
-    "those of the folds): the interval contains its value, and the lower bound exceeds it, as often as they should "
-    "with cross-fitting, and nearly so without. These are the settings of the paper, without a test for a trace: no "
-    "interval in this table is about the value of the metric that would be learned from the whole population "
-    "({tolerance}, the tolerance), which is approached slowly: the last column has the mean of the values of the "
-    "metrics learned. The default's interval is about that value; its coverage is in the table of proxies below."
+    "A fair metric learned from the sample ({data_sets} data sets). The test is about the metrics that were learned, "
+    "one per fold: the interval contains their value, and the lower bound exceeds it, as often as they should. These "
+    "are the settings of the paper, without a test for a trace: no interval in this table is about the value of the "
+    "metric that would be learned from the whole population ({tolerance}, the tolerance), which is approached slowly: "
+    "the last column has the mean of the values of the metrics learned. The default's interval is about that value; "
+    "its coverage is in the table of proxies below."
 )
 INDIVIDUAL_ROWS = (
     "inFairness differentiates the mean loss, so that its steps get shorter as people are added, and starts at a "

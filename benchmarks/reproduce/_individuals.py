@@ -20,7 +20,7 @@ PACKAGE = "inFairness"
 TOLERANCE = 1.25
 #: The flow of the tests of Adult.
 N_STEPS, STEP_SIZE, REGULARIZATION = 500, 0.01, 50.0
-FLOW = {"n_steps": N_STEPS, "step_size": STEP_SIZE, "regularization": REGULARIZATION}
+FLOW = {"steps": (N_STEPS, STEP_SIZE), "regularization": REGULARIZATION}
 
 
 @dataclass(frozen=True)

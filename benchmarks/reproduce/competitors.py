@@ -428,6 +428,7 @@ def run(*, quick):
     facts = {
         "data_sets": size, "fairtest_sets": fairtest_sets, "size_error": 0.5 / np.sqrt(size),
         "permutations": _peers.N_PERMUTATIONS, "bootstrap": _peers.N_BOOTSTRAP, "peers": figures,
-        "individual_sets": individual_sets, **_individuals.FLOW, "tolerance": _individuals.TOLERANCE,
+        "individual_sets": individual_sets, "n_steps": _individuals.N_STEPS, "step_size": _individuals.STEP_SIZE,
+        "regularization": _individuals.REGULARIZATION, "tolerance": _individuals.TOLERANCE,
     }  # fmt: skip
     return Found([*rows, *sized, *correlated], tables, facts)

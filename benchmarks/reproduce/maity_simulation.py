@@ -13,15 +13,15 @@ from scipy.optimize import brentq
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
+from benchmarks.common.gradients import log_loss_gradient
 from benchmarks.reproduce._expected import meanings
 from benchmarks.reproduce._individuals import TOLERANCE, simulated
 from benchmarks.reproduce._pictures import Picture
 from benchmarks.reproduce._rows import FAILS, HOLDS, Found, Row, said
 from skfairtest import IndividualFairnessTest, Mahalanobis, Projection
 from skfairtest.displays._drawings import GREY, literal
-from skfairtest.individual.statistics import audit_value
-from skfairtest.individual.flow import Quadratic
 from skfairtest.individual.flow import euler
+from skfairtest.individual.statistics import audit_value
 
 TITLE = "Maity et al. (2021): the simulation"
 SOURCE = "maity"
@@ -60,7 +60,7 @@ those of the rotation.""",
 
 GOLDEN = Path(__file__).parents[2] / "tests/individual/flow/golden/maity.json"
 #: Settings of the simulation's flow.
-FLOW = {"regularization": 100.0, "steps": (400, 0.02), "step_decay": 2 / 3}
+FLOW = {"regularization": 100.0, "steps": 0.02 / np.arange(1, 401) ** (2 / 3)}
 #: The published code's notebook has fewer steps.
 CHECKPOINTS = (200, 400)
 GRID = np.linspace(-4, 4, 21).round(1)
@@ -119,9 +119,8 @@ def bounds(grid, X, y, how, angle, formula=False):
 
     start = np.tile(X, (len(thetas), 1))
     before = losses(start)
-    steps = FLOW["step_size"] / np.arange(1, FLOW["n_steps"] + 1) ** FLOW["step_decay"]
-    pull = Quadratic(held_back(angle, formula)).pull
-    ends = euler(start, gradient, pull, steps=steps, regularization=FLOW["regularization"], checkpoints=CHECKPOINTS)
+    matrix = held_back(angle, formula)
+    ends = euler(start, gradient, lambda v: v @ matrix, checkpoints=CHECKPOINTS, **FLOW)
     found = []
     for end in ends:
         after = losses(end)
@@ -143,7 +142,8 @@ def audited(theta, intercept, X, y, angle=0, formula=False, flow=FLOW):
         metric = Mahalanobis(held_back(angle, formula))
     else:
         metric = Projection([[np.cos(np.radians(angle)), np.sin(np.radians(angle))]])
-    test = IndividualFairnessTest.as_published(model, fair_metric=metric, tolerance=TOLERANCE, **flow)
+    given = {"fair_metric": metric, "gradient": log_loss_gradient(model), "tolerance": TOLERANCE, **flow}
+    test = IndividualFairnessTest.as_published(model, **given)
     with warnings.catch_warnings():  # of steps that are too long, which are the published ones, and of fair models
         warnings.simplefilter("ignore", UserWarning)
         return test.fit(X, y)
@@ -268,7 +268,7 @@ def run(*, quick):
     }
     fifty, hundred = (float(bounds(grid, X, y, "doubled", angle)[-1].max()) for angle in TENFOLD)
     facts = {
-        "people": len(X), "minority": int(minority.sum()), "tolerance": TOLERANCE, "steps": FLOW["n_steps"],
+        "people": len(X), "minority": int(minority.sum()), "tolerance": TOLERANCE, "steps": len(FLOW["steps"]),
         "fewer": CHECKPOINTS[0], "regularization": FLOW["regularization"], "low": LOW, "high": HIGH,
         "fifty": fifty, "hundred": hundred,
     }  # fmt: skip

@@ -5,8 +5,10 @@ import warnings
 import numpy as np
 
 from benchmarks.common import adult_compas
+from benchmarks.common.gradients import log_loss_gradient
 from benchmarks.reproduce import maity_tables
 from benchmarks.reproduce._expected import claims
+from benchmarks.reproduce._individuals import STEP_SIZE
 from benchmarks.reproduce._pictures import Picture
 from benchmarks.reproduce._rows import Found, Row, said
 from skfairtest import IndividualFairnessTest
@@ -53,8 +55,9 @@ def curves_of(models, longest, seeds, n_people=None):
         audited = testing.take(slice(n_people))
         for kind in models:
             model = maity_tables.train(kind, "adult", training, sensitive, metrics["training"], model_seed)
-            options = {**maity_tables.FLOWS["adult"], "n_steps": longest, "tolerance": TOLERANCE}
-            test = IndividualFairnessTest.as_published(model, fair_metric=metrics["testing"], **options)
+            options = {**maity_tables.FLOWS["adult"], "steps": (longest, STEP_SIZE), "tolerance": TOLERANCE}
+            options |= {"fair_metric": metrics["testing"], "gradient": log_loss_gradient(model)}
+            test = IndividualFairnessTest.as_published(model, **options)
             with warnings.catch_warnings():  # long flows leave the range of the features, as the published ones do
                 warnings.simplefilter("ignore", UserWarning)
                 path = test.fit(audited.X, audited.y, sensitive_features=audited.groups).path_
@@ -96,7 +99,7 @@ def table_of(steps, curves):
 
 def quick_rows():
     """Return T_n of two models that are trained in seconds, within four published standard deviations."""
-    longest = maity_tables.FLOWS["adult"]["n_steps"]
+    longest, _ = maity_tables.FLOWS["adult"]["steps"]
     _, curves, _ = curves_of(["baseline", "reductions"], longest, SEED[:1], FEW)
     printed = {claim.name: float(claim.printed) for claim in claims(SOURCE) if claim.is_number}
     for kind, ((*_, bound),) in curves.items():

@@ -16,8 +16,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score
 
 from benchmarks.common import adult_compas, fair_training
+from benchmarks.common.gradients import log_loss_gradient
 from benchmarks.reproduce._expected import DEVIATION, claims, meanings
-from benchmarks.reproduce._individuals import FLOW, TOLERANCE
+from benchmarks.reproduce._individuals import FLOW, STEP_SIZE, TOLERANCE
 from benchmarks.reproduce._rows import Found, Row, said
 from skfairtest import IndividualFairnessTest, SensitiveSubspace
 
@@ -76,7 +77,7 @@ MODELS = ["baseline", "project", "reductions", "sensr"]
 #: Parameters of the flow.
 FLOWS = {
     "adult": FLOW,
-    "compas": {"regularization": 100.0, "step_size": 0.005, "n_steps": 200},
+    "compas": {"regularization": 100.0, "steps": (200, 0.005)},
 }
 #: On whom the fair metric is learned, and other parameters of the tests. The first two are the paper's.
 AUDITS = {
@@ -85,7 +86,7 @@ AUDITS = {
     "loss_ratio_cross_fit": ("other folds", {}),
     "loss_ratio_training_metric": ("training", {}),
 }
-FEWER_STEPS = {"adult": {"loss_ratio_200_steps": ("testing", {"n_steps": 200})}, "compas": {}}
+FEWER_STEPS = {"adult": {"loss_ratio_200_steps": ("testing", {"steps": (200, STEP_SIZE)})}, "compas": {}}
 #: Another solver of the regressions that span the sensitive subspace, and the models that are trained and audited with
 #: it: those whose standard deviations are not reproduced, but SenSR, whose training is long.
 LIBLINEAR = LogisticRegression(solver="liblinear")
@@ -119,7 +120,7 @@ SHOWN = {
 
 def fair_metric(sensitive, regression=fair_training.REGRESSION):
     """Who is similar, in both papers."""
-    return SensitiveSubspace(classifier=clone(regression), sensitive_columns=sensitive)
+    return SensitiveSubspace(classifier=clone(regression), sensitive_columns=sensitive, level=None)
 
 
 def train(kind, name, people, sensitive, metric, seed):
@@ -154,7 +155,8 @@ def audit(model, name, people, metrics, audits):
     """How fair a model is to individuals: each audit's estimate, lower bound and verdict."""
     for key, (learned_on, parameters) in audits.items():
         options = {"tolerance": TOLERANCE, **FLOWS[name], **parameters}
-        test = IndividualFairnessTest.as_published(model, fair_metric=metrics[learned_on], **options)
+        options |= {"fair_metric": metrics[learned_on], "gradient": log_loss_gradient(model)}
+        test = IndividualFairnessTest.as_published(model, **options)
         test.fit(people.X, people.y, sensitive_features=people.groups)
         bound, statistic = round(test.lower_bound_, 4), round(test.statistic_, 4)
         yield key, {"statistic": statistic, "lower_bound": bound, "rejected": bool(test.rejected_)}
@@ -371,8 +373,8 @@ def found(splits, angles, people, **by_liblinear):
     }
     facts = {
         "splits": len(SEED), "tolerance": TOLERANCE, "audited": AUDITED["compas"],
-        "adult_steps": FLOWS["adult"]["n_steps"], "compas_steps": FLOWS["compas"]["n_steps"],
-        "fewer_steps": FEWER_STEPS["adult"]["loss_ratio_200_steps"][1]["n_steps"],
+        "adult_steps": FLOWS["adult"]["steps"][0], "compas_steps": FLOWS["compas"]["steps"][0],
+        "fewer_steps": FEWER_STEPS["adult"]["loss_ratio_200_steps"][1]["steps"][0],
         **apart_from_one(splits["compas"]),
         "rejected": sum(split["audits"]["loss_ratio"]["rejected"] for split in splits["compas"]["sensr"]),
         "compas_violation": fair_training.REDUCTIONS["compas"][1],

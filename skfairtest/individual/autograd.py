@@ -27,16 +27,21 @@ _TOLERANCE = 1e-4
 _MODES = threading.RLock()
 
 
-def is_module(estimator: Any) -> bool:
-    """Whether a model is a torch module, alone or at the end of a pipeline, without importing torch.
+def module_of(estimator: Any) -> Any:
+    """The torch module of a model, alone, in a net of skorch or at the end of a pipeline; None: it has none.
+
+    Torch is not imported. A net of skorch whose outputs pass a function of the caller is a model like others.
 
     Examples
     --------
     >>> from sklearn.linear_model import LogisticRegression
-    >>> is_module(LogisticRegression())
-    False
+    >>> module_of(LogisticRegression()) is None
+    True
     """
-    return derives(path_of(estimator)[-1], "torch", "Module")
+    last = path_of(estimator)[-1]
+    if derives(last, "skorch", "NeuralNet") and last.predict_nonlinearity == "auto":
+        return getattr(last, "module_", None)
+    return last if derives(last, "torch", "Module") else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,9 +129,9 @@ def network(module: Any, parts: Any, rows: Floats, kind: str | None) -> Network:
             f"estimator={name}() is on {' and '.join(devices)}: put the whole module on one device that holds its "
             "numbers, such as module.to('cpu')"
         )
-    plain = Network(module, like, None, lambda outputs: outputs, 0)
+    plain = Network(module, like, None, _same, 0)
     before = None if parts is None else (plain.tensor(parts.matrix), plain.tensor(parts.offset))
-    plain = Network(module, like, before, lambda outputs: outputs, 0)
+    plain = Network(module, like, before, _same, 0)
     some = rows[np.linspace(0, len(rows) - 1, min(len(rows), 300)).astype(int)]
     with torch.no_grad(), evaluating(module):
         first = plain(plain.tensor(some))
@@ -149,7 +154,7 @@ def network(module: Any, parts: Any, rows: Floats, kind: str | None) -> Network:
     if kind == "regressor":
         if n_outputs != 1:
             raise ParameterError(f"estimator={name}() returns {n_outputs} numbers per person: a regressor returns one")
-        found = Network(module, like, before, lambda outputs: outputs.reshape(len(outputs), 1), 0)
+        found = Network(module, like, before, _column, 0)
     else:
         if kind is None and n_outputs == 1:
             raise ParameterError(
@@ -167,15 +172,37 @@ def network(module: Any, parts: Any, rows: Floats, kind: str | None) -> Network:
     return found
 
 
+def _same(outputs: Any) -> Any:
+    return outputs
+
+
+def _column(outputs: Any) -> Any:
+    return outputs.reshape(len(outputs), 1)
+
+
+def _logits(outputs: Any) -> Any:
+    """Log-probabilities, exact near 0, of logits, or of themselves; one logit is that of the second class."""
+    torch = sys.modules["torch"]
+    if outputs.ndim == 1 or outputs.shape[1] == 1:
+        outputs = torch.nn.functional.pad(_column(outputs), (1, 0))
+    top = outputs.argmax(1, keepdim=True)
+    others = outputs.scatter(1, top, -np.inf).logsumexp(1, keepdim=True)
+    return torch.log_softmax(outputs, 1).scatter(1, top, -torch.nn.functional.softplus(others - outputs.gather(1, top)))
+
+
+def _logarithms(shares: Any) -> Any:
+    """Logarithms of probabilities, exact near 0; a probability of 0 has a slope as if it were the smallest number."""
+    torch = sys.modules["torch"]
+    top = shares.argmax(1, keepdim=True)
+    others = shares.scatter(1, top, 0.0).sum(1, keepdim=True)
+    return torch.log(shares.clip(torch.finfo(shares.dtype).tiny)).scatter(1, top, torch.log1p(-others))
+
+
 def _link(scores: Floats, name: str) -> Callable[[Any], Any]:
     """From a classifier's outputs to log-probabilities."""
-    torch = sys.modules["torch"]
-    sigmoid = torch.nn.functional.logsigmoid
     shares = bool(((scores >= 0) & (scores <= 1)).all())
-    if not shares and scores.shape[1] == 1:
-        return lambda outputs: torch.stack([sigmoid(-outputs.reshape(-1)), sigmoid(outputs.reshape(-1))], dim=1)
-    if not shares:  # logarithms of probabilities are logits like others: their exponentials add up to 1
-        return lambda outputs: torch.log_softmax(outputs, dim=1)
+    if not shares:
+        return _logits
     if scores.shape[1] == 1:
         raise ParameterError(
             f"estimator={name}() returns one number per person, between 0 and 1 for everybody: it could be a "
@@ -188,8 +215,7 @@ def _link(scores: Floats, name: str) -> Callable[[Any], Any]:
             "up to 1: they may be logits, or probabilities of something other than classes. Return logits (leave the "
             "last Sigmoid out), or probabilities that add up to 1"
         )
-    # A probability of 0 has a slope as if it were the smallest normal number.
-    return lambda outputs: torch.log(outputs.clip(torch.finfo(outputs.dtype).tiny))
+    return _logarithms
 
 
 @contextmanager

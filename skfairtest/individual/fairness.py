@@ -324,9 +324,9 @@ class IndividualFairnessTest(ReportMixin):
         self.traces_ = similar.found_traces()
         self.changed_alone_ = changed_alone(model, self._statistic, starts, in_X)
         self._set_result(*(self._statistic.end() if similar.metrics else (NOTHING, np.nan)))
-        # What did not move keeps its last digit, whatever it was divided by on the way.
-        unfair = ranges.nearest(model.in_units_of_X(moved.z), features.values)
-        unfair = np.where(moved.z == starts.z, features.values, unfair)
+        # What moved by rounding only did not move, and keeps its last digit, whatever it was divided by on the way.
+        unfair, far = ranges.nearest(model.in_units_of_X(moved.z), features.values), np.abs(moved.z - starts.z)
+        unfair = np.where(far <= 1e-9 * far.max(axis=1, keepdims=True), features.values, unfair)
         self._set_people(people, starts, flow, moved, unfair)
         low, high = features.values.min(axis=0), features.values.max(axis=0)
         excess = np.maximum(unfair - high, low - unfair) / np.where(high > low, high - low, 1.0)

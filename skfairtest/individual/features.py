@@ -210,7 +210,7 @@ class Features:
         array = empty is None or isinstance(empty, list)
         if plain and (array or isinstance(empty, dict | pd.DataFrame)):
             values = values.copy()
-            return values if array else pd.DataFrame(values, columns=self._labels(), index=index)
+            return values if array else pd.DataFrame(values, index, getattr(empty, "columns", self._labels()))
         columns = {source.name: source.decoded(values) for source in self.sources}
         if array:
             objects = np.column_stack([np.asarray(column, dtype=object) for column in columns.values()])

@@ -8,7 +8,6 @@ each of some groups of people (the delete-group jackknife), and the same people 
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,7 +21,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from skfairtest._utils.errors import ParameterError, warn
+from skfairtest._utils.errors import ParameterError, held_back, warn
 from skfairtest._utils.typing import Floats
 from skfairtest.individual.fair_metrics import (
     FairMetric,
@@ -302,8 +301,7 @@ def variance_of_learning(
         for group in range(groups.max() + 1):
             rest = groups != group
             teaching = tuple(column.take(rest) for column in similar.sensitive)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # they were said of everybody
+            with held_back():  # they were said of everybody
                 matrices += learn(similar.metric, features.take(rest), codes[rest], teaching, 1, scale)[1]
         folds = np.repeat(np.arange(len(matrices)), len(some))
         values = statistic(np.tile(some, len(matrices)), matrices, folds)
@@ -381,8 +379,7 @@ def learn(
         if supports is not None:
             _last(fresh)._given_supports = supports
         try:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
+            with held_back() as held:
                 transformers.append(fresh.fit(scaled.as_input(scaled.values[rest]), truth[rest], **params))
         except NoGroupsError:
             raise
@@ -392,8 +389,8 @@ def learn(
             raise ParameterError(
                 f"fair_metric={type(fair_metric).__name__} cannot be fitted{where}: {error}{instead}"
             ) from error
-        for one in caught:  # once, and not for every fold, whose figures differ
-            messages.setdefault((one.category, str(one.message)[:40]), str(one.message))
+        for message, category in held:  # once, and not for every fold, whose figures differ
+            messages.setdefault((category, message[:40]), message)
     for (category, _), message in messages.items():
         warn(message, category)
     matrices = [_matrix(fitted, scaled) for fitted in transformers]
@@ -412,8 +409,7 @@ def _supports_of(fair_metric: Any, features: Features, truth: Floats, sensitive:
     whole, people = clone(fair_metric), np.ones(len(truth), dtype=bool)
     params = dict.fromkeys(_names_of_groups(whole), _groups(whole, sensitive, people))
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the folds repeat them
+        with held_back():  # the folds repeat them
             return _last(whole.fit(features.as_input(features.values), truth, **params))._supports
     except ValueError:  # so do the folds
         return None

@@ -9,7 +9,6 @@ units of the audit, `features` times one over `scale`.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,7 +23,7 @@ from sklearn.base import is_classifier, is_regressor
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import name_of
 from skfairtest._utils.typing import Floats
-from skfairtest.individual.autograd import Network, is_module, network
+from skfairtest.individual.autograd import Network, module_of, network
 from skfairtest.individual.features import Features, derives
 from skfairtest.individual.flow import ROWS, along, central_differences, differentiable
 from skfairtest.readers import Column, Numbers, as_numbers, ask, classes_of
@@ -82,20 +81,27 @@ class Loss:
         return loss if self.unit is None else loss * self.unit**-self.power
 
 
-def _chosen(truth: Any, outputs: Any, xp: Any) -> Any:
-    return outputs[xp.arange(len(outputs)), truth]
+def _log_loss(truth: Any, outputs: Any, xp: Any) -> Any:
+    return xp.clip(-outputs[xp.arange(len(outputs)), truth], -math.log1p(-CLIP), -math.log(CLIP))
+
+
+def _zero_one_loss(truth: Any, outputs: Any, xp: Any) -> Any:
+    return abs(xp.expm1(outputs[xp.arange(len(outputs)), truth]))
+
+
+def _error(power: int, truth: Any, outputs: Any, xp: Any) -> Any:
+    return abs(truth - outputs[:, 0]) ** power
 
 
 LOSSES = {
     loss.name: loss
     for loss in (
-        Loss("log_loss", "classifier", lambda truth, outputs, xp: xp.clip(
-            -_chosen(truth, outputs, xp), -float(np.log1p(-CLIP)), -float(np.log(CLIP)))),
-        Loss("zero_one_loss", "classifier", lambda truth, outputs, xp: abs(xp.expm1(_chosen(truth, outputs, xp)))),
-        Loss("squared_error", "regressor", lambda truth, outputs, xp: (truth - outputs[:, 0]) ** 2, 2),
-        Loss("absolute_error", "regressor", lambda truth, outputs, xp: abs(truth - outputs[:, 0]), 1),
+        Loss("log_loss", "classifier", _log_loss),
+        Loss("zero_one_loss", "classifier", _zero_one_loss),
+        Loss("squared_error", "regressor", partial(_error, 2), 2),
+        Loss("absolute_error", "regressor", partial(_error, 1), 1),
     )
-}  # fmt: skip
+}
 #: The loss of each kind of model by default.
 DEFAULT = {"classifier": "log_loss", "regressor": "squared_error"}
 
@@ -199,10 +205,11 @@ def read_truth(
 
 def _classes(estimator: Any, y_true: Column) -> tuple[Any, ...]:
     """The classes of the model; if it has none, whole numbers from 0, or the labels in the data."""
-    known = classes_of(estimator)
+    module = module_of(estimator)  # a net of skorch numbers its outputs, whichever labels it has seen
+    known = classes_of(estimator if module is None else module)
     if known is not None:
         return known
-    if is_module(estimator) and not all(isinstance(level, int) for level in y_true.levels):
+    if module is not None and not all(isinstance(level, int) for level in y_true.levels):
         raise ParameterError(
             f"y must hold the positions of outputs, from 0, for estimator={type(estimator).__name__}(), a torch module "
             f"without classes_; found {listed(y_true.levels, 5)}. If the module predicts numbers, pass "
@@ -292,12 +299,10 @@ def affine(transform: Callable[[Any], Any], features: Features) -> tuple[Floats,
     for block in features.blocks:
         far[:, block] = rows[:, block]
     rows = np.concatenate([rows, far])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            outputs, expected = called(probes), called(rows)
-        except (TypeError, ValueError):  # text passes through, for a model that knows categories itself
-            return None
+    try:
+        outputs, expected = called(probes), called(rows)
+    except (TypeError, ValueError):  # text passes through, for a model that knows categories itself
+        return None
     matrix = outputs[1:] - outputs[0]
     for _, columns in features.groups:
         some = list(columns)
@@ -535,16 +540,15 @@ def audited(model: Model, gradient: Any, truth: Truth, kind: str | None, classes
             f"of the shape of X; found {gradient!r}"
         )
     model = replace(model, inputs=replace(features, values=features.values[:1], index=None))
-    if is_module(estimator):
+    module, steps = module_of(estimator), transformers_of(path_of(estimator))
+    parts = None if module is None or not steps else encoded_model(estimator, features)
+    if module is not None and (parts is not None or not steps):
         if loss.kind is None or gradient not in ("auto", "autograd"):
             raise ParameterError(
                 f"estimator={name}() is a torch module, whose derivatives torch knows for the losses that have a name: "
                 "use loss='auto' and gradient='auto', or wrap it in an object with classes_ and predict_proba"
             )
-        parts = encoded_model(estimator, features)
-        if parts is None and transformers_of(path_of(estimator)):
-            raise ParameterError(f"estimator={name}() has steps before a torch module that are not affine")
-        moved = network(path_of(estimator)[-1], parts, features.values, kind or loss.kind)
+        moved = network(module, parts, features.values, kind or loss.kind)
         if classes is not None and truth.values.max() >= moved.n_classes:
             raise ParameterError(
                 f"y has the label {listed([classes[truth.values.max()]])}, and estimator={name}() has outputs for "
@@ -606,8 +610,9 @@ def _check_deterministic(model: Model, features: Features) -> float:
         parameters = parameters_of(method)
         if "sensitive_features" in parameters:
             raise ParameterError(
-                f"estimator={name}().{response} needs sensitive_features, which an unfair example cannot change because "
-                f"they are not columns of X. Wrap it in an object whose {response} reads the group from a column of X"
+                f"estimator={name}().{response} needs sensitive_features, which an unfair example cannot change "
+                f"because they are not columns of X. Wrap it in an object whose {response} reads the group from a "
+                "column of X"
             )
         responses, again = model.asked(rows, response), model.asked(rows[::-1], response)
         number = responses.dtype.kind == "f"

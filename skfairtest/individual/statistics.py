@@ -409,7 +409,7 @@ def _undefined(statistic: str, error: UndefinedAuditValueError, n: int) -> str:
             "training data that it has memorized. Test people it was not fitted on"
         )
     if isinstance(error, InfiniteLossError):
-        instead = "use a smaller step_size, fewer n_steps, or feature_ranges that end"
+        instead = "use smaller or fewer steps, or feature_ranges that end"
     else:
         instead = "use statistic='ratio_of_means', or a loss that is never 0"
     return (
@@ -490,8 +490,8 @@ def doubts_about(
     if np.array_equal(before, losses[:, -1]):
         doubts.append(
             "nobody's loss changed: the model predicts the same wherever people are moved, so every ratio is 1. "
-            "Perhaps it does not use the directions that the fair metric leaves free, or step_size and n_steps are "
-            "too small to move anybody; solver_report_ says how far people moved"
+            "Perhaps it does not use the directions that the fair metric leaves free, or the steps are too short to "
+            "move anybody; solver_report_ says how far people moved"
         )
     elif statistic == "loss_ratio" and n >= FEW:
         top = np.zeros(n, dtype=bool)
@@ -519,6 +519,6 @@ def doubts_about(
     if farthest > FARTHEST:
         doubts.append(
             f"unfair examples lie outside the observed range of a feature, by up to {farthest:.3g} times that range: "
-            "predictions there are about nobody in the data. Use feature_ranges, or a smaller step_size or n_steps"
+            "predictions there are about nobody in the data. Use feature_ranges, or smaller or fewer steps"
         )
     return tuple(doubts)

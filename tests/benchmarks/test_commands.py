@@ -81,10 +81,9 @@ def test_speed_benchmark_times_audits_of_individuals(capsys, monkeypatch):
     assert speed.main(["individual", "--people", "60", "--steps", "8", "--grid", "2"]) == 0
     out = capsys.readouterr().out
     assert "grid of 2 x 2" in out
-    assert "x slower" in out
     ways = [line.split()[:2] for line in out.splitlines() if "ratio of means" in line]
     assert ways == [
-        ["MLPClassifier", "analytic"],
+        ["MLPClassifier", "finite_differences"],
         ["GradientBoostingClassifier", "search"],
     ]
 

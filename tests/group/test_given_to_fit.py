@@ -50,7 +50,7 @@ class Probabilities:
         (CorrelationFairnessTest(MODEL, n_resamples=99, random_state=0), {"sensitive_features": "age"}),
         (AdjustedFairnessTest(MODEL, random_state=0), {"sensitive_features": "sex", "covariates": ["merit", "age"]}),
         (SubgroupScan(MODEL, features=["age"]), {"sensitive_features": "sex"}),
-        (IndividualFairnessTest(MODEL, random_state=0), {"sensitive_features": "sex"}),
+        (IndividualFairnessTest(MODEL), {"sensitive_features": "sex"}),
         (
             AuditedClassifier(MODEL, tests=SEEDED),
             {"sensitive_features": "sex", "clusters": "age"},

@@ -19,8 +19,8 @@ from skfairtest import IndividualFairnessTest, Mahalanobis, Projection, Sensitiv
 from skfairtest.individual.statistics import audit_value, lower_bound
 
 #: The published code's; the product of step and regularization is above 1 in the first two steps.
-PAPER = {"regularization": 100, "steps": (500, 0.02), "step_decay": 2 / 3, "steps": (400, 0.01)}
-unstable = pytest.mark.filterwarnings("ignore:steps=(500, 0.02) is too long:UserWarning")
+PAPER = {"regularization": 100, "steps": 0.02 / np.arange(1, 401) ** (2 / 3)}
+unstable = pytest.mark.filterwarnings("ignore:steps of 0.02 are too long:UserWarning")
 INCOME = Projection([[1, 0, 0]])  # people who differ in the first feature only are the same
 
 
@@ -74,15 +74,15 @@ def test_the_map_is_the_papers_step_by_step(simulated, logistic):
     X, y = simulated[0][:25], simulated[1][:25]
     direction = np.array([0.6, 0.8])
     matrix = np.eye(2) - np.outer(direction, direction)
-    params = {"regularization": 20.0, "steps": (30, 0.02), "step_decay": 0.5}
-    model = logistic([1.5, -1.0], 0.3)
-    with pytest.warns(UserWarning, match="25 people"):
-        test = IndividualFairnessTest.as_published(model, fair_metric=Projection([direction]), **params).fit(X, y)
     steps = 0.02 / np.arange(1, 31) ** 0.5
+    model = logistic([1.5, -1.0], 0.3)
+    params = {"fair_metric": Projection([direction]), "steps": steps, "regularization": 20.0}
+    with pytest.warns(UserWarning, match="25 people"):
+        test = IndividualFairnessTest.as_published(model, **params).fit(X, y)
     expected = by_hand(model.coef_[0], 0.3, X, y, matrix, steps, 20.0)
-    np.testing.assert_allclose(test.unfair_examples_, expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(test.unfair_examples_, expected, rtol=0, atol=1e-8)
     ratios = predict_loss(model, expected, y) / predict_loss(model, X, y)
-    np.testing.assert_allclose(test.loss_ratios_, ratios, rtol=1e-10)
+    np.testing.assert_allclose(test.loss_ratios_, ratios, rtol=1e-8)
     assert test.solver_report_["time"] == pytest.approx(steps.sum())
 
 
@@ -99,10 +99,9 @@ def test_a_pipeline_that_scales_is_tested_in_its_own_units(training, people):
         here = IndividualFairnessTest.as_published(model, feature_scale="std", **params).fit(
             X.to_numpy() * factors, y, **groups
         )
-        assert here.solver_report_["gradient"] == "analytic"
-        assert here.statistic_ == pytest.approx(there.statistic_, rel=1e-9)
-        np.testing.assert_allclose(here.loss_ratios_, there.loss_ratios_, rtol=1e-9)
-        np.testing.assert_allclose(rescaled.transform(here.unfair_examples_), there.unfair_examples_, atol=1e-9)
+        assert here.statistic_ == pytest.approx(there.statistic_, rel=1e-7)
+        np.testing.assert_allclose(here.loss_ratios_, there.loss_ratios_, rtol=1e-7)
+        np.testing.assert_allclose(rescaled.transform(here.unfair_examples_), there.unfair_examples_, atol=1e-7)
 
 
 # Statistics by hand -------------------------------------------------------------------------------------------------
@@ -174,12 +173,12 @@ def test_the_level_and_the_coverage_at_an_audit_value_of_exactly_a_quarter_more(
     everybody = np.concatenate([x, x]), np.repeat([0, 1], len(x))
     mass = np.concatenate([mass * (1 - p), mass * p])  # labels as often as the model says
 
-    flow = {"steps": (20, 0.01), "regularization": 5.0}
+    flow = {"regularization": 5.0}
 
     def ratios_of(X, y, step_size):
         # What the mean of all says is of no interest here: nodes are no sample.
         test = IndividualFairnessTest.as_published(
-            model, fair_metric=Projection([[1, 0]]), steps=(500, step_size), statistic="ratio_of_means", **flow
+            model, fair_metric=Projection([[1, 0]]), steps=(20, step_size), statistic="ratio_of_means", **flow
         )
         return test.fit(X, y).loss_ratios_
 
@@ -196,7 +195,7 @@ def test_the_level_and_the_coverage_at_an_audit_value_of_exactly_a_quarter_more(
     # Ratios of different people are independent of each other, no matter which others are tested with them.
     found = ratios_of(X, y, step_size).reshape(samples, n)
     tests = [audit_value("loss_ratio", np.ones(n), one, tolerance=1.25, confidence_level=0.95) for one in found]
-    some = IndividualFairnessTest.as_published(model, fair_metric=Projection([[1, 0]]), steps=(500, step_size), **flow)
+    some = IndividualFairnessTest.as_published(model, fair_metric=Projection([[1, 0]]), steps=(20, step_size), **flow)
     some.fit(X[:n], y[:n])
     assert some.p_value_ == pytest.approx(tests[0].p_value, rel=1e-8)
     size = np.mean([test.p_value <= 0.05 for test in tests])
@@ -257,10 +256,10 @@ def test_what_people_lose_at_their_unfair_examples_is_what_the_model_says_there(
     X, y, _, score = people
     target = y if kind == "classifier" else np.exp(score / 4)
     model = model.fit(training[0], training[1] if kind == "classifier" else np.exp(training[3] / 4))
-    test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, steps=(40, 0.01), statistic="ratio_of_means").fit(
-        X, target
-    )
-    assert test.solver_report_["gradient"] == "analytic"
+    test = IndividualFairnessTest.as_published(
+        model, fair_metric=INCOME, steps=(40, 0.01), statistic="ratio_of_means"
+    ).fit(X, target)
+    assert test.solver_report_["gradient"] == "finite_differences"
     if kind == "classifier":
         before, after = (predict_loss(model, x, y) for x in (X, test.unfair_examples_))
     else:
@@ -277,7 +276,7 @@ def test_several_classes(training, people):
     model = LogisticRegression().fit(training[0], names[np.digitize(training[3], [-1, 1])])
     y = names[np.digitize(score, [-1, 1])]
     test = IndividualFairnessTest.as_published(model, fair_metric=INCOME).fit(X, y)
-    assert test.solver_report_["gradient"] == "analytic"
+    assert test.solver_report_["gradient"] == "finite_differences"
     ratios = predict_loss(model, test.unfair_examples_, y) / predict_loss(model, X, y)
     np.testing.assert_allclose(test.loss_ratios_, ratios, rtol=1e-9)
     assert (test.loss_ratios_ > 1).mean() > 0.9
@@ -326,23 +325,6 @@ def test_stopping_earlier_is_another_test_on_the_path(classifier, people):
         assert earlier.lower_bound_ == row["lower_bound"]
 
 
-@pytest.mark.parametrize("solver", ["RK45", "LSODA"])
-def test_small_steps_arrive_where_the_adaptive_solver_does(solver, classifier, people):
-    X, y, _, _ = (data[:30] for data in people)
-    params = {"fair_metric": Mahalanobis(np.diag([0.01, 1.0, 2.0])), "regularization": 3.0}
-    far = IndividualFairnessTest.as_published(classifier, solver=solver, steps=(10, 0.05), **params).fit(X, y)
-    gaps = []
-    for n_steps in (50, 100):
-        euler = IndividualFairnessTest.as_published(classifier, steps=(n_steps, 0.5 / n_steps), **params).fit(
-            X, y
-        )
-        gaps.append(abs(euler.statistic_ - far.statistic_))
-    assert gaps[1] < 0.01
-    assert gaps[0] / gaps[1] == pytest.approx(2.0, rel=0.1)  # Euler's method is of the first order
-    assert far.solver_report_["solver"] == solver
-    assert far.path_["time"].iloc[-1] == pytest.approx(0.5)
-
-
 def test_the_worst_people_and_what_changed_about_them(classifier, people):
     X, y, _, _ = people
     factors = pd.Series({"income": 1000.0, "savings": 1.0, "debts": 0.01})
@@ -374,9 +356,9 @@ def test_the_worst_people_and_what_changed_about_them(classifier, people):
 @pytest.mark.parametrize("statistic", ["ratio_of_means", "error_rate_ratio"])
 def test_of_means_the_worst_people_are_whose_loss_grows_most(statistic, classifier, people):
     X, y, _, _ = people
-    test = IndividualFairnessTest.as_published(classifier, fair_metric=INCOME, statistic=statistic, steps=(50, 0.01)).fit(
-        X, y
-    )
+    test = IndividualFairnessTest.as_published(
+        classifier, fair_metric=INCOME, statistic=statistic, steps=(50, 0.01)
+    ).fit(X, y)
     frame = test.to_frame()
     growth = (frame["loss_after"] - frame["loss_before"]).sort_values(ascending=False)
     assert list(test.most_unfair(5)["person"].unique()) == list(frame["person"][growth.index[:5]])
@@ -432,7 +414,7 @@ def test_short_steps_never_lower_the_statistic_below_one(data):
 @given(
     seed=st.integers(0, 2**20),
     scale=st.sampled_from([None, "std", "numbers"]),
-    way=st.sampled_from(["analytic", "finite_differences", "search"]),
+    way=st.sampled_from(["finite_differences", "search"]),
     steps=st.integers(1, 30),
 )
 def test_features_stay_where_they_may_be(seed, scale, way, steps):
@@ -452,8 +434,7 @@ def test_features_stay_where_they_may_be(seed, scale, way, steps):
         feature_ranges={0: "frozen", 1: (-1 / 3, 0.7), (2, 3, 4): "one_hot"},
         feature_scale=units,
         gradient=way,
-        n_steps=steps,
-        steps=(500, 0.015),
+        steps=(steps, 0.015),
         statistic="ratio_of_means",
     ).fit(X, y)
     moved = test.unfair_examples_
@@ -466,7 +447,7 @@ def test_features_stay_where_they_may_be(seed, scale, way, steps):
         assert np.abs(moved - X).max() > 1e-3
 
 
-@pytest.mark.parametrize("solver", ["euler", "RK45"])
+@pytest.mark.parametrize("solver", ["euler", "implicit"])
 def test_a_frozen_feature_is_not_drawn_along_by_the_others(solver, classifier, people):
     X, y, _, _ = people
     skew = Projection([[1.0, 1.0, 0.0]])  # who has less debts and more income is pulled back in both
@@ -484,18 +465,13 @@ def test_a_frozen_feature_is_not_drawn_along_by_the_others(solver, classifier, p
 # Units, and who is told about them ----------------------------------------------------------------------------------
 
 
-def test_the_unit_of_errors_can_be_given(regressor, people):
+def test_errors_are_in_standard_deviations(regressor, people):
     X, _, _, score = people
     metric = Projection([[1, 0, 0]])
     estimated = IndividualFairnessTest.as_published(regressor, fair_metric=metric, steps=(20, 0.01)).fit(X, score)
     unit = float(np.std(score))
     assert estimated.solver_report_["loss_unit"] == pytest.approx(unit)
-    given = IndividualFairnessTest.as_published(regressor, fair_metric=metric, steps=(20, 0.01), loss=("squared_error", unit))
-    np.testing.assert_allclose(given.fit(X, score).loss_ratios_, estimated.loss_ratios_, rtol=1e-12)
     assert "(the standard deviation of y)" in str(estimated)
-    assert "(the standard deviation of y)" not in str(given)
-    half = given.loss_ratios_[:40]
-    np.testing.assert_allclose(given.fit(X[:40], score[:40]).loss_ratios_, half, rtol=1e-9)
 
 
 def test_ratios_that_differ_by_rounding_are_one_number():
@@ -505,7 +481,7 @@ def test_ratios_that_differ_by_rounding_are_one_number():
     X = np.random.default_rng(0).normal(size=(40, 2))
     y = X @ model.coef_ + np.r_[np.full(4, 1e-4), np.full(36, -1.0)]
     test = IndividualFairnessTest.as_published(
-        model, fair_metric=Projection([[1, 0]]), loss=("squared_error", 1.0)
+        model, fair_metric=Projection([[1, 0]]), loss=lambda y_true, y_pred: (y_true - y_pred) ** 2
     ).fit(X, y)
     assert test.statistic_ > 1.25
     assert test.standard_error_ == 0
@@ -552,7 +528,9 @@ def test_numbers_are_numbers_in_every_fold(classifier, people):
     """Of 21 ages one is that of a single person, without whom a fold has 20: ages are numbers all the same."""
     X = people[0]
     age = np.r_[np.arange(len(X) - 1) % 20, 99]
-    test = IndividualFairnessTest.as_published(classifier, steps=(5, 0.01)).fit(X, people[1], sensitive_features={"age": age})
+    test = IndividualFairnessTest.as_published(classifier, steps=(5, 0.01)).fit(
+        X, people[1], sensitive_features={"age": age}
+    )
     assert [len(metric.directions_) for metric in test.fair_metrics_] == [1] * 5
 
 
@@ -560,7 +538,7 @@ def test_categories_are_labels_although_they_are_numbers(classifier, people):
     X = people[0]
     codes = pd.Categorical(np.arange(len(X)) % 25)
     groups = pd.DataFrame({"zip": codes}, index=X.index)
-    test = IndividualFairnessTest.as_published(classifier, steps=(5, 0.01), cross_fit=False)
+    test = IndividualFairnessTest.as_published(classifier, steps=(5, 0.01))
     with pytest.warns(UserWarning, match="every direction"):
         test.fit(X, people[1], sensitive_features=groups)
     assert len(test.fair_metrics_[0].directions_) == 3

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 from skfairtest import IndividualFairnessTest, Mahalanobis, Projection
@@ -14,18 +13,15 @@ BAD = [
     ("statistic", ["mean", None, 1, ["loss_ratio"]]),
     ("tolerance", [0, -1.25, np.nan, np.inf, "1.25", None, True]),
     ("regularization", [-1, np.nan, np.inf, "50", None]),
-    ("n_steps", [0, -5, 2.5, "many", True]),
-    ("step_size", [0, -0.1, np.nan, np.inf, "0.1"]),
-    ("step_decay", [-0.1, np.nan, None, "1"]),
-    ("solver", ["search", "rk45", None, 4]),
+    (
+        "steps",
+        [0, 5, "many", (0, 0.1), (2.5, 0.1), (5, 0), (5, np.nan), (5, "0.1"), (True, 0.1), [], [0.1, -0.1], [[1]]],
+    ),
+    ("solver", ["search", "RK45", None, 4]),
     ("gradient", ["exact", None, 4]),
     ("loss", ["hinge", None, 4, ("squared_error",), ("log_loss", 1.0), ("hinge", 1.0), ("squared_error", 0)]),
-    ("cross_fit", [1, 0.5, "yes", None, -2]),
     ("confidence_level", [0, 1, 95, np.nan, None, "0.95", True]),
-    ("random_state", ["a", 0.5, -1]),
-    ("n_jobs", [0, 1.5, "all", True]),
-    ("verbose", [-1, "yes", None]),
-    ("fair_metric", ["euclid", None, 4, Projection, np.eye(3)]),
+    ("fair_metric", ["euclid", None, 4, Projection]),
     ("feature_ranges", [4, None, "frozen", [(0, 1)]]),
     ("feature_scale", ["sd", 2.0, [1, 2], [1, 2, 0], [1, 2, np.nan], -1, object(), {"debts": "a"}, {"debts": 0}]),
 ]
@@ -33,10 +29,8 @@ BAD = [
 
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in BAD for value in values])
 def test_a_parameter_that_is_none_is_named_with_what_was_found(name, value, fit):
-    with pytest.raises(ValueError, match=name) as error:
+    with pytest.raises(ValueError, match=rf"{name}(?s:.)*found"):
         fit(**{name: value})
-    if name != "random_state":
-        assert "found" in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -87,44 +81,31 @@ def test_a_block_keeps_its_columns_and_is_measured_by_its_shares(people):
 
 def test_steps_that_are_unstable(fit):
     message = (
-        r"steps=(500, 0.03) is too long for regularization=50: .* is 1.5, .* in 4 of 4 steps. .*'implicit'.* below 0.02"
+        r"steps of 0.03 are too long for regularization=50: .* is 1.5, .* in 4 of 4 steps. .*'implicit'.* below 0.02"
     )
     with pytest.warns(UserWarning, match=message):
         test = fit(steps=(4, 0.03))
     assert test.solver_report_["n_unstable_steps"] == 4
-    assert "4 unstable steps: step_size is too long" in str(test)
+    assert "4 unstable steps: steps are too long" in str(test)
     with pytest.warns(UserWarning, match=r"largest eigenvalue of the fair metric, 4\) is 1.2, .* below 0.005"):
         fit(steps=(4, 0.006), fair_metric=Mahalanobis(np.diag([0.0, 4.0, 1.0])))
-    # No step is too long for a solver that chooses its own, nor for a search.
-    fit(steps=(4, 0.03), solver="LSODA")
+    # No step is too long for a search.
     fit(steps=(4, 0.03), gradient="search")
     frozen = {"feature_ranges": {"savings": "frozen"}, "fair_metric": Mahalanobis(np.diag([0.0, 4.0, 1.0]))}
     assert fit(steps=(4, 0.0199), **frozen).solver_report_["n_unstable_steps"] == 0
     with pytest.warns(UserWarning, match=r"in 2 of 9 steps"):
-        fit(steps=(500, 0.05), step_decay=1.0, steps=(9, 0.01))
+        fit(steps=0.05 / np.arange(1, 10))
 
 
-@pytest.mark.filterwarnings("ignore:steps=(500, 1) is too long:UserWarning")
+@pytest.mark.filterwarnings("ignore:steps of 1 are too long:UserWarning")
 def test_steps_that_diverge(fit, people, regressor):
-    message = r"steps=(500, 1) with regularization=50 diverges: \d+ unfair examples ran away.*Use a smaller step_size"
+    message = r"steps of 1 with regularization=50 diverge: \d+ unfair examples ran away.*Use smaller or fewer steps"
     with pytest.raises(ValueError, match=message):
         fit(steps=(500, 1))
-    with pytest.raises(ValueError, match=r"steps=(500, 0.01) with regularization=0 diverges"):
+    with pytest.raises(ValueError, match=r"steps of 0.01 with regularization=0 diverge"):
         fit(model=regressor, y=people[3], regularization=0, steps=(20_000, 0.01))
 
 
-def test_a_solver_that_needs_derivatives(fit):
-    with pytest.raises(ValueError, match=r"solver='RK45' follows derivatives, and this model has none.*'implicit'"):
-        fit(solver="RK45", gradient="search")
-
-
-def test_derivatives_that_there_are_none(fit, training):
-    forest = RandomForestClassifier(5, random_state=0).fit(*training[:2])
-    with pytest.raises(ValueError, match=r"gradient='analytic' is not possible: estimator=RandomForestClassifier\(\)"):
-        fit(model=forest, gradient="analytic")
+def test_torch_is_for_its_modules(fit):
     with pytest.raises(ValueError, match=r"gradient='autograd' is not possible.*torch"):
         fit(gradient="autograd")
-    with pytest.raises(
-        ValueError, match=r"gradient='analytic' is not possible: the derivative of a user-defined loss is not known"
-    ):
-        fit(gradient="analytic", loss=lambda y_true, y_pred: y_pred[:, 0])

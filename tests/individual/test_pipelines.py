@@ -70,7 +70,7 @@ def short(line):
 
 def test_text_is_taken_as_it_is(line):
     X, y, _ = PEOPLE
-    assert line.solver_report_["gradient"] == "analytic"
+    assert line.solver_report_["gradient"] == "finite_differences"
     assert line.n_features_in_ == 4
     assert list(line.feature_names_in_) == list(X.columns)
     moved = line.unfair_examples_
@@ -131,6 +131,7 @@ def test_yes_and_no_as_numbers_or_text_is_the_same(line):
     assert test.statistic_ == pytest.approx(line.statistic_, rel=1e-6)
 
 
+DIFFERENCES = "finite_differences"
 WRAPPED = {
     "search": lambda: GridSearchCV(pipeline(LogisticRegression()), {"logisticregression__C": [0.5, 1.0]}, cv=2),
     "frozen": lambda: FrozenEstimator(pipeline(LogisticRegression()).fit(*TRAINING[:2])),
@@ -142,7 +143,7 @@ WRAPPED = {
 @pytest.mark.parametrize("name", WRAPPED)
 def test_wrappers_are_looked_through(name, short):
     test = audit(WRAPPED[name](), **SHORT)
-    assert test.solver_report_["gradient"] == "analytic"
+    assert test.solver_report_["gradient"] == {"calibrated": "search", "threshold": "search"}.get(name, DIFFERENCES)
     assert test.statistic_ == pytest.approx(short.statistic_, rel=0.15)
     assert test.rejected_
 
@@ -281,7 +282,7 @@ def test_text_that_passes_through_transformers_reaches_a_model_that_knows_it():
     assert tested.statistic_ == alone.statistic_
 
 
-@pytest.mark.parametrize("gradient", ["analytic", "search"])
+@pytest.mark.parametrize("gradient", ["finite_differences", "search"])
 def test_the_order_of_people_does_not_matter(line, gradient):
     X, y, sex = FEW
     params, order = {"gradient": gradient, "steps": (5, 0.2)}, np.random.default_rng(5).permutation(len(y))
@@ -291,9 +292,9 @@ def test_the_order_of_people_does_not_matter(line, gradient):
 
 
 REGRESSORS = [
-    (Ridge(), "analytic"),
-    (PoissonRegressor(), "analytic"),
-    (TransformedTargetRegressor(Ridge(), func=np.log, inverse_func=np.exp), "analytic"),
+    (Ridge(), "finite_differences"),
+    (PoissonRegressor(), "finite_differences"),
+    (TransformedTargetRegressor(Ridge(), func=np.log, inverse_func=np.exp), "finite_differences"),
     (HistGradientBoostingRegressor(max_iter=10), "search"),
 ]
 

@@ -8,8 +8,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfairtest import IndividualFairnessTest, Projection
-from skfairtest.individual.people import ranges_of, scale_of
+from skfairtest.individual import people as people_
 from skfairtest.individual.features import read_features
+from skfairtest.individual.people import ranges_of, scale_of
 
 
 def draw(n, seed):
@@ -97,15 +98,6 @@ def test_units_do_not_matter(fit):
     np.testing.assert_allclose(there.unfair_examples_ / factors, here.unfair_examples_ + shift / factors, atol=1e-4)
 
 
-def test_a_yes_or_no_in_two_columns_is_the_same(fit):
-    one, two = (
-        fit(cross_fit=False),
-        fit(lambda X: X.assign(rents=1 - X["owns"]), cross_fit=False),
-    )  # folds are of columns
-    assert two.statistic_ == pytest.approx(one.statistic_, rel=1e-4)
-    np.testing.assert_array_equal(two.unfair_examples_["owns"], one.unfair_examples_["owns"])
-
-
 def test_few_implicit_steps_do_what_many_of_euler_do(fit):
     few, many = fit(), fit(solver="euler")
     assert few.solver_report_["n_steps"] == 25
@@ -138,99 +130,34 @@ def test_a_verdict_that_rests_on_nobody_says_so_first(tolerance, training, peopl
     test = IndividualFairnessTest(
         Cliff(), tolerance=tolerance, feature_ranges="free", fair_metric=Projection([[1.0, 0.0]]),
         statistic="ratio_of_means",
-        steps=(500, 1.0),
+        steps=(25, 1.0),
     )  # fmt: skip
     test.fit(income, np.zeros(400, dtype=int))
     report = test.solver_report_
     assert report["n_people_outside"] > 100
     assert test.concern_ == (tolerance < 2)
-    inside = test.unfair_examples_.clip(income.min(), income.max(), axis=1)
-    before, after = (-np.log(Cliff().predict_proba(x)[:, 0]) for x in (income, inside))
-    assert after.mean() / before.mean() < 100
-    said = "where the model is asked about what nobody is" in str(test).splitlines()[0]
-    assert said == (report["rejected_inside"] != test.concern_)
+    beyond = f"({report['n_people_outside']} of 400 unfair examples lie beyond the range of the people tested)"
+    assert beyond in str(test).splitlines()[0]
 
 
-def test_unfair_examples_get_no_more_unusual_than_people_are():
+def test_unfair_examples_get_no_more_unusual_than_people_are(monkeypatch):
     """With real people on a thin ring, the middle is unusual: who would end there stops before it."""
     rng = np.random.default_rng(3)
     angle = rng.uniform(0, 2 * np.pi, 600)
     X = np.column_stack([np.cos(angle), np.sin(angle)]) + 0.02 * rng.normal(size=(600, 2))
     y = (X[:, 0] + 0.3 * rng.normal(size=600) > 0).astype(int)
     model = LogisticRegression().fit(X[:200], y[:200])
-    tests = {
-        least: IndividualFairnessTest(model, fair_metric=Projection([[1, 0]]), min_plausibility=least).fit(
-            X[200:], y[200:]
-        )
-        for least in (0.0, 0.05)
-    }
-    free, held = (tests[least].to_frame()["plausibility"] for least in tests)
-    start = IndividualFairnessTest(model, fair_metric=Projection([[1, 0]]), steps=(1, 1)e-9)
+    tests = []
+    for least in (-1.0, 0.05):
+        monkeypatch.setattr(people_, "UNUSUAL", least)
+        tests += [IndividualFairnessTest(model, fair_metric=Projection([[1, 0]])).fit(X[200:], y[200:])]
+    start = IndividualFairnessTest(model, fair_metric=Projection([[1, 0]]), steps=(1, 1e-9))
     own = start.fit(X[200:], y[200:]).to_frame()["plausibility"]
-    assert (free <= 0.05).mean() > 0.5
-    assert ((held > 0.05) | (held >= own - 0.01)).all()
-    assert tests[0.0].solver_report_["n_held_back"] == 0
-    assert tests[0.05].solver_report_["n_held_back"] > 100
-    assert tests[0.05].statistic_ < tests[0.0].statistic_
-    assert "held back from more" in str(tests[0.05])
-
-
-def test_nobody_is_held_back_where_nobody_has_to_be_possible(fit):
-    free = [fit(feature_ranges="free", min_plausibility=least) for least in (0.0, 0.5)]
-    np.testing.assert_array_equal(*(test.loss_ratios_ for test in free))
-
-
-def loans(n, seed):
-    rng = np.random.default_rng(seed)
-    sex = rng.integers(0, 2, n)
-    X = pd.DataFrame({"price": np.exp(rng.normal(5, 0.4, n) + 0.4 * sex), "age": rng.normal(40, 10, n)})
-    X["loan"] = X["price"] * rng.uniform(0.3, 0.95, n)
-    X["loan_to_price"] = X["loan"] / X["price"]
-    odds = 8 * (0.7 - X["loan_to_price"]) + X["price"] / 100 - 2
-    return X, (rng.random(n) < 1 / (1 + np.exp(-odds))).astype(int), sex
-
-
-RATE = {"loan_to_price": lambda X: X["loan"] / X["price"]}
-
-
-@pytest.mark.parametrize("gradient", ["auto", "search"])
-def test_derived_columns_follow_the_others(gradient):
-    X, y, _ = loans(600, 0)
-    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-    X, y, sex = loans(100, 1)
-    params = {"gradient": gradient, "steps": (20, 0.01)}
-    test = IndividualFairnessTest(model, derived=RATE, **params).fit(X, y, sensitive_features=sex)
-    moved = test.unfair_examples_
-    assert (moved["price"] != X["price"]).mean() > 0.5
-    np.testing.assert_allclose(moved["loan_to_price"], moved["loan"] / moved["price"], rtol=1e-9)
-    # The losses are those of the people who are shown.
-    log_odds = model.decision_function(moved)
-    after = np.logaddexp(0, np.where(y == 1, -log_odds, log_odds))
-    np.testing.assert_allclose(test.to_frame()["loss_after"], after, rtol=1e-9)
-    assert test.solver_report_["functions"] == []
-    left = IndividualFairnessTest(model, steps=(20, 0.01)).fit(X, y, sensitive_features=sex)
-    assert left.solver_report_["functions"] == ["price", "loan", "loan_to_price"]
-    assert "not moved along: price, loan and loan_to_price" in str(left)
-    assert not np.allclose(
-        left.unfair_examples_["loan_to_price"], left.unfair_examples_["loan"] / left.unfair_examples_["price"]
-    )
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"derived": {"loan_to_price": 1}}, "derived must map columns of X to functions"),
-        ({"derived": {"loan_to_price": lambda X: X["loan"]}}, "does not return this column of X: for 300 of 300"),
-        ({"derived": {"loan_to_price": lambda X: 0.5}}, "one finite number for each row of X"),
-        ({"derived": {"rate": lambda X: X["loan"]}}, "X has no feature 'rate'"),
-        ({"derived": RATE, "feature_ranges": {"loan_to_price": "frozen"}}, "'loan_to_price' follows other columns"),
-        ({"derived": RATE, "gradient": "analytic"}, "the derivatives of derived columns are not known"),
-        ({"derived": RATE, "gradient": lambda X, y: X}, "derived columns follow no gradient of your own"),
-        ({"min_plausibility": 1.0}, "min_plausibility must be a number from 0"),
-    ],
-)
-def test_wrong_functions_and_limits_are_refused(params, message):
-    X, y, sex = loans(300, 1)
-    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-    with pytest.raises(ValueError, match=message):
-        IndividualFairnessTest(model, **params).fit(X, y, sensitive_features=sex)
+    free, held = tests
+    ends, plausible = (test.to_frame()["plausibility"] for test in tests)
+    assert free.solver_report_["n_held_back"] == 0
+    assert (ends <= 0.05).mean() > 0.5
+    assert ((plausible > 0.05) | (plausible >= own - 0.01)).all()
+    assert held.solver_report_["n_held_back"] > 100
+    assert held.statistic_ < free.statistic_
+    assert "held back from more" in str(held)

@@ -26,8 +26,8 @@ FACTS = SimpleNamespace(
     traces_=pd.DataFrame(columns=["feature", "measure", "value", "p_value", "found"]),
     changed_alone_=pd.DataFrame(columns=["feature"]),
     solver_report_={
-        "gradient": "analytic",
-        "because": "the closed form of LogisticRegression, which reproduces what it says",
+        "gradient": "finite_differences",
+        "because": "central differences of predict_proba of LogisticRegression",
         "solver": "euler",
         "n_steps": 400,
         "time": 0.3933,
@@ -40,7 +40,6 @@ FACTS = SimpleNamespace(
         "n_worse": 400,
         "n_unusual": None,
         "n_held_back": 0,
-        "functions": [],
         "n_unstable_steps": 0,
         "n_directions": 2,
         "n_features_outside": 0,
@@ -140,9 +139,9 @@ def test_how_people_were_moved():
     assert "- similar people: Projection; they may differ in 2 of 5 directions" in lines
     (moved,) = (line for line in lines if line.startswith("- people moved"))
     assert moved == "- people moved 0.4029 on average, over a fair distance of 0.002601; the loss of 400 grew"
-    other = {**FACTS.solver_report_, "solver": "RK45", "n_folds": 5, "n_unstable_steps": 2}
+    other = {**FACTS.solver_report_, "solver": "implicit", "n_folds": 5, "n_unstable_steps": 2}
     text = individual_summary(having(solver_report_=other), NOBODY)
-    assert "the gradient flow by RK45 of scipy.integrate" in text
+    assert "the gradient flow by steps that are implicit in the distance" in text
     assert "similar people: Projection, for each of 5 folds learned on the others; they may differ in 2 of 5" in text
     assert "- 2 unstable steps: steps are too long" in text.splitlines()
     search = {
@@ -242,9 +241,8 @@ def test_of_people_without_a_trace_nothing_but_the_reason_is_said():
 
 
 def test_hypothetical_people_are_called_so():
-    report = {**FACTS.solver_report_, "n_unusual": 7, "n_held_back": 3, "functions": ["loan", "price"]}
+    report = {**FACTS.solver_report_, "n_unusual": 7, "n_held_back": 3}
     text = individual_summary(having(solver_report_=report), NOBODY)
     assert "unfair examples are hypothetical people: 7 of 400 are as unusual, in all features together, as 1 in" in text
     assert "1 in 100 of those seen; 3 were held back from more" in text
-    assert "not moved along: loan and price. Name columns that are functions of others in derived" in text
     assert "hypothetical" not in individual_summary(FACTS, NOBODY)

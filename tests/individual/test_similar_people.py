@@ -3,10 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn import config_context, get_config
+from sklearn import config_context
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -42,42 +41,15 @@ def assert_same(one, two, rtol=0.0):
         (RandomForestClassifier(8, max_depth=3, random_state=0), {"fair_metric": FIXED, "steps": (24, 0.01)}),
         pytest.param(LogisticRegression(), {"steps": (40, 0.01)}, marks=pytest.mark.slow),
     ],
-    ids=["analytic", "search", "learned"],
+    ids=["differences", "search", "learned"],
 )
-def test_n_jobs_changes_no_digit_of_several_blocks(model, params, training, people, monkeypatch):
+def test_blocks_change_nothing(model, params, training, people, monkeypatch):
     X, y, sex, _ = people
     model.fit(*training[:2])
     whole = IndividualFairnessTest.as_published(model, **params).fit(X, y, sensitive_features=sex)
-    monkeypatch.setattr("skfairtest.individual._unfair.BLOCK", 16)
-    one, two = (
-        IndividualFairnessTest.as_published(model, n_jobs=n_jobs, **params).fit(X, y, sensitive_features=sex)
-        for n_jobs in (1, 2)
-    )
-    assert_same(two, one)
-    assert_same(one, whole, 1e-8)
-
-
-def test_other_processes_have_the_settings_of_this_one(training, people, monkeypatch):
-    monkeypatch.setattr("skfairtest.individual._unfair.BLOCK", 16)
-    inner = GaussianNB().fit(*training[:2])
-
-    class Settings:
-        classes_ = np.array([0, 1])
-
-        def predict_proba(self, X):
-            if not get_config()["assume_finite"]:
-                raise RuntimeError("asked in a process that does not know the settings")
-            return inner.predict_proba(X)
-
-    params = {"fair_metric": FIXED, "steps": (4, 0.01), "statistic": "ratio_of_means"}
-    with config_context(assume_finite=True):
-        one, two = (
-            IndividualFairnessTest.as_published(Settings(), n_jobs=n_jobs, **params).fit(*people[:2])
-            for n_jobs in (1, 2)
-        )
-    assert_same(one, two)
-    with pytest.raises(RuntimeError, match="does not know the settings"):
-        IndividualFairnessTest.as_published(Settings(), n_jobs=2, **params).fit(*people[:2])
+    monkeypatch.setattr("skfairtest.individual.unfair.BLOCK", 16)
+    blocks = IndividualFairnessTest.as_published(model, **params).fit(X, y, sensitive_features=sex)
+    assert_same(blocks, whole, 1e-8)
 
 
 @pytest.mark.filterwarnings("ignore:(X has 2 people|unfair examples lie):UserWarning")
@@ -91,6 +63,11 @@ def test_company_matters_by_the_units_that_are_taken_from_it_and_by_nothing_else
     unit, scale = everybody.solver_report_["loss_unit"], everybody.feature_scale_
     assert unit == pytest.approx(score.std(ddof=0), rel=1e-12)
     np.testing.assert_allclose(scale, X.std(ddof=0), rtol=1e-12)
+    power = 2 if loss == "squared_error" else 1
+
+    def in_units(y_true, y_pred):
+        return np.abs((y_true - y_pred) / unit) ** power
+
     for pair in ([0, 1], [40, 7], [79, 13]):
         expected = everybody.loss_ratios_[pair]
 
@@ -98,8 +75,8 @@ def test_company_matters_by_the_units_that_are_taken_from_it_and_by_nothing_else
             test = IndividualFairnessTest.as_published(model, loss=loss, feature_scale=feature_scale, **params)
             return test.fit(X.iloc[pair], score.iloc[pair]).loss_ratios_
 
-        np.testing.assert_allclose(ratios((loss, unit), scale), expected, rtol=1e-9)
-        for other in (ratios(loss, scale), ratios((loss, unit), "std")):
+        np.testing.assert_allclose(ratios(in_units, scale), expected, rtol=1e-7)
+        for other in (ratios(loss, scale), ratios(in_units, "std")):
             assert np.abs(other / expected - 1).max() > 1e-3
 
 
@@ -123,12 +100,6 @@ def test_everybody_is_judged_by_a_metric_learned_on_others(classifier, people, l
         mine = folds == fold
         found = test.to_frame()["distance"].to_numpy()[mine]
         np.testing.assert_allclose(found, others.distance(X[mine], test.unfair_examples_[mine]), atol=1e-12)
-    on_all = IndividualFairnessTest.as_published(classifier, cross_fit=False, **LEARNED).fit(
-        X, y, sensitive_features=sex
-    )
-    (together,) = on_all.fair_metrics_
-    there = SensitiveSubspace().fit(X, sensitive_features=sex)
-    np.testing.assert_allclose(together.matrix_, there.matrix_, atol=1e-12)
 
 
 def test_a_metric_that_is_fitted_is_used_as_it_is(training, people):

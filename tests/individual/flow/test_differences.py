@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfairtest.individual.flow import unfair_search as differences
+from skfairtest.individual import flow
 from skfairtest.individual.flow import central_differences, differentiable
 
 WIDTH = np.cbrt(np.finfo(float).eps)
@@ -28,7 +28,7 @@ def test_they_are_the_derivative_of_every_person(n, d, seed):
 def test_rows_asked_about_at_once_change_nothing(monkeypatch):
     x = np.random.default_rng(0).normal(size=(7, 4))
     together = central_differences(wave, x, width=WIDTH)
-    monkeypatch.setattr(differences, "MOST_ROWS", 20)
+    monkeypatch.setattr(flow, "ROWS", 20)
     np.testing.assert_array_equal(central_differences(wave, x, width=WIDTH), together)
 
 

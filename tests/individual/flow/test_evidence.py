@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import roc_auc_score
 
-from skfairtest.individual.flow import evidence
+from skfairtest.individual import fair_metrics
 from skfairtest.individual.fair_metrics import exact_columns, out_of_fold, support
 
 
@@ -57,8 +57,8 @@ def test_the_p_value_is_that_of_all_permutations(monkeypatch):
 
     observed = covariance(numbers)
     exact = np.mean([covariance(numbers[list(order)]) >= observed - 1e-9 for order in permutations(range(6))])
-    monkeypatch.setattr(evidence, "N_PERMUTATIONS", 2000)
-    monkeypatch.setattr(evidence, "ENOUGH", 2000)
+    monkeypatch.setattr(fair_metrics, "N_PERMUTATIONS", 2000)
+    monkeypatch.setattr(fair_metrics, "ENOUGH", 2000)
     found = out_of_fold(X, numbers[:, None], folds, labels=False)
     assert found.p_value == pytest.approx(exact, abs=4 * np.sqrt(exact / 2000))
 

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skfairtest.individual.flow import unfair_search
-from skfairtest.individual.flow import Quadratic
-from skfairtest.individual.flow import candidates, reach, search
+from skfairtest.individual import flow
+from skfairtest.individual.flow import Quadratic, candidates, reach, search
 
 FREE_FIRST = Quadratic(np.diag([0.0, 1.0]))
 
@@ -212,12 +211,12 @@ def test_everybody_is_asked_about_exactly_as_often_as_wanted(n_candidates, d):
 
 
 def test_several_candidates_are_asked_about_in_one_call_of_bounded_size(monkeypatch):
-    monkeypatch.setattr(unfair_search, "ROWS", 500)
+    monkeypatch.setattr(flow, "ROWS", 500)
     model = Model()
     found(people(50), model)
     assert max(model.rows) == 500
     assert len(model.rows) < 101
-    monkeypatch.setattr(unfair_search, "ROWS", 20)
+    monkeypatch.setattr(flow, "ROWS", 20)
     model = Model()
     found(people(50), model)
     assert set(model.rows) == {50}  # a block is never cut here
@@ -255,7 +254,7 @@ def test_nobodys_example_depends_on_who_else_is_there(seed, n, d, data):
 @pytest.mark.parametrize("rows", [1, 77, 100_000])
 def test_how_many_rows_go_into_one_call_does_not_matter(rows, monkeypatch):
     expected = found(people(50), Model(), checkpoints=[7, 60, 100])
-    monkeypatch.setattr(unfair_search, "ROWS", rows)
+    monkeypatch.setattr(flow, "ROWS", rows)
     for place, other in zip(found(people(50), Model(), checkpoints=[7, 60, 100]), expected, strict=True):
         np.testing.assert_array_equal(place, other)
 

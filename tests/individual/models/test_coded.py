@@ -10,9 +10,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatures, StandardScaler, TargetEncoder
 
-from skfairtest.individual.models.affine import affine_steps, split
-from skfairtest.individual.features import Coded, read_coded
-from skfairtest.individual.models.smooth import closed_form
+from skfairtest.individual.features import read_features
+from skfairtest.individual.model import affine, encoded_model
 
 X = pd.DataFrame(
     {
@@ -38,8 +37,8 @@ def pipeline(encoder, model, columns=("job", "floor", "owns")):
 
 
 def test_text_and_categories_become_shares():
-    features = read_coded(X)
-    assert isinstance(features, Coded)
+    features = read_features(X, categories=True)
+    assert len(features.blocks) == 2
     assert features.names == ("age", "job=clerk", "job=cook", "job=smith", "floor", "owns=no", "owns=yes")
     assert features.blocks == ((1, 2, 3), (5, 6))
     assert features.groups == [("age", (0,)), ("job", (1, 2, 3)), ("floor", (4,)), ("owns", (5, 6))]
@@ -49,7 +48,7 @@ def test_text_and_categories_become_shares():
 
 @pytest.mark.parametrize("rows", [slice(None), [3], [2, 0, 2]])
 def test_people_come_back_as_they_were(rows):
-    features = read_coded(X)
+    features = read_features(X, categories=True)
     back = features.take(np.arange(6)[rows]).rebuild(features.values[rows])
     pd.testing.assert_frame_equal(back, X.iloc[np.arange(6)[rows]].astype({"floor": float}))
     asked = features.as_input(features.values[rows])
@@ -57,7 +56,7 @@ def test_people_come_back_as_they_were(rows):
 
 
 def test_the_largest_share_is_the_category():
-    features = read_coded(X)
+    features = read_features(X, categories=True)
     values = features.values.copy()
     values[0, 1:4] = [0.2, 0.39, 0.41]
     assert features.as_input(values)["job"].iloc[0] == "smith"
@@ -65,7 +64,7 @@ def test_the_largest_share_is_the_category():
 
 @pytest.mark.parametrize("put", [lambda X: X.to_numpy(), lambda X: X.to_dict("list"), lambda X: X.to_numpy().tolist()])
 def test_containers_without_frames(put):
-    features = read_coded(put(X))
+    features = read_features(put(X), categories=True)
     assert len(features.blocks) == 2
     back = features.as_input(features.values)
     np.testing.assert_array_equal(np.asarray(back)[:, 1], X["job"])
@@ -74,17 +73,16 @@ def test_containers_without_frames(put):
 def test_polars_and_arrow():
     for name, make in (("polars", "DataFrame"), ("pyarrow", "table")):
         module = pytest.importorskip(name)
-        features = read_coded(getattr(module, make)(X.astype({"owns": str}).to_dict("list")))
+        features = read_features(getattr(module, make)(X.astype({"owns": str}).to_dict("list")), categories=True)
         assert len(features.blocks) == 2
         back = features.as_input(features.values)
         assert type(back) is type(getattr(module, make)({}))
 
 
 def test_what_the_model_encodes_is_a_category_though_it_is_a_number():
-    features = read_coded(X, pipeline(ENCODERS["one-hot"], LogisticRegression()))
+    features = read_features(X, pipeline(ENCODERS["one-hot"], LogisticRegression()), categories=True)
     assert features.blocks == ((1, 2, 3), (4, 5, 6), (7, 8))
-    assert isinstance(read_coded(X[["age", "floor"]]), object)
-    assert not read_coded(X[["age", "floor"]]).blocks
+    assert not read_features(X[["age", "floor"]], categories=True).blocks
 
 
 @pytest.mark.parametrize("spec", [["floor"], "floor", [2], slice(2, 3), [False, False, True, False]])
@@ -93,37 +91,36 @@ def test_columns_may_be_named_in_every_way(spec):
         spec = ["floor"]
     first = ColumnTransformer([("c", OneHotEncoder(), spec), ("n", StandardScaler(), [0])])
     model = make_pipeline(first, LogisticRegression()).fit(X, y)
-    assert (4, 5, 6) in read_coded(X, model).blocks
+    assert (4, 5, 6) in read_features(X, model, categories=True).blocks
 
 
 def test_missing_categories_are_missing_and_names_are_no_category():
     holes = X.assign(job=[None, "clerk", np.nan, "cook", "smith", "clerk"])
-    features = read_coded(holes)
+    features = read_features(holes, categories=True)
     np.testing.assert_array_equal(np.isnan(features.values[:, 1]), [True, False, True, False, False, False])
     many = pd.DataFrame({"name": [f"n{i}" for i in range(300)], "age": np.arange(300.0)})
     with pytest.raises(ValueError, match=r"X \(column 'name'\) has 300 different values of 300.*Leave it out"):
-        read_coded(many)
+        read_features(many, categories=True)
 
 
 @pytest.mark.parametrize("name", ENCODERS)
 def test_encoders_are_affine_in_numbers_and_shares(name):
     model = pipeline(ENCODERS[name], LogisticRegression())
-    features = read_coded(X, model)
-    matrix, offset = affine_steps([model[0]], features)
+    features = read_features(X, model, categories=True)
+    matrix, offset = affine(model[0].transform, features)
     encoded = model[0].transform(X)
     encoded = encoded.toarray() if hasattr(encoded, "toarray") else encoded
     np.testing.assert_allclose(features.values @ matrix + offset, encoded, atol=1e-12)
-    smooth = closed_form(model, features)
-    np.testing.assert_allclose(np.exp(smooth.outputs(features.values)), model.predict_proba(X), atol=1e-12)
+    parts = encoded_model(model, features, "predict_proba")
+    np.testing.assert_allclose(parts.ask("predict_proba", features.values), model.predict_proba(X), atol=1e-12)
 
 
 def test_what_mixes_columns_is_not_taken_apart():
     squares = make_pipeline(StandardScaler(), PolynomialFeatures())
     first = ColumnTransformer([("n", squares, ["age"]), ("c", OneHotEncoder(), ["job", "floor", "owns"])])
     model = make_pipeline(first, LogisticRegression()).fit(X, y)
-    features = read_coded(X, model)
-    assert closed_form(model, features) is None
-    assert split(model, "predict_proba", features) is None
+    features = read_features(X, model, categories=True)
+    assert encoded_model(model, features, "predict_proba") is None
 
 
 @pytest.mark.parametrize("name", ["one-hot", "dropped", "ordinal"])
@@ -138,8 +135,8 @@ def test_the_model_behind_is_asked_about_shares(name, output):
     if output == "pandas":
         first.set_output(transform="pandas")
     model.fit(X, y)
-    features = read_coded(X, model)
-    parts = split(model, "predict_proba", features)
+    features = read_features(X, model, categories=True)
+    parts = encoded_model(model, features, "predict_proba")
     assert (parts.names is not None) == (output == "pandas")
     np.testing.assert_allclose(parts.ask("predict_proba", features.values), model.predict_proba(X), atol=1e-9)
     half = (features.values[:1] + features.values[1:2]) / 2
