@@ -227,6 +227,20 @@ def uncertain(estimate):
     return answer
 
 
+def shares_of_few(people, seed):
+    """Probabilities are shares of 30 cells, each estimated from 5 people, which the likelihood does not allow for."""
+    rng, likely = np.random.default_rng([seed, 28]), people.probabilities
+    cell = np.argsort(np.argsort(likely[:, 0], kind="stable"), kind="stable") * 30 // len(likely)
+    true = np.array([likely[cell == one].mean(axis=0) for one in range(30)])
+    shares = np.array([rng.multinomial(5, row / row.sum()) for row in true]) / 5
+    groups = dict(zip(people.names, shares[cell].T, strict=True))
+    test = UncertainGroupsTest.from_predictions(
+        None, people.y_pred, **columns(people) | {"sensitive_features": groups}, n_reference=5,
+        random_state=seed, **compared(people),
+    )  # fmt: skip
+    return of_test(test)
+
+
 def few_labels(people, seed):
     """Every second label is hidden at random, and a judge guesses all, three quarters of them rightly."""
     rng = np.random.default_rng([seed, 39])

@@ -33,6 +33,7 @@ from benchmarks.common.gauntlet_answers import (
     scan,
     scored,
     selected,
+    shares_of_few,
     uncertain,
     unequal_labels,
 )
@@ -171,6 +172,8 @@ KINDS = (
          quick=("probabilities near 0 and 1",)),
     Kind("uncertain groups, likelihood", ("UncertainGroupsTest",), "probabilities", uncertain("likelihood"),
          data_sets=40, quick=("probabilities near 0 and 1",), most=20),
+    Kind("uncertain groups, shares of few people", ("UncertainGroupsTest",), "probabilities", shares_of_few,
+         data_sets=40, quick=("ordinary",), most=20),
     Kind("few labels and a judge", ("LabelledFairnessTest",), "labels", few_labels, NOTHING, data_sets=100,
          quick=("ordinary", "hardly any error"), most=20),
     Kind("few labels with unequal probabilities", ("LabelledFairnessTest",), "labels", unequal_labels, NOTHING,

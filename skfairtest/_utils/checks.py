@@ -85,3 +85,17 @@ def check_probability(name: str, value: Any) -> None:
     """
     if not is_number(value) or not 0 < value < 1:
         raise ParameterError(f"{name} must be a number between 0 and 1; found {value!r}")
+
+
+def origin(values: Floats) -> float:
+    """Return the smallest value where all lie far from 0 compared with their spread, else 0.
+
+    Subtracting it is exact, and what does not depend on the zero of a scale keeps its digits.
+
+    Examples
+    --------
+    >>> origin(np.array([1e9 + 1, 1e9])), origin(np.array([1.0, 2.0]))
+    (1000000000.0, 0.0)
+    """
+    low, high = values.min(initial=np.inf), values.max(initial=-np.inf)
+    return float(low) if high - low < min(abs(low), abs(high)) / 1024 else 0.0

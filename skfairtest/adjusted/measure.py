@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from skfairtest._utils.checks import origin
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Positions
 from skfairtest.adjusted.omitted import Omitted, Strength, strength_of
@@ -101,8 +102,9 @@ class Pair:
 
 @dataclass(frozen=True)
 class People:
-    """People in an order that does not depend on that of the rows."""
+    """People in an order that does not depend on that of the rows; outcomes are less `origin`."""
 
+    origin: float
     outcome: Floats
     group: Positions
     covariates: pd.DataFrame
@@ -120,7 +122,8 @@ class People:
         order = order[np.isin(sample.group_codes[order], kept)]
         covariates = covariate_frame(ordered).iloc[order].reset_index(drop=True)
         return cls(
-            outcome[order],
+            origin(outcome),
+            outcome[order] - origin(outcome),
             sample.group_codes[order],
             covariates,
             None if units is None else numbered(units[order]),
@@ -202,7 +205,7 @@ def measure_adjusted(
             reason = "the covariates determine the group"
             excluded.append(Exclusion("outcome", group, pair.other, None, reason, n, n, 1))
             continue
-        values, undefined = both[0].values, _undefined(both[0].values, residuals)
+        values, undefined = both[0].values + people.origin, _undefined(both[0].values + people.origin, residuals)
         estimate = Estimate(
             "outcome", group, pair.other, None, pair.contrast, n, len(values) - n, float(values[pair.first].mean()),
             float(values[~pair.first].mean()), np.nan if undefined else residuals.coefficient, undefined=undefined,

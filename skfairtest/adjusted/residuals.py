@@ -18,6 +18,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from skfairtest._utils.checks import origin
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.parallel import in_parallel, one_thread
 from skfairtest._utils.text import label, name_of
@@ -140,7 +141,8 @@ def covariate_frame(columns: Sequence[Column]) -> pd.DataFrame:
     for column in sorted(columns, key=lambda one: one.name):
         quantities = all(isinstance(level, Real) for level in column.levels) and not column.categorical
         if quantities:
-            out[column.name] = numbers(column, f"covariates (column {column.name!r})")
+            values = numbers(column, f"covariates (column {column.name!r})")
+            out[column.name] = values - origin(values)
         else:
             # One name less than there are: the last one follows from the others.
             for code, level in enumerate(column.levels[:-1] or column.levels):

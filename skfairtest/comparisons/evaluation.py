@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from skfairtest import metrics
+from skfairtest._utils.checks import origin
 from skfairtest._utils.errors import ParameterError
 from skfairtest.inference.rates import Question
 from skfairtest.readers import Numbers
@@ -87,6 +88,14 @@ class Evaluation:
     def functional(self, kinds: Kinds) -> metrics.Functional:
         """Return the metric of some kinds of people with the standard error that it is going to have."""
         return self._of_all if kinds is self.kinds else self._functional(kinds)
+
+    @cached_property
+    def origin(self) -> float:
+        """What is subtracted from all values: differences of means do not depend on the zero of their scale."""
+        mean = getattr(self.metric, "evaluate", None)
+        if not isinstance(mean, metrics.OfMean) or self.question.disparity != "difference":
+            return 0.0
+        return origin(mean.z(metrics.Context(self.kinds.values, self.pos_label)))
 
     @cached_property
     def _of_all(self) -> metrics.Functional:
@@ -165,7 +174,8 @@ class Evaluation:
         if isinstance(self.metric, metrics.Rate):
             event, given = masks_of(self.metric, kinds, self.pos_label)
             return metrics.Share(event, given, self.metric.value, self.metric.slope)
-        return self.metric.functional(metrics.Context(kinds.values, self.pos_label))
+        bare = self.metric.functional(metrics.Context(kinds.values, self.pos_label))
+        return bare.less(self.origin) if type(bare) is metrics.Mean else bare
 
     def block(self, kinds: Kinds) -> np.ndarray:
         """Number the kinds among which labels are exchanged; -1 where they stay."""

@@ -402,7 +402,7 @@ def _as_rate(
         elif not of_others <= {1.0}:
             return None
     elif type(functional) is Mean:
-        z = functional.z + functional.centre
+        z = functional.z + functional.centre + functional.origin
         event, given = np.abs(z - 1) < 1e-12, np.ones(n, dtype=bool)
         if not (event | (np.abs(z) < 1e-12)).all() or (z.any() and not event.any()):  # numbers may all be small
             return None

@@ -108,13 +108,13 @@ def measure_of(design: Design, metric: Metric) -> Measure:
     if type(functional) is not Mean:
         raise _cannot_be_scanned(metric)
     z = _without_noise(functional.z + functional.centre)
-    if set(np.unique(z)) <= {0.0, 1.0}:
-        return Measure(metric, RateSums(Scale()), np.stack([z, np.ones(len(z))], axis=1))
+    if set(np.unique(z + functional.origin)) <= {0.0, 1.0}:
+        return Measure(metric, RateSums(Scale()), np.stack([z + functional.origin, np.ones(len(z))], axis=1))
     values, place = np.unique(z, return_inverse=True)
     counts = np.bincount(place.reshape(-1), sample.counts)
     centre = float((values * counts).sum() / counts.sum())
     z = z - centre
-    return Measure(metric, MeanSums(centre), np.stack([np.ones(len(z)), z, z * z], axis=1))
+    return Measure(metric, MeanSums(centre + functional.origin), np.stack([np.ones(len(z)), z, z * z], axis=1))
 
 
 def _without_noise(z: Floats) -> Floats:

@@ -191,7 +191,7 @@ def _values(
                 continue
             raise
         found, variance = functional.moments(masses, rng)
-        value[place] = float(found[0])
+        value[place] = float(found[0]) + made.origin
         if functional.error != "none":
             error[place] = float(np.sqrt(np.maximum(variance[0], 0.0)))
         n_effective[place] = float(functional.effective(masses)[0])
@@ -261,7 +261,7 @@ def _compared(
             if flags:
                 reason = f"{_why_undefined(made)}, in those it is compared with"
         else:
-            values, disparity, spread = _shown(sides, question.disparity)
+            values, disparity, spread = _shown(sides, question.disparity, made.origin)
             if np.isnan(disparity) and question.disparity == "difference":
                 reason = _why_undefined(made)
             elif np.isnan(disparity):
@@ -288,13 +288,13 @@ def _compared(
         yield Compared(estimate, null, spread if studentized else np.nan)
 
 
-def _shown(sides: TwoSides, disparity: str) -> tuple[tuple[float, float], float, float]:
+def _shown(sides: TwoSides, disparity: str, origin: float) -> tuple[tuple[float, float], float, float]:
     """Return both values, their disparity, and the standard error on the scale on which it is tested."""
     statistic = Statistic(disparity, sides.weights)
     first, second = (float(v) for v in statistic.sides(sides.shown))
     estimate, spread = (float(v) for v in statistic.distance(sides.shown))
     if disparity == "difference":
-        return (first, second), first - second, spread
+        return (first + origin, second + origin), first - second, spread
     return (first, second), np.nan if np.isnan(estimate) else first / second if second else np.inf, spread
 
 
@@ -342,7 +342,8 @@ def _at_equality(one: Compared, distance: float, error: float) -> FormNull:
     if estimate.contrast.overall:
         # An average that is compared with everyone's is that much nearer to it than to the rest's, which is tested.
         times = float(one.sides.balanced.sum() / one.sides.weights.sum())
-        if abs(shown - times * distance) > 1e-9 * max(abs(estimate.value_group), abs(estimate.value_other)):
+        sides = np.abs([one.sides.shown.first, one.sides.shown.second])
+        if abs(shown - times * distance) > 1e-9 * sides.max():
             return null  # no average: what is shown has an error of its own
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = float(times * np.divide(error, own))

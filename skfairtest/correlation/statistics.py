@@ -54,6 +54,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skfairtest._utils.batches import batches
+from skfairtest._utils.checks import origin
 from skfairtest._utils.typing import Booleans, Floats, Positions
 from skfairtest.inference.score import studentize
 
@@ -378,6 +379,7 @@ def _studentized(top: Floats, bottom: Floats, scale: Floats | float) -> Floats:
 
 def _centred(values: Floats, pairs: Pairs) -> Floats:
     """Deviations from the stratum's mean, the largest of which is 1."""
+    values = values - np.apply_along_axis(origin, -1, values)[..., None]
     scale = np.abs(values).max(axis=-1, keepdims=True)
     values = values / np.where(scale > 0, scale, 1.0)
     centred = values - np.repeat(_sums(values, pairs.starts) / pairs.sizes, pairs.sizes, axis=-1)

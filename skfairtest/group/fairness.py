@@ -149,9 +149,11 @@ class FairnessTest(GroupsTest):
         Whether a significant disparity was detected or, with "equivalence", whether fairness within the margin could
         not be shown.
     statistic_, disparity_ : float
-        The statistic and the disparity of the comparison that sets `p_value_`.
+        The statistic and the disparity of the comparison that sets `p_value_`; with a function of fairlearn that
+        summarizes all groups, the disparity is the number of that function.
     confidence_interval_ : tuple of float
-        Limits of that comparison's disparity, simultaneous over all comparisons.
+        Limits of that disparity, simultaneous over all comparisons; the number of a function of fairlearn lies between
+        those of the largest disparities that they allow.
     equivalence_interval_ : tuple of float
         With "equivalence" only: the interval at level 1 - 2 alpha that the test inverts.
     by_group_ : DataFrame

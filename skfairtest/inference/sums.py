@@ -33,6 +33,9 @@ class Sums(Protocol):
     def counted(self, own: Floats) -> Floats:
         """The number of people on whom the value of each subgroup rests."""
 
+    #: What values are less than those of people.
+    centre: float
+
     def values(self, own: Floats, rest: Floats) -> tuple[Floats, Floats]:
         """Return the values of both sides, averaged over strata; NaN where either side has nobody."""
 
@@ -45,6 +48,8 @@ class Sums(Protocol):
 
 class RateSums:
     """Events and people who meet the condition; the value is a function of their ratio."""
+
+    centre = 0.0
 
     def __init__(self, scale: Scale) -> None:
         self.scale = scale
@@ -127,7 +132,7 @@ class MeanSums:
         weight = _weights(own, rest)
         with np.errstate(invalid="ignore", divide="ignore"):
             first, second = ((weight * _mean(side)).sum(axis=1) / weight.sum(axis=1) for side in (own, rest))
-        return first + self.centre, second + self.centre
+        return first, second
 
     def limits(self, own: Floats, rest: Floats, alternative: str, error: float) -> tuple[float, float]:
         """Return limits from Welch's t; NaN where no stratum has two people on both sides."""

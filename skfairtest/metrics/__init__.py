@@ -6,4 +6,4 @@ from skfairtest.metrics.omnibus import CALIBRATION, Calibration, Omnibus
 from skfairtest.metrics.rates import CELLS, CRITERIA, RATES, Rate
 from skfairtest.metrics.resolve import Metric, disparity_of, resolve_metrics, standard_metrics, summarized_compare
 from skfairtest.metrics.score_metric import Context, MetricError, ScoreMetric, shared_codes
-from skfairtest.metrics.scores import SCORES, BuiltIn
+from skfairtest.metrics.scores import SCORES, BuiltIn, OfMean

@@ -9,13 +9,14 @@ cluster-robust one; of masses instead of counts, the weighted one.
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from skfairtest._utils.batches import batches
+from skfairtest._utils.checks import origin
 from skfairtest._utils.typing import Booleans, Floats, Moments, Positions
 from skfairtest.metrics.auc import RankedScores, table_moments
 from skfairtest.metrics.auc_subsets import SubsetAreas
@@ -225,26 +226,33 @@ class Mean(Functional):
     is_mean = True
 
     def __init__(self, z: Floats, bounds: tuple[float, float] = (-np.inf, np.inf)) -> None:
+        self.origin = self.shift = origin(z)
+        z = np.asarray(z, dtype=float) - self.origin
         self.centre = float(z.mean()) if len(z) else 0.0
-        self.z = np.asarray(z, dtype=float) - self.centre
+        self.z = z - self.centre
         self.bounds = bounds
         self._squares = self.z**2
         self._unit = float(np.abs(self.z).max(initial=0.0)) or 1.0
         self._noise = ROUNDING * float(self._squares.max(initial=0.0))
+
+    def less(self, amount: float) -> Self:
+        """Return the mean less an amount, which is subtracted before digits are lost."""
+        self.shift = self.origin - amount
+        return self
 
     def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
         """Return the mean and each cell's deviation from it, over the total."""
         total = masses.sum(axis=-1)
         mean = ratio_of(masses @ self.z, total)
         with np.errstate(invalid="ignore"):
-            return mean + self.centre, masses * ratio_of(self.z - mean[..., None], total[..., None])
+            return mean + self.centre + self.shift, masses * ratio_of(self.z - mean[..., None], total[..., None])
 
     def _finish(self, sums: Floats, people: Floats) -> tuple[Floats, Floats]:
         mean = ratio_of(sums[..., 0], people)
         spread = sums[..., 1] - sums[..., 0] * np.where(people > 0, mean, 0.0)
         spread = np.where(spread <= self._noise * np.maximum(people, 1.0), 0.0, spread)
         variance = ratio_of(spread, people * np.maximum(people - 1.0, 1.0))
-        return mean + self.centre, np.where(people == 1, np.nan, variance)
+        return mean + self.centre + self.shift, np.where(people == 1, np.nan, variance)
 
     def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
         """Return the mean and s^2 / n."""

@@ -9,7 +9,17 @@ from numpy.random import Generator
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Moments
 from skfairtest.metrics.auc import combined_split
-from skfairtest.metrics.functionals import Auc, Evaluated, Functional, Members, Share, correction, per_person, ratio_of
+from skfairtest.metrics.functionals import (
+    Auc,
+    Evaluated,
+    Functional,
+    Mean,
+    Members,
+    Share,
+    correction,
+    per_person,
+    ratio_of,
+)
 from skfairtest.metrics.omnibus import Omnibus
 from skfairtest.metrics.rates import Rate
 from skfairtest.metrics.resolve import Metric
@@ -29,6 +39,8 @@ class Combined(Functional):
 
     def __init__(self, of_b: Functional, of_a: Functional, sign: int = -1) -> None:
         self.of_b, self.of_a, self.sign = of_b, of_a, sign
+        if sign < 0 and isinstance(of_b, Mean) and isinstance(of_a, Mean):
+            self.of_b, self.of_a = of_b.less(of_b.origin), of_a.less(of_b.origin)
         low, high = of_b.bounds
         self.bounds = (low - high, high - low) if sign < 0 else (2 * low, 2 * high)
         self.error, self.is_mean = of_b.error, of_b.is_mean or isinstance(of_b, Share)

@@ -77,8 +77,9 @@ def subgroups_frame(
     chosen[[step.row for step in reported]] = True
     columns = (
         tested.measure.metric.name, names, value - other, others, subgroups.depth, people.astype(np.int64),
-        rest.astype(np.int64), tested.measure.sums.counted(tested.own).astype(np.int64), value, other, tested.scores,
-        chosen, exact(tested.log_p), exact(log_adjusted), log_adjusted <= np.log(alpha) + 1e-12,
+        rest.astype(np.int64), tested.measure.sums.counted(tested.own).astype(np.int64),
+        value + tested.measure.sums.centre, other + tested.measure.sums.centre, tested.scores, chosen,
+        exact(tested.log_p), exact(log_adjusted), log_adjusted <= np.log(alpha) + 1e-12,
     )  # fmt: skip
     return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)), index=range(len(subgroups)))
 

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skfairtest.inference import unknown as module
-from skfairtest.inference.rates import Pair, Question, Scale, answer, limits, pair_disparity, values
+from skfairtest.inference.conditional import conditional_log_p
+from skfairtest.inference.rates import Pair, Question, Scale, answer, equalities, limits, pair_disparity, values
 from skfairtest.inference.unknown import (
     Reach,
     Unknown,
@@ -228,3 +229,30 @@ def test_adps_published_bounds():
     low, high = (pair.x1 / pair.d1 / women for pair in pairs)
     assert (round(low, 4), round(high, 4)) == (0.5377, 1.498)
     assert (low, high) == pytest.approx((0.5376819019385967, 1.4980229828986082), rel=1e-12)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_boschloos_p_value_is_never_below_its_share_of_fishers(alternative):
+    """What leaves assignments out of the search holds for tables of 60 to 1,000 people, and is no formality."""
+    rng, shares = np.random.default_rng(0), []
+    for _ in range(6):
+        d1, d2 = rng.integers(30, 500, 2)
+        pair = pair_of(rng.binomial(d1, 0.4), d1, rng.binomial(d2, 0.4), d2)
+        fisher = np.minimum(conditional_log_p(pair.x1, pair.d1, pair.x2, pair.d2, alternative), 0.0)
+        share = module._near_totals(pair.x1 + pair.x2, pair.d1, pair.d2, fisher)
+        assert fisher[0] + share[0] <= equalities([pair], alternative)[0][0] + 1e-9
+        shares.append(share[0])
+    assert np.exp(np.median(shares)) > 0.2
+
+
+def test_bounds_of_many_people_are_narrow_and_take_few_tests(monkeypatch):
+    """A search of all p-values took minutes."""
+    tested = []
+    monkeypatch.setattr(module, "equalities", lambda pairs, side: tested.extend(pairs) or equalities(pairs, side))
+    pair, unknown = pair_of(1369, 2190, 390, 620), Unknown(Reach.of(20), Reach.of(10))
+    found = p_value_bounds(pair, [unknown], Scale(), Question())
+    tables = assigned(pair, [unknown])
+    fisher = conditional_log_p(tables.x1, tables.d1, tables.x2, tables.d2, "two-sided")
+    assert fisher.max() - 0.1 < found.high <= fisher.max() + 1e-9
+    assert fisher.min() + np.log(0.2) < found.low <= fisher.min()
+    assert len(tested) <= 96
