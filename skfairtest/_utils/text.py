@@ -165,10 +165,13 @@ def enumerated(names: Sequence[str], joint: str = "and", most: int | None = None
     ('race', 'race, sex and age')
     >>> enumerated(["race", "sex", "age"], most=1)
     'race and 2 more'
+    >>> enumerated(["Asian, Female", "Black, Male"])
+    'Asian, Female; and Black, Male'
     """
     if most is not None and len(names) > most:
         names = [*names[:most], f"{len(names) - most:,} more"]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {joint} {names[-1]}"
+    comma, last = ("; ", f"; {joint} ") if any(", " in name for name in names) else (", ", f" {joint} ")
+    return names[0] if len(names) == 1 else f"{comma.join(names[:-1])}{last}{names[-1]}"
 
 
 def brief(message: str) -> str:

@@ -10,8 +10,9 @@ import pandas as pd
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
-from skfairtest.displays._drawings import BLUE, GREY, ORANGE, axes, draw_curve, legend_below, styled
+from skfairtest.displays._drawings import axes, legend_below, styled
 from skfairtest.displays._tested import finish, fitted_name
+from skfairtest.report.draw import BLUE, GREY, ORANGE, curve
 from skfairtest.report.sentences import metric_title
 from skfairtest.sensitivity.result import Sensitivity
 
@@ -147,7 +148,7 @@ class SensitivityDisplay:
             amounts, (low, high) = rows[self.parameter], (rows["disparity_low"], rows["disparity_high"])
             colour = (ORANGE, BLUE)[number] if several else BLUE
             for ends in (low, high):
-                line = draw_curve(self.ax_, amounts, ends, color=colour)
+                line = curve(self.ax_, amounts, ends, color=colour)
             line.set_label(f"ends, in {where}" if several else "smallest and largest disparity")
             self.ax_.fill_between(amounts, low, high, color=colour, alpha=0.12, linewidth=0)
         for number, amount in enumerate(self.survives.values()):

@@ -24,11 +24,11 @@ from skfairtest.individual._plan import Plan, moved_by, nobody_moved, planned
 from skfairtest.individual._statistics import NOTHING, SequentialStatistic, doubts_about
 from skfairtest.individual._unfair import Moved, Starts, changed_features, changes
 from skfairtest.individual.flow.audit_value import AuditValue, ratios
-from skfairtest.individual.report import IndividualSetup, individual_document, individual_sentences
+from skfairtest.individual.report import IndividualSetup, individual_report, individual_sentences
 from skfairtest.individual.sensitive_subspace import NoGroupsError
 from skfairtest.readers import given_to_fit
-from skfairtest.report.document import Block
 from skfairtest.report.mixin import ReportMixin
+from skfairtest.report.report import Report
 
 #: The setting of the paper.
 _PUBLISHED: dict[str, Any] = {
@@ -453,8 +453,8 @@ class IndividualFairnessTest(ReportMixin):
     def _title(self) -> str:
         return f"Individual fairness of {label(type(self._model.estimator).__name__)}"
 
-    def _blocks(self) -> list[Block]:
-        return individual_document(self)
+    def _made(self) -> Report:
+        return individual_report(self)
 
     def __getattr__(self, name: str) -> Any:
         """Say of what a record does not hold that it takes another fit."""

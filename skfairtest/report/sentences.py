@@ -751,3 +751,15 @@ _OTHERWISE = {
     "decisions": ("decisions about", "with a {} true label"),
     "labels": ("true labels of", "predicted {}"),
 }
+
+
+#: How a p-value is repeated that is sampled.
+SEED = "Without a random_state it differs from run to run: random_state=0 repeats it."
+
+
+def sampling_error(limits: tuple[float, float]) -> list[str]:
+    """Say between which limits the p-value lies, if it was sampled."""
+    if limits[0] == limits[1]:
+        return []
+    low, high = (p_text(bound) if bound else "0" for bound in limits)
+    return [f"With infinitely many resamples, the p-value would lie between {low} and {high} (95% limits). {SEED}"]

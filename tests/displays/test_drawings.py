@@ -11,19 +11,14 @@ from matplotlib.colors import to_hex
 
 from skfairtest._utils.text import display_width, shorten
 from skfairtest.displays._drawings import (
-    BAR,
-    BLUE,
-    GREY,
-    INK,
-    ORANGE,
-    PALE,
+    Panel,
     draw_null_histogram,
     draw_panel,
     height_of,
     row_size,
     width_of,
 )
-from skfairtest.report.plots import NullHistogram, Panel, tick_text
+from skfairtest.report.draw import BAR, BLUE, GREY, INK, ORANGE, PALE, NullHistogram, tick_text
 
 mpl.use("Agg")
 
@@ -51,12 +46,13 @@ def histogram(**changes):
 def draw_disparities(ax, labels, *columns, null, margin_bounds=None, log=False, xlabel=""):
     *ends, found = columns
     lines = {"equality": null, "tolerated": margin_bounds, "axis": xlabel}
-    draw_panel(ax, labels, Panel.of(ends, np.where(found, "significant", "other"), log=log, **lines))
+    draw_panel(ax, labels, Panel(columns=ends, kinds=np.where(found, "significant", "other"), log=log, **lines))
 
 
 def draw_groups(ax, labels, *columns, reference=None, xlabel="", **how):
     *ends, small = columns
-    panel = Panel.of(ends, np.where(np.asarray(small, dtype=bool), "few", "other"), everyone=reference, axis=xlabel)
+    kinds = np.where(np.asarray(small, dtype=bool), "few", "other")
+    panel = Panel(columns=ends, kinds=kinds, everyone=reference, axis=xlabel)
     draw_panel(ax, labels, panel, **how)
 
 
