@@ -100,7 +100,10 @@ def impact_section(record: AuditRecord) -> Report:
     """What an audit's report says of its impact tables."""
     impact, level, unfavorable = record.impact, 1 - record.verdict.alpha, record.setup.favorable is False
     assert impact is not None
-    remark = "These tables have a level of their own: the verdict of this audit does not count them."
+    remark = (
+        "These tables have a level of their own, apart from the comparisons of this audit: the verdict does not count "
+        "them."
+    )
     return impact_report(
         impact.frame, title="Impact table", about=remark, scoring=impact.scoring,
         smallest_share=impact.smallest_share, confidence_level=level,

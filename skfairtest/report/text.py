@@ -21,7 +21,9 @@ READABLE = 100
 Block = tuple[str, Any]
 
 
-def blocks(report: Report, *, details: bool = True, titled: bool = True, more: str = "", level: int = 1) -> list[Block]:
+def blocks(
+    report: Report, *, details: bool = True, titled: bool = True, more: str = "", ends: bool = True, level: int = 1
+) -> list[Block]:
     """Return what is written of a report, in order: headings by their level, lines, items, tables and code.
 
     Parameters
@@ -29,11 +31,13 @@ def blocks(report: Report, *, details: bool = True, titled: bool = True, more: s
     report : Report
         The report.
     details : bool
-        Whether all of it is written; otherwise what stands before the first folded part, with the first rows of tables.
+        Whether all of it is written; otherwise no folded parts, and the first rows of tables.
     titled : bool
         Whether it has a title, and headings of its parts.
     more : str
         Where the rows are that a short table leaves out.
+    ends : bool
+        Whether what is not written in detail ends at the first folded part.
     level : int
         Of the title.
     """
@@ -58,9 +62,8 @@ def blocks(report: Report, *, details: bool = True, titled: bool = True, more: s
     verdict: list[Block] = [("verdict", report.verdict), ("lines", report.remarks)]
     numbers = ", ".join(f"{name}: {text}" for name, text in report.numbers)
     notes = [note for table in report.grid for note in table.notes]
-    shown = report.parts
-    if not details:
-        shown = shown[: next((place for place, part in enumerate(shown) if part.folded), len(shown))]
+    folds = [place for place, part in enumerate(report.parts) if part.folded and not details]
+    parts = report.parts[: folds[0]] if folds and ends else report.parts
     found: list[Block] = [
         *([(f"h{level}", report.title)] if titled and report.title else []),
         *section("", [("lines", report.about)]),
@@ -69,10 +72,15 @@ def blocks(report: Report, *, details: bool = True, titled: bool = True, more: s
         *section(heads[2], [("lines", [report.lead] if report.lead else []), items(report.findings)]),
         *section(f"Null hypothes{'es' if len(report.hypotheses) > 1 else 'is'}", [("items", report.hypotheses)]),
         *tables(report.tables),
-        *(block for part in shown for block in blocks(part, details=details, more=more, level=level + 1 if top else 3)),
+        *(
+            block
+            for part in parts
+            if details or not part.folded
+            for block in blocks(part, details=details, more=more, level=level + 1 if top else 3)
+        ),
         *tables(report.left_out),
     ]
-    if len(shown) < len(report.parts):
+    if folds and ends:
         return found
     read = section("How to read this", [("items", report.notes)]) if top else section("", [("lines", report.notes)])
     code = [line for line in report.reproduce if line.startswith(" ")]
@@ -201,6 +209,8 @@ def aligned(table: Table, indent: str = "  ") -> str:
     """Lay a table out in columns, text to the left and numbers to the right, without boxes and without truncation."""
     lines = [tuple(column.head for column in table.columns), *(tuple(map(str, row)) for row in table.rows)]
     heading = [len(line) > 2 and not any(line[1:]) for line in lines]
+    if any(heading):  # what stands below a heading is indented
+        lines[1:] = [(line[0] if not any(line[1:]) else f"  {line[0]}", *line[1:]) for line in lines[1:]]
     widths = [
         max(display_width(line[place]) for line, alone in zip(lines, heading, strict=True) if place or not alone)
         for place in range(len(table.columns))
@@ -270,7 +280,7 @@ def markdown(report: Report, *, details: bool = False, titled: bool = True, more
     - two
     """
     written: list[str] = []
-    for kind, held in blocks(report, details=details, titled=titled, more=more):
+    for kind, held in blocks(report, details=details, titled=titled, more=more, ends=False):
         match kind:
             case "h1" | "h2" | "h3":
                 written.append(f"#{'#' * int(kind[1])} {escaped(held)}")
