@@ -18,7 +18,7 @@ from skfairtest._utils.text import enumerated, label, name_of
 from skfairtest._utils.typing import Floats
 from skfairtest.adjusted.measure import Learning, People, doubts_of, measure_adjusted, omitted_of
 from skfairtest.adjusted.omitted import omitted_variable
-from skfairtest.adjusted.report import OUTCOMES, AdjustedSetup, adjusted_document, caution
+from skfairtest.adjusted.report import OUTCOMES, AdjustedSetup, adjusted_report, caution
 from skfairtest.adjusted.residuals import CurvesThenTrees, covariate_frame
 from skfairtest.comparisons.contrasts import contrasts_of, kept_groups
 from skfairtest.comparisons.core import Exclusion
@@ -28,8 +28,8 @@ from skfairtest.comparisons.measure import FEW_PEOPLE
 from skfairtest.comparisons.outcomes import numbers, own_outcome
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.comparisons.unknown import with_p_values
-from skfairtest.report.document import Block
 from skfairtest.report.mixin import ReportMixin
+from skfairtest.report.report import Report
 from skfairtest.sensitivity.result import Sensitivity
 from skfairtest.tables import Sample
 
@@ -384,8 +384,8 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         covariates = enumerated([label(name) for name in self._setup.covariates])
         return f"{self._setup.outcome.capitalize()} of groups, given {covariates}"
 
-    def _blocks(self) -> list[Block]:
-        return adjusted_document(self)
+    def _made(self) -> Report:
+        return adjusted_report(self)
 
     def _check(self) -> Settings:
         check_seed(self.random_state)

@@ -9,10 +9,9 @@ import numpy as np
 
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.report import cells
-from skfairtest.report.document import Block, Column, Paragraph, Table
 from skfairtest.report.record import Recorded
-from skfairtest.report.sentences import ADJUSTED, number, points, share_digits, smallest_p
-from skfairtest.report.skeleton import lines, sampling_error, skeleton, verdict_of
+from skfairtest.report.report import Column, Report, Table
+from skfairtest.report.sentences import ADJUSTED, number, points, sampling_error, share_digits, smallest_p
 
 #: What each outcome is called.
 OUTCOMES = {
@@ -97,30 +96,30 @@ def caution(doubts: Sequence[tuple[Any, Any, str, float, float]]) -> str:
     )
 
 
-def adjusted_document(test: Any) -> list[Block]:
-    """Compose the report of a fitted `AdjustedFairnessTest`."""
+def adjusted_report(test: Any) -> Report:
+    """The report of a fitted `AdjustedFairnessTest`."""
     setup: AdjustedSetup = test._setup
     comparisons, concern = test.comparisons_, test.concern_
     # The first sentence gives the verdict and its p-value, whatever each row is adjusted by.
     lead = cells.records(comparisons)[test._leading]
     rows = cells.records(comparisons.sort_values(["p_value"], kind="stable"))
-    said = [_unadjusted(setup, lead)]
+    remarks = [*([test.caution_] if test.caution_ else []), _unadjusted(setup, lead)]
     if not concern:
-        said.append(
+        remarks.append(
             "This does not prove that there is none: the interval shows which disparities the data do not rule out."
         )
-    said += sampling_error(test.p_value_interval_)
+    remarks += sampling_error(test.p_value_interval_)
     if len(rows) > 1:
-        found = sum(row["concern"] for row in rows)
-        said.append(f"{found} of {len(rows)} comparisons {'is' if found == 1 else 'are'} significant.")
-    doubtful: list[Block] = [Paragraph(test.caution_, "concern")] if test.caution_ else []
-    return skeleton(
-        verdict_of(_finding(setup, lead, smallest_p(test.p_value_, len(rows)), concern=concern), concern),
-        found=[*doubtful, *lines(said)],
-        null=[_null(setup)],
-        tables=[_table(setup, rows)],
-        excluded=test.excluded_,
-        notes=_notes(setup, rows),
+        n = sum(row["concern"] for row in rows)
+        remarks.append(f"{n} of {len(rows)} comparisons {'is' if n == 1 else 'are'} significant.")
+    return Report(
+        verdict=_finding(setup, lead, smallest_p(test.p_value_, len(rows)), concern=concern),
+        concern=concern,
+        remarks=tuple(remarks),
+        hypotheses=(_null(setup),),
+        tables=(_table(setup, rows),),
+        left_out=cells.excluded_tables(test.excluded_),
+        notes=tuple(_notes(setup, rows)),
     )
 
 
@@ -183,7 +182,7 @@ def _table(setup: AdjustedSetup, rows: list[dict[str, Any]]) -> Table:
         Column("adjusted", shows=lambda row: write(row["disparity"])), cells.interval(write), cells.P,
         cells.ADJUSTED_P, cells.VERDICT,
     )  # fmt: skip
-    return Table.of(columns, rows, f"Differences in {setup.outcome} given {setup.given}", few=cells.SHOWN)
+    return Table.of(columns, cells.barred(rows), f"Differences in {setup.outcome} given {setup.given}", few=cells.SHOWN)
 
 
 def _notes(setup: AdjustedSetup, rows: list[dict[str, Any]]) -> list[str]:

@@ -24,7 +24,7 @@ from skfairtest.inference.multiplicity import holm
 from skfairtest.metrics import Metric
 from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.paired.metric import paired
-from skfairtest.paired.report import PairedRecord
+from skfairtest.paired.record import PairedRecord
 from skfairtest.readers import as_numbers, resolve_pos_label
 from skfairtest.report.plain import at_most
 from skfairtest.subgroups.fairness import SubgroupScan

@@ -17,7 +17,7 @@ from skfairtest._utils.typing import Floats
 from skfairtest.audit.impact import ImpactRecord
 from skfairtest.audit.provenance import Provenance
 from skfairtest.audit.record import COLUMNS, AuditPart, AuditRecord, AuditVerdict
-from skfairtest.audit.report import audit_document, summary_frame
+from skfairtest.audit.report import audit_report, summary_frame
 from skfairtest.comparisons.breaking import kept_breaking_point, shown_breaking_point
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import Compared, setup_of
@@ -25,12 +25,11 @@ from skfairtest.comparisons.frames import ByGroup, cautions, comparisons_frame, 
 from skfairtest.comparisons.null_histogram import minimum_detectable, null_histogram_of
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.paired.fairness import PairedFairnessTest
-from skfairtest.report.cells import result_sentences
-from skfairtest.report.document import Block
+from skfairtest.report.cells import homogeneity_sentences, result_sentences
 from skfairtest.report.mixin import ReportMixin, library_versions
 from skfairtest.report.plain import frame_of
+from skfairtest.report.report import Report
 from skfairtest.report.sentences import FOUND, NOT_FOUND
-from skfairtest.report.skeleton import homogeneity_sentences
 from skfairtest.report.text import to_csv
 from skfairtest.subgroups.fairness import SubgroupScan
 
@@ -38,7 +37,7 @@ from skfairtest.subgroups.fairness import SubgroupScan
 class ReportedAudit(Compared, ReportMixin):
     """Fitted attributes, frames, text, pages and JSON from a record."""
 
-    _all = "comparisons_ has all"
+    _titled = True
     _breaking = Later()
     _reported: ClassVar[tuple[str, ...]] = (
         "p_value", "rejected", "concern", "n_samples", "pos_label", "comparisons", "by_group", "summary", "excluded",
@@ -154,9 +153,11 @@ class ReportedAudit(Compared, ReportMixin):
         super()._take({**facts, "record_": replace(record, parts=tuple(parts))})
         self._without()
 
-    def _document(self) -> list[Block]:
-        check_is_fitted(self)
-        return audit_document(self.record_, self._breaking)
+    def _made(self) -> Report:
+        return audit_report(self.record_, self._breaking)
+
+    def _label_remarks(self) -> list[str]:
+        return []  # the verdict says it
 
 
 def _with_feature(part: AuditPart, frame: pd.DataFrame) -> pd.DataFrame:

@@ -1,12 +1,8 @@
-"""The grid of an audit, and its drawings.
-
-The grid of an audit: every group by every metric, as far from the others as it is, and how sure that is.
+"""The grid of an audit: every group by every metric, as far from the others as it is, and how sure that is.
 
 A number is the disparity of a group: the average of its disparities from whatever it was compared with, weighted by the
 people of these. With "to_rest" and "to_overall" there is one; of all pairs, for a rate, the average is the disparity
 from everyone else. A cell is significant where any comparison of its group is, in strata too.
-
-The drawings of an audit's report: disparities, values by group, and what chance alone would show.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,15 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from skfairtest._utils.text import label, pluralize, shorten
+from skfairtest._utils.text import label, pluralize
 from skfairtest.audit.record import AuditPart, AuditRecord
-from skfairtest.report.cells import by_p_value, comparison_pieces, records, value_axis, value_factor, values_of
-from skfairtest.report.document import Figure, Grid, GridCell, GridPart, GridRow
-from skfairtest.report.plots import LOWEST, Bar, Bars, Forest, NullHistogram, Panel, Rows, Scale, Tick, joined
+from skfairtest.report.cells import records
+from skfairtest.report.report import Cell, Column, Table
 from skfairtest.report.sentences import CHANCE, Setup, number, percent, points
-from skfairtest.report.skeleton import MOST_COMPARISONS, TICKS, forest_rows, titles
 from skfairtest.report.wording import worse_when
 
 #: A group is too small to tell where no comparison of it would have found a difference, or a ratio, of this size.
@@ -170,7 +163,7 @@ def _average(setup: Setup, metric: str, disparities: Sequence[float], weights: S
     return float(np.inf if inverse == 0 else 1 / inverse)
 
 
-def audit_grid(record: AuditRecord) -> Grid | None:
+def audit_grid(record: AuditRecord) -> tuple[Table, ...]:
     """Compose the grid of an audit.
 
     Parameters
@@ -180,28 +173,38 @@ def audit_grid(record: AuditRecord) -> Grid | None:
 
     Returns
     -------
-    Grid or None
-        None where no metric compares groups.
+    tuple of Table
+        The groups that stand open, below the names of their features, and those that are folded up, feature by
+        feature; nothing where no metric compares groups.
     """
     found = [(part, standings(part)) for part in record.parts]
     metrics = list(dict.fromkeys(metric for _, groups in found for own in groups.values() for metric in own))
     if not metrics:
-        return None
+        return ()
     scales = {metric: _scale(found, metric) for metric in metrics}
     open_ = min(len(part.sensitive) for part in record.parts)
-    parts = [
-        made
-        for part, groups in found
-        for made in _parts(part, groups, metrics, scales, folded=len(part.sensitive) > open_)
-    ]
-    names = map(label, metrics)
-    return Grid(
-        # Words break between lines.
-        tuple(name.replace("_", " ") if name.isidentifier() else name for name in names),
-        tuple(parts),
-        _caption(record, metrics),
-        legend=HUES[record.setup.favorable is not None],
-        notes=tuple(_notes(record, metrics)),
+    # Words break between lines.
+    names = [name.replace("_", " ") if name.isidentifier() else name for name in map(label, metrics)]
+    columns = (Column("group", "name"), Column("people"), *(Column(name, named=True) for name in names))
+    shown: list[tuple[str | Cell, ...]] = []
+    folded: list[Table] = []
+    for part, groups in found:
+        for first, caption, rows in _parts(part, groups, metrics, scales, folded=len(part.sensitive) > open_):
+            if first:
+                shown += [(label(part.feature), *[""] * (len(columns) - 1)), *rows]
+            else:
+                folded.append(Table(columns, tuple(rows), caption, folded=True))
+    hued = any(
+        cell.shade and not cell.shade.startswith("even")
+        for rows in (shown, *(table.rows for table in folded))
+        for row in rows
+        for cell in row
+        if isinstance(cell, Cell)
+    )
+    key = HUES[record.setup.favorable is not None] if hued else ()
+    return (
+        Table(columns, tuple(shown), _caption(record, metrics), key=key, notes=tuple(_notes(record, metrics))),
+        *folded,
     )
 
 
@@ -214,17 +217,16 @@ def _scale(found: Sequence[tuple[AuditPart, dict[Any, dict[str, Standing]]]], me
 def _parts(
     part: AuditPart, groups: dict[Any, dict[str, Standing]], metrics: Sequence[str], scales: Mapping[str, float],
     *, folded: bool,
-) -> Iterator[GridPart]:  # fmt: skip
-    """Yield the groups of a feature that stand open, and the others of many."""
-    name, sizes = label(part.feature), people_of_groups(part)
-    rows = {
-        group: GridRow(
-            label(group),
-            f"{sizes[group]:,}",
-            tuple(_cell(part.setup, own.get(metric), scales[metric]) for metric in metrics),
+) -> Iterator[tuple[bool, str, list[tuple[str | Cell, ...]]]]:  # fmt: skip
+    """Yield the groups of a feature that stand open, and the others of many: whether they do, a caption, and rows."""
+    sizes = people_of_groups(part)
+    rows: dict[Any, tuple[str | Cell, ...]] = {
+        group: (
+            label(group), f"{sizes[group]:,}",
+            *(_cell(part.setup, own.get(metric), scales[metric]) for metric in metrics),
         )
         for group, own in groups.items()
-    }
+    }  # fmt: skip
     first = list(groups)
     if not folded and len(first) > MOST_ROWS:
         evident = sorted(first, key=lambda group: _smallest_p(groups[group]))[:MOST_ROWS]
@@ -234,8 +236,12 @@ def _parts(
     for chosen, what in ((first, "group"), (others, "further group")):
         if chosen:
             n = sum(any(own.significant for own in groups[group].values()) for group in chosen)
-            caption = f"{name}: {pluralize(len(chosen), what)}, {n or 'none'} with a significant disparity"
-            yield GridPart(name, tuple(rows[group] for group in chosen), folded or chosen is others, caption)
+            counted = f"{pluralize(len(chosen), what)}, {n or 'none'} with a significant disparity"
+            yield (
+                not folded and chosen is first,
+                f"{label(part.feature)}: {counted}",
+                [rows[group] for group in chosen],
+            )
 
 
 def _smallest_p(own: Mapping[str, Standing]) -> float:
@@ -251,17 +257,16 @@ def people_of_groups(part: AuditPart) -> dict[Any, int]:
     return sizes
 
 
-def _cell(setup: Setup, standing: Standing | None, scale: float) -> GridCell:
+def _cell(setup: Setup, standing: Standing | None, scale: float) -> Cell:
     if standing is None:
-        return GridCell("n/a")
+        return Cell("n/a")
     metric, disparity = standing.metric, standing.disparity
-    state = "significant" if standing.significant else "few" if standing.is_few(setup) else ""
+    mark = "significant" if standing.significant else "few" if standing.is_few(setup) else ""
     value = "" if np.isnan(standing.value) else _value(setup, metric, standing.value)
-    if np.isnan(disparity) and setup.compare in BEST and not np.isnan(standing.value):
-        return GridCell(BEST[setup.compare], value)
     if np.isnan(disparity):
-        return GridCell("n/a", value, state=state)
-    return GridCell(_signed(setup, metric, disparity), value, *_colour(setup, metric, disparity, scale), state)
+        best = setup.compare in BEST and value
+        return Cell(BEST[setup.compare], value) if best else Cell("n/a", value, mark=mark)
+    return Cell(_signed(setup, metric, disparity), value, _shade(setup, metric, disparity, scale), mark)
 
 
 def _value(setup: Setup, metric: str, value: float) -> str:
@@ -282,7 +287,7 @@ def _signed(setup: Setup, metric: str, disparity: float) -> str:
     return f"{sign}{text}"
 
 
-def _colour(setup: Setup, metric: str, disparity: float, scale: float) -> tuple[str, int]:
+def _shade(setup: Setup, metric: str, disparity: float, scale: float) -> str:
     """The hue and the level of a disparity: worse or better where that is known, or else higher or lower."""
     kind = _kind(setup, metric)
     if kind == "ratio":
@@ -292,7 +297,8 @@ def _colour(setup: Setup, metric: str, disparity: float, scale: float) -> tuple[
     level = int(np.searchsorted(STEPS[kind], size, side="right"))
     worse = 1 if setup.favorable is None else worse_when(metric, setup.favorable)
     (one, _), (other, _) = HUES[setup.favorable is not None]
-    return ("even" if not worse else one if up == (worse > 0) else other), level
+    hue = "even" if not worse else one if up == (worse > 0) else other
+    return f"{hue}{level}" if level else ""
 
 
 def _caption(record: AuditRecord, metrics: Sequence[str]) -> str:
@@ -323,163 +329,3 @@ def _notes(record: AuditRecord, metrics: Sequence[str]) -> Iterator[str]:
     kinds = {_kind(setup, metric) for metric in metrics}
     if "value" in kinds or len(kinds) > 1:
         yield "Colours of shares and ratios have fixed steps; those of other metrics are relative to their largest gap."
-
-
-#: In a drawing of values, groups of one metric and rows of all. The tables have all.
-MOST_GROUPS, MOST_DRAWN_ROWS = 20, 40
-#: Values by group are drawn side by side; so many ticks an axis of several in a row has.
-COLUMNS, FEW_TICKS = 2, 4
-#: Columns that a name has at the most in a drawing of values.
-WIDEST_GROUP = 40
-
-
-def disparities_figure(part: AuditPart, most: int = MOST_COMPARISONS) -> Figure | None:
-    """Draw the disparities with the strongest evidence, those of one metric together; None if there are none.
-
-    Parameters
-    ----------
-    part : AuditPart
-        The grouping, its pairs oriented.
-    most : int
-        How many comparisons are drawn.
-
-    Returns
-    -------
-    Figure or None
-        The forest plot.
-    """
-    setup = part.setup
-    drawable = part.comparisons[part.comparisons["group"].notna() & part.comparisons["disparity"].notna()]
-    ordered = by_p_value(setup, drawable)
-    strongest = ordered.head(most)
-    metrics = [metric for metric in dict.fromkeys(drawable["metric"]) if (strongest["metric"] == metric).any()]
-    if not metrics:
-        return None
-    shared = _share_a_scale(setup, metrics, strongest)
-    rows = forest_rows(setup, strongest, lambda row: joined(*comparison_pieces(setup, row)), metrics, shared=shared)
-    shown, total, found = len(strongest), len(ordered), int(ordered["concern"].sum())
-    what = f"Disparities by {label(part.feature)}"
-    tolerated = ", the pale band what is tolerated" if setup.margin_bounds is not None else ""
-    are = f"{'is' if found == 1 else 'are'} significant"
-    described = (
-        f"A forest plot: {pluralize(shown, 'row')}, one for each comparison, with its disparity and interval. "
-        f"{found:,} of {pluralize(total, 'comparison')} {are}. The tables of all comparisons hold the same numbers."
-    )
-    return Figure(
-        Forest(what, described, rows),
-        f"{what}. {_as_many(shown, total)} Orange diamonds are significant disparities, blue circles are not. "
-        f"Lines are intervals; arrows mark intervals that extend beyond the plot. The grey line "
-        f"is equality{tolerated}.",
-    )
-
-
-def _as_many(shown: int, total: int) -> str:
-    order = "Smaller p-values come first, of equal ones larger disparities."
-    if shown == total:
-        return f"All {total:,} comparisons. {order}" if total > 1 else "One comparison."
-    return f"The {shown:,} comparisons with the smallest p-values of {total:,}; the tables have all of them. {order}"
-
-
-def _share_a_scale(setup: Setup, metrics: Sequence[str], rows: pd.DataFrame) -> bool:
-    """Whether all are shares, so that eyes may compare them; what goes beyond an axis is drawn at its end."""
-    ends = rows[["disparity", "ci_low", "ci_high"]].to_numpy()
-    kinds = {setup.disparity_of(metric) for metric in metrics}
-    finite = bool(np.isfinite(ends).all()) and ("difference" in kinds or bool((ends > 0).all()))
-    return finite and len(kinds) == 1 and all(setup.is_share(metric) for metric in metrics)
-
-
-def values_figure(part: AuditPart) -> Figure | None:
-    """Draw every metric by group, side by side; None if there is no value.
-
-    The largest groups are drawn, and all that a significant comparison names.
-
-    Parameters
-    ----------
-    part : AuditPart
-        The grouping.
-
-    Returns
-    -------
-    Figure or None
-        The plots.
-    """
-    metrics = list(dict.fromkeys(part.by_group["metric"]))
-    rows = list(values_of(part.by_group))
-    if not metrics:
-        return None
-    lines = [metrics[first : first + COLUMNS] for first in range(0, len(metrics), COLUMNS)]
-    sizes = [max(value["n"] for value in values.values()) for _, _, values in rows]
-    most = min(MOST_GROUPS, max(MOST_DRAWN_ROWS // len(lines), 6))
-    named = _named(part.comparisons)
-    largest = set(sorted(range(len(rows)), key=lambda place: -sizes[place])[:most])
-    shown = [row for place, row in enumerate(rows) if place in largest or row[:2] in named or (row[0], None) in named]
-    names = tuple(
-        shorten(label(group) if stratum is None else f"{label(group)}, {label(stratum)}", WIDEST_GROUP)
-        for group, stratum, _ in shown
-    )
-    drawn = tuple(
-        Rows(names, tuple(_values(part.setup, metric, [values for _, _, values in shown]) for metric in line))
-        for line in lines
-    )
-    what = f"Values by {label(part.feature)}"
-    others = " and those that significant comparisons name" if len(shown) > len(largest) else ""
-    some = f" The {len(largest)} largest groups of {len(rows):,}{others}; the table has all."
-    few = any(value["small"] for _, _, values in shown for value in values.values())
-    described = (
-        f"{pluralize(len(metrics), 'plot')}, one for each metric, of {pluralize(len(shown), 'group')} with intervals. "
-        "The table of values holds the same numbers."
-    )
-    hollow = " Hollow circles rest on fewer than 10 people." if few else ""
-    return Figure(
-        Forest(what, described, drawn),
-        f"{what}, with intervals. Each metric has a scale of its own.{some if len(shown) < len(rows) else ''}{hollow}",
-    )
-
-
-def _named(comparisons: pd.DataFrame) -> set[tuple[Any, Any]]:
-    """Return the groups that significant comparisons name, each with its stratum, or None for all strata."""
-    found = comparisons[comparisons["concern"]]
-    return {(row[side], row["stratum"]) for row in records(found) for side in ("group", "other")}
-
-
-def _values(setup: Setup, metric: str, rows: Sequence[Mapping[str, Any]]) -> Panel:
-    """Return the panel of one metric."""
-    nothing = dict.fromkeys(("value", "ci_low", "ci_high"), np.nan)
-    found = [values.get(metric, nothing) for values in rows]
-    kinds = ["few" if each.get("small", False) else "other" for each in found]
-    columns, axis = [[each[end] for each in found] for end in nothing], value_axis(setup, metric)
-    return Panel.of(columns, kinds, factor=value_factor(setup, metric), axis=axis, most=FEW_TICKS, **titles(metric))
-
-
-def null_figure(histogram: NullHistogram) -> Figure:
-    """Draw the null distribution of the comparison with the strongest evidence."""
-    left, width = histogram.bars
-    highest, scale = max(histogram.mass, default=0.0) or 1.0, histogram.scale
-    levels = Scale(0.0, 1.05 * highest)
-    drawn = Bars(
-        "What chance alone would show",
-        f"Bars: how probable each {shorten(histogram.statistic, 60)} is if the null hypothesis holds. A dashed line "
-        "marks the data; what is at least as extreme is hatched.",
-        tuple(
-            _bar(scale, levels, *bar)
-            for bar in zip(left, width, histogram.mass, histogram.extreme, strict=True)
-            if bar[2] > LOWEST * highest
-        ),
-        round(scale.place(histogram.observed), 2) if np.isfinite(histogram.observed) else None,
-        _placed(scale.ticks(TICKS)),
-        _placed(levels.ticks(FEW_TICKS)),
-        shorten(histogram.axis, 60),
-    )
-    extreme = " Hatched: at least as extreme." if any(bar.extreme for bar in drawn.bars) else ""
-    seen = f" Dashed: the data, {histogram.observed_text}." if np.isfinite(histogram.observed) else ""
-    return Figure(drawn, f"{label(histogram.note)}{extreme}{seen}", told=True)
-
-
-def _placed(ticks: Sequence[Tick]) -> tuple[Tick, ...]:
-    return tuple((round(place, 2) + 0.0, text) for place, text in ticks)
-
-
-def _bar(scale: Scale, levels: Scale, left: float, width: float, mass: float, extreme: float) -> Bar:
-    places = (scale.place(left), 100 * width / (scale.high - scale.low), levels.place(mass), levels.place(extreme))
-    first, across, up, hatched = (round(place, 2) for place in places)
-    return Bar(first, max(across, 0.05), up, hatched)

@@ -26,7 +26,7 @@ from skfairtest.audit.grid import FEW_POINTS, FEW_RATIO, Standing, people_of_gro
 from skfairtest.audit.impact_report import below_sentence
 from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.report.cells import records
-from skfairtest.report.document import Interval, Intervals
+from skfairtest.report.report import Bar, Cell, bars
 from skfairtest.report.sentences import CHANCE, POWER, equals_p, gap_sentence, metric_title, p_text, points, size_text
 from skfairtest.report.wording import people_of, worse_when
 
@@ -174,30 +174,21 @@ def worse_first(one: Highlight) -> bool:
     return bool(one.ends[1] * worse > 0) or one.part.setup.compare != "between_groups"
 
 
-def intervals_of(chosen: Sequence[Highlight]) -> Intervals:
+def intervals_of(chosen: Sequence[Highlight]) -> tuple[Cell, ...]:
     """Write comparisons with their intervals, gaps of one unit on one scale, all to the same side of equality."""
     ends = [one.ends if one.ends[1] >= 0 else (-one.ends[2], -one.ends[1], -one.ends[0]) for one in chosen]
     units = [_unit(one) for one in chosen]
-    lines = []
-    for one, own, unit in zip(chosen, ends, units, strict=True):
-        scale = [end for other, kind in zip(ends, units, strict=True) if kind == unit for end in (*other, 0.0)]
-        lines.append(Interval(_told(one), *_placed(own, scale), bool(one.row["concern"])))
-    return Intervals(tuple(lines), "Below each sentence: the gap with its interval. The vertical line is equality.")
+    drawn: dict[int, Bar | None] = {}
+    for unit in dict.fromkeys(units):
+        places = [place for place, other in enumerate(units) if other == unit]
+        kinds = ["significant" if chosen[place].row["concern"] else "" for place in places]
+        drawn |= dict(zip(places, bars([ends[place] for place in places], 0.0, kinds=kinds), strict=True))
+    return tuple(Cell(_told(one), bar=drawn[place]) for place, one in enumerate(chosen))
 
 
 def _unit(one: Highlight) -> str:
     metric, setup = one.row["metric"], one.part.setup
     return setup.disparity_of(metric) if one.is_plain else f"{setup.disparity_of(metric)} of {metric}"
-
-
-def _placed(ends: Sequence[float], scale: Sequence[float]) -> tuple[float, float, float, float]:
-    """Return limits, estimate and equality as shares of a width on which all finite ends of the scale have room."""
-    finite = [end for end in scale if np.isfinite(end)]
-    low, high = min(finite), max(finite)
-    room = 0.04 * (high - low) or 1.0
-    first, width = low - room, high - low + 2 * room
-    start, at, end, null = (float(np.clip((place - first) / width, 0, 1)) for place in (*ends, 0.0))
-    return start, at, end, null
 
 
 def _told(one: Highlight) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -11,10 +12,8 @@ import pandas as pd
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.audit.record import AuditRecord
 from skfairtest.report.cells import records
-from skfairtest.report.document import Block, Column, Figure, Heading, Items, Paragraph, Table
-from skfairtest.report.plots import Forest, Panel, Rows, Scale, joined
+from skfairtest.report.report import Bar, Cell, Column, Report, Table
 from skfairtest.report.sentences import p_text, percent, ratio, span
-from skfairtest.report.skeleton import MOST_COMPARISONS, TICKS
 
 UNKNOWN = "unknown"
 #: Categories that the verdict names.
@@ -56,7 +55,7 @@ def impact_reading(row: Mapping[str, Any]) -> str:
     return f"{side}, {said}" if below == significant else f"{side} four fifths, but {said}"
 
 
-def impact_document(
+def impact_report(
     table: pd.DataFrame,
     *,
     title: str,
@@ -65,8 +64,8 @@ def impact_document(
     smallest_share: float = 0.02,
     confidence_level: float = 0.95,
     not_compared: Sequence[str] = (),
-) -> list[Block]:
-    """Compose the page.
+) -> Report:
+    """Report an impact table.
 
     Parameters
     ----------
@@ -83,39 +82,40 @@ def impact_document(
 
     Returns
     -------
-    list of Block
-        The document, with a title: a verdict, a table for each feature and crossing, and how to read them.
+    Report
+        A verdict, a table for each feature and crossing, and how to read them.
     """
-    return [
-        Heading(title, 1),
-        _verdict(table),
-        Paragraph(about),
-        *_tables(table, scoring, confidence_level),
-        Heading("How to read the tables", 3),
-        Items((*not_compared, *_explained(table, scoring, smallest_share, confidence_level)), tone="notes"),
-    ]
+    verdict, concern = _verdict(table)
+    return Report(
+        title=title,
+        verdict=verdict,
+        concern=concern,
+        remarks=(about,),
+        tables=tuple(_tables(table, scoring, confidence_level)),
+        notes=(*not_compared, *_explained(table, scoring, smallest_share, confidence_level)),
+    )
 
 
-def impact_section(record: AuditRecord) -> list[Block]:
-    """Compose what an audit's report says of its impact tables, without a title."""
+def impact_section(record: AuditRecord) -> Report:
+    """What an audit's report says of its impact tables."""
     impact, level, unfavorable = record.impact, 1 - record.verdict.alpha, record.setup.favorable is False
     assert impact is not None
-    explained = _explained(impact.frame, impact.scoring, impact.smallest_share, level)
-    return [
-        Paragraph(
-            "These tables have a level of their own, apart from the comparisons of this audit: the verdict does not "
-            "count them."
-        ),
-        _verdict(impact.frame),
-        *_tables(impact.frame, impact.scoring, level),
-        Items((*map(label, impact.not_compared), *([UNFAVORABLE] if unfavorable else []), *explained), tone="notes"),
-    ]
+    remark = (
+        "These tables have a level of their own, apart from the comparisons of this audit: the verdict does not count "
+        "them."
+    )
+    return impact_report(
+        impact.frame, title="Impact table", about=remark, scoring=impact.scoring,
+        smallest_share=impact.smallest_share, confidence_level=level,
+        not_compared=(*map(label, impact.not_compared), *([UNFAVORABLE] if unfavorable else [])),
+    )  # fmt: skip
 
 
-def _verdict(table: pd.DataFrame) -> Paragraph:
+def _verdict(table: pd.DataFrame) -> tuple[str, bool | None]:
+    """The verdict, and whether it is a concern."""
     compared = table[table["compared"] & ~table["highest"]]
     if not len(compared):
-        return Paragraph(f"No category can be compared with the highest rate. {below_sentence(table)}".rstrip())
+        return f"No category can be compared with the highest rate. {below_sentence(table)}".rstrip(), None
     significant = compared["significant"].astype(bool)
     below = compared["below_four_fifths"].astype(bool)
     n, found = len(compared), int(significant.sum())
@@ -130,10 +130,10 @@ def _verdict(table: pd.DataFrame) -> Paragraph:
     also = (f" {enumerated(split)}." if split else "") + f" {below_sentence(table)}"
     if not found:
         said = f"No significant disparity was detected in {pluralize(n, 'comparison')} with the highest rate compared."
-        return Paragraph(f"{said}{also} This does not prove fairness.", "fine")
+        return f"{said}{also} This does not prove fairness.", False
     differ = "differs" if found == 1 else "differ"
     of = f"of {pluralize(n, 'comparison')} with the highest rate compared, {found:,} {differ}"
-    return Paragraph(f"Significant disparity: {of}.{also}", "concern")
+    return f"Significant disparity: {of}.{also}", True
 
 
 def below_sentence(table: pd.DataFrame) -> str:
@@ -162,9 +162,12 @@ def below_sentence(table: pd.DataFrame) -> str:
     return " ".join(said)
 
 
-def _tables(table: pd.DataFrame, scoring: bool, confidence_level: float) -> Iterator[Block]:
-    """Yield a table for each feature, below its name."""
+def _tables(table: pd.DataFrame, scoring: bool, confidence_level: float) -> Iterator[Table]:
+    """Yield a table for each feature; bars are rates, with a line at four fifths of the highest."""
     for feature, part in table.groupby("feature", sort=False):
+        rows = records(part.assign(significant=part["significant"].fillna(False)))
+        top = max((row["rate"] for row in rows if row["highest"]), default=math.nan)
+        largest = max((row["rate"] for row in rows if not pd.isna(row["rate"])), default=0.0) or 1.0
         columns = (
             Column(
                 label(feature), "name", named=True,
@@ -173,61 +176,32 @@ def _tables(table: pd.DataFrame, scoring: bool, confidence_level: float) -> Iter
             Column("people", shows="n"),
             _number("share", "share", percent, under=True),
             Column("high scores" if scoring else "selected", shows="selected"),
-            Column("rate", under="", headed=True, shows=lambda row: percent(row["rate"])),
+            Column("rate", under="", shows=partial(_rate, line=80 * top / largest, largest=largest)),
             _number("impact ratio", "ratio", "{:.3f}".format),
-            Column(f"{100 * confidence_level:g}% interval", under="", headed=True, shows=_interval),
+            Column(f"{100 * confidence_level:g}% interval", under="", shows=_interval),
             Column("reading", "word", shows=impact_reading),
             _number("adjusted p", "p_value_adjusted", p_text),
             _number("SDs", "standard_deviations", "{:.2f}".format, under=True),
             _number("short of pool", "shortfall_pool", "{:,.1f}".format),
             _number("short of highest", "shortfall_highest", "{:,.1f}".format, under=True),
             _number("flips 4/5", "flips_four_fifths", "{:,}".format),
-            Column("flips test", under="", headed=True, shows=_flips),
+            Column("flips test", under="", shows=_flips),
         )  # fmt: skip
-        rows = records(part.assign(significant=part["significant"].fillna(False)))
-        yield Heading(label(feature), 3)
-        yield from _picture(label(feature), rows, scoring)
-        yield Table.of(columns, rows, marks="significant")
+        yield Table.of(columns, rows, f"By {label(feature)}", marks="significant")
 
 
-def _picture(feature: str, rows: Sequence[Mapping[str, Any]], scoring: bool) -> Iterator[Figure]:
-    """Yield bars of the rates, with the line of four fifths of the highest."""
-    known = [row for row in rows if row["category"] is not None and not pd.isna(row["rate"])]
-    top = [row["rate"] for row in known if row["highest"]]
-    if not top:
-        return
-    # The highest rate is the last that is left out.
-    kept = sorted(known, key=lambda row: (not row["highest"], row["rate"]))[:MOST_COMPARISONS]
-    shown = [row for row in known if row in kept]
-    rates, line = [row["rate"] for row in shown], 0.8 * top[0]
-    kinds = ["few bar" if not row["compared"] else "significant bar" if row["significant"] else "bar" for row in shown]
-    panel = Panel.of(
-        [rates, [0.0] * len(rates), rates], kinds, scale=Scale(0.0, 1.04 * max(*rates, line, 1e-9), factor=100.0),
-        equality=line, axis=f"{'share of high scores' if scoring else 'selection rate'}, in %", most=TICKS,
-    )  # fmt: skip
-    names = tuple(joined([label(row["category"]), percent(row["rate"])], [" "]) for row in shown)
-    what = f"Rates by {feature}"
-    some = (
-        ""
-        if len(shown) == len(known)
-        else f" The highest rate compared and the lowest ones, {len(shown)} of {len(known):,}."
-    )
-    few = " Grey bars are too few people to compare." if "few bar" in kinds else ""
-    yield Figure(
-        Forest(what, f"{pluralize(len(shown), 'bar')}. The table holds the same numbers.", (Rows(names, (panel,)),)),
-        f"{what}.{some} The line is four fifths of the highest rate, {percent(line)}; orange bars with a point "
-        f"differ significantly from the highest.{few}",
-    )
+def _rate(row: Mapping[str, Any], *, line: float, largest: float) -> Cell:
+    """Write a rate, with a bar from 0; grey if it is not compared."""
+    if pd.isna(row["rate"]):
+        return Cell(percent(row["rate"]))
+    end = round(100 * row["rate"] / largest, 2)
+    kind = "rate few" if not row["compared"] else "rate significant" if row["significant"] else "rate"
+    return Cell(percent(row["rate"]), bar=Bar(0.0, end, end, round(line, 2), kind))
 
 
 def _number(head: str, field: str, write: Callable[[Any], str], *, under: bool = False) -> Column:
     """Return the column of a number that may be undefined."""
-    return Column(
-        head,
-        under="" if under else None,
-        headed=under,
-        shows=lambda row: "" if pd.isna(row[field]) else write(row[field]),
-    )
+    return Column(head, under="" if under else None, shows=lambda row: "" if pd.isna(row[field]) else write(row[field]))
 
 
 def _interval(row: Mapping[str, Any]) -> str:

@@ -11,10 +11,10 @@ import pandas as pd
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.audit.impact import ImpactRecord
 from skfairtest.audit.provenance import Accepted, Provenance
-from skfairtest.paired.report import PairedRecord
+from skfairtest.paired.record import PairedRecord
 from skfairtest.report import plain
 from skfairtest.report.cells import oriented, oriented_histogram
-from skfairtest.report.plots import NullHistogram
+from skfairtest.report.draw import NullHistogram
 from skfairtest.report.record import Recorded
 from skfairtest.report.sentences import Setup, smallest_p
 from skfairtest.report.wording import check_words

@@ -13,7 +13,7 @@ import pandas as pd
 
 from skfairtest._utils.text import label, pluralize
 from skfairtest.audit.findings import findings_of
-from skfairtest.audit.grid import MOST_GROUPS, audit_grid, disparities_figure, null_figure, values_figure
+from skfairtest.audit.grid import audit_grid
 from skfairtest.audit.headline import first_sentences, intervals_of, people_compared, shown_first
 from skfairtest.audit.impact_report import impact_section
 from skfairtest.audit.provenance import call_lines
@@ -21,10 +21,10 @@ from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.comparisons.breaking import BreakingPoint, verdict_lines
 from skfairtest.paired.report import paired_section
 from skfairtest.report import cells
-from skfairtest.report.document import Block, Code, Heading, Items, Pairs, Paragraph, without_empty
+from skfairtest.report.draw import NullHistogram
 from skfairtest.report.mixin import positive_label
 from skfairtest.report.plain import plain_value
-from skfairtest.report.plots import Forest
+from skfairtest.report.report import Column, Figure, Report, Table, listed
 from skfairtest.report.sentences import CHANCE, Setup, metric_title, null_sentence, p_text, result_sentence
 from skfairtest.subgroups.report import scan_section
 
@@ -125,19 +125,11 @@ def _interval(setup: Setup, metric: str, *, pooled: bool) -> str:
     return "interval of a function" if function else "interval"
 
 
-#: Findings of a grouping that do not fold up; comparisons of an audit whose tables do not, and are printed.
-MOST_FINDINGS, MOST_OPEN, MOST_PRINTED = 3, 30, 12
-#: Comparisons drawn of all single features together, and of each at least; groups left out that are listed on paper.
-MOST_DRAWN, FEWEST_DRAWN, MOST_LEFT_OUT = 30, 8, 6
-#: Warnings that do not fold up.
-MOST_WARNINGS = 4
-#: Rows of drawings for which about two printed pages have room, and rows that the title and the axis of a panel take.
-ROOM, PANEL = 80, 4
-UNDEFINED = Paragraph("No comparison is defined: see what was left out.")
+UNDEFINED = "No comparison is defined: see what was left out."
 
 
-def audit_document(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | str = "") -> list[Block]:
-    """Compose the report of an audit.
+def audit_report(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | str = "") -> Report:
+    """The report of an audit.
 
     Parameters
     ----------
@@ -148,245 +140,181 @@ def audit_document(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame |
 
     Returns
     -------
-    list of Block
-        The document; every name in it is safe to print.
+    Report
+        The report; every name in it is safe to print.
     """
     record = record.oriented()
-    parts = record.parts
-    return without_empty(
-        [
-            Heading(label(record.title), 1),
-            *map(Paragraph, record.about),
-            Heading("Verdict"),
-            *_verdict(record, breaking),
-            Heading("At a glance"),
-            *([grid] if (grid := audit_grid(record)) is not None else []),
-            Heading("Findings"),
-            *_first_findings(record),
-            Heading("All groupings", annex=True),
-            *(block for part in parts for block in (_by(part, annex=_is_detail(part, parts)), *findings(part))),
-            Heading("Disparities and their intervals"),
-            *_disparities(parts),
-            Heading("Values by group", annex=True),
-            Pairs(tuple(_definitions(parts).items())),
-            *(block for part in parts for block in _values(part, parts)),
-            Heading("What chance alone would show", annex=True),
-            *_null_distribution(record),
-            Heading("Comparisons", annex=_are_more(parts, MOST_PRINTED)),
-            *_comparisons(record),
-            Heading("Are disparities the same in every stratum?", kept=True),
-            *([Items(record.homogeneity, few=MOST_FINDINGS)] if record.homogeneity else []),
-            Heading("Impact table", kept=True),
-            *([] if record.impact is None else impact_section(record)),
-            Heading("Subgroups nobody named", kept=True),
-            *([] if record.scan is None else scan_section(record.scan)),
-            Heading("Compared with the model in production", kept=True),
-            *([] if record.baseline is None else paired_section(record.baseline)),
-            Heading("Similar people", kept=True),
-            *map(Paragraph, record.individual[:1]),
-            *([Items(record.individual[1:])] if record.individual else []),
-            Heading("Left out, and warnings", kept=_is_incomplete(record)),
-            *_left_out(record),
-            Heading("What was tested: the null hypotheses"),
-            Items(tuple(null_hypotheses(parts)), tone="notes"),
-            Heading("Methods and references"),
-            Items(tuple(f"{method.says} {method.citation}" for method in methods_used(record)), tone="notes"),
-            Heading("How to read this"),
-            Items(tuple(legend(record)), tone="notes"),
-            Heading("Where the data come from"),
-            *map(Paragraph, record.sources),
-            Heading("How to reproduce this"),
-            *_reproducing(record),
-        ]
-    )
-
-
-def _by(part: AuditPart, *, annex: bool = False) -> Heading:
-    return Heading(f"By {label(part.feature)}", 3, annex=annex)
-
-
-def _is_detail(part: AuditPart, parts: Sequence[AuditPart]) -> bool:
-    """Whether a grouping crosses features whose own pictures come before: its own belong in the annex."""
-    return len(part.sensitive) > 1 and any(len(other.sensitive) == 1 for other in parts)
-
-
-def _verdict(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | str) -> Iterator[Block]:
-    """Say what was found, how sure that is and what could be missed, and the numbers that a reader wants first."""
-    verdict = record.verdict
+    parts, verdict = record.parts, record.verdict
     headline, *others = first_sentences(record)
     # Behind the counts: a label that is a number does not stand before one.
     labels = positive_label(verdict.pos_label, record.setup.positive_means, verdict.negative_labels)
     others[:1] = [" ".join([*others[:1], *labels])]
-    yield Paragraph(headline, "concern" if verdict.concern else "fine")
-    yield from map(Paragraph, filter(None, others))
-    yield from map(Paragraph, verdict_lines(record.setup, breaking))
-    if record.accepted:
-        found = {one.id: f"Accepted: {metric_title(one.row['metric'])}, {one.name}" for one in findings_of(record)}
-        turned = "Accepted, and no longer observed:"
-        yield Items(
-            tuple(f"{found.get(one.id, turned)} ({label(one.id)}): {label(one.reason)}" for one in record.accepted),
-            tone="notes",
-        )
-    several = verdict.n_comparisons > 1
-    figures = {
-        "people": people_compared(record),
-        "comparisons" if several else "comparison": f"{verdict.n_comparisons:,}",
-        "significant": f"{verdict.n_found:,}",
-        "smallest adjusted p" if several else "p": p_text(verdict.p_value),
-        "level": f"{100 * verdict.alpha:g}%",
-    }
-    yield Pairs(tuple(figures.items()), "figures")
+    shown = shown_first(record)
+    return Report(
+        title=label(record.title),
+        about=record.about,
+        verdict=headline,
+        concern=verdict.concern,
+        remarks=(*filter(None, others), *verdict_lines(record.setup, breaking), *_accepted(record), _seed(record)),
+        numbers=tuple(_numbers(record)),
+        grid=audit_grid(record),
+        lead=_ranked(record, len(shown)) if shown else "",
+        findings=intervals_of(shown),
+        parts=(
+            *listed("Are disparities the same in every stratum?", record.homogeneity),
+            *([] if record.impact is None else [impact_section(record)]),
+            *([] if record.scan is None else [_scan(record)]),
+            *([] if record.baseline is None else [_baseline(record)]),
+            *_individual(record),
+            *_left_out(record),
+            *(grouping(part) for part in parts),
+            _null_distribution(record),
+            *listed("What was tested: the null hypotheses", null_hypotheses(parts)),
+            *listed("What the metrics are", _definitions(parts)),
+        ),
+        methods=tuple(f"{method.says} {method.citation}" for method in methods_used(record)),
+        notes=tuple(legend(record)),
+        reproduce=tuple(_reproducing(record)),
+    )
+
+
+def _accepted(record: AuditRecord) -> Iterator[str]:
+    found = {one.id: f"Accepted: {metric_title(one.row['metric'])}, {one.name}" for one in findings_of(record)}
+    turned = "Accepted, and no longer observed:"
+    for one in record.accepted:
+        yield f"{found.get(one.id, turned)} ({label(one.id)}): {label(one.reason)}"
+
+
+def _seed(record: AuditRecord) -> str:
     seed, version = record.parameters.get("random_state"), record.versions.get("skfairtest")
-    yield Paragraph(
+    return (
         f"To reproduce: random_state={seed}, skfairtest {version}; settings and versions are at the end of the whole "
         "report."
     )
 
 
-def _first_findings(record: AuditRecord) -> Iterator[Block]:
-    """Tell the strongest disparities, or the largest gaps observed, each with its interval."""
-    shown = shown_first(record)
-    if not shown:
-        return
-    if record.verdict.concern:
-        rest = record.verdict.n_found - len(shown)
-        more = f" {pluralize(rest, 'further significant comparison')} below." if rest else ""
-        yield Paragraph(
-            "Ranked by the interval end nearest to equality, single features first; intersections only where they do "
-            f"not repeat a single feature. Intervals are in parentheses, and gaps are computed before rounding.{more}"
-        )
-    else:
-        yield Paragraph("The largest gaps observed, one for each metric and grouping:")
-    yield intervals_of(shown)
+def _numbers(record: AuditRecord) -> Iterator[tuple[str, str]]:
+    """Yield the numbers that a reader wants first."""
+    verdict, several = record.verdict, record.verdict.n_comparisons > 1
+    yield "people", people_compared(record)
+    yield "comparisons" if several else "comparison", f"{verdict.n_comparisons:,}"
+    yield "significant", f"{verdict.n_found:,}"
+    yield "smallest adjusted p" if several else "p", p_text(verdict.p_value)
+    yield "level", f"{100 * verdict.alpha:g}%"
 
 
-def findings(part: AuditPart) -> Iterator[Block]:
-    """Say what was found in one grouping of the people, the strongest evidence first."""
-    ordered = cells.by_p_value(part.setup, part.comparisons)
+def _ranked(record: AuditRecord, n_shown: int) -> str:
+    """Say which disparities are told, the strongest or the largest observed."""
+    if not record.verdict.concern:
+        return "The largest gaps observed, one for each metric and grouping:"
+    rest = record.verdict.n_found - n_shown
+    more = f" {pluralize(rest, 'further significant comparison')} below." if rest else ""
+    return (
+        "Ranked by the interval end nearest to equality, single features first; intersections only where they do not "
+        f"repeat a single feature. Intervals are in parentheses, and gaps are computed before rounding.{more}"
+    )
+
+
+def _scan(record: AuditRecord) -> Report:
+    assert record.scan is not None
+    level = (
+        "This search has a guarantee of its own, apart from the comparisons of this audit: they do not share a level, "
+        "and the verdict does not count it."
+    )
+    return replace(scan_section(record.scan), title="Subgroups nobody named", remarks=(level,))
+
+
+def _baseline(record: AuditRecord) -> Report:
+    assert record.baseline is not None
+    return replace(paired_section(record.baseline), title="Compared with the model in production")
+
+
+def _individual(record: AuditRecord) -> Iterator[Report]:
+    if record.individual:
+        yield Report(title="Similar people", verdict=record.individual[0], findings=record.individual[1:])
+
+
+def _left_out(record: AuditRecord) -> Iterator[Report]:
+    """Report what was left out and warned of, if anything was."""
+    columns = (Column("features", "name", shows="names"), Column("reason", "word", shows="reason"))
+    rows = [{"names": label(names), "reason": label(reason)} for names, reason in record.not_compared]
+    tables = [Table.of(columns, rows, "Not compared", None)] if rows else []
+    for part in record.parts:
+        entries = pluralize(len(part.excluded), "entry", "entries")
+        tables += cells.excluded_tables(part.excluded, f"Left out by {label(part.feature)}: {entries}")
+    if tables or record.warnings:
+        said = [f"Warning: {label(warning)}" for warning in record.warnings]
+        yield Report(title="Left out, and warnings", findings=tuple(said), tables=tuple(tables))
+
+
+def grouping(part: AuditPart) -> Report:
+    """Report one grouping of the people: what was found, values by group, and all comparisons by metric."""
+    title, setup = f"By {label(part.feature)}", part.setup
+    ordered = cells.by_p_value(setup, part.comparisons)
     found, total = ordered[ordered["concern"]], len(ordered)
+    values = (cells.values_table(setup, part.by_group),) if len(part.by_group) else ()
     if not total:
-        yield UNDEFINED
-        return
-    asked = pluralize(total, "comparison")
+        return Report(title=title, lead=UNDEFINED, tables=values, folded=True)
     if len(found):
-        order = ", with the strongest evidence first" if len(found) > 1 else ""
-        shows = "shows" if len(found) == 1 else "show"
-        lead = f"{len(found):,} of {asked} {shows} a significant disparity{order}:"
+        shows, order = "shows" if len(found) == 1 else "show", ", with the strongest evidence first" * (len(found) > 1)
+        lead = f"{len(found):,} of {pluralize(total, 'comparison')} {shows} a significant disparity{order}:"
     else:
         none = "The comparison does not show" if total == 1 else f"None of the {total:,} comparisons showed"
         strongest = ":" if total == 1 else ". The one with the strongest evidence:"
         lead = f"{none} a significant disparity; this does not prove fairness{strongest}"
-    yield Paragraph(lead)
-    shown = cells.records(found if len(found) else ordered.head(1))
-    lines = tuple(result_sentence(part.setup, row) for row in shown)
-    yield Items(lines, few=MOST_FINDINGS, tone="concern" if len(found) else "plain")
+    told = cells.records(found if len(found) else ordered.head(1))
+    tables = []
+    for metric in dict.fromkeys(part.comparisons["metric"]):
+        rows = ordered[ordered["metric"] == metric]
+        counted = f"{pluralize(len(rows), 'comparison')}, {int(rows['concern'].sum()) or 'none'} significant"
+        caption = f"{metric_title(metric)} by {label(part.feature)}: {counted}"
+        tables.append(cells.comparisons_table(setup, rows, caption, metrics=False))
+    return Report(
+        title=title,
+        lead=lead,
+        concern=bool(len(found)) or None,
+        findings=tuple(result_sentence(setup, row) for row in told),
+        tables=(*values, *tables),
+        folded=True,
+    )
 
 
-def _definitions(parts: Sequence[AuditPart]) -> dict[str, str]:
-    """Say what each metric is, in the order they were asked for."""
+def _null_distribution(record: AuditRecord) -> Report:
+    part, row = record.leading
+    lead, histogram = record.parts[part], record.null_distribution
+    said = result_sentence(lead.setup, cells.records(lead.comparisons.iloc[[row]])[0])
+    note = "Its null distribution is not kept in this record." if histogram is None else label(histogram.note)
+    return Report(
+        title="What chance alone would show",
+        lead="The comparison with the strongest evidence:",
+        findings=(said, note),
+        figures=() if histogram is None else (null_figure(histogram),),
+        folded=True,
+    )
+
+
+def null_figure(histogram: NullHistogram) -> Figure:
+    """The null distribution of the comparison with the strongest evidence, as a figure."""
+    extreme = " Hatched: at least as extreme as the data." if any(histogram.extreme) else ""
+    caption = f"Bars: how probable each value is if the null hypothesis holds.{extreme} Dashed: the data, "
+    title = "What chance alone would show"
+    caption += f"{histogram.observed_text}."
+    return Figure("histogram", title, caption, histogram.columns, label(histogram.axis), "probability")
+
+
+def _definitions(parts: Sequence[AuditPart]) -> list[str]:
+    """Say what each metric is, in the order of the audit."""
     told: dict[str, str] = {}
     for part in parts:
         for metric in [*part.by_group["metric"], *part.comparisons["metric"], *part.setup.everybody]:
             name, title = label(metric), metric_title(metric)
             told.setdefault(title if title == name else f"{title} ({name})", cells.definition(part.setup, metric))
-    return told
+    return [f"{name}: {text}" if text else name for name, text in told.items()]
 
 
-def _disparities(parts: Sequence[AuditPart]) -> Iterator[Block]:
-    """Draw the disparities of every grouping; those for which paper has no room belong in the annex."""
-    single = sum(len(part.sensitive) == 1 for part in parts)
-    room = ROOM
-    for part in parts:
-        drawn = disparities_figure(part, most=max(FEWEST_DRAWN, MOST_DRAWN // max(single, 1)))
-        if drawn is None:
-            continue
-        panels = drawn.drawing.rows if isinstance(drawn.drawing, Forest) else ()
-        size = sum(len(rows.names) + PANEL for rows in panels)
-        annex = _is_detail(part, parts) or size > room < ROOM
-        room -= 0 if annex else size
-        yield _by(part, annex=annex)
-        yield drawn
-
-
-def _values(part: AuditPart, parts: Sequence[AuditPart]) -> Iterator[Block]:
-    drawn = values_figure(part)
-    if drawn is not None:
-        yield _by(part, annex=_is_detail(part, parts))
-        yield drawn
-        yield cells.values_table(part.setup, part.by_group, most=MOST_GROUPS)
-
-
-def _null_distribution(record: AuditRecord) -> Iterator[Block]:
-    part, row = record.leading
-    lead = record.parts[part]
-    yield Paragraph("The comparison with the strongest evidence:")
-    yield Items((result_sentence(lead.setup, cells.records(lead.comparisons.iloc[[row]])[0]),))
-    if record.null_distribution is None:
-        yield Paragraph("Its null distribution is not kept in this record.")
-    else:
-        yield null_figure(record.null_distribution)
-
-
-def _comparisons(record: AuditRecord) -> Iterator[Block]:
-    """Write all comparisons, a table for each metric of each grouping."""
-    adjusted = (
-        "P-values are not corrected for the number of comparisons."
-        if record.verdict.adjust is None
-        else "Adjusted p-values are corrected for all comparisons together."
-    )
-    yield Paragraph(
-        f"The strongest evidence comes first. {adjusted} Detectable is the smallest disparity, in either direction, "
-        f"a comparison of so many people had an {CHANCE} of detecting."
-    )
-    folded = _are_more(record.parts, MOST_OPEN)
-    for part in record.parts:
-        yield _by(part)
-        ordered = cells.by_p_value(part.setup, part.comparisons)
-        for metric in dict.fromkeys(part.comparisons["metric"]):
-            rows = ordered[ordered["metric"] == metric]
-            found = int(rows["concern"].sum())
-            counted = f"{pluralize(len(rows), 'comparison')}, {found or 'none'} significant"
-            caption = f"{metric_title(metric)} by {label(part.feature)}: {counted}"
-            yield cells.comparisons_table(part.setup, rows, caption, folded=folded)
-        if not len(ordered):
-            yield UNDEFINED
-
-
-def _are_more(parts: Sequence[AuditPart], most: int) -> bool:
-    """Whether all comparisons together are more than so many."""
-    return sum(len(part.comparisons) for part in parts) > most
-
-
-def _is_incomplete(record: AuditRecord) -> bool:
-    """Whether anything was left out, or warned of."""
-    return bool(record.not_compared or record.warnings or any(len(part.excluded) for part in record.parts))
-
-
-def _left_out(record: AuditRecord) -> Iterator[Block]:
-    tables = (
-        f", the tables of {record.verdict.n_comparisons:,} comparisons" if _are_more(record.parts, MOST_PRINTED) else ""
-    )
-    yield Paragraph(
-        f"This is the short form, without the values by group{tables} and what else a page folds up: "
-        "to_html(details=True) prints them, and to_csv writes all comparisons.",
-        "short",
-    )
-    excluded = [part for part in record.parts if len(part.excluded)]
-    folded = sum(len(part.excluded) for part in excluded) > MOST_LEFT_OUT
-    if record.not_compared:
-        yield Pairs(tuple((label(names), label(reason)) for names, reason in record.not_compared))
-    for part in excluded:
-        caption = f"Left out by {label(part.feature)}: {pluralize(len(part.excluded), 'entry', 'entries')}"
-        yield cells.excluded_table(part.excluded, caption, folded=folded)
-    if not excluded and not record.not_compared:
-        yield Paragraph("Nothing was left out: every group took part in every comparison.")
-    if record.warnings:
-        yield Paragraph("Warnings while this audit ran:")
-        yield Items(tuple(map(label, record.warnings)), few=MOST_WARNINGS)
-
-
-def _reproducing(record: AuditRecord) -> Iterator[Block]:
-    yield Paragraph(
+def _reproducing(record: AuditRecord) -> Iterator[str]:
+    yield from record.sources
+    yield (
         f"This audit ran on {label(record.created)}. The same data, versions and settings reproduce these results; "
         "random_state is the seed."
     )
@@ -394,11 +322,9 @@ def _reproducing(record: AuditRecord) -> Iterator[Block]:
     if parameters.get("prediction_threshold") is None and parameters.get("response") == "auto":
         parameters = {name: parameters[name] for name in parameters if name not in ("prediction_threshold", "response")}
     given = [f"{label(name)}={label(_typed(name, value))}" for name, value in parameters.items()]
-    yield Code(tuple(call_lines(record.provenance, given)), "Call")
-    traces = tuple(_traces(record))
-    if traces:
-        yield Pairs(traces, "traces")
-    yield Pairs(tuple((label(name), label(version)) for name, version in record.versions.items()), "versions")
+    yield from (f"  {line}" for line in call_lines(record.provenance, given))
+    yield from _traces(record)
+    yield f"{', '.join(f'{label(name)}: {label(version)}' for name, version in record.versions.items())}."
 
 
 def _typed(name: str, value: Any) -> str:
@@ -410,16 +336,16 @@ def _typed(name: str, value: Any) -> str:
     )
 
 
-def _traces(record: AuditRecord) -> Iterator[tuple[str, str]]:
+def _traces(record: AuditRecord) -> Iterator[str]:
     """Say what the numbers can be traced back to."""
     found = record.provenance
     if found is not None:
         if found.command is not None:
-            yield "command", label(found.command)
-        yield "data", f"{found.data_hash} (of the rows that were tested, in any order)"
+            yield f"command: {label(found.command)}"
+        yield f"data: {found.data_hash} (of the rows that were tested, in any order)"
         if found.model is not None:
-            yield "model", label(found.model)
-            yield "model's hash", found.model_hash or "none: the model cannot be pickled"
+            yield f"model: {label(found.model)}"
+            yield f"model's hash: {found.model_hash or 'none: the model cannot be pickled'}"
 
 
 def null_hypotheses(parts: Sequence[AuditPart]) -> list[str]:

@@ -380,14 +380,12 @@ def _status_of(record: "AuditRecord") -> Status:
 def _write_audit(audit: "FairnessAudit", reports: Mapping[str, str | None], details: bool, no_color: bool) -> None:
     """Write an audit to standard output, and each report to the file that was named."""
     from skfairtest.audit.findings import to_junit
-    from skfairtest.report.document import first_part, shortened, unfolded
     from skfairtest.report.text import to_csv
 
-    blocks = audit._report().blocks
-    short = ("--details shows it here, --html FILE writes a page.", "--details shows all of them, --csv lists them")
     show(
-        lambda _: unfolded(blocks) if details else shortened(first_part(blocks, short[0]), short[1]), no_color=no_color
-    )
+        audit._report(), details=details, titled=True, rest="--details shows it here, --html FILE writes a page.",
+        more="--details shows all of them, --csv lists them", no_color=no_color,
+    )  # fmt: skip
     makers: dict[str, Callable[[], str | None]] = {
         "--html": lambda: audit.to_html(details=details),
         "--json": audit.to_json,
@@ -402,7 +400,7 @@ def _write_test(test: Any, reports: Mapping[str, str | None], frame: Any, no_col
     """Write a test to standard output, and each report to the file that was named."""
     from skfairtest.report.text import to_csv
 
-    show(lambda _: test._report().blocks, no_color=no_color)
+    show(test._report(), no_color=no_color)
     makers = {"--html": test.to_html, "--json": test.to_json, "--markdown": test.to_markdown}
     write_files(reports, {**makers, "--csv": lambda: to_csv(frame())})
     return Status.SIGNIFICANT if test.concern_ else Status.DONE
@@ -510,7 +508,7 @@ def impact(
     check_outputs(reports, files)
     from skfairtest import impact_table
     from skfairtest._utils.text import label
-    from skfairtest.audit.impact_report import impact_document
+    from skfairtest.audit.impact_report import impact_report
     from skfairtest.cli.reading import read_people
     from skfairtest.readers import resolve_pos_label
     from skfairtest.report import html as pages
@@ -532,7 +530,7 @@ def impact(
     about = f"scores in {label(y_score)}"
     if y_score is None:
         about = f"selected: {label(y_pred)} is {label(resolve_pos_label(people.labels, positive))}"
-    blocks = impact_document(
+    found = impact_report(
         table,
         title=f"Impact table of {label(', '.join(map(os.path.basename, people.files[:3])))}",
         about=f"{len(people):,} people; {about}.",
@@ -541,11 +539,11 @@ def impact(
         confidence_level=1 - alpha,
         not_compared=told,
     )
-    show(lambda _: blocks, no_color=no_color)
+    show(found, titled=True, no_color=no_color)
     makers = {
-        "--html": lambda: pages.page(blocks, landscape=True),
+        "--html": lambda: pages.page(found, landscape=True),
         "--csv": lambda: texts.to_csv(table.assign(category=[label(name) for name in table["category"]])),
-        "--markdown": lambda: texts.markdown(blocks),
+        "--markdown": lambda: texts.markdown(found, details=True),
     }
     write_files(reports, makers)
     return Status.SIGNIFICANT if table["significant"].fillna(False).any() else Status.DONE
@@ -663,8 +661,8 @@ def monitor(
     import filelock
 
     from skfairtest._utils.files import sweep
+    from skfairtest.cli.output import open_metrics
     from skfairtest.cli.reading import read_people
-    from skfairtest.sequential.report import open_metrics
 
     params = {
         "metric": metric,

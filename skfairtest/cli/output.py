@@ -1,5 +1,6 @@
 """Where results go: a screen, a pipe and files; and what the package says meanwhile."""
 
+import math
 import os
 import sys
 import warnings
@@ -10,6 +11,7 @@ from typing import Any
 
 from skfairtest._utils.files import write_text
 from skfairtest._utils.progress import Bar, shown_by
+from skfairtest._utils.text import label
 from skfairtest.cli.errors import BadInput, in_terms_of_options, one_line
 
 
@@ -81,27 +83,35 @@ def _progress() -> Iterator[None]:
         yield
 
 
-def show(document: Callable[[bool], Any], *, no_color: bool = False) -> None:
-    """Write a document to standard output: with colours and folded on a screen, plainly elsewhere.
+def show(report: Any, *, no_color: bool = False, **said: Any) -> None:
+    """Write a report to standard output: on a screen in its width, with bold headings.
 
     Parameters
     ----------
-    document : callable
-        Composes the document; told whether it is for a screen.
+    report : Report
+        The report.
     no_color : bool
-        Whether a screen gets no colours.
+        Whether a screen gets neither colours nor bold letters.
+    **said
+        How `skfairtest.report.text.text` writes it.
     """
-    if sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
-        from rich.console import Console
+    from skfairtest.report.text import text
 
-        from skfairtest.cli.render import on_screen
+    said = {"titled": False, **said}
+    if sys.stdout is None or not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
+        write_out(text(report, **said))
+        return
+    from rich.console import Console
+    from rich.text import Text
 
-        console = Console(markup=False, emoji=False, highlight=False, soft_wrap=False, no_color=no_color or None)
-        write_out(on_screen(document(True), console))
-    else:
-        from skfairtest.report.text import plain
-
-        write_out(plain(document(False)))
+    console = Console(markup=False, emoji=False, highlight=False, soft_wrap=True, no_color=no_color or None)
+    shown = Text(text(report, width=console.width, **said), end="")
+    if not no_color:
+        shown.highlight_regex(r"(?m)^.+(?=\n[=-]{2,}$)", "bold")
+        shown.highlight_regex(r"\S+(?=\*)", "bold red" if report.concern else "bold")
+    with console.capture() as captured:
+        console.print(shown)
+    write_out(captured.get())
 
 
 def write_files(outputs: Mapping[str, str | None], makers: Mapping[str, Callable[[], str | None]]) -> None:
@@ -143,3 +153,64 @@ def tell(line: str) -> None:
     if sys.stderr is not None:
         with suppress(OSError):
             print(line, file=sys.stderr, flush=True)
+
+
+#: Gauges of the whole stream, and of each comparison, by the attribute or column that they show.
+_STREAM = {
+    "p_value": "Anytime-valid p-value of the stream so far.",
+    "e_value": "Evidence against fairness now.",
+    "concern": "1 from the first significant disparity on.",
+    "changed": "1 from the first alarm of the change detector on.",
+    "n_batches": "Batches that were taken in.",
+    "n_samples": "Samples that were taken in.",
+}
+_COMPARISON = {
+    "disparity": "Value of the group minus that of the other.",
+    "ci_low": "Lower limit of the disparity, valid at every look.",
+    "ci_high": "Upper limit of the disparity, valid at every look.",
+    "p_value_adjusted": "Anytime-valid p-value, adjusted for all comparisons.",
+}
+
+
+def open_metrics(test: Any) -> str:
+    """Write a fitted test of a stream as gauges.
+
+    Parameters
+    ----------
+    test : SequentialFairnessTest
+        The fitted test.
+
+    Returns
+    -------
+    str
+        OpenMetrics 1.0: ``skfairtest_p_value`` and others of the stream, ``skfairtest_comparison_disparity`` and others
+        of each comparison, which have the labels ``metric``, ``group`` and ``other``.
+    """
+    return "\n".join([*_lines(test), "# EOF", ""])
+
+
+def _lines(test: Any) -> Iterator[str]:
+    for name, says in _STREAM.items():
+        yield from _head(f"skfairtest_{name}", says)
+        yield f"skfairtest_{name} {_number(getattr(test, f'{name}_'))}"
+    rows = test.comparisons_.to_dict("records")
+    for name, says in _COMPARISON.items():
+        yield from _head(f"skfairtest_comparison_{name}", says)
+        for row in rows:
+            given = ",".join(f'{key}="{_escaped(label(row[key]))}"' for key in ("metric", "group", "other"))
+            yield f"skfairtest_comparison_{name}{{{given}}} {_number(row[name])}"
+
+
+def _head(name: str, says: str) -> tuple[str, str]:
+    return f"# TYPE {name} gauge", f"# HELP {name} {says}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
+
+
+def _number(value: Any) -> str:
+    number = float(value)
+    if math.isnan(number):
+        return "NaN"
+    return f"{number:+}".replace("inf", "Inf") if math.isinf(number) else repr(number)

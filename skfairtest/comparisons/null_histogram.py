@@ -22,7 +22,7 @@ from skfairtest.inference.null_distribution import Bins
 from skfairtest.inference.power_designs import turned_over
 from skfairtest.inference.rates import Question
 from skfairtest.inference.resampling import MOST_WRONG, monte_carlo_p
-from skfairtest.report.plots import NullHistogram
+from skfairtest.report.draw import NullHistogram
 from skfairtest.report.sentences import DETECTION_POWER, p_text
 
 #: What the resamples of a method are.

@@ -21,10 +21,10 @@ from skfairtest.comparisons.measure import FEW_PEOPLE
 from skfairtest.comparisons.outcomes import numbers, own_outcome
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.correlation import measure
-from skfairtest.correlation.report import CORRELATIONS, OUTCOMES, CorrelationSetup, correlation_document
+from skfairtest.correlation.report import CORRELATIONS, OUTCOMES, CorrelationSetup, correlation_report
 from skfairtest.correlation.statistics import Pairs, UndefinedCorrelationError, arrange
-from skfairtest.report.document import Block
 from skfairtest.report.mixin import ReportMixin
+from skfairtest.report.report import Report
 
 
 @with_parameters
@@ -309,8 +309,8 @@ class CorrelationFairnessTest(Compared, ReportMixin):
         features = enumerated([label(feature) for feature in dict.fromkeys(self.comparisons_["feature"])])
         return f"Correlation of {self._setup.outcome} with {features}"
 
-    def _blocks(self) -> list[Block]:
-        return correlation_document(self)
+    def _made(self) -> Report:
+        return correlation_report(self)
 
     def _check(self) -> Settings:
         check_seed(self.random_state)

@@ -5,22 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from skfairtest._utils.text import label, pluralize
-from skfairtest.report.cells import (
-    ADJUSTED_P,
-    REASON,
-    SHOWN,
-    STRATUM,
-    P,
-    by_evidence,
-    difference_span,
-    interval,
-    number_text,
-    records,
-)
-from skfairtest.report.document import Block, Column, Table
+from skfairtest.report import cells
 from skfairtest.report.record import Recorded
-from skfairtest.report.sentences import ADJUSTED, equals_p
-from skfairtest.report.skeleton import lines, sampling_error, skeleton, verdict_of
+from skfairtest.report.report import Column, Report, Table
+from skfairtest.report.sentences import ADJUSTED, equals_p, sampling_error
 
 #: What each outcome is called.
 OUTCOMES = {
@@ -63,32 +51,37 @@ class CorrelationSetup(Recorded):
     adjust: str | None
 
 
-def correlation_document(test: Any) -> list[Block]:
-    """Compose the report of a fitted `CorrelationFairnessTest`."""
+def correlation_report(test: Any) -> Report:
+    """The report of a fitted `CorrelationFairnessTest`."""
     setup: CorrelationSetup = test._setup
-    concern = test.concern_
-    rows = records(by_evidence(test.comparisons_))
+    rows = cells.records(cells.by_evidence(test.comparisons_))
     main, strata = ([row for row in rows if (row["stratum"] is None) is pooled] for pooled in (True, False))
     # The first sentence gives the verdict and its p-value, whatever each row is adjusted by.
-    lead = {**records(test.comparisons_)[test._leading], "p_value_adjusted": test.p_value_, "concern": concern}
-    said = []
-    if not concern:
+    lead = {
+        **cells.records(test.comparisons_)[test._leading],
+        "p_value_adjusted": test.p_value_,
+        "concern": test.concern_,
+    }
+    remarks = []
+    if not test.concern_:
         seen = "" if setup.own else ": the interval shows which correlations the data do not rule out"
-        said.append(f"This does not prove that there is none{seen}.")
+        remarks.append(f"This does not prove that there is none{seen}.")
     if len(main) > 1:
-        said.append(_how_many("", main, "feature") + ".")
+        remarks.append(_how_many("", main, "feature") + ".")
     if strata:
         first = next((f" {_finding(setup, row)}" for row in strata if row["concern"]), "")
-        said.append(f"{_how_many(f'Within single levels of {label(setup.controls)} ', strata, 'comparison')}.{first}")
-    said += sampling_error(test.p_value_interval_)
-    left_out = (Column("feature", "name", shows="feature"), STRATUM, Column("people", shows="n"), REASON)
-    excluded = records(test.excluded_)
-    return skeleton(
-        verdict_of(_finding(setup, lead), concern),
-        found=lines(said),
-        null=[_null(setup)],
-        tables=[_table(setup, rows), *([Table.of(left_out, excluded, "Left out", None)] if excluded else [])],
-        notes=_notes(setup, rows, several=bool(strata)),
+        within = f"Within single levels of {label(setup.controls)} "
+        remarks.append(f"{_how_many(within, strata, 'comparison')}.{first}")
+    left_out = (Column("feature", "name", shows="feature"), cells.STRATUM, Column("people", shows="n"), cells.REASON)
+    excluded = cells.records(test.excluded_)
+    return Report(
+        verdict=_finding(setup, lead),
+        concern=test.concern_,
+        remarks=(*remarks, *sampling_error(test.p_value_interval_)),
+        hypotheses=(_null(setup),),
+        tables=(_table(setup, rows),),
+        left_out=(Table.of(left_out, excluded, "Left out", None),) if excluded else (),
+        notes=tuple(_notes(setup, rows, several=bool(strata))),
     )
 
 
@@ -97,7 +90,7 @@ def _finding(setup: CorrelationSetup, row: Mapping[str, Any]) -> str:
     feature, controls = label(row["feature"]), setup.controls
     where = f"In {label(row['stratum'])}, " if row["stratum"] is not None else ""
     within = f" within levels of {label(controls)}" if controls and not where else ""
-    limits = f" (interval {difference_span(lambda end: f'{round(end, 2) + 0.0:.2f}', row)})"
+    limits = f" (interval {cells.difference_span(lambda end: f'{round(end, 2) + 0.0:.2f}', row)})"
     limits = f"{'' if setup.own else limits}, adjusted {equals_p(row['p_value_adjusted'])}"
     evidence = f"{label(setup.measure)} {round(row['correlation'], 2) + 0.0:.2f}{limits}"
     if row["concern"]:
@@ -127,11 +120,10 @@ def _table(setup: CorrelationSetup, rows: list[dict[str, Any]]) -> Table:
             label(setup.controls), "name", named=True,
             shows=lambda row: f"all {label(setup.controls)}" if row["stratum"] is None else label(row["stratum"]),
         ),
-        Column("people", shows="n"), Column("correlation", shows=lambda row: number_text(row["correlation"])),
-        interval("{:.4f}".format), P, ADJUSTED_P,
-        Column("verdict", "mark", shows=lambda row: "significant" if row["concern"] else ""),
+        Column("people", shows="n"), Column("correlation", shows=lambda row: cells.number_text(row["correlation"])),
+        cells.interval("{:.4f}".format), cells.P, cells.ADJUSTED_P, cells.VERDICT,
     )  # fmt: skip
-    return Table.of(columns, rows, "Comparisons", few=SHOWN)
+    return Table.of(columns, cells.barred(rows, "correlation"), "Comparisons", few=cells.SHOWN)
 
 
 def _notes(setup: CorrelationSetup, rows: list[dict[str, Any]], *, several: bool) -> list[str]:

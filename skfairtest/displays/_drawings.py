@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache, wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -25,36 +26,19 @@ from numpy.typing import NDArray
 
 from skfairtest._utils.text import display_width, label, shorten
 from skfairtest._utils.typing import Floats
-from skfairtest.report.plots import ROUND, WIDEST, NullHistogram, Panel, Scale, log_subs, tick_text
-
-#: Colours of Okabe and Ito, which colour-blind readers tell apart; their greys differ as well.
-BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#57606a"
-#: Text; what is tolerated, or likely, behind other things; bars of what chance does.
-INK, PALE, BAR = "#1b1f24", "#d9dde2", "#9a9fa6"
-
-#: Settings of matplotlib, over its defaults.
-STYLE = {
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": GREY,
-    "axes.linewidth": 0.9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlesize": 11,
-    "axes.titleweight": "bold",
-    "axes.titlepad": 8,
-    "axes.labelsize": 9.5,
-    "xtick.labelsize": 9.5,
-    "ytick.labelsize": 9.5,
-    "xtick.color": GREY,
-    "ytick.color": GREY,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-    "lines.linewidth": 1.8,
-    "legend.frameon": False,
-    "legend.fontsize": 9,
-    "hatch.linewidth": 0.8,
-}
+from skfairtest.report import draw
+from skfairtest.report.draw import (
+    BLUE,
+    GREY,
+    ORANGE,
+    PALE,
+    ROUND,
+    STYLE,
+    NullHistogram,
+    Scale,
+    log_subs,
+    tick_text,
+)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -167,10 +151,90 @@ def _font_of(character: str) -> str:
     return ""
 
 
+#: Columns that a row's label has at the most.
+WIDEST = 56
+
+
+def joined(pieces: Sequence[str], joints: Sequence[str], width: int = WIDEST) -> str:
+    """Join the pieces of a name, `joints` between them: long ones are cut so far that short ones need not be.
+
+    Examples
+    --------
+    >>> joined(["African-American", "Asian"], [" against "], 24)
+    'Afric…ican against Asian'
+    """
+    room, left = width - sum(map(display_width, joints)), len(pieces)
+    cut: dict[int, str] = {}
+    for place in sorted(range(len(pieces)), key=lambda i: display_width(pieces[i])):
+        cut[place] = shorten(pieces[place], max(room // left, 6))
+        room, left = room - display_width(cut[place]), left - 1
+    return cut[0] + "".join(joint + cut[place] for place, joint in enumerate(joints, 1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """Marks on one scale, a row for each.
+
+    Parameters
+    ----------
+    columns : sequence of array-like
+        Estimates, which may be undefined, lower and upper limits, and where estimates moved from.
+    kinds : sequence of str
+        What each looks like: "significant" a diamond, "other" a circle, "few" a hollow circle.
+    log : bool
+        Whether equal distances are equal ratios.
+    factor : float
+        What ticks are multiplied by: 100 if shares are written as percentages.
+    axis : str
+        What the axis says.
+    equality : float, optional
+        The disparity of equal groups.
+    everyone : float, optional
+        The value of everyone.
+    tolerated : (float, float), optional
+        The ends of a band.
+    meanings : (str, str)
+        What diamonds and circles are, where there is a line of equality.
+    """
+
+    columns: Sequence[Any]
+    kinds: Any
+    log: bool = False
+    factor: float = 1.0
+    axis: str = ""
+    equality: float | None = None
+    everyone: float | None = None
+    tolerated: tuple[float, float] | None = None
+    meanings: tuple[str, str] = ("significant", "not significant")
+
+    @property
+    def values(self) -> Floats:
+        """The columns; those that are not given are undefined."""
+        found = np.full((4, len(self.kinds)), np.nan)
+        found[: len(self.columns)] = self.columns
+        return found
+
+    @property
+    def scale(self) -> Scale:
+        """A scale with room for everything."""
+        also = [line for line in (self.equality, self.everyone, *(self.tolerated or ())) if line is not None]
+        return Scale.around(self.columns, also, log=self.log, factor=self.factor)
+
+
+def moved(start: Any, value: Any) -> list[Floats]:
+    """Return the columns of dumbbells: lines from `start` to `value`.
+
+    Examples
+    --------
+    >>> [column.tolist() for column in moved([1.0], [0.0])]
+    [[0.0], [0.0], [1.0], [1.0]]
+    """
+    both = np.asarray([start, value], dtype=float)
+    return [both[1], both.min(axis=0), both.max(axis=0), both[0]]
+
+
 #: A mark of no width.
 LEFT_TO_RIGHT = "\N{LEFT-TO-RIGHT MARK}"
-#: Points of a curve that are marked.
-FEW = 20
 #: Columns from which on a row's label is written small.
 WIDE = 28
 
@@ -207,12 +271,12 @@ def draw_panel(ax: Any, names: Sequence[Any], panel: Panel, *, widest: int = WID
     legend : bool
         Whether the meaning of the marks stands below the axis.
     """
-    values = np.array([(mark.value, mark.low, mark.high) for mark in panel.marks], dtype=float).reshape(-1, 3).T
-    kinds = np.array([mark.kind for mark in panel.marks])
+    values, starts = panel.values[:3], panel.values[3]
+    kinds, scale = np.array(panel.kinds), panel.scale
     _rows(ax, names, widest)
-    _horizontal(ax, panel.scale)
+    _horizontal(ax, scale)
     if panel.tolerated is not None:
-        low, high = np.clip(panel.tolerated, panel.scale.low, panel.scale.high)
+        low, high = np.clip(panel.tolerated, scale.low, scale.high)
         ax.axvspan(low, high, color=PALE, linewidth=0, zorder=0, label="tolerated")
     if panel.equality is not None:
         ax.axvline(panel.equality, color=GREY, linewidth=1, zorder=1)
@@ -222,34 +286,13 @@ def draw_panel(ax: Any, names: Sequence[Any], panel: Panel, *, widest: int = WID
     _intervals(ax, values, kinds == "significant", colour=ORANGE, marker="D", name=diamond)
     _intervals(ax, values, kinds == "other", colour=BLUE, marker="o", name=circle)
     _intervals(ax, values, kinds == "few", colour=BLUE, marker="o", name="few people", hollow=True)
-    starts, edges = np.array([mark.start for mark in panel.marks]), np.where(kinds == "significant", ORANGE, BLUE)
     if np.isfinite(starts).any():
+        edges = np.where(kinds == "significant", ORANGE, BLUE)
         shown = {"facecolors": ax.get_facecolor(), "edgecolors": edges, "s": 30, "zorder": 2.5}
         ax.scatter(starts, np.arange(len(starts)), **shown)
     _xlabel(ax, panel.axis)
     if legend:
         legend_below(ax)
-
-
-def draw_curve(ax: Any, x: Any, y: Any, band: tuple[Any, Any] | None = None, **style: Any) -> Any:
-    """Draw a curve, its points marked where they are few, and a band behind it; return the line.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        What is drawn on.
-    x, y : array-like of shape (n_points,)
-        The curve.
-    band : pair of array-like, optional
-        The lower and the upper end of the band.
-    **style
-        Of the line; and ``said``, what the band is called in the legend.
-    """
-    said, few = style.pop("said", None), {"marker": "o", "markersize": 4} if len(x) <= FEW else {}
-    (line,) = ax.plot(x, y, **{"color": BLUE, "zorder": 3, **few, **style})
-    if band is not None:
-        ax.fill_between(x, *band, color=line.get_color(), alpha=0.2, linewidth=0, zorder=2, label=said)
-    return line
 
 
 def draw_null_histogram(ax: Any, histogram: NullHistogram, *, xlabel: str | None = None) -> None:
@@ -264,19 +307,8 @@ def draw_null_histogram(ax: Any, histogram: NullHistogram, *, xlabel: str | None
     xlabel : str, optional
         What is on the axis; by default the statistic and its unit.
     """
-    (left, width), scale = histogram.bars, histogram.scale
-    mass, extreme = (np.asarray(v, dtype=float) for v in (histogram.mass, histogram.extreme))
-    common = {"width": width, "align": "edge", "linewidth": 0.0}
-    ax.bar(left, mass - extreme, bottom=extreme, color=BAR, label="chance alone", **common)
-    if extreme.any():
-        common["linewidth"] = 0.3
-        shown = {"color": ORANGE, "hatch": "////", "edgecolor": ax.get_facecolor(), "label": "at least as extreme"}
-        ax.bar(left, extreme, **common, **shown)
-    if np.isfinite(histogram.observed):
-        seen = f"data: {histogram.observed_text}"
-        ax.axvline(histogram.observed, color=ink_of(ax), linewidth=1.4, linestyle="--", label=seen)
-    _horizontal(ax, scale)
-    ax.set_ylim(0, 1.05 * float(mass.max()) if len(mass) and mass.max() > 0 else 1.0)
+    draw.histogram(ax, **histogram.columns, seen=f"data: {histogram.observed_text}")
+    plain_ticks(ax, ax.xaxis)
     _xlabel(ax, histogram.axis if xlabel is None else xlabel)
     ax.set_ylabel("probability")
     legend_below(ax)

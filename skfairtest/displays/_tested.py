@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, NamedTuple, Self
 
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.text import enumerated, shorten
+from skfairtest._utils.text import enumerated, label, shorten
 from skfairtest.audit import FairnessAudit
-from skfairtest.displays._drawings import drawable, find_fonts, literal
+from skfairtest.displays._drawings import WIDEST, drawable, find_fonts, joined, literal
 from skfairtest.group.fairness import FairnessTest
-from skfairtest.report.cells import comparison_pieces, oriented
-from skfairtest.report.plots import WIDEST, joined
+from skfairtest.report.cells import EVERYBODY, compared_with, oriented, stratum_name
 from skfairtest.report.sentences import Setup
 
 
@@ -252,3 +251,47 @@ def finish(ax: Any, name: str | None = None, **properties: Any) -> None:
 def titled(*pieces: str | None) -> str:
     """Join the parts of a title: what is drawn, and for which model."""
     return ", ".join(piece for piece in pieces if piece)
+
+
+def comparison_pieces(setup: Setup, row: Mapping[str, Any], *, alone: bool = False) -> tuple[list[str], list[str]]:
+    """Return the names that the row of a drawing is called by, and what stands between them.
+
+    What every row is compared with stands on the axis, unless the row is `alone`.
+    """
+    pieces, joints = [label(row["group"])], []
+    if alone or setup.compare not in EVERYBODY:
+        pieces.append(compared_with(setup, row))
+        joints.append(" against ")
+    if setup.controls:
+        pieces.append(stratum_name(setup, row))
+        joints.append(", " if row["stratum"] is None else " in ")
+    return pieces, joints
+
+
+def disparity_axis(setup: Setup, metric: str, *, alone: bool = False) -> str:
+    """Say what is on the axis of disparities, with its unit; see `comparison_pieces`."""
+    second = None if alone else EVERYBODY.get(setup.compare)
+    if setup.is_ratio(metric):
+        sides = f"group to {second}" if second else "first to second"
+        return f"{setup.disparity_of(metric).replace('_', ' ')}: {sides} (log scale)"
+    minus = f"group minus {second}" if second else "first minus second"
+    if not setup.is_share(metric):
+        return f"difference in the metric's unit: {minus}"
+    return f"difference in percentage points: {minus}"
+
+
+def axis_factor(setup: Setup, metric: str) -> float:
+    """The factor of disparities on their axis: 100 where they are percentage points."""
+    return 100.0 if setup.is_share(metric) and setup.disparity_of(metric) == "difference" else 1.0
+
+
+def value_factor(setup: Setup, metric: str) -> float:
+    """The factor of values on their axis: 100 where they are percentages."""
+    return 100.0 if setup.is_percentage(metric) else 1.0
+
+
+def value_axis(setup: Setup, metric: str) -> str:
+    """Say what is on the axis of values, with its unit."""
+    if not setup.is_share(metric):
+        return "in the metric's unit"
+    return "% of people" if setup.is_percentage(metric) else "value from 0 to 1"

@@ -13,14 +13,33 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label, pluralize
 from skfairtest.adjusted.fairness import AdjustedFairnessTest
 from skfairtest.correlation.fairness import CorrelationFairnessTest
-from skfairtest.displays._drawings import axes, draw_null_histogram, draw_panel, height_of, styled, width_of
-from skfairtest.displays._tested import FittedDisplay, comparison_name, finish, fitted_name, parts_of, titled
+from skfairtest.displays._drawings import (
+    WIDEST,
+    Panel,
+    axes,
+    draw_null_histogram,
+    draw_panel,
+    height_of,
+    moved,
+    styled,
+    width_of,
+)
+from skfairtest.displays._tested import (
+    FittedDisplay,
+    axis_factor,
+    comparison_name,
+    disparity_axis,
+    finish,
+    fitted_name,
+    parts_of,
+    titled,
+)
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.paired.fairness import PairedFairnessTest
-from skfairtest.report.cells import axis_factor, by_p_value, disparity_axis, oriented_histogram, pooled_first, records
-from skfairtest.report.document import NOT_CERTIFIED
-from skfairtest.report.plots import WIDEST, Mark, NullHistogram, Panel
+from skfairtest.report.cells import by_p_value, oriented_histogram, pooled_first, records
+from skfairtest.report.draw import NullHistogram
+from skfairtest.report.report import NOT_CERTIFIED
 from skfairtest.report.sentences import equals_p, metric_title
 from skfairtest.subgroups.fairness import SubgroupScan
 
@@ -281,9 +300,9 @@ class DisparityDisplay(FittedDisplay):
         marks = np.where(self.concern[rows], "significant", "other")
         columns = [column[rows] for column in (self.disparity, self.ci_low, self.ci_high)]
         if self.models is not None:
-            columns = Mark.moved(*(values[rows] for values in self.models))
-        panel = Panel.of(
-            columns, marks, log=self.null == 1.0, factor=self.factor, equality=self.null,
+            columns = moved(*(values[rows] for values in self.models))
+        panel = Panel(
+            columns=columns, kinds=marks, log=self.null == 1.0, factor=self.factor, equality=self.null,
             tolerated=self.margin_bounds, axis="\n".join(told), meanings=self.meanings,
         )  # fmt: skip
         draw_panel(self.ax_, labels, panel, widest=widest)

@@ -14,19 +14,17 @@ from skfairtest._utils.checks import check_probability, is_integer
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
-from skfairtest.displays._drawings import (
-    BLUE,
-    GREY,
-    ORANGE,
-    axes,
-    draw_curve,
-    draw_panel,
-    height_of,
-    legend_below,
-    styled,
-    width_of,
+from skfairtest.displays._drawings import Panel, axes, draw_panel, height_of, legend_below, styled, width_of
+from skfairtest.displays._tested import (
+    FittedDisplay,
+    Part,
+    finish,
+    fitted_name,
+    parts_of,
+    titled,
+    value_axis,
+    value_factor,
 )
-from skfairtest.displays._tested import FittedDisplay, Part, finish, fitted_name, parts_of, titled
 from skfairtest.readers import (
     as_numbers,
     check_classes,
@@ -37,8 +35,7 @@ from skfairtest.readers import (
     resolve_pos_label,
     scores,
 )
-from skfairtest.report.cells import value_axis, value_factor
-from skfairtest.report.plots import Panel
+from skfairtest.report.draw import BLUE, GREY, ORANGE, curve
 from skfairtest.report.sentences import metric_title
 from skfairtest.tables import Sample
 
@@ -164,7 +161,7 @@ class GroupMetricDisplay(FittedDisplay):
         self.figure_, self.ax_ = axes(ax, type(self).__name__, (width_of(labels), height_of(len(rows))))
         kinds = np.where(self.small[rows], "few", "other")
         columns = [column[rows] for column in (self.value, self.ci_low, self.ci_high)]
-        panel = Panel.of(columns, kinds, factor=self.factor, everyone=self.reference, axis=xlabel)
+        panel = Panel(columns=columns, kinds=kinds, factor=self.factor, everyone=self.reference, axis=xlabel)
         draw_panel(self.ax_, labels, panel)
         finish(self.ax_, titled(self.metric_name, self.estimator_name if name is None else name), **kwargs)
         return self
@@ -372,7 +369,7 @@ class CalibrationDisplay:
             colour, mark = COLOURS[number % len(COLOURS)], MARKS[number % len(MARKS)]
             band = own["ci_low"], own["ci_high"]
             style = {"color": colour, "marker": mark, "markersize": 4.5, "label": fitted_name([label(group)], [], 30)}
-            draw_curve(ax, own["score"], own["share"], band, **style)
+            curve(ax, own["score"], own["share"], band, **style)
         bands = f"bands: {100 * self.confidence_level:.3g}% for all groups and bins together"
         ax.set(xlabel=f"score ({bands})", ylabel="share of truly positive people", xlim=(0, 1), ylim=(0, 1))
         legend_below(ax)

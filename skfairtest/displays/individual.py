@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest.displays._drawings import BLUE, GREY, ORANGE, axes, legend_below, plain_log, styled
+from skfairtest.displays._drawings import axes, legend_below, plain_log, styled
 from skfairtest.displays._tested import Display
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.individual.report import AXES
+from skfairtest.report.draw import BLUE, GREY, ORANGE
 
 
 def _has_logarithm(values: Any) -> Any:

@@ -10,20 +10,9 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest.displays._drawings import (
-    BLUE,
-    GREY,
-    ORANGE,
-    PALE,
-    axes,
-    drawable,
-    legend_below,
-    literal,
-    plain_log,
-    plain_ticks,
-    styled,
-)
+from skfairtest.displays._drawings import axes, drawable, legend_below, literal, plain_log, plain_ticks, styled
 from skfairtest.displays._tested import check_test, finish
+from skfairtest.report.draw import BLUE, GREY, ORANGE, PALE
 from skfairtest.report.sentences import metric_title
 from skfairtest.sequential.fairness import SequentialFairnessTest
 

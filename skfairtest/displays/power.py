@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from skfairtest._utils.checks import check_choice, check_probability, finite_numbers, is_number
 from skfairtest._utils.errors import ParameterError
 from skfairtest.comparisons.null_histogram import detectable_sizes
-from skfairtest.displays._drawings import GREY, ORANGE, axes, draw_curve, legend_below, plain_log, styled
+from skfairtest.displays._drawings import axes, legend_below, plain_log, styled
 from skfairtest.displays._tested import OfTest, check_test, finish, fitted_name
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.inference.detectable import TwoRates, detectable_rates
 from skfairtest.inference.rates import Question
 from skfairtest.planning.power import minimum_detectable_disparity, supposed_of
+from skfairtest.report.draw import GREY, ORANGE, curve
 from skfairtest.report.sentences import DETECTION_POWER, metric_title, points, ratio
 
 DISPARITIES = ("difference", "ratio")
@@ -280,7 +281,7 @@ class PowerDisplay(OfTest):
         name = self.estimator_name if name is None else name
         found = f"found with probability {self.power:g}"
         shown = found if not name else f"{fitted_name([name], [], 30)}: {found}"
-        self.line_ = draw_curve(ax, self.n_samples, self.detectable, **{"label": shown, **kwargs})
+        self.line_ = curve(ax, self.n_samples, self.detectable, **{"label": shown, **kwargs})
         if self.fitted is not None:
             people, detectable, seen = self.fitted
             if np.isfinite(detectable):

@@ -12,12 +12,14 @@ from skfairtest._utils.checks import check_choice, check_probability, finite_num
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label, pluralize
 from skfairtest.comparisons.rates import scale_of
-from skfairtest.displays._drawings import BAR, GREY, ORANGE, PALE, axes, draw_curve, legend_below, plain_ticks, styled
+from skfairtest.displays._drawings import axes, legend_below, plain_ticks, styled
 from skfairtest.displays._tested import finish, fitted_name
 from skfairtest.inference.rates import Pair
 from skfairtest.inference.thresholds import cell_counts, chosen_thresholds, curve
 from skfairtest.metrics import CELLS, Rate, resolve_metrics
 from skfairtest.readers import as_numbers, check_classes, check_rows, classes_of, one_column, resolve_pos_label, scores
+from skfairtest.report import draw
+from skfairtest.report.draw import GREY, ORANGE, PALE
 from skfairtest.report.sentences import metric_title
 from skfairtest.tables import Sample
 
@@ -353,7 +355,7 @@ class ThresholdDisplay:
         test = "exact test" if self.method == "exact" else "score test"
         level = f"{100 * (1 - self.confidence_level):.3g}%"
         self.kept_ = ax.fill_between(
-            x, self.kept_low, self.kept_high, facecolor=PALE, edgecolor=BAR, hatch="....", linewidth=0.0,
+            x, self.kept_low, self.kept_high, facecolor=PALE, edgecolor=draw.BAR, hatch="....", linewidth=0.0,
             label=f"not significant ({test}, {level})", zorder=1,
         )  # fmt: skip
         ax.axhline(0, color=GREY, linewidth=1, zorder=1.5)
@@ -362,7 +364,7 @@ class ThresholdDisplay:
         undefined = int(np.isnan(self.disparity).sum())
         if undefined:
             shown += f" (undefined at {pluralize(undefined, 'threshold')})"
-        self.line_ = draw_curve(
+        self.line_ = draw.curve(
             ax, x, self.disparity, (self.ci_low, self.ci_high),
             **{"label": shown, "said": f"{100 * self.confidence_level:.3g}% interval", **kwargs},
         )  # fmt: skip

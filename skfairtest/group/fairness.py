@@ -32,10 +32,10 @@ from skfairtest.comparisons.rates import RateNull
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.unknown import disparities_of, p_value_bounds_of
 from skfairtest.group.explanation import Explanation, explain
-from skfairtest.group.report import group_document, group_title
+from skfairtest.group.report import group_report, group_title
 from skfairtest.metrics import Metric
 from skfairtest.readers import classes_of
-from skfairtest.report.document import Block
+from skfairtest.report.report import Report
 from skfairtest.sensitivity.rates import Counted, sensitivity_of
 from skfairtest.sensitivity.result import Sensitivity
 from skfairtest.tables import Sample
@@ -493,8 +493,8 @@ class FairnessTest(GroupsTest):
     def _title(self) -> str:
         return group_title(self)
 
-    def _blocks(self) -> list[Block]:
-        return group_document(self)
+    def _made(self) -> Report:
+        return group_report(self)
 
 
 def measured_of(test: FairnessTest, inputs: Inputs) -> Measured:

@@ -1,28 +1,14 @@
 """The report of the test of one model by groups."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.comparisons.breaking import verdict_lines
-from skfairtest.report.cells import (
-    COMPARED_WITH,
-    GROUP,
-    NAME,
-    SHOWN,
-    STRATUM,
-    by_p_value,
-    comparisons_table,
-    interval,
-    oriented,
-    pooled_first,
-    records,
-    values_table,
-)
-from skfairtest.report.document import Block, Column, Table
+from skfairtest.report import cells
+from skfairtest.report.report import Column, Report, Table
 from skfairtest.report.sentences import (
     ADJUSTED,
     Setup,
@@ -31,10 +17,10 @@ from skfairtest.report.sentences import (
     metric_title,
     null_sentence,
     p_text,
+    sampling_error,
     span,
     verdict_sentence,
 )
-from skfairtest.report.skeleton import homogeneity_blocks, lines, sampling_error, skeleton, verdict_of
 
 GROUPS_ADJUSTED = ADJUSTED | {
     "shaffer": "Holm, with Shaffer's factors for all pairs of groups",
@@ -48,63 +34,68 @@ def group_title(test: Any) -> str:
     return f"{metrics} by {label(test._feature)}"
 
 
-def group_document(test: Any) -> list[Block]:
-    """Compose the report of a fitted `FairnessTest`: the verdict, the leading finding, null hypotheses, and tables."""
-    setup, tested, concern = test._setup, test.comparisons_, test.concern_
-    comparisons, lead = oriented(setup, tested), tested.iloc[[test._leading]]
-    ordered = pooled_first(by_p_value(setup, comparisons))
+def group_report(test: Any) -> Report:
+    """The report of a fitted `FairnessTest`: the verdict, the leading finding, null hypotheses, and tables."""
+    setup, tested = test._setup, test.comparisons_
+    comparisons = cells.oriented(setup, tested)
+    ordered = cells.pooled_first(cells.by_p_value(setup, comparisons))
     n_main = int(ordered["stratum"].isna().sum())
-    no_intervals = bool(comparisons["ci_low"].isna().all())
-    verdict = verdict_sentence(
-        setup, concern=concern, p_value=test.p_value_, n_comparisons=n_main, no_intervals=no_intervals
-    )
-    said = [finding_sentence(setup, records(comparisons)[test._leading])]
+    return Report(
+        verdict=verdict_sentence(
+            setup, concern=test.concern_, p_value=test.p_value_, n_comparisons=n_main,
+            no_intervals=bool(comparisons["ci_low"].isna().all()),
+        ),
+        concern=test.concern_,
+        remarks=tuple(_remarks(test, setup, comparisons, ordered.iloc[n_main:])),
+        hypotheses=tuple(null_sentence(setup, metric) for metric in dict.fromkeys(comparisons["metric"])),
+        tables=(
+            *([cells.values_table(setup, test._values)] if len(test._values) else []),
+            cells.comparisons_table(setup, ordered, "Comparisons"),
+            *_standardized(setup, test.standardized_differences_, tested),
+        ),
+        parts=cells.homogeneity_part(setup, test.homogeneity_, tested),
+        left_out=cells.excluded_tables(test.excluded_),
+        notes=tuple(notes(setup, comparisons)),
+    )  # fmt: skip
+
+
+def _remarks(test: Any, setup: Setup, comparisons: pd.DataFrame, strata: pd.DataFrame) -> Iterator[str]:
+    """Say what the comparison with the strongest evidence found, and what else belongs to the verdict."""
+    lead = test.comparisons_.iloc[[test._leading]]
     if test._summary:
         write, unit = disparity_writer(setup, lead["metric"].iloc[0])
         equality = (float(setup.is_ratio(lead["metric"].iloc[0])),) if test.p_value_ <= setup.alpha else ()
         low, high = test.confidence_interval_
         limits = span(write, low, high, equality)
-        interval = f"interval {limits}" if limits else "without an interval for these comparisons"
-        said.insert(0, f"{metric_title(test._summary)} is {write(test.disparity_)}{unit} ({interval}).")
+        inside = f"interval {limits}" if limits else "without an interval for these comparisons"
+        yield f"{metric_title(test._summary)} is {write(test.disparity_)}{unit} ({inside})."
+    yield finding_sentence(setup, cells.records(comparisons)[test._leading])
     if hasattr(test, "equivalence_interval_"):
         level = f"{100 * (1 - 2 * setup.alpha):g}%"
         limits = _limits(setup, lead, test.equivalence_interval_)
-        said.append(f"Its {level} interval, which the test of equivalence inverts, is {limits}.")
+        yield f"Its {level} interval, which the test of equivalence inverts, is {limits}."
     if hasattr(test, "bounds_"):
         ends = " and ".join(map(p_text, test.p_value_bounds_))
-        said.append(
+        yield (
             "Whatever groups the people of unknown group are in, the disparity is "
             f"{_limits(setup, lead, test.disparity_bounds_)}, and p between {ends}."
         )
-    said += verdict_lines(setup, test._breaking)
-    said += [setup.unknown] if setup.unknown else []
-    said += sampling_error(test.p_value_interval_)
-    if len(ordered) > n_main:
-        said.append(_strata_sentence(setup, ordered.iloc[n_main:]))
-    return skeleton(
-        verdict_of(verdict, concern),
-        found=lines(said),
-        null=[null_sentence(setup, metric) for metric in dict.fromkeys(comparisons["metric"])],
-        heading="Null hypotheses",
-        tables=[
-            *([values_table(setup, test._values)] if len(test._values) else []),
-            replace(comparisons_table(setup, ordered, "Comparisons", metrics=True), few=SHOWN),
-            *homogeneity_blocks(setup, test.homogeneity_, tested),
-            *_standardized(setup, test.standardized_differences_, tested),
-        ],
-        excluded=test.excluded_,
-        notes=notes(setup, comparisons),
-    )
+    yield from verdict_lines(setup, test._breaking)
+    if setup.unknown:
+        yield setup.unknown
+    yield from sampling_error(test.p_value_interval_)
+    if len(strata):
+        yield _strata_sentence(setup, strata)
 
 
 def _limits(setup: Setup, tested: pd.DataFrame, limits: tuple[float, float]) -> str:
     """Write limits of the disparity of one comparison, as that comparison is shown."""
-    row = oriented(setup, tested.assign(ci_low=limits[0], ci_high=limits[1])).iloc[0]
+    row = cells.oriented(setup, tested.assign(ci_low=limits[0], ci_high=limits[1])).iloc[0]
     write, _ = disparity_writer(setup, row["metric"])
     return span(write, row["ci_low"], row["ci_high"], setup.open_ends(dict(row)))
 
 
-def _standardized(setup: Setup, standardized: pd.DataFrame, tested: pd.DataFrame) -> list[Block]:
+def _standardized(setup: Setup, standardized: pd.DataFrame, tested: pd.DataFrame) -> list[Table]:
     """Show differences of means in standard deviations, each group beside the one it is compared with in the tables."""
     if not len(standardized):
         return []
@@ -112,13 +103,15 @@ def _standardized(setup: Setup, standardized: pd.DataFrame, tested: pd.DataFrame
     place = {key: row for row, key in enumerate(zip(*(tested[name] for name in keys), strict=True))}
     rows = tested.iloc[[place[key] for key in zip(*(standardized[name] for name in keys), strict=True)]]
     names = {"standardized_difference": "disparity", "ci_low": "ci_low", "ci_high": "ci_high"}
-    shown = oriented(setup, rows.assign(**{new: standardized[old].to_numpy() for old, new in names.items()}))
+    shown = cells.oriented(setup, rows.assign(**{new: standardized[old].to_numpy() for old, new in names.items()}))
     columns = (
-        shown["metric"].nunique() > 1 and NAME, shown["stratum"].notna().any() and STRATUM, GROUP, COMPARED_WITH,
-        Column("difference in SDs", shows=lambda row: f"{row['disparity']:.2f}"), interval("{:.2f}".format, under=None),
+        shown["metric"].nunique() > 1 and cells.NAME, shown["stratum"].notna().any() and cells.STRATUM,
+        cells.GROUP, cells.COMPARED_WITH,
+        Column("difference in SDs", shows=lambda row: f"{row['disparity']:.2f}"),
+        cells.interval("{:.2f}".format, under=None),
     )  # fmt: skip
     caption = "Differences of means in pooled standard deviations (the tests are those of the means)"
-    return [Table.of(columns, records(shown), caption, marks=None, few=SHOWN)]
+    return [Table.of(columns, cells.barred(cells.records(shown)), caption, marks=None, few=cells.SHOWN)]
 
 
 def _strata_sentence(setup: Setup, strata: pd.DataFrame) -> str:
@@ -128,7 +121,7 @@ def _strata_sentence(setup: Setup, strata: pd.DataFrame) -> str:
     if not len(concerns):
         return f"Within single levels of {label(setup.controls)} none of {total} shows a significant disparity."
     verb = "shows" if len(concerns) == 1 else "show"
-    first = finding_sentence(setup, records(concerns)[0])
+    first = finding_sentence(setup, cells.records(concerns)[0])
     found = f"{len(concerns)} of {total} {verb} a significant disparity"
     return f"Within single levels of {label(setup.controls)} {found}: {first}"
 

@@ -31,7 +31,7 @@ from skfairtest.individual.flow import FlowDivergedError
 from skfairtest.individual.metric import GROUPS, Similarity, sensitive_positions, similarity, variance_of_learning
 from skfairtest.individual.model import Model, audited, check_losses, checked_model, kind_of, read_truth
 from skfairtest.individual.people import UNUSUAL, Neighbours, People, people_of, ranges_of, ranks, scale_of
-from skfairtest.individual.report import STATISTICS, IndividualSetup, individual_document, individual_sentences
+from skfairtest.individual.report import STATISTICS, IndividualSetup, individual_report, individual_sentences
 from skfairtest.individual.statistics import (
     NOTHING,
     OF_MEANS,
@@ -57,8 +57,8 @@ from skfairtest.individual.unfair import (
     worst_levels,
 )
 from skfairtest.readers import Column, given_to_fit
-from skfairtest.report.document import Block
 from skfairtest.report.mixin import ReportMixin
+from skfairtest.report.report import Report
 
 #: Number and size of steps: the time of the flow is that of the paper, 5.
 _STEPS = {"implicit": (25, 0.2), "euler": (500, 0.01)}
@@ -491,8 +491,8 @@ class IndividualFairnessTest(ReportMixin):
     def _title(self) -> str:
         return f"Individual fairness of {label(type(self._model.estimator).__name__)}"
 
-    def _blocks(self) -> list[Block]:
-        return individual_document(self)
+    def _made(self) -> Report:
+        return individual_report(self)
 
     def __sklearn_tags__(self) -> Tags:
         """Declare that X is a table of numbers and categories."""

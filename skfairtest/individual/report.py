@@ -9,10 +9,9 @@ import pandas as pd
 
 from skfairtest._utils.text import label, pluralize
 from skfairtest.report.cells import records
-from skfairtest.report.document import Block, Column, Paragraph, Table
 from skfairtest.report.record import Recorded
+from skfairtest.report.report import Column, Report, Table, listed
 from skfairtest.report.sentences import equals_p, number, percent
-from skfairtest.report.skeleton import lines, listed, skeleton, verdict_of
 
 #: What each statistic says of the model.
 STATISTICS = {
@@ -64,33 +63,32 @@ class IndividualSetup(Recorded):
     doubts: tuple[str, ...]
 
 
-def individual_document(test: Any) -> list[Block]:
-    """Compose the report of a fitted `IndividualFairnessTest`: verdict, null hypothesis, how, and who is worst off."""
-    verdict, notes = _verdict(test)
+def individual_report(test: Any) -> Report:
+    """The report of a fitted `IndividualFairnessTest`: verdict, null hypothesis, how, and who is worst off."""
+    verdict, remarks = _verdict(test)
     if test.verdict_ == "no_trace":
-        return [Paragraph(verdict), *lines(notes)]
+        return Report(verdict=verdict, remarks=tuple(remarks))
     worst, n = test.most_unfair(3, n_features=3), len(test.excluded_)
     left_out = f"{pluralize(n, 'person', 'people')} with missing features left out, see excluded_."
-    return skeleton(
-        verdict_of(verdict, test.concern_),
-        found=lines(notes),
-        null=[_null(test)],
-        tables=[
+    return Report(
+        verdict=verdict,
+        concern=test.concern_,
+        remarks=tuple(remarks),
+        hypotheses=(_null(test),),
+        tables=(_worst(worst),) if len(worst) else (),
+        parts=(
             *listed("How unfair examples were found", _how(test)),
-            *listed("What changes", list(_changed(test.changed_features()))),
-            *([_worst(worst)] if len(worst) else []),
-        ],
-        notes=[left_out] if n else [],
+            *listed("What changes", _changed(test.changed_features())),
+        ),
+        notes=(left_out,) if n else (),
     )
 
 
 def individual_sentences(test: Any) -> tuple[str, ...]:
     """Return the report of a test in sentences, for a section of another report."""
-    verdict, notes = _verdict(test)
-    if test.verdict_ == "no_trace":
-        return verdict, *notes
-    lines = [*_how(test), *_changed(test.changed_features())]
-    return verdict, *notes, f"Null hypothesis: {_null(test)}", *(f"{line[:1].upper()}{line[1:]}." for line in lines)
+    report = individual_report(test)
+    lines = [f"{line[:1].upper()}{line[1:]}." for part in report.parts for line in map(str, part.findings)]
+    return report.verdict, *report.remarks, *map("Null hypothesis: {}".format, report.hypotheses), *lines
 
 
 def _verdict(test: Any) -> tuple[str, list[str]]:

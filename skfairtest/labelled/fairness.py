@@ -17,10 +17,10 @@ from skfairtest.comparisons.settings import Settings
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.labelled.measure import judge_columns, label_columns, with_few_labels
 from skfairtest.labelled.people import LabelledSample
-from skfairtest.labelled.report import labelled_document, worth_sentence
+from skfairtest.labelled.report import labelled_report, worth_sentence
 from skfairtest.metrics import Metric
 from skfairtest.readers import classes_of
-from skfairtest.report.document import Block
+from skfairtest.report.report import Report
 from skfairtest.tables import Sample
 
 
@@ -331,5 +331,5 @@ class LabelledFairnessTest(FairnessTest):
         self._setup = replace(self._setup, unknown=worth)
         return self
 
-    def _blocks(self) -> list[Block]:
-        return labelled_document(self)
+    def _made(self) -> Report:
+        return labelled_report(self)

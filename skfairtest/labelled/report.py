@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from skfairtest._utils.text import label
-from skfairtest.group.report import group_document
+from skfairtest.group.report import group_report
 from skfairtest.report import cells
-from skfairtest.report.document import Block, Column, Heading, Table
+from skfairtest.report.report import Column, Report, Table
 from skfairtest.report.sentences import smallest_p
-from skfairtest.report.skeleton import lines
 
 
 def worth_sentence(labels: pd.DataFrame, metric: str) -> str:
@@ -28,10 +28,8 @@ def worth_sentence(labels: pd.DataFrame, metric: str) -> str:
     )
 
 
-def labelled_document(test: Any) -> list[Block]:
-    """Compose the report of a fitted `LabelledFairnessTest`."""
-    blocks = group_document(test)
-    last = max(place for place, block in enumerate(blocks) if isinstance(block, Table)) + 1
+def labelled_report(test: Any) -> Report:
+    """The report of a fitted `LabelledFairnessTest`: that of groups, and what labels and the judge are worth."""
     several = test.labels_["metric"].nunique() > 1
     of_labels = (
         several and cells.NAME, cells.GROUP, Column("people", shows="n"),
@@ -39,25 +37,24 @@ def labelled_document(test: Any) -> list[Block]:
         Column("bins", shows="bins"), Column("value", shows=lambda row: cells.number_text(row["value"])),
         Column("the judge says", shows=lambda row: cells.number_text(row["value_judge"])),
     )  # fmt: skip
-    shown: list[Block] = [Heading("Labels and the judge", 3)]
     rows: Any = {"marks": None, "few": cells.SHOWN}
-    shown += [Table.of(of_labels, cells.records(test.labels_), "What labels are worth with the judge", **rows)]
-    judged = test.judge_[test.judge_["disparity_judge"].notna()]
+    tables = [Table.of(of_labels, cells.records(test.labels_), "What labels are worth with the judge", **rows)]
+    judged, findings = test.judge_[test.judge_["disparity_judge"].notna()], []
     if len(judged):
         of_judge = (
             several and cells.NAME, cells.GROUP, cells.COMPARED_WITH,
             Column("disparity", shows=lambda row: cells.number_text(row["disparity"])),
             Column("by the judge alone", shows=lambda row: cells.number_text(row["disparity_judge"])),
-            Column("p (judge is right)", shows=lambda row: cells.P.cell(row)),
+            Column("p (judge is right)", shows=cells.P.shows),
         )  # fmt: skip
-        shown += [Table.of(of_judge, cells.records(judged), "The disparity that the judge alone finds", **rows)]
+        tables += [Table.of(of_judge, cells.records(judged), "The disparity that the judge alone finds", **rows)]
         worst = judged.loc[judged["p_value"].idxmin()] if judged["p_value"].notna().any() else None
         if worst is not None and worst["p_value"] * len(judged) <= test._setup.alpha:
-            shown += lines(
-                [
-                    f"The judge is biased between groups: its disparity of {label(worst['group'])} and "
-                    f"{label(worst['other'])} is off by {cells.number_text(worst['bias'])} "
-                    f"({smallest_p(min(1.0, worst['p_value'] * len(judged)), len(judged))}). The test is not."
-                ]
+            findings.append(
+                f"The judge is biased between groups: its disparity of {label(worst['group'])} and "
+                f"{label(worst['other'])} is off by {cells.number_text(worst['bias'])} "
+                f"({smallest_p(min(1.0, worst['p_value'] * len(judged)), len(judged))}). The test is not."
             )
-    return [*blocks[:last], *shown, *blocks[last:]]
+    report = group_report(test)
+    judge = Report(title="Labels and the judge", findings=tuple(findings), tables=tuple(tables))
+    return replace(report, parts=(judge, *report.parts))

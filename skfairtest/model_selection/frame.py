@@ -26,10 +26,10 @@ from skfairtest.metrics.names import function_of
 from skfairtest.model_selection import _frame_cells as frame_cells
 from skfairtest.model_selection._frame_cells import Cell, Cells, MetricOf, as_evaluated, check_of_counts, sum_of_weights
 from skfairtest.readers import Column
-from skfairtest.report import document
-from skfairtest.report.document import Block, Items, Paragraph, Table
+from skfairtest.report import report
+from skfairtest.report.report import Report, Table
 from skfairtest.report.sentences import number, p_text
-from skfairtest.report.text import plain
+from skfairtest.report.text import text
 from skfairtest.tables import CountTable, Sample
 from skfairtest.tables.rows import column_values
 
@@ -37,8 +37,8 @@ if TYPE_CHECKING:  # it needs jinja2
     from pandas.io.formats.style import Styler
 
 
-def frame_document(by_group: pd.DataFrame | pd.Series, cells: Cells, class_name: str) -> list[Block]:
-    """Compose the display of a frame.
+def frame_report(by_group: pd.DataFrame | pd.Series, cells: Cells, class_name: str) -> Report:
+    """The display of a frame.
 
     Parameters
     ----------
@@ -52,14 +52,14 @@ def frame_document(by_group: pd.DataFrame | pd.Series, cells: Cells, class_name:
 
     Returns
     -------
-    list of Block
+    Report
         A sentence, a table, and the groups that were left out of tests.
     """
     frame = by_group.to_frame() if isinstance(by_group, pd.Series) else by_group
     n_control, places = len(cells.levels[0]), range(len(cells.metrics))
     names = [label(name) for name in frame.index.names]
-    columns = [*(document.Column(name, "name", named=True) for name in names)]
-    columns += [document.Column(label(name), named=True) for name in frame.columns]
+    columns = [*(report.Column(name, "name", named=True) for name in names)]
+    columns += [report.Column(label(name), named=True) for name in frame.columns]
     rows, left_out = [], []
     for level in cells.levels:
         for key, values in zip(frame.index, frame.itertuples(index=False), strict=True):
@@ -80,7 +80,7 @@ def frame_document(by_group: pd.DataFrame | pd.Series, cells: Cells, class_name:
         f"{class_name}: values by {' and '.join(names)}, with p-values of the differences between groups (* concern)."
     )
     table = Table(tuple(columns), tuple(rows), "Values by group", marked)
-    return [Paragraph(said), table, *([Items(tuple(left_out))] if left_out else [])]
+    return Report(lead=said, tables=(table,), notes=tuple(left_out))
 
 
 #: What is marked, legible on white and on black.
@@ -658,7 +658,7 @@ class SignificanceFrame(MetricFrame):
 
     def __repr__(self) -> str:
         """Return the values by group, with p-values where they are known or quick to compute."""
-        return plain(self._document()).rstrip("\n")
+        return text(self._report(), titled=False).rstrip("\n")
 
     def _repr_html_(self) -> str | None:
         """Return the same for a notebook; None where the libraries of reports are missing."""
@@ -666,10 +666,10 @@ class SignificanceFrame(MetricFrame):
             from skfairtest.report.html import fragment
         except ImportError:
             return None
-        return fragment(self._document())
+        return fragment(self._report())
 
-    def _document(self) -> list[Block]:
-        return frame_document(self.by_group, self._cells, type(self).__name__)
+    def _report(self) -> Report:
+        return frame_report(self.by_group, self._cells, type(self).__name__)
 
     def _levels(self) -> list[tuple[Any, ...]]:
         if not self.control_levels:

@@ -21,11 +21,12 @@ from skfairtest.group.fairness import FairnessTest
 from skfairtest.metrics import Metric, Rate, resolve_metrics
 from skfairtest.paired.measure import by_model_frame, compare_in_one_group, disparities_frame
 from skfairtest.paired.metric import MODELS, Paired, paired
-from skfairtest.paired.report import PairedRecord, paired_document, paired_row
+from skfairtest.paired.record import PairedRecord, paired_row
+from skfairtest.paired.report import paired_report
 from skfairtest.readers import check_classes, classes_of, is_label, one_column, predictions_from_X
 from skfairtest.readers.containers import is_table, split_table
 from skfairtest.report.cells import records
-from skfairtest.report.document import Block
+from skfairtest.report.report import Report
 from skfairtest.tables import PAIRED_NAMES, Sample
 
 ALTERNATIVES = ("two-sided", "greater", "less", "fairer")
@@ -443,12 +444,12 @@ class PairedFairnessTest(FairnessTest):
             setup, setup.models, names, self._shares, people, self.p_value_, self.concern_, tuple(found)
         )
 
-    def _blocks(self) -> list[Block]:
-        return self._document_of(("model A", "model B"))
+    def _made(self) -> Report:
+        return self._report_of(self._record())
 
-    def _document_of(self, names: tuple[str, str]) -> list[Block]:
-        """Compose the report, in which models have these names."""
-        return paired_document(self, self._record(names))
+    def _report_of(self, record: PairedRecord) -> Report:
+        """The report of its record, which has the names of the models."""
+        return paired_report(self, record)
 
     def _title(self) -> str:
         return f"Two models: {super()._title()}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,11 @@ from skfairtest._utils.text import label
 from skfairtest.comparisons.frames import written_labels
 from skfairtest.inference.multiplicity import holm
 from skfairtest.paired.fairness import PairedFairnessTest
-from skfairtest.paired.report import PairedRecord, models_document
-from skfairtest.report.document import Block, Heading
-from skfairtest.report.mixin import Pages, below_verdict, positive_label
+from skfairtest.paired.record import PairedRecord
+from skfairtest.paired.report import models_report
+from skfairtest.report.mixin import Pages, positive_label
 from skfairtest.report.plain import plain_value
-from skfairtest.report.text import plain
+from skfairtest.report.report import Report
 
 
 @dataclass(frozen=True)
@@ -78,23 +78,16 @@ class ModelComparison(Pages):
             "candidates": {name: test.to_dict() for name, test in self.tests.items()},
         }
 
-    def _title(self) -> str:
-        return f"Models compared with {label(self.baseline)}"
-
-    def _page(self) -> Sequence[Block]:
-        return [Heading(self._title(), 1), *self._document()]
-
     def __str__(self) -> str:
         """Return the verdict and sentences, then the tables."""
-        return plain(self._document()).rstrip("\n")
+        return self.to_text(details=True).rstrip("\n")
 
-    def _document(self) -> Sequence[Block]:
-        documents = {name: test._document_of((self.baseline, name)) for name, test in self.tests.items()}
-        title, *blocks = models_document(self, documents)
-        tests = list(self.tests.values())
+    def _report(self) -> Report:
+        made, tests = models_report(self), list(self.tests.values())
         cautions = dict.fromkeys(f"Caution: {caution}" for test in tests for caution in test._cautions)
         labels = positive_label(tests[0].pos_label_, None, tests[0].negative_labels_)
-        return [title, *below_verdict(blocks, [*labels, *cautions])]
+        title = f"Models compared with {label(self.baseline)}"
+        return replace(made, title=title, remarks=(*labels, *cautions, *made.remarks))
 
 
 @answering_guesses

@@ -1,13 +1,9 @@
-"""Comparisons and values as the cells and columns of tables.
-
-Columns that tables of several kinds have, and how their numbers are written.
-
-What tables, drawings and sentences say of one comparison or of one value, and the tables made of them.
+"""What tables and sentences say of one comparison or of one value: columns, tables, and the order of pairs.
 
 Which of two groups is named first: reports and drawings show pairs one way, whatever order a test took them in.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,11 +12,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skfairtest._utils.text import label
+from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest._utils.typing import Floats
 from skfairtest.report import sentences
-from skfairtest.report.document import NOT_CERTIFIED, Column, Table
-from skfairtest.report.plots import NullHistogram
+from skfairtest.report.draw import NullHistogram
+from skfairtest.report.report import NOT_CERTIFIED, Bar, Cell, Column, Report, Table, bars
 
 #: A metric by its title, and by its name.
 METRIC = Column("metric", "name", shows=lambda row: sentences.metric_title(row["metric"]))
@@ -52,18 +48,29 @@ def number_text(value: float) -> str:
     return f"{round(value, 4) + 0.0:.4f}"  # + 0.0: no minus sign before 0
 
 
-def numbers(setup: sentences.Setup, **fields: str) -> Iterator[Column]:
-    """Yield a column for each field that holds values of a metric; shares have four decimals."""
+def numbers(setup: sentences.Setup, barred: str = "", **fields: str) -> Iterator[Column]:
+    """Yield a column for each field that holds values of a metric; shares have four decimals, `barred` a bar."""
 
-    def written(name: str) -> Callable[[Mapping[str, Any]], str]:
-        return lambda row: (number_text if setup.is_share(row["metric"]) else sentences.number)(row[name])
+    def written(name: str) -> Callable[[Mapping[str, Any]], str | Cell]:
+        def write(row: Mapping[str, Any]) -> str | Cell:
+            text = (number_text if setup.is_share(row["metric"]) else sentences.number)(row[name])
+            return Cell(text, bar=row.get("bar")) if name == barred else text
+
+        return write
 
     yield from (Column(head, shows=written(name)) for head, name in fields.items())
 
 
 def interval(write: Callable[[float], str], head: str = "interval", under: str | None = "") -> Column:
-    """Return the column of an interval of a difference, of whose ends both are known or none."""
-    return Column(head, under=under, shows=lambda row: difference_span(write, row))
+    """Return the column of an interval of a difference, of whose ends both are known or none; with its bar, if any."""
+    return Column(head, under=under, shows=lambda row: Cell(difference_span(write, row), bar=row.get("bar")))
+
+
+def barred(rows: Sequence[Mapping[str, Any]], at: str = "disparity") -> list[dict[str, Any]]:
+    """Return differences with their bars, all on one scale."""
+    ends = [[row["ci_low"], row[at], row["ci_high"]] for row in rows]
+    drawn = bars(ends, 0.0, kinds=["significant" if row["concern"] else "" for row in rows])
+    return [{**row, "bar": bar} for row, bar in zip(rows, drawn, strict=True)]
 
 
 def difference_span(write: Callable[[float], str], row: Mapping[str, Any]) -> str:
@@ -145,58 +152,14 @@ def _written(setup: sentences.Setup, row: Mapping[str, Any]) -> sentences.Writte
     return sentences.Written(write, write)
 
 
-def _compared_with(setup: sentences.Setup, row: Mapping[str, Any]) -> str:
+def compared_with(setup: sentences.Setup, row: Mapping[str, Any]) -> str:
+    """Name whom the group of a comparison is compared with."""
     return EVERYBODY.get(setup.compare, label(row["other"]))
 
 
-def _stratum(setup: sentences.Setup, row: Mapping[str, Any]) -> str:
+def stratum_name(setup: sentences.Setup, row: Mapping[str, Any]) -> str:
+    """Name the stratum of a comparison, or all of them."""
     return f"all {label(setup.controls)}" if row["stratum"] is None else label(row["stratum"])
-
-
-def comparison_pieces(
-    setup: sentences.Setup, row: Mapping[str, Any], *, alone: bool = False
-) -> tuple[list[str], list[str]]:
-    """Return the names that the row of a drawing is called by, and what stands between them.
-
-    What every row is compared with stands on the axis, unless the row is `alone`.
-    """
-    pieces, joints = [label(row["group"])], []
-    if alone or setup.compare not in EVERYBODY:
-        pieces.append(_compared_with(setup, row))
-        joints.append(" against ")
-    if setup.controls:
-        pieces.append(_stratum(setup, row))
-        joints.append(", " if row["stratum"] is None else " in ")
-    return pieces, joints
-
-
-def disparity_axis(setup: sentences.Setup, metric: str, *, alone: bool = False) -> str:
-    """Say what is on the axis of disparities, with its unit; see `comparison_pieces`."""
-    second = None if alone else EVERYBODY.get(setup.compare)
-    if setup.is_ratio(metric):
-        sides = f"group to {second}" if second else "first to second"
-        return f"{setup.disparity_of(metric).replace('_', ' ')}: {sides} (log scale)"
-    minus = f"group minus {second}" if second else "first minus second"
-    if not setup.is_share(metric):
-        return f"difference in the metric's unit: {minus}"
-    return f"difference in percentage points: {minus}"
-
-
-def axis_factor(setup: sentences.Setup, metric: str) -> float:
-    """The factor of disparities on their axis: 100 where they are percentage points."""
-    return 100.0 if setup.is_share(metric) and setup.disparity_of(metric) == "difference" else 1.0
-
-
-def value_factor(setup: sentences.Setup, metric: str) -> float:
-    """The factor of values on their axis: 100 where they are percentages."""
-    return 100.0 if setup.is_percentage(metric) else 1.0
-
-
-def value_axis(setup: sentences.Setup, metric: str) -> str:
-    """Say what is on the axis of values, with its unit."""
-    if not setup.is_share(metric):
-        return "in the metric's unit"
-    return "% of people" if setup.is_percentage(metric) else "value from 0 to 1"
 
 
 def definition(setup: sentences.Setup, metric: str) -> str:
@@ -217,7 +180,7 @@ def values_of(by_group: pd.DataFrame) -> Iterator[tuple[Any, Any, dict[str, dict
         yield group, stratum, values
 
 
-def _value_cells(setup: sentences.Setup, row: Mapping[str, Any]) -> tuple[str, str, str]:
+def _value_cells(setup: sentences.Setup, row: Mapping[str, Any], bar: Bar | None) -> tuple[str, Cell, str]:
     """Write a value, its interval, and how many people it rests on, with a remark if these are few."""
     metric, value = row["metric"], row["value"]
     remark = "" if not row["small"] else " (small)" if row["n_effective"] else " (no one)"
@@ -227,11 +190,11 @@ def _value_cells(setup: sentences.Setup, row: Mapping[str, Any]) -> tuple[str, s
     elif setup.is_share(metric):
         write = sentences.decimal
     interval = "" if np.isnan(value) else sentences.span(write, row["ci_low"], row["ci_high"]).replace("%", "", 1)
-    return write(value), interval, f"{row['n_effective']:,}{remark}"
+    return write(value), Cell(interval, bar=bar), f"{row['n_effective']:,}{remark}"
 
 
-def values_table(setup: sentences.Setup, by_group: pd.DataFrame, *, most: int | None = None) -> Table:
-    """Write the values of all groups: a row for each group, a column for each metric.
+def values_table(setup: sentences.Setup, by_group: pd.DataFrame) -> Table:
+    """Write the values of all groups: a row for each group, a column for each metric with its intervals on one scale.
 
     Parameters
     ----------
@@ -239,8 +202,6 @@ def values_table(setup: sentences.Setup, by_group: pd.DataFrame, *, most: int | 
         How the test was set up.
     by_group : DataFrame
         ``metric``, ``stratum``, ``group``, ``n``, ``n_effective``, ``value``, ``ci_low``, ``ci_high``, ``small``.
-    most : int, optional
-        Rows beyond which a page folds the table.
 
     Returns
     -------
@@ -250,29 +211,49 @@ def values_table(setup: sentences.Setup, by_group: pd.DataFrame, *, most: int | 
     metrics = list(dict.fromkeys(by_group["metric"]))
     names = [label(name) for name in (setup.features, setup.controls) if name]
     columns = [*(Column(name, "name", named=True) for name in names), Column("people")]
+    placed: dict[str, Iterator[Bar | None]] = {}
     for metric in metrics:
         columns += [
             Column(sentences.metric_title(metric), named=True),
             Column("interval", under=""),
             Column("n", under="n "),
         ]
+        drawn = by_group[by_group["metric"] == metric]
+        kinds = ["few" if small else "" for small in drawn["small"]]
+        placed[metric] = iter(bars(drawn[["ci_low", "value", "ci_high"]].to_numpy(dtype=float), kinds=kinds))
     rows = []
     for group, stratum, values in values_of(by_group):
-        row = [label(group), *([label(stratum)] if setup.controls else [])]
+        row: list[str | Cell] = [label(group), *([label(stratum)] if setup.controls else [])]
         row.append(f"{max(value['n'] for value in values.values()):,}")
         for metric in metrics:
-            row += _value_cells(setup, values[metric]) if metric in values else ("", "", "")
+            row += _value_cells(setup, values[metric], next(placed[metric])) if metric in values else ("", "", "")
         rows.append(tuple(row))
     caption = (
         f"Values by {names[0]}, each with its {100 * (1 - setup.alpha):g}% interval and the number of people it rests "
         "on (n)"
     )
-    folded = most is not None and len(rows) > most
-    return Table(tuple(columns), tuple(rows), caption, keys=len(names) + 1, folded=folded)
+    return Table(tuple(columns), tuple(rows), caption, keys=len(names) + 1)
+
+
+def comparison_bars(setup: sentences.Setup, rows: Sequence[Mapping[str, Any]]) -> list[Bar | None]:
+    """Place the intervals of comparisons: those of one unit on one scale."""
+    found: list[Bar | None] = [None] * len(rows)
+    scales: dict[Any, list[int]] = {}
+    for place, row in enumerate(rows):
+        metric = row["metric"]
+        plain = setup.is_share(metric) or setup.is_ratio(metric)
+        scales.setdefault((setup.disparity_of(metric), "" if plain else metric), []).append(place)
+    for (kind, _), places in scales.items():
+        ends = [[rows[place][name] for name in ("ci_low", "disparity", "ci_high")] for place in places]
+        kinds = ["significant" if rows[place]["concern"] else "" for place in places]
+        ratio = kind != "difference"
+        for place, bar in zip(places, bars(ends, float(ratio), log=ratio, kinds=kinds), strict=True):
+            found[place] = bar
+    return found
 
 
 def comparisons_table(
-    setup: sentences.Setup, comparisons: pd.DataFrame, caption: str, *, metrics: bool = False, folded: bool = False
+    setup: sentences.Setup, comparisons: pd.DataFrame, caption: str, *, metrics: bool = True
 ) -> Table:
     """Write comparisons, in the order given.
 
@@ -286,8 +267,6 @@ def comparisons_table(
         What they are.
     metrics : bool
         Whether they are comparisons of several metrics.
-    folded : bool
-        Whether a page shows the caption alone until it is unfolded.
 
     Returns
     -------
@@ -295,13 +274,15 @@ def comparisons_table(
         The table.
     """
     audited = "minimum_detectable" in comparisons
-    asked = set(comparisons["metric"])
-    kinds = sorted({setup.disparity_of(metric).replace("_", " ") for metric in asked}) or [setup.disparity]
-    points = kinds == ["difference"] and all(setup.is_share(metric) for metric in asked)
+    compared = set(comparisons["metric"])
+    kinds = sorted({setup.disparity_of(metric).replace("_", " ") for metric in compared}) or [setup.disparity]
+    points = kinds == ["difference"] and all(setup.is_share(metric) for metric in compared)
     unit = " (points)" if points else ""
     word = NOT_CERTIFIED if setup.alternative == "equivalence" else "significant"
+    listed = records(comparisons)
     rows = [
-        {"verdict": word if row["concern"] else "", **row, "how": _written(setup, row)} for row in records(comparisons)
+        {"verdict": word if row["concern"] else "", **row, "how": _written(setup, row), "bar": bar}
+        for row, bar in zip(listed, comparison_bars(setup, listed), strict=True)
     ]
 
     def of(write: Callable[[Mapping[str, Any]], str], alone: str = "") -> Callable[[Mapping[str, Any]], str]:
@@ -311,41 +292,39 @@ def comparisons_table(
     def gap(row: Mapping[str, Any], value: float) -> str:
         return f"{row['how'].disparity(value)}{'' if points else row['how'].unit}"
 
-    def interval(row: Mapping[str, Any]) -> str:
-        return sentences.span(row["how"].disparity, row["ci_low"], row["ci_high"], setup.open_ends(row))
+    def interval(row: Mapping[str, Any]) -> Cell:
+        said = sentences.span(row["how"].disparity, row["ci_low"], row["ci_high"], setup.open_ends(row))
+        return Cell(said, bar=row["bar"])
 
     def detectable(row: Mapping[str, Any]) -> str:
         size = row["minimum_detectable"]
         return "" if np.isnan(size) else NO_SIZE if np.isinf(size) else gap(row, size)
 
-    stratum = Column(label(setup.controls), "name", named=True, fold="  in ", shows=lambda row: _stratum(setup, row))
+    stratum = Column(label(setup.controls), "name", named=True, shows=lambda row: stratum_name(setup, row))
     columns = (
         metrics and METRIC, replace(GROUP, shows=of(lambda row: label(row["group"]), "all groups")),
-        replace(COMPARED_WITH, fold="  against ", shows=of(lambda row: _compared_with(setup, row))),
+        replace(COMPARED_WITH, shows=of(lambda row: compared_with(setup, row))),
         bool(setup.controls) and stratum, Column("value", shows=of(lambda row: row["how"].value(row["value_group"]))),
         Column("people", under="", detail=True, shows=of(lambda row: f"{row['n_group']:,} people in all")),
-        Column("against", fold="", shows=of(lambda row: row["how"].value(row["value_other"]))),
+        Column("against", shows=of(lambda row: row["how"].value(row["value_other"]))),
         Column("people", under="", detail=True, shows=of(lambda row: f"{row['n_other']:,} people in all")),
-        Column(
-            f"{' or '.join(kinds)}{unit}",
-            shows=lambda row: gap(row, row["disparity"]),
-        ),
-        Column("interval", under="", shows=interval), P, replace(ADJUSTED_P, fold=""),
+        Column(f"{' or '.join(kinds)}{unit}", shows=lambda row: gap(row, row["disparity"])),
+        Column("interval", under="", shows=interval), P, ADJUSTED_P,
         audited and Column(f"detectable{unit}", shows=detectable), Column("verdict", "mark", shows="verdict"),
         Column("method", "word", detail=True, shows="method"),
     )  # fmt: skip
-    few = min(MOST, max(FEW, int(comparisons["concern"].sum())))
-    return Table.of(columns, rows, caption, few=few, folded=folded, long=audited)
+    few = SHOWN if not audited else min(MOST, max(FEW, int(comparisons["concern"].sum())))
+    return Table.of(columns, rows, caption, few=few)
 
 
-def excluded_table(excluded: pd.DataFrame, caption: str, *, folded: bool = False) -> Table:
-    """Write what was left out and why; a page may show the caption alone until it is unfolded."""
+def excluded_tables(excluded: pd.DataFrame, caption: str = "Left out") -> tuple[Table, ...]:
+    """Write what was left out and why, if anything was."""
     columns = (
         Column("metric", "name", shows=lambda row: sentences.metric_title(row["metric"]) if row["metric"] else "(all)"),
-        GROUP, excluded["stratum"].notna().any() and STRATUM, Column("people", shows="n"),
+        GROUP, bool(len(excluded)) and excluded["stratum"].notna().any() and STRATUM, Column("people", shows="n"),
         Column("n", shows="n_effective"), Column("comparisons", shows="comparisons"), REASON,
     )  # fmt: skip
-    return Table.of(columns, records(excluded), caption, marks=None, folded=folded)
+    return (Table.of(columns, records(excluded), caption, None),) if len(excluded) else ()
 
 
 #: Columns of the two sides of a comparison.
@@ -439,3 +418,97 @@ def _turned(setup: sentences.Setup, comparisons: pd.DataFrame) -> NDArray[np.boo
 def _opposite(disparity: Floats, ratios: NDArray[np.bool_]) -> Floats:
     with np.errstate(divide="ignore"):
         return np.where(ratios, 1 / disparity, 0.0 - disparity)
+
+
+def homogeneity_part(
+    setup: sentences.Setup, homogeneity: pd.DataFrame, comparisons: pd.DataFrame
+) -> tuple[Report, ...]:
+    """Report whether disparities are the same in every stratum; nothing where there are no strata."""
+    if not len(homogeneity):
+        return ()
+    rows = records(homogeneity.sort_values("p_value", kind="stable"))
+    columns = (
+        len({row["metric"] for row in rows}) > 1 and METRIC, GROUP,
+        replace(COMPARED_WITH, shows=lambda row: compared_with(setup, row)),
+        Column("shared disparity", shows=lambda row: sentences.number(row["common"])),
+        Column("statistic", shows=lambda row: f"{row['statistic']:.4g}"),
+        Column("df", shows=lambda row: f"{row['df']}"), P, ADJUSTED_P,
+        Column("farthest", "name", shows="stratum"),
+        Column("standard errors", shows=lambda row: f"{row['distance']:.1f}"),
+    )  # fmt: skip
+    methods = enumerated(sorted({str(row["method"]) for row in rows}))
+    caption = f"Homogeneity over {label(setup.controls)} ({methods})"
+    lead, *others = homogeneity_sentences(setup, homogeneity, comparisons)
+    table = Table.of(columns, rows, caption, lambda row: row["p_value_adjusted"] <= setup.alpha, few=10)
+    title = f"Is the disparity the same in every {label(setup.controls)}?"
+    return (Report(title=title, remarks=(lead,), findings=tuple(others), tables=(table,)),)
+
+
+#: Strata of one sign that are named.
+NAMED = 6
+
+
+def homogeneity_sentences(setup: sentences.Setup, homogeneity: pd.DataFrame, comparisons: pd.DataFrame) -> list[str]:
+    """Say how many disparities are not the same in every stratum, then what each of these hides.
+
+    Parameters
+    ----------
+    setup : sentences.Setup
+        How the test was set up.
+    homogeneity, comparisons : DataFrame
+        Those of the test.
+
+    Returns
+    -------
+    list of str
+        None where there are no strata.
+    """
+    if not len(homogeneity):
+        return []
+    rows = records(homogeneity.sort_values("p_value", kind="stable"))
+    found = [row for row in rows if row["p_value_adjusted"] <= setup.alpha]
+    tested = pluralize(len(rows), "disparity", "disparities")
+    smallest = sentences.smallest_p(min(row["p_value_adjusted"] for row in rows), len(rows))
+    if not found:
+        which = "the disparity differs" if len(rows) == 1 else f"any of {tested} differs"
+        return [
+            f"It was not detected that {which} over {label(setup.controls)} ({smallest}). This does not prove that "
+            "strata are alike."
+        ]
+    which = "The disparity differs" if len(rows) == 1 else f"{len(found):,} of {tested} differ"
+    which += "s" if len(found) == 1 < len(rows) else ""
+    lead = f"{which} over {label(setup.controls)} by more than chance explains ({smallest})."
+    return [lead, *(_sentence(setup, row, comparisons) for row in found)]
+
+
+def _sentence(setup: sentences.Setup, row: Mapping[str, Any], comparisons: pd.DataFrame) -> str:
+    """Say where a disparity is farthest from what strata share, and whether its sign differs among them."""
+    group, other = label(row["group"]), compared_with(setup, row)
+    far, size = label(row["stratum"]), abs(row["distance"])
+    where = (
+        f"{sentences.metric_title(row['metric'])}, {group} and {other}: {far} is farthest from the disparity "
+        f"that all would share, by {size:.1f} standard errors (adjusted {sentences.equals_p(row['p_value_adjusted'])})."
+    )
+    above, below = _signs(setup, row, comparisons)
+    if not (above and below):
+        return where
+    pooled = "average" if setup.disparity == "difference" else "pooled number"
+    return (
+        f"{where} The {pooled} over {label(setup.controls)} hides opposite signs: the observed value of {group} is the "
+        f"higher one in {enumerated(above, most=NAMED)}, and the lower one in {enumerated(below, most=NAMED)}."
+    )
+
+
+def _signs(setup: sentences.Setup, row: Mapping[str, Any], comparisons: pd.DataFrame) -> tuple[list[str], list[str]]:
+    """Return the strata in which the group's value is the higher one, and those in which it is the lower one."""
+    same = [
+        one
+        for one in records(comparisons)
+        if one["stratum"] is not None
+        and (one["metric"], one["group"], one["other"]) == (row["metric"], row["group"], row["other"])
+    ]
+    higher, lower = (
+        [label(one["stratum"]) for one in same if sign * (one["value_group"] - one["value_other"]) > 0]
+        for sign in (1, -1)
+    )
+    return higher, lower

@@ -21,11 +21,10 @@ from skfairtest._utils.base import FRAME, ModelTest, frame_of
 from skfairtest._utils.files import write_text
 from skfairtest._utils.text import enumerated, label
 from skfairtest._version import __version__
-from skfairtest.report.document import Block, Heading, Paragraph, Report, first_part, shortened
 from skfairtest.report.plain import plain_value
 from skfairtest.report.record import decoded, encoded, frame_from, is_recorded, read_record, table_of, write_record
-from skfairtest.report.skeleton import sections
-from skfairtest.report.text import markdown, plain
+from skfairtest.report.report import Report
+from skfairtest.report.text import markdown, text
 
 #: How many labels a sentence names.
 MOST_LABELS = 5
@@ -42,27 +41,16 @@ class Pages:
 
     #: Which attribute has the rows that a short table leaves out.
     _all: ClassVar[str] = "comparisons_ has all"
+    #: Whether its text has a title, and headings.
+    _titled: ClassVar[bool] = False
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """The results as plain Python."""
 
     @abstractmethod
-    def _document(self) -> Sequence[Block]:
-        """Compose the report, the verdict first."""
-
     def _report(self) -> Report:
-        """The report: composed now, or that of the record that was read."""
-        kept: Any = vars(self).get("_kept")
-        return decoded(kept) if kept else Report(self._title(), tuple(self._document()))
-
-    def _shown(self) -> list[Block]:
-        """Compose what comes first, with the first rows of tables."""
-        return shortened(first_part(self._report().blocks, REST), self._all)
-
-    @abstractmethod
-    def _title(self) -> str:
-        """What the page is about."""
+        """The report."""
 
     @overload
     def to_json(self, path: None = None) -> str: ...
@@ -126,7 +114,8 @@ class Pages:
         str or None
             Lines, with a line feed after the last one.
         """
-        return write_text(plain(self._report().blocks if details else self._shown()), path)
+        shown = text(self._report(), details=details, titled=self._titled, more=self._all, rest=REST)
+        return write_text(shown, path)
 
     @overload
     def to_markdown(self, path: None = None, *, details: bool = False) -> str: ...
@@ -140,14 +129,15 @@ class Pages:
         path : str or path, optional
             The file to write; None: the text is returned.
         details : bool
-            Whether tables have every row; otherwise the first ones, which have the strongest evidence.
+            Whether all of it is written, with every row of the tables; otherwise what `to_text` writes.
 
         Returns
         -------
         str or None
             Markdown, in which every name is text.
         """
-        return write_text(markdown(self._report().blocks, details=details), path)
+        shown = markdown(self._report(), details=details, titled=self._titled, more=self._all)
+        return write_text(shown, path)
 
     @overload
     def to_html(self, path: None = None, *, details: bool = False) -> str: ...
@@ -174,22 +164,14 @@ class Pages:
         ImportError
             If jinja2 or matplotlib is not installed.
         """
-        blocks = self._page()
+        report = self._report()
         from skfairtest.report.html import page
 
-        return write_text(page(blocks, details=details), path)
-
-    def _page(self) -> Sequence[Block]:
-        """Compose the page: the report below its title."""
-        report = self._report()
-        if isinstance(report.blocks[0], Heading):
-            return report.blocks
-        raised = [replace(one, level=2) if isinstance(one, Heading) else one for one in report.blocks]
-        return [Heading(report.title, 1), *sections(raised)]
+        return write_text(page(report, details=details), path)
 
 
 class ReportMixin(Pages, ModelTest):
-    """A test whose report is a document: a class says which attributes its plain data have, and composes the blocks."""
+    """A test with a report: a class says which attributes its plain data have, and fills the report in."""
 
     #: Fitted attributes of ``to_dict``, without the underscore; those that are missing are left out.
     _reported: ClassVar[tuple[str, ...]] = ()
@@ -201,21 +183,26 @@ class ReportMixin(Pages, ModelTest):
     _cautions: tuple[str, ...] = ()
 
     @abstractmethod
-    def _blocks(self) -> Sequence[Block]:
-        """Compose the report of the fitted test, the verdict first."""
+    def _made(self) -> Report:
+        """Make the report of the fitted test."""
 
     def _report(self) -> Report:
+        """The report: made now, or that of the record that was read; cautions come first."""
         check_is_fitted(self)
-        return super()._report()
+        kept: Any = vars(self).get("_kept")
+        if kept:
+            report: Report = decoded(kept)
+            return report
+        made = self._made()
+        remarks = (*self._label_remarks(), *map("Caution: {}".format, self._cautions), *made.remarks)
+        return replace(made, title=self._title(), remarks=remarks)
 
-    def _document(self) -> Sequence[Block]:
-        """Return the report with the positive label and cautions below the verdict."""
-        check_is_fitted(self)
-        labels = positive_label(getattr(self, "pos_label_", None), negative=getattr(self, "negative_labels_", ()))
-        said = [*labels, *map("Caution: {}".format, self._cautions)]
-        return below_verdict(self._blocks(), said)
+    def _label_remarks(self) -> list[str]:
+        """Say which label is the positive one."""
+        return positive_label(getattr(self, "pos_label_", None), negative=getattr(self, "negative_labels_", ()))
 
     def _title(self) -> str:
+        """What the test is about."""
         return type(self).__name__
 
     def _facts(self) -> dict[str, Any]:
@@ -269,8 +256,7 @@ class ReportMixin(Pages, ModelTest):
         >>> str(FairnessTest.from_json(test.to_json())) == str(test)
         True
         """
-        text = Path(source).read_bytes() if isinstance(source, os.PathLike) else source
-        document = read_record(text, cls.__name__)
+        document = read_record(Path(source).read_bytes() if isinstance(source, os.PathLike) else source, cls.__name__)
         test = cls.__new__(cls)
         facts = {name: decoded(value) for name, value in document["facts"].items()}
         frames = {name: frame_from(table) for name, table in document["tables"].items()}
@@ -384,7 +370,7 @@ class ReportMixin(Pages, ModelTest):
             from skfairtest.report.html import fragment
         except ImportError:
             return ""
-        return fragment(self._shown())
+        return fragment(self._report())
 
     def _repr_html_(self) -> str | None:
         """The HTML that a notebook shows; None where there is none."""
@@ -406,16 +392,6 @@ def positive_label(pos_label: Any, means: str | None = None, negative: Sequence[
         names[MOST_LABELS - 1 :] = [f"{len(names) - MOST_LABELS + 1} others"]
     others = f"; {enumerated(names)} count as negative" if len(names) > 1 else ""
     return [f"The positive label is {label(plain_value(pos_label))}{meaning}{others}."]
-
-
-def below_verdict(blocks: Sequence[Block], said: Sequence[str]) -> Sequence[Block]:
-    """Put sentences below the verdict, with which a report begins."""
-    if not said:
-        return blocks
-    verdict, *others = blocks
-    if others and isinstance(others[0], Paragraph):
-        return [verdict, replace(others[0], text="\n".join([*said, others[0].text])), *others[1:]]
-    return [verdict, Paragraph("\n".join(said)), *others]
 
 
 def library_versions() -> dict[str, str]:

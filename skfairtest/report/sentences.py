@@ -762,3 +762,15 @@ def breaking_sentence(setup: Setup, rows: Sequence[Mapping[str, Any]]) -> str:
         sure = all(row["search"] == "every change" for row in never)
         said.append(f"Changing one group's {changes} {'cannot' if sure else 'was not found to'} reverse the verdict.")
     return " ".join(said)
+
+
+#: How a p-value is repeated that is sampled.
+SEED = "Without a random_state it differs from run to run: random_state=0 repeats it."
+
+
+def sampling_error(limits: tuple[float, float]) -> list[str]:
+    """Say between which limits the p-value lies, if it was sampled."""
+    if limits[0] == limits[1]:
+        return []
+    low, high = (p_text(bound) if bound else "0" for bound in limits)
+    return [f"With infinitely many resamples, the p-value would lie between {low} and {high} (95% limits). {SEED}"]

@@ -1,31 +1,116 @@
-"""Documents as plain text and as Markdown, and tables as comma-separated values.
+"""Reports as plain text and as Markdown, and tables as comma-separated values that no spreadsheet executes.
 
-Documents as plain text.
-
-Documents as a section of a model card, in the Markdown that code hosts and model hubs show.
-
-Names of groups, features and metrics are data: every character that could mean something is written so that it means
-itself, whether raw HTML is allowed where the section is shown or not.
-
-An audit as one table of comma-separated values that no spreadsheet executes.
+In Markdown names of groups, features and metrics are data: every character that could mean something is escaped.
 """
 
 import re
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
+from typing import Any
 
 import pandas as pd
 
 from skfairtest._utils.text import display_width, escape, printable
-from skfairtest.report import document
+from skfairtest.report.report import MARKS, MEANINGS, NOT_CERTIFIED, Column, Report, Table
+
+#: Items of a list that do not fold up.
+MOST_ITEMS = 7
+#: Sentences are hard to read in longer lines.
+READABLE = 100
+
+Block = tuple[str, Any]
 
 
-def plain(blocks: Sequence[document.Block]) -> str:
-    """Write a document as text: aligned tables at their natural width, nothing wrapped and nothing cut.
+def blocks(
+    report: Report, *, details: bool = True, titled: bool = True, more: str = "", ends: bool = True, level: int = 1
+) -> list[Block]:
+    """Return what is written of a report, in order: headings by their level, lines, items, tables and code.
 
     Parameters
     ----------
-    blocks : sequence of Block
-        The document.
+    report : Report
+        The report.
+    details : bool
+        Whether all of it is written; otherwise no folded parts, and the first rows of tables.
+    titled : bool
+        Whether it has a title, and headings of its parts.
+    more : str
+        Where the rows are that a short table leaves out.
+    ends : bool
+        Whether what is not written in detail ends at the first folded part.
+    level : int
+        Of the title.
+    """
+
+    def section(title: str, content: Sequence[Block]) -> Iterator[Block]:
+        filled = [block for block in content if block[1]]
+        if title and filled:
+            yield f"h{level + 1 if titled and level == 1 else 3}", title
+        yield from filled
+
+    def tables(held: Sequence[Table]) -> list[Block]:
+        return [("table", table if details else table.shortened(more)) for table in held if details or not table.folded]
+
+    def items(texts: Sequence[Any]) -> Block:
+        held = list(map(str, texts))
+        if not details and len(held) > MOST_ITEMS:
+            held[MOST_ITEMS:] = [f"and {len(held) - MOST_ITEMS:,} more"]
+        return "items", held
+
+    top = titled and level == 1
+    heads = ("Verdict", "At a glance", "Findings") if top else ("", "", "")
+    verdict: list[Block] = [("verdict", report.verdict), ("lines", report.remarks)]
+    numbers = ", ".join(f"{name}: {text}" for name, text in report.numbers)
+    notes = [note for table in report.grid for note in table.notes]
+    folds = [place for place, part in enumerate(report.parts) if part.folded and not details]
+    parts = report.parts[: folds[0]] if folds and ends else report.parts
+    found: list[Block] = [
+        *([(f"h{level}", report.title)] if titled and report.title else []),
+        *section("", [("lines", report.about)]),
+        *section(heads[0], [*verdict, ("lines", [f"{numbers}."] if numbers else [])]),
+        *section(heads[1], [*tables([table for table in report.grid if not table.folded]), ("items", notes)]),
+        *section(heads[2], [("lines", [report.lead] if report.lead else []), items(report.findings)]),
+        *section(f"Null hypothes{'es' if len(report.hypotheses) > 1 else 'is'}", [("items", report.hypotheses)]),
+        *tables(report.tables),
+        *(
+            block
+            for part in parts
+            if details or not part.folded
+            for block in blocks(part, details=details, more=more, level=level + 1 if top else 3)
+        ),
+        *tables(report.left_out),
+    ]
+    if folds and ends:
+        return found
+    read = section("How to read this", [("items", report.notes)]) if top else section("", [("lines", report.notes)])
+    code = [line for line in report.reproduce if line.startswith(" ")]
+    return [
+        *found,
+        *section("Methods and references", [("items", report.methods)]),
+        *read,
+        *section(
+            "How to reproduce this",
+            [("lines", [line for line in report.reproduce if not line.startswith(" ")]), ("code", code)],
+        ),
+    ]
+
+
+def text(
+    report: Report, *, details: bool = True, titled: bool = True, more: str = "", rest: str = "",
+    width: int | None = None,
+) -> str:  # fmt: skip
+    """Write a report as text: aligned tables at their natural width, nothing cut.
+
+    Parameters
+    ----------
+    report : Report
+        The report.
+    details, titled, more
+        As of `blocks`.
+    rest : str
+        Where the rest of a short text is.
+    width : int, optional
+        Columns of the screen, at which sentences are wrapped and tables divided; None: neither.
 
     Returns
     -------
@@ -34,11 +119,23 @@ def plain(blocks: Sequence[document.Block]) -> str:
 
     Examples
     --------
-    >>> from skfairtest.report.document import Column, Heading, Items, Table
     >>> table = Table((Column("sex", "name"), Column("n")), (("f", "12"),))
-    >>> print(plain([Heading("Rates", 1), Items(("one", "two")), table]), end="")
+    >>> print(
+    ...     text(
+    ...         Report(title="Rates", verdict="Fine.", findings=("one", "two"), tables=(table,))
+    ...     ),
+    ...     end="",
+    ... )
     Rates
     =====
+    <BLANKLINE>
+    Verdict
+    -------
+    <BLANKLINE>
+    Fine.
+    <BLANKLINE>
+    Findings
+    --------
     <BLANKLINE>
     - one
     - two
@@ -46,33 +143,78 @@ def plain(blocks: Sequence[document.Block]) -> str:
       sex   n
       f    12
     """
+    limit = None if width is None else min(width, READABLE)
+
+    def folded(line: str, indent: str = "") -> str:
+        return line if limit is None else "\n".join(wrap(line, limit, subsequent_indent=indent) or [line])
+
     parts: list[str] = []
-    previous: document.Block | None = None
-    for block in document.textual(blocks):
-        if previous is not None and not document.is_attached(block, previous):
+    before = ""
+    for kind, held in blocks(report, details=details, titled=titled, more=more):
+        if before and before != "h3" and not (before in ("verdict", "lines") and kind in ("lines", "items")):
             parts.append("")
-        match block:
-            case document.Heading(text, level):
-                parts.append(text)
-                if level < 3:
-                    parts.append(("=" if level == 1 else "-") * len(text))
-            case document.Paragraph(text):
-                parts.append(text)
-            case document.Items(lines):
-                parts += [f"- {line}" for line in lines]
-            case document.Code(lines):
-                parts += [f"  {line}" for line in lines]
-            case document.Table():
-                captions = ((f"{table.caption}:\n" if table.caption else "", table) for table in document.spread(block))
-                parts.append("\n\n".join(f"{caption}{aligned(table)}" for caption, table in captions))
-        previous = block
+        if kind in ("h1", "h2", "h3"):
+            parts.append(held)
+            if kind != "h3":
+                parts.append(("=" if kind == "h1" else "-") * min(len(held), limit or len(held)))
+        elif kind == "verdict":
+            parts.append(folded(held))
+        elif kind == "table":
+            parts.append("\n\n".join(spread(held, width)))
+        else:
+            lead = "- " if kind == "items" else ""
+            parts += [line if kind == "code" else folded(f"{lead}{line}", " " * len(lead)) for line in held]
+        before = kind
+    if rest and not details and any(part.folded for part in report.parts):
+        parts += ["", folded(f"The rest (values by group, every comparison, null hypotheses, methods): {rest}")]
     return "\n".join(parts) + "\n"
 
 
-def aligned(table: document.Table, indent: str = "  ") -> str:
+def _bare(table: Table) -> Table:
+    """The table where lines are short: no details, marks for words."""
+    table = table.pick([place for place, column in enumerate(table.columns) if not column.detail])
+    meanings = [f"{MARKS[mark]} {MEANINGS[mark]}" for mark in table.marks]
+    place = next((place for place, column in enumerate(table.columns) if column.kind == "mark"), None)
+    rows, columns = table.rows, table.columns
+    if place is not None:
+        words = {str(row[place]) for row in rows}
+        meanings.append(f"* {NOT_CERTIFIED if NOT_CERTIFIED in words else 'significant'}")
+        columns = (*columns[:place], Column("", "word"), *columns[place + 1 :])
+        rows = tuple(
+            (*row[:place], "*" if number in table.marked else "", *row[place + 1 :]) for number, row in enumerate(rows)
+        )
+    caption = f"{table.caption} ({', '.join(meanings)})".strip() if meanings else table.caption
+    return Table(columns, rows, caption, keys=table.keys)
+
+
+def spread(table: Table, width: int | None = None) -> Iterator[str]:
+    """Yield a table in so many columns of the screen, or what it is divided into, below its caption."""
+    table = _bare(table)
+    names = table.keys or next((place for place, column in enumerate(table.columns) if column.kind != "name"), 0)
+    groups: list[list[int]] = [list(range(names))]
+    for stack in table.stacks if table.keys else [range(place, place + 1) for place in range(len(table.columns))]:
+        if stack[0] < names:
+            continue
+        wider = [*groups[-1], *stack]
+        too_wide = width is not None and display_width(aligned(table.pick(wider)).split("\n")[0]) > width
+        if len(groups[-1]) > names and (table.keys or too_wide):
+            wider = [*range(names), *stack]
+            groups.append(wider)
+        groups[-1] = wider
+    for place, group in enumerate(groups):
+        yield f"{table.caption}:\n" * (table.caption != "" and not place) + aligned(table.pick(group))
+
+
+def aligned(table: Table, indent: str = "  ") -> str:
     """Lay a table out in columns, text to the left and numbers to the right, without boxes and without truncation."""
-    lines = [tuple(column.head for column in table.columns), *table.rows]
-    widths = [max(display_width(line[place]) for line in lines) for place in range(len(table.columns))]
+    lines = [tuple(column.head for column in table.columns), *(tuple(map(str, row)) for row in table.rows)]
+    heading = [len(line) > 2 and not any(line[1:]) for line in lines]
+    if any(heading):  # what stands below a heading is indented
+        lines[1:] = [(line[0] if not any(line[1:]) else f"  {line[0]}", *line[1:]) for line in lines[1:]]
+    widths = [
+        max(display_width(line[place]) for line, alone in zip(lines, heading, strict=True) if place or not alone)
+        for place in range(len(table.columns))
+    ]
     laid = []
     for line in lines:
         cells = []
@@ -92,35 +234,35 @@ _BEGINS = re.compile(r"\d+(?=[.)])|(?=[-+=:%(])")
 _WORD_JOINER = "\u2060"
 
 
-def text(said: str) -> str:
+def escaped(said: str) -> str:
     r"""Write a text so that Markdown shows it as it is, on one line.
 
     Examples
     --------
-    >>> print(text("*a* | <b>"))
+    >>> print(escaped("*a* | <b>"))
     \*a\* \| \<b\>
     """
-    escaped = _ACTIVE.sub(r"\\\g<0>", printable(said))
-    escaped = _WWW.sub(r"\\.", _SCHEME.sub(r"\\:", escaped))
-    return escaped.replace("@", f"@{_WORD_JOINER}")
+    shown = _ACTIVE.sub(r"\\\g<0>", printable(said))
+    shown = _WWW.sub(r"\\.", _SCHEME.sub(r"\\:", shown))
+    return shown.replace("@", f"@{_WORD_JOINER}")
 
 
 def _line(said: str) -> str:
     """Write a text that begins a line."""
-    escaped = text(said.strip())
-    special = _BEGINS.match(escaped)
-    return escaped if special is None else f"{special[0]}\\{escaped[special.end() :]}"
+    shown = escaped(said.strip())
+    special = _BEGINS.match(shown)
+    return shown if special is None else f"{special[0]}\\{shown[special.end() :]}"
 
 
-def markdown(blocks: Sequence[document.Block], *, details: bool = False) -> str:
-    r"""Write a document as a section of a model card.
+def markdown(report: Report, *, details: bool = False, titled: bool = True, more: str = "") -> str:
+    r"""Write a report as a section of a model card.
 
     Parameters
     ----------
-    blocks : sequence of Block
-        The document.
-    details : bool
-        Whether tables have every row.
+    report : Report
+        The report.
+    details, titled, more
+        As of `blocks`.
 
     Returns
     -------
@@ -129,54 +271,43 @@ def markdown(blocks: Sequence[document.Block], *, details: bool = False) -> str:
 
     Examples
     --------
-    >>> from skfairtest.report.document import Heading, Items, Paragraph
-    >>> print(
-    ...     markdown(
-    ...         [Heading("Rates", 1), Paragraph("*Nothing* to see."), Items(("one", "two"))]
-    ...     ),
-    ...     end="",
-    ... )
+    >>> print(markdown(Report(title="Rates", findings=("*Nothing* to see.", "two"))), end="")
     ## Rates
     <BLANKLINE>
-    \*Nothing\* to see.
+    ### Findings
     <BLANKLINE>
-    - one
+    - \*Nothing\* to see.
     - two
     """
-    if not details:
-        blocks = document.shortened(blocks, "the audit's frame has all")
-    return "\n\n".join(said for block in document.textual(blocks) for said in _written(block)) + "\n"
+    written: list[str] = []
+    for kind, held in blocks(report, details=details, titled=titled, more=more, ends=False):
+        match kind:
+            case "h1" | "h2" | "h3":
+                written.append(f"#{'#' * int(kind[1])} {escaped(held)}")
+            case "verdict":
+                written.append(f"**{_line(held)}**")
+            case "lines":
+                written += map(_line, held)
+            case "items":
+                written.append("\n".join(f"- {_line(line)}" for line in held))
+            case "code":  # not a block of code, in which nothing can be escaped
+                written.append(_line(" ".join(line.strip() for line in held)))
+            case _:
+                written += [f"{_line(held.caption)}:"] * bool(held.caption)
+                written.append(_table(_bare(held)))
+    return "\n\n".join(written) + "\n"
 
 
-def _written(block: document.Block) -> Iterator[str]:
-    match block:
-        case document.Heading(said, level):
-            yield f"#{'#' * level} {text(said)}"
-        case document.Paragraph(said, tone):
-            yield _line(said) if tone == "plain" else f"**{_line(said)}**"
-        case document.Items(lines):
-            yield "\n".join(f"- {_line(line)}" for line in lines)
-        case document.Code(lines):
-            # Not a block of code, in which nothing can be escaped.
-            yield _line(" ".join(line.strip() for line in lines))
-        case document.Table():
-            if block.caption:
-                yield f"{_line(block.caption)}:"
-            yield _table(block)
+def _table(table: Table) -> str:
+    """Write a table; what stands below a column on a page follows in parentheses."""
+    tops = [table.columns[top] for top, *_ in table.stacks]
 
+    def cells(row: Sequence[Any]) -> Iterator[str]:
+        for top, *below in table.stacks:
+            under = [f"{table.columns[place].under}{row[place]}" for place in below if str(row[place])]
+            yield escaped(f"{row[top]}" + (f" ({', '.join(under)})" if under else ""))
 
-def _table(table: document.Table) -> str:
-    """Write a table without details; what stands under a column follows in parentheses."""
-    table = table.pick([place for place, column in enumerate(table.columns) if not column.detail])
-    stacks = table.stacks()
-    tops = [table.columns[top] for top, *_ in stacks]
-
-    def cells(row: Sequence[str]) -> Iterator[str]:
-        for top, *under in stacks:
-            below = [f"{table.columns[place].under}{row[place]}" for place in under if row[place]]
-            yield text(row[top] + (f" ({', '.join(below)})" if below else ""))
-
-    heads, rules = [text(top.head) for top in tops], ["---:" if top.kind == "number" else "---" for top in tops]
+    heads, rules = [escaped(top.head) for top in tops], ["---:" if top.kind == "number" else "---" for top in tops]
     return "\n".join(f"| {' | '.join(line)} |" for line in (heads, rules, *map(cells, table.rows)))
 
 

@@ -24,11 +24,11 @@ from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.metrics import Metric, Rate, ScoreMetric, resolve_metrics
 from skfairtest.readers import Column, check_vocabularies, one_column, other_labels
 from skfairtest.readers.containers import series_name
-from skfairtest.report.document import Block
 from skfairtest.report.mixin import ReportMixin
 from skfairtest.report.plain import plain_value
+from skfairtest.report.report import Report
 from skfairtest.report.sentences import Setup, metric_title
-from skfairtest.sequential import report
+from skfairtest.sequential import frames, report
 from skfairtest.sequential.e_process import METHODS
 from skfairtest.sequential.stream import (
     BLOCKS,
@@ -490,7 +490,7 @@ class SequentialFairnessTest(ReportMixin):
         self.__dict__.pop("_kept", None)
         stream = self._stream
         self._frames: dict[Callable[[Stream], pd.DataFrame], pd.DataFrame] = {}
-        self.e_value_ = float(report.as_e(stream.adjusted().max(initial=0.0)))
+        self.e_value_ = float(frames.as_e(stream.adjusted().max(initial=0.0)))
         self.p_value_ = float(np.exp(-stream.log_global))
         self.rejected_ = bool(self.p_value_ <= self.alpha)
         rejected, changed = (at[~np.isnan(at)] for at in (stream.rejected_at, stream.changed_at))
@@ -512,17 +512,17 @@ class SequentialFairnessTest(ReportMixin):
     @property
     def comparisons_(self) -> pd.DataFrame:
         """What is known of every pair now."""
-        return self._frame(report.pairs_frame)
+        return self._frame(frames.pairs_frame)
 
     @property
     def wealth_(self) -> pd.DataFrame:
         """Every look at which a pair had a block."""
-        return self._frame(report.looks_frame)
+        return self._frame(frames.looks_frame)
 
     @property
     def by_group_(self) -> pd.DataFrame:
         """Samples and value of each group over all batches."""
-        return self._frame(report.groups_frame)
+        return self._frame(frames.groups_frame)
 
     @property
     def pending_(self) -> pd.DataFrame:
@@ -589,8 +589,8 @@ class SequentialFairnessTest(ReportMixin):
     def _title(self) -> str:
         return f"Monitoring: {enumerated([metric_title(metric) for metric in self._setup().metrics])}"
 
-    def _blocks(self) -> Sequence[Block]:
-        return report.sequential_document(self, self._setup())
+    def _made(self) -> Report:
+        return report.sequential_report(self, self._setup())
 
 
 def _sizes(sample: Sample) -> dict[Any, int]:

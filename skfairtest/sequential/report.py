@@ -1,104 +1,15 @@
-"""What is shown of a stream: its frames, its report, and the text that collectors of OpenMetrics read.
+"""The report of a stream: what is significant so far, the evidence and limits of every pair, and what still waits."""
 
-The frames hold its pairs, its groups, and what they were at every look; the report says what is significant so far, the
-evidence and limits of every pair, and what still waits.
-"""
-
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, pluralize
-from skfairtest._utils.typing import Positions
-from skfairtest.readers import sort_levels
-from skfairtest.report.cells import ADJUSTED_P, GROUP, NAME, VERDICT, numbers, records
-from skfairtest.report.document import Block, Column, Items, Table
+from skfairtest.report.cells import ADJUSTED_P, GROUP, NAME, VERDICT, comparison_bars, numbers, records
+from skfairtest.report.report import Column, Figure, Report, Table, listed, values_of
 from skfairtest.report.sentences import Setup, equals_p, metric_title, number, percent, points, smallest_p, span
-from skfairtest.report.skeleton import forest_figure, listed, skeleton, verdict_of
-from skfairtest.sequential.stream import NUMBERS, Stream
-
-#: Logarithm of the largest e-value that is written.
-LARGEST = 700.0
-COLUMNS = (
-    "metric", "group", "other", "disparity", "ci_low", "ci_high", "n_group", "n_other", "n_uncompared", "value_group",
-    "value_other", "e_value", "e_value_adjusted", "rejected_at", "changed_at", "p_value", "p_value_adjusted", "concern",
-)  # fmt: skip
-
-
-def as_e(log_e: Any) -> Any:
-    """Return e-values; the largest number there is in place of larger ones."""
-    return np.exp(np.minimum(log_e, LARGEST))
-
-
-def _order(stream: Stream) -> Positions:
-    """Return the places of pairs in the order of their groups."""
-    places = {group: place for place, group in enumerate(sort_levels(stream.arrivals))}
-    codes = np.reshape([[places[group] for group in pair] for pair in stream.pairs], (-1, 2))
-    return np.lexsort(codes.T[::-1])
-
-
-def pairs_frame(stream: Stream) -> pd.DataFrame:
-    """The present state of every pair."""
-    order, frames = _order(stream), []
-    pairs = [stream.pairs[place] for place in order]
-    adjusted = stream.adjusted(stream.plan.adjust)
-    for place, (metric, process) in enumerate(stream.evidence.items()):
-        totals = [[stream.totals.get((metric, group), (0.0, np.nan)) for group in pair] for pair in pairs]
-        n, sums = np.moveaxis(np.reshape(totals, (-1, 2, 2)), -1, 0)
-        value = np.divide(sums, n, out=np.full_like(sums, np.nan), where=n > 0)
-        limits = stream.disparities(metric)[order].T
-        log_p = -stream.log_most[place, order], -stream.log_adjusted[place, order]
-        columns: dict[str, Any] = {
-            "metric": metric,
-            "group": [group for group, _ in pairs],
-            "other": [other for _, other in pairs],
-            "n_group": n[:, 0].astype(int),
-            "n_other": n[:, 1].astype(int),
-            "n_uncompared": (n - process.seen[order, :, 0]).sum(axis=1).astype(int),
-            "value_group": value[:, 0],
-            "value_other": value[:, 1],
-            **dict(zip(("disparity", "ci_low", "ci_high"), limits, strict=True)),
-            "e_value": as_e(process.log_e[order]),
-            "p_value": np.exp(log_p[0]),
-            "e_value_adjusted": as_e(adjusted[place, order]),
-            "p_value_adjusted": np.exp(log_p[1]),
-            "rejected_at": stream.rejected_at[place, order],
-            "changed_at": stream.changed_at[place, order],
-            "concern": ~np.isnan(stream.rejected_at[place, order]),
-        }
-        frames.append(pd.DataFrame(columns, index=range(len(pairs)), columns=COLUMNS))
-    return pd.concat(frames, ignore_index=True).astype({"rejected_at": "Int64", "changed_at": "Int64", "concern": bool})
-
-
-def looks_frame(stream: Stream) -> pd.DataFrame:
-    """The states of pairs at every look that compared them."""
-    rank = np.argsort(_order(stream))
-    told: list[tuple[Any, ...]] = []
-    numbers = [np.zeros((0, len(NUMBERS)))]
-    for look, batch, time, metric, pairs, own in stream.records:
-        order = np.argsort(rank[pairs])
-        told += [(look, batch, time, metric, *stream.pairs[place]) for place in pairs[order]]
-        numbers.append(own[order])
-    frame = pd.DataFrame(told, columns=["look", "batch", "time", "metric", "group", "other"])
-    found = dict(zip(NUMBERS, np.concatenate(numbers).T, strict=True))
-    for name, column in (("disparity", "difference"), ("ci_low", "low"), ("ci_high", "high")):
-        found[name] = found.pop(column)
-    for name, log in (("wealth", "log_e"), ("e_value_adjusted", "log_adjusted"), ("detector", "log_detector")):
-        found[name] = as_e(found.pop(log))
-    return frame.assign(**found).astype({"n_group": int, "n_other": int})
-
-
-def groups_frame(stream: Stream) -> pd.DataFrame:
-    """Return the samples and the value of every group over all batches."""
-    rows = [
-        (metric, group, int(n), total / n if n else np.nan) for (metric, group), (n, total) in stream.totals.items()
-    ]
-    return pd.DataFrame(rows, columns=["metric", "group", "n", "value"])
-
 
 #: Rows of the table of looks.
 LOOKS = 12
@@ -140,30 +51,36 @@ class StreamSetup:
         return ("batch", "batches") if self.blocks == "batches" else ("block", "blocks")
 
 
-def sequential_document(test: Any, setup: StreamSetup) -> list[Block]:
-    """Compose the report of a fitted `SequentialFairnessTest`, of which a setup says how it is tested."""
-    comparisons, written = test.comparisons_, setup.sentences
-    said = [sentence(setup, row) for row in records(comparisons) if row["concern"] or not pd.isna(row["changed_at"])]
-    tolerated = ", the pale band what is tolerated" if written.margin_bounds is not None else ""
-    figures = forest_figure(
-        written,
-        comparisons[comparisons["disparity"].notna()],
-        lambda row: f"{label(row['group'])} minus {label(row['other'])}",
-        "Disparities so far",
-        "pair of groups, with its disparity and confidence sequence",
-        "Mean differences within batches, with the confidence sequence as it is now. Orange diamonds are "
-        f"significant disparities, blue circles are not. The grey line is equality{tolerated}.",
-    )
+def sequential_report(test: Any, setup: StreamSetup) -> Report:
+    """The report of a fitted `SequentialFairnessTest`, of which a setup says how it is tested."""
+    comparisons = test.comparisons_
+    rows = [row for row in records(comparisons) if row["concern"] or not pd.isna(row["changed_at"])]
     first = verdict(setup, comparisons, test.p_value_, test.n_batches_, test.n_samples_)
-    return skeleton(
-        verdict_of(f"{first} {ASSUMED[setup.blocks]}", comparisons["concern"].any()),
-        found=[*([Items(tuple(said))] if said else []), *figures],
-        null=[_null(setup), _detector(setup)],
-        tables=[
-            *_tables(setup, comparisons, test.wealth_),
-            *listed("Not compared", _waiting(setup, comparisons, test.pending_), 5),
-        ],
+    return Report(
+        verdict=f"{first} {ASSUMED[setup.blocks]}",
+        concern=bool(comparisons["concern"].any()),
+        findings=tuple(sentence(setup, row) for row in rows),
+        hypotheses=(_null(setup), _detector(setup)),
+        figures=_figures(setup, comparisons, test.wealth_),
+        tables=_tables(setup, comparisons, test.wealth_),
+        parts=listed("Not compared", _waiting(setup, comparisons, test.pending_)),
     )
+
+
+def _figures(setup: StreamSetup, comparisons: pd.DataFrame, wealth: pd.DataFrame) -> tuple[Figure, ...]:
+    """Draw the pair with the strongest evidence, if there is one, look by look."""
+    if not len(wealth):
+        return ()
+    row = records(comparisons.sort_values(["p_value_adjusted", "p_value"], kind="stable").head(1))[0]
+    same = (wealth["metric"] == row["metric"]) & (wealth["group"] == row["group"]) & (wealth["other"] == row["other"])
+    share = setup.sentences.is_share(row["metric"])
+    fields = {"y": "disparity", "low": "ci_low", "high": "ci_high"}
+    numbers = wealth[same].sort_values("look", kind="stable")
+    shown = {name: numbers[column] * (100.0 if share else 1.0) for name, column in fields.items()}
+    what = f"{metric_title(row['metric'])}: {label(row['group'])} minus {label(row['other'])}"
+    caption = f"{what}, the pair with the strongest evidence. The band is its confidence sequence, the line equality."
+    unit = " in percentage points" if share else ""
+    return (Figure("curve", what, caption, values_of({"x": numbers["look"], **shown}), "look", f"difference{unit}"),)
 
 
 def verdict(setup: StreamSetup, comparisons: pd.DataFrame, p_value: float, n_batches: int, n_samples: int) -> str:
@@ -223,23 +140,26 @@ def _detector(setup: StreamSetup) -> str:
     )
 
 
-def _tables(setup: StreamSetup, comparisons: pd.DataFrame, wealth: pd.DataFrame) -> list[Block]:
+def _tables(setup: StreamSetup, comparisons: pd.DataFrame, wealth: pd.DataFrame) -> tuple[Table, ...]:
     def columns(e_value: str) -> list[Column | bool]:
         return [
             len(setup.metrics) > 1 and NAME, GROUP, Column("other", "name", shows="other"),
             Column("samples", shows=lambda row: f"{row['n_group'] + row['n_other']:,}"),
-            *numbers(setup.sentences, difference="disparity", **{"from": "ci_low", "to": "ci_high"}),
+            *numbers(setup.sentences, "disparity", difference="disparity", **{"from": "ci_low", "to": "ci_high"}),
             Column("e-value", shows=lambda row: number(row[e_value])),
         ]  # fmt: skip
 
-    now = Table.of([*columns("e_value"), ADJUSTED_P, VERDICT], records(comparisons), "Pairs of groups now")
+    rows = records(comparisons)
+    drawn = comparison_bars(setup.sentences, rows)
+    rows = [{**row, "bar": bar} for row, bar in zip(rows, drawn, strict=True)]
+    now = Table.of([*columns("e_value"), ADJUSTED_P, VERDICT], rows, "Pairs of groups now")
     last = records(wealth.sort_values("look", ascending=False, kind="stable").head(LOOKS))
     looks = [
         Column("look", shows=lambda row: f"{row['look']}"), Column("batch", "name", shows=_when), *columns("wealth"),
         Column("adjusted e", shows=lambda row: number(row["e_value_adjusted"])),
     ]  # fmt: skip
     caption = "The latest looks (wealth_ has all)"
-    return [now, *([Table.of(looks, last, caption, None, folded=True)] if last else [])]
+    return (now, Table.of(looks, last, caption, None)) if last else (now,)
 
 
 def _when(row: Mapping[str, Any]) -> str:
@@ -257,64 +177,3 @@ def _waiting(setup: StreamSetup, comparisons: pd.DataFrame, pending: pd.DataFram
         for row in records(comparisons)
         if row["n_uncompared"]
     ]
-
-
-#: Gauges of the whole stream, and of each comparison, by the attribute or column that they show.
-STREAM = {
-    "p_value": "Anytime-valid p-value of the stream so far.",
-    "e_value": "Evidence against fairness now.",
-    "concern": "1 from the first significant disparity on.",
-    "changed": "1 from the first alarm of the change detector on.",
-    "n_batches": "Batches that were taken in.",
-    "n_samples": "Samples that were taken in.",
-}
-COMPARISON = {
-    "disparity": "Value of the group minus that of the other.",
-    "ci_low": "Lower limit of the disparity, valid at every look.",
-    "ci_high": "Upper limit of the disparity, valid at every look.",
-    "p_value_adjusted": "Anytime-valid p-value, adjusted for all comparisons.",
-}
-
-
-def open_metrics(test: Any) -> str:
-    """Write a fitted test of a stream as gauges.
-
-    Parameters
-    ----------
-    test : SequentialFairnessTest
-        The fitted test.
-
-    Returns
-    -------
-    str
-        OpenMetrics 1.0: ``skfairtest_p_value`` and others of the stream, ``skfairtest_comparison_disparity`` and others
-        of each comparison, which have the labels ``metric``, ``group`` and ``other``.
-    """
-    return "\n".join([*_lines(test), "# EOF", ""])
-
-
-def _lines(test: Any) -> Iterator[str]:
-    for name, says in STREAM.items():
-        yield from _head(f"skfairtest_{name}", says)
-        yield f"skfairtest_{name} {_number(getattr(test, f'{name}_'))}"
-    rows = test.comparisons_.to_dict("records")
-    for name, says in COMPARISON.items():
-        yield from _head(f"skfairtest_comparison_{name}", says)
-        for row in rows:
-            given = ",".join(f'{key}="{_escaped(label(row[key]))}"' for key in ("metric", "group", "other"))
-            yield f"skfairtest_comparison_{name}{{{given}}} {_number(row[name])}"
-
-
-def _head(name: str, says: str) -> tuple[str, str]:
-    return f"# TYPE {name} gauge", f"# HELP {name} {says}"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
-
-
-def _number(value: Any) -> str:
-    number = float(value)
-    if math.isnan(number):
-        return "NaN"
-    return f"{number:+}".replace("inf", "Inf") if math.isinf(number) else repr(number)

@@ -32,7 +32,7 @@ from skfairtest.readers import (
     read_columns,
 )
 from skfairtest.report.cells import records
-from skfairtest.report.document import Block
+from skfairtest.report.report import Report
 from skfairtest.report.sentences import Setup, metric_title
 from skfairtest.subgroups import report, scan
 from skfairtest.tables import Sample
@@ -391,7 +391,7 @@ class SubgroupScan(GroupsTest):
             remaining = min(remaining, left)
         self._setup = self._scan_setup(sample, metrics, settings, contextual)
         self._keep(tested, log_adjusted, chosen, edges, settings, n_tested)
-        self.not_searched_ = report.not_searched_frame(left_out)
+        self.not_searched_ = scan.not_searched_frame(left_out)
         self.remaining_p_value_ = p_of(remaining)
         self.n_searched_, self.n_tested_, self.edges_ = len(everyone) * len(measures), n_tested, edges
         self.pos_label_, self.n_samples_ = positive, sample.n_samples
@@ -487,18 +487,18 @@ class SubgroupScan(GroupsTest):
     ) -> None:  # fmt: skip
         """Set the attributes with the results."""
         alpha, fdr = settings.alpha, self.guarantee.startswith("fdr")
-        terms = report.terms_of(tested[0].subgroups, [c.name in edges for c in tested[0].subgroups.cells.features])
+        terms = scan.terms_of(tested[0].subgroups, [c.name in edges for c in tested[0].subgroups.cells.features])
         frames = [
-            report.subgroups_frame(one, log_p, steps, terms, alpha)
+            scan.subgroups_frame(one, log_p, steps, terms, alpha)
             for one, log_p, steps in zip(tested, log_adjusted, chosen, strict=True)
         ]
-        self.subgroups_ = report.by_evidence(frames)
+        self.subgroups_ = scan.by_evidence(frames)
 
         def error(reported: int) -> float:
             return alpha * (reported if fdr else 1) / n_tested
 
         sentence = partial(report.subgroup_sentence, self._setup.sentences)
-        self.comparisons_ = report.results_frame(frames, tested, chosen, error, sentence)
+        self.comparisons_ = scan.results_frame(frames, tested, chosen, error, sentence)
         familywise = scan.adjusted(tested, "familywise") if fdr else log_adjusted
         self.p_value_ = p_of(min((float(log_p.min()) for log_p in familywise if len(log_p)), default=0.0))
         self.rejected_ = self.p_value_ <= alpha
@@ -514,9 +514,7 @@ class SubgroupScan(GroupsTest):
             self.statistic_ = float(first.scores[row])
             self.disparity_ = float(frames[strongest]["disparity"].iloc[row])
             rejected = familywise[strongest][row] <= np.log(alpha) + 1e-12
-            self.confidence_interval_ = report.limits_of(
-                first, row, self.disparity_, alpha / n_tested, rejected=rejected
-            )
+            self.confidence_interval_ = scan.limits_of(first, row, self.disparity_, alpha / n_tested, rejected=rejected)
 
     def _scan_setup(
         self, sample: Sample, metrics: list[Metric], settings: Settings, contextual: tuple[str, ...]
@@ -564,8 +562,8 @@ class SubgroupScan(GroupsTest):
         metrics = enumerated([metric_title(metric) for metric in setup.metrics])
         return f"{metrics} in subgroups of {enumerated([label(name) for name in setup.features])}"
 
-    def _blocks(self) -> list[Block]:
-        return report.scan_document(self)
+    def _made(self) -> Report:
+        return report.scan_report(self)
 
 
 def _together(sensitive_features: Any, X: Any, features: Any) -> tuple[Column, ...]:

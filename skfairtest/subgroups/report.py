@@ -1,132 +1,17 @@
-"""What a scan found: its frames, its record and its report.
-
-What a scan found as frames, and how subgroups are called.
-
-The record of a scan: what reports of it, and of an audit that it is part of, say of the subgroups that differ.
-
-The report of a scan: which subgroups differ, what remains beside them, and what was not looked at.
-"""
+"""The record of a scan, and its report: which subgroups differ, what remains, and what was not looked at."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-import numpy as np
 import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, pluralize
-from skfairtest._utils.typing import Floats
-from skfairtest.comparisons.family import p_of
-from skfairtest.inference.rates import Question
-from skfairtest.report.cells import ADJUSTED_P, NAME, P, numbers, records
-from skfairtest.report.document import Block, Column, Items, Paragraph, Table
+from skfairtest.report.cells import ADJUSTED_P, NAME, P, comparison_bars, numbers, records
 from skfairtest.report.record import Recorded
+from skfairtest.report.report import Cell, Column, Report, Table, listed
 from skfairtest.report.sentences import Setup, equals_p, number, result_sentence
-from skfairtest.report.skeleton import forest_figure, listed, skeleton
-from skfairtest.subgroups.scan import Scanned, Step
-from skfairtest.tables.subgroups import NotSearched, Subgroups
-
-#: Columns of a subgroup, and of one that is reported.
-COLUMNS = (
-    "metric", "subgroup", "disparity", "compared_with", "depth", "n_group", "n_other", "n_effective", "value_group",
-    "value_other", "statistic", "reported", "p_value", "p_value_adjusted", "concern",
-)  # fmt: skip
-REPORTED_COLUMNS = (
-    "metric", "subgroup", "disparity", "ci_low", "ci_high", "compared_with", "depth", "n_group", "n_other",
-    "n_effective", "value_group", "value_other", "statistic", "sentence", "p_value", "p_value_given_above",
-    "p_value_adjusted",
-)  # fmt: skip
-
-
-def terms_of(subgroups: Subgroups, binned: Sequence[bool]) -> list[list[str]]:
-    """Return each value of each feature as a term of a description: "sex = Female", "age 25 to 34"."""
-    return [
-        [f"{label(column.name)}{' ' if cut else ' = '}{label(level)}" for level in column.levels]
-        for column, cut in zip(subgroups.cells.features, binned, strict=True)
-    ]
-
-
-def described(subgroups: Subgroups, terms: list[list[str]]) -> tuple[list[str], list[str]]:
-    """Return the description of each subgroup, and of whom it is compared with."""
-    names, others = np.empty(len(subgroups), dtype=object), np.empty(len(subgroups), dtype=object)
-    contextual = subgroups.cells.contextual
-    for place, features in enumerate(subgroups.combinations):
-        rows = np.flatnonzero(subgroups.combination == place)
-        codes = np.unravel_index(subgroups.entry[rows], [subgroups.cells.sizes[f] for f in features])
-        parts = [[terms[f][c] for c in code.tolist()] for f, code in zip(features, codes, strict=True)]
-        within = [part for f, part in zip(features, parts, strict=True) if contextual[f]]
-        names[rows] = [", ".join(one) for one in zip(*parts, strict=True)]
-        others[rows] = (
-            [f"others with {', '.join(one)}" for one in zip(*within, strict=True)] if within else "everyone else"
-        )
-    return names.tolist(), others.tolist()
-
-
-def subgroups_frame(
-    tested: Scanned, log_adjusted: Floats, reported: Sequence[Step], terms: list[list[str]], alpha: float
-) -> pd.DataFrame:
-    """Return a row for each subgroup of one metric, in the order of `tested`."""
-    subgroups = tested.subgroups
-    names, others = described(subgroups, terms)
-    people, rest = np.zeros(len(subgroups)), np.zeros(len(subgroups))
-    for rows, first, second in subgroups.sides(tested.people):
-        people[rows], rest[rows] = first[:, 0, 0], second[:, 0, 0]
-    value, other = tested.measure.sums.values(tested.own, tested.rest)
-    chosen = np.zeros(len(subgroups), dtype=bool)
-    chosen[[step.row for step in reported]] = True
-    columns = (
-        tested.measure.metric.name, names, value - other, others, subgroups.depth, people.astype(np.int64),
-        rest.astype(np.int64), tested.measure.sums.counted(tested.own).astype(np.int64),
-        value + tested.measure.sums.centre, other + tested.measure.sums.centre, tested.scores, chosen,
-        exact(tested.log_p), exact(log_adjusted), log_adjusted <= np.log(alpha) + 1e-12,
-    )  # fmt: skip
-    return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)), index=range(len(subgroups)))
-
-
-def exact(log_p: Floats) -> list[float]:
-    """Return p-values of logarithms."""
-    return [p_of(one) for one in log_p.tolist()]
-
-
-def limits_of(tested: Scanned, row: int, disparity: float, error: float, *, rejected: bool) -> tuple[float, float]:
-    """Return the interval of one subgroup's disparity that misses with a probability of `error`."""
-    limits = tested.measure.sums.limits(tested.own[row], tested.rest[row], tested.alternative, error)
-    question = Question(alternative=tested.alternative)
-    return question.consistent_limits(limits, disparity, (-np.inf, np.inf), rejected=rejected)
-
-
-def results_frame(
-    frames: Sequence[pd.DataFrame], tested: Sequence[Scanned], chosen: Sequence[Sequence[Step]],
-    errors: Callable[[int], float], sentence: Callable[[dict[str, Any]], str],
-) -> pd.DataFrame:  # fmt: skip
-    """Return the subgroups that are reported, of each metric in the order in which they were chosen.
-
-    `errors` gives the probability with which each interval may miss, of their number; `sentence` writes a row.
-    """
-    total = sum(map(len, chosen))
-    rows = []
-    for frame, one, steps in zip(frames, tested, chosen, strict=True):
-        for step in steps:
-            (row,) = records(frame.iloc[[step.row]])
-            low, high = limits_of(one, step.row, row["disparity"], errors(total), rejected=row["concern"])
-            row |= {"ci_low": low, "ci_high": high, "p_value_given_above": p_of(step.log_p)}
-            rows.append({**row, "sentence": sentence(row)})
-    return pd.DataFrame(rows, columns=REPORTED_COLUMNS)
-
-
-def not_searched_frame(left_out: Sequence[NotSearched]) -> pd.DataFrame:
-    """The subgroups that were not searched: how many for each combination of features, and why."""
-    rows = [(" x ".join(map(label, one.features)), one.subgroups, one.reason) for one in left_out]
-    return pd.DataFrame(rows, columns=["features", "subgroups", "reason"])
-
-
-def by_evidence(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Put the subgroups of all metrics together, in the order of their p-values; ties: the shorter description."""
-    together = pd.concat(frames, ignore_index=True)
-    order = np.lexsort((together["depth"], together["p_value"]))
-    return together.iloc[order].reset_index(drop=True)
-
 
 #: What is added for means.
 OF_MEANS = (
@@ -230,72 +115,53 @@ def subgroup_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
     return result_sentence(setup, {**row, **people, "concern": True, "minimum_detectable": math.nan})
 
 
-#: Subgroups that the table shows, and lines of what was not looked at.
-SHOWN, FEW = 20, 5
+#: Subgroups that the table shows.
+SHOWN = 20
 
 
-def scan_document(test: Any) -> list[Block]:
-    """Compose the report of a fitted `SubgroupScan`."""
+def scan_report(test: Any) -> Report:
+    """The report of a fitted `SubgroupScan`."""
     scan: ScanRecord = test.record_
     left_out = [
         f"{pluralize(int(rows['subgroups'].sum()), 'subgroup')}: {reason}"
         for reason, rows in test.not_searched_.groupby("reason", sort=True)
     ]
     cut = [f"{label(name)}: {', '.join(map(number, edges))}" for name, edges in sorted(test.edges_.items())]
-    verdict, *found = _found(scan)
-    return skeleton(
-        verdict,
-        found=found,
-        null=[_null(scan)],
-        tables=[
-            _table(scan.setup, test.subgroups_),
-            *listed("Not looked at", left_out, FEW),
-            *listed("Where numbers were cut", cut, FEW),
-        ],
+    return replace(
+        scan_section(scan),
+        tables=(_table(scan.setup, test.subgroups_),),
+        parts=(*listed("Not looked at", left_out), *listed("Where numbers were cut", cut)),
     )
 
 
-def scan_section(scan: ScanRecord) -> list[Block]:
-    """Compose what an audit's report says of a scan, without a title."""
-    return [
-        *_found(scan),
-        Paragraph(
-            "This search has a guarantee of its own, apart from the comparisons of this audit: they do not share a "
-            "level, and the verdict does not count it."
-        ),
-        Items((f"Null hypothesis of each subgroup: {_null(scan)}",), tone="notes"),
-    ]
+def scan_section(scan: ScanRecord) -> Report:
+    """What reports of a scan, and of an audit, say of the subgroups that differ."""
+    found = scan.frame.assign(concern=True)
+    drawn = comparison_bars(scan.setup.sentences, records(found))
+    findings = tuple(Cell(said, bar=bar) for said, bar in zip(scan.sentences, drawn, strict=True))
+    verdict, concern = _verdict(scan), scan.n_significant > 0
+    return Report(verdict=verdict, concern=concern, findings=findings, hypotheses=(_null(scan),))
 
 
-def _found(scan: ScanRecord) -> list[Block]:
-    """Say which subgroups differ, and draw them."""
+def _verdict(scan: ScanRecord) -> str:
+    """Say which subgroups differ, and whether others differ given those."""
     setup, n, differ = scan.setup, len(scan.results), scan.n_significant
     names = enumerated([*map(label, setup.features + setup.contextual)])
-    asked = f"{pluralize(scan.n_searched, 'subgroup')} of {names}"
+    tested = f"{pluralize(scan.n_searched, 'subgroup')} of {names}"
     if not differ:
-        said = f"No significant disparity was detected in {asked} (smallest adjusted {equals_p(scan.p_value)})."
-        return [Paragraph(f"{said} This does not prove fairness.", "fine")]
-    lead = f"Significant disparity: of {asked}, {differ:,} {'differs' if differ == 1 else 'differ'}"
+        said = f"No significant disparity was detected in {tested} (smallest adjusted {equals_p(scan.p_value)})."
+        return f"{said} This does not prove fairness."
+    lead = f"Significant disparity: of {tested}, {differ:,} {'differs' if differ == 1 else 'differ'}"
     lead += f" (smallest adjusted {equals_p(scan.p_value)})."
     given, still = ("it", "is") if n == 1 else ("them", "are")
     if scan.remaining_p_value <= setup.sentences.alpha:
-        lead += f" {n:,} {still} reported, each chosen given those before; given {given}, others differ as well."
-    elif n < differ:
-        lead += (
-            f" The {pluralize(n, 'description')} below {'explains' if n == 1 else 'explain'} all: given {given}, no "
-            f"other subgroup differs (smallest adjusted {equals_p(scan.remaining_p_value)})."
+        return f"{lead} {n:,} {still} reported, each chosen given those before; given {given}, others differ as well."
+    if n < differ:
+        return (
+            f"{lead} The {pluralize(n, 'description')} below {'explains' if n == 1 else 'explain'} all: given {given}, "
+            f"no other subgroup differs (smallest adjusted {equals_p(scan.remaining_p_value)})."
         )
-    figures = forest_figure(
-        setup.sentences,
-        scan.frame.assign(concern=True),
-        lambda row: str(row["subgroup"]),
-        "Subgroups that differ",
-        "subgroup reported, with its disparity and interval",
-        "The subgroups reported, in the order in which they were chosen, each minus those it is compared with. Lines "
-        "are intervals that hold for all subgroups tested; arrows mark intervals that extend beyond the plot. The grey "
-        "line is equality.",
-    )
-    return [Paragraph(lead, "concern"), Items(scan.sentences), *figures]
+    return lead
 
 
 def _null(scan: ScanRecord) -> str:
@@ -314,7 +180,7 @@ def _null(scan: ScanRecord) -> str:
     return f"{metrics} in a subgroup {how} {whom}{inside}: {asked}. {promise}"
 
 
-def _verdict(row: Mapping[str, Any]) -> str:
+def _reported(row: Mapping[str, Any]) -> str:
     return ("reported" if row["reported"] else "significant") if row["concern"] else ""
 
 
@@ -324,7 +190,7 @@ def _table(setup: ScanSetup, subgroups: pd.DataFrame) -> Table:
         bool(setup.contextual) and Column("compared with", "name", shows="compared_with"),
         Column("people", shows="n_group"),
         *numbers(setup.sentences, value="value_group", others="value_other", difference="disparity"),
-        P, ADJUSTED_P, Column("verdict", "mark", shows=_verdict),
+        P, ADJUSTED_P, Column("verdict", "mark", shows=_reported),
     )  # fmt: skip
     rows = records(subgroups.head(SHOWN))
     caption = f"Subgroups with the strongest evidence ({len(rows):,} of {len(subgroups):,} tested; subgroups_ has all)"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skfairtest import FairnessAudit
-from skfairtest.audit.report import findings, legend
+from skfairtest.audit.report import grouping, legend
 
 Y = np.array([0, 1] * 30)
 PREDICTED = np.array([0, 1, 1, 1, 0, 0] * 10)
@@ -38,6 +38,5 @@ def test_the_smallest_p_value_of_a_grouping_is_its_smallest_in_strata_too():
     frame = part.comparisons.copy()
     frame.loc[frame["stratum"] == "young", ["p_value", "p_value_adjusted"]] = [0.07, 0.21]
     changed = replace(part, comparisons=frame.assign(concern=False))
-    _, items = findings(changed)
-    (sentence,) = items.lines
+    (sentence,) = grouping(changed).findings
     assert "In young, " in sentence

@@ -60,7 +60,7 @@ def test_the_section_says_what_the_test_of_two_models_says(people, found):
         assert "smaller in size under this model" in report
         assert "level of its own" in report
         assert "Tango" in report
-    assert "<svg" in found.to_html().split(TITLE, 1)[1]
+    assert '<span class="bar' in found.to_html().split(TITLE, 1)[1]
 
 
 def test_p_values_of_all_features_are_adjusted_together_by_holm(found):

@@ -8,9 +8,9 @@ import pytest
 
 from skfairtest import FairnessAudit
 from skfairtest.audit.findings import accept, findings_of, to_junit
-from skfairtest.audit.report import audit_document
+from skfairtest.audit.report import audit_report
 from skfairtest.cli.app import run
-from skfairtest.report.text import plain
+from skfairtest.report.text import text
 
 
 def people(seed=0, gap=0.4):
@@ -96,7 +96,7 @@ def test_what_was_accepted_and_turned_round_is_no_error():
     known = significant(made)[0]
     turned = accept(record(gap=-0.25), {known.id: "quota of 2026"})
     assert all(finding.accepted is None for finding in findings_of(turned))
-    said = plain(audit_document(turned))
+    said = text(audit_report(turned))
     assert f"Accepted, and no longer observed: ({known.id}): quota of 2026" in " ".join(said.split())
 
 

@@ -53,7 +53,7 @@ def test_the_section_says_what_the_scan_says(people, found):
         assert "guarantee of its own" in report
         assert "Tarone" in report
     assert str(alone).splitlines()[0] in found.to_text(details=True)
-    assert "<svg" in found.to_html().split(TITLE, 1)[1]
+    assert '<span class="bar' in found.to_html().split(TITLE, 1)[1]
 
 
 def test_the_verdict_is_that_of_the_comparisons(people, found):

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfairtest import FairnessAudit
-from skfairtest.audit.report import audit_document
+from skfairtest.audit.report import audit_report
 from skfairtest.report.html import fragment, page
 
 #: A sandbox has no user namespace, no graphics, and nothing to talk to.
@@ -144,7 +144,7 @@ class Pages(dict):
     def __missing__(self, name):
         records = {"three": "compas_three", "details": "compas_record"}
         names = ["compas_record", "hostile_record"] if name == "notebook" else [records.get(name, f"{name}_record")]
-        documents = [audit_document(self.request.getfixturevalue(record)) for record in names]
+        documents = [audit_report(self.request.getfixturevalue(record)) for record in names]
         if name == "notebook":
             text = NOTEBOOK.format("".join(map(fragment, documents)))
         else:

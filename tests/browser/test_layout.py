@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from skfairtest import FairnessAudit, impact_table
-from skfairtest.audit.impact_report import impact_document
-from skfairtest.audit.report import audit_document
+from skfairtest.audit.impact_report import impact_report
+from skfairtest.audit.report import audit_report
 from skfairtest.report.html import page
 
 pytestmark = pytest.mark.browser
@@ -189,7 +189,7 @@ def test_a_report_is_printed_on_five_pages(printed, name, inches):
 @paper
 def test_a_report_of_adult_by_three_features_is_printed_on_five_pages(browser, adult_record, tmp_path, inches):
     path = tmp_path / "adult.html"
-    path.write_text(page(audit_document(adult_record)), encoding="utf-8")
+    path.write_text(page(audit_report(adult_record)), encoding="utf-8")
     browser.open(path)
     assert 2 <= pages_of(browser.pdf(inches)) <= 5
 
@@ -236,9 +236,8 @@ def test_what_belongs_together_is_not_divided(browser, pages):
         "return [...document.querySelectorAll(arguments[0])]"
         ".every(each => getComputedStyle(each)[arguments[1]] === arguments[2])"
     )
-    assert browser.run(rule, "tr, pre, .verdict, figure:has(.axis > svg:only-child)", "breakInside", "avoid")
+    assert browser.run(rule, "tr, pre, .verdict, figure", "breakInside", "avoid")
     assert browser.run(rule, "h1, h2, h3, caption, summary", "breakAfter", "avoid")
-    assert browser.run(rule, ".plot :is(.of, .row, .axis)", "breakBefore", "avoid")
     assert browser.run(rule, "thead", "display", "table-header-group")
 
 
@@ -343,7 +342,7 @@ def test_an_impact_table_of_seven_races_and_two_sexes_is_one_sheet_of_paper(brow
     ]  # fmt: skip
     people = {"sex": rng.choice(["Female", "Male", None], n), "race": rng.choice(races, n)}
     table = impact_table((rng.random(n) < 0.3).astype(int), sensitive_features=people)
-    document = impact_document(table, title="Impact table of hired.csv", about="2,000 people.")
+    document = impact_report(table, title="Impact table of hired.csv", about="2,000 people.")
     path = tmp_path / "impact.html"
     path.write_text(page(document, landscape=True), encoding="utf-8")
     browser.open(path)
@@ -363,7 +362,7 @@ def test_impact_tables_of_an_audit_fit_their_page(browser, compas, tmp_path):
         warnings.simplefilter("ignore")  # small groups
         record = FairnessAudit.from_predictions(None, compas.y_pred[::3], sensitive_features=groups, **given).record_
     path = tmp_path / "audit.html"
-    path.write_text(page(audit_document(record)), encoding="utf-8")
+    path.write_text(page(audit_report(record)), encoding="utf-8")
     for width in (1280, 816):
         browser.open(path, width=width)
         widths = browser.run(

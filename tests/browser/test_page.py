@@ -36,7 +36,7 @@ def test_it_is_shown_without_an_error_and_asks_for_nothing_but_itself(browser, p
     assert [url for url in asked if not url.startswith("data:")] == [pages[name].as_uri()]
     assert console == []
     assert browser.run("return document.scripts.length") == (name != "notebook")
-    assert browser.run("return document.querySelector('.skfairtest .plot').getBoundingClientRect().height") > 50
+    assert browser.run("return document.querySelector('.skfairtest .bar').getBoundingClientRect().height") > 10
 
 
 #: Texts of the first screen that are smaller than 11 pixels.
@@ -99,11 +99,6 @@ return [...document.querySelectorAll('.skfairtest *')]
     })
     .map(each => each.outerHTML.slice(0, 200))
 """
-ABOVE = """
-const name = document.querySelector('.plot .of'), drawn = name.nextElementSibling;
-const [here, there] = [name, drawn].map(each => each.getBoundingClientRect());
-return [here.bottom <= there.top + 1, here.right <= there.left + 1];
-"""
 
 
 @every_page
@@ -111,15 +106,8 @@ return [here.bottom <= there.top + 1, here.right <= there.left + 1];
 def test_no_text_is_too_small_to_read(browser, pages, name, width):
     browser.open(pages[name], width=width)
     browser.run(UNFOLD)
-    assert browser.run("return document.querySelectorAll('.plot text').length") > 5
+    assert browser.run("return document.querySelectorAll('.bar').length") > 5
     assert browser.run(SMALL) == []
-
-
-def test_names_stand_above_their_intervals_where_both_do_not_fit_beside_each_other(browser, pages):
-    browser.open(pages["compas"], width=1280)
-    assert browser.run(ABOVE) == [False, True]
-    browser.open(pages["compas"], width=390)
-    assert browser.run(ABOVE) == [True, False]
 
 
 def test_dark_is_dark_and_paper_is_white(browser, pages):

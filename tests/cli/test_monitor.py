@@ -14,7 +14,7 @@ from skfairtest import SequentialFairnessTest
 from skfairtest._utils.files import checksum
 from skfairtest._utils.text import label
 from skfairtest.cli.app import run
-from skfairtest.sequential.report import open_metrics
+from skfairtest.cli.output import open_metrics
 
 
 def people(week, gap=0.25, n=150):

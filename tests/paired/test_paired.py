@@ -14,7 +14,6 @@ from sklearn.metrics import f1_score, precision_score, roc_auc_score
 from skfairtest import CountTable, FairnessTest, PairedFairnessTest, Rate, compare_models
 from skfairtest.metrics.functionals import Auc
 from skfairtest.paired.metric import Combined
-from skfairtest.paired.report import models_figure
 from skfairtest.paired.statistics import Changes, compare_changes
 
 
@@ -353,16 +352,14 @@ def test_the_headline_names_no_model_where_nothing_was_found_or_the_direction_ch
     assert "neither is fairer by sex: no disparity is smaller in the same direction; 1 comparison changed" in turned
 
 
-def test_the_figure_has_a_dumbbell_for_each_comparison_on_pages_and_axes(data):
+def test_pages_and_axes_have_a_dumbbell_for_each_comparison(data):
     test = fitted(data, "false_positive_rate")
-    frame = test._record().frame
-    (rows,) = models_figure(test._record()).drawing.rows
-    (panel,) = rows.panels
-    assert [(mark.start, mark.value) for mark in panel.marks] == [*zip(frame["value_a"], frame["value_b"], strict=True)]
-    assert [sorted((mark.start, mark.value)) for mark in panel.marks] == [[mark.low, mark.high] for mark in panel.marks]
-    assert all(spot.line == tuple(sorted((spot.start, spot.at))) for spot in panel.spots)
+    frame, table = test._record().frame, test._report().tables[0]
+    place = [column.head for column in table.columns].index("difference")
+    bars = [row[place].bar for row in table.rows]
+    assert [sorted((bar.start, bar.at)) for bar in bars] == [[bar.low, bar.high] for bar in bars]
+    assert np.argsort([bar.at for bar in bars]).tolist() == np.argsort(frame["value_b"]).tolist()
     display = test.plot()
-    assert display.labels == list(rows.names)
     hollow, *_ = (drawn for drawn in display.ax_.collections if isinstance(drawn, PathCollection))
     np.testing.assert_allclose(hollow.get_offsets()[:, 0], frame["value_a"])
     np.testing.assert_allclose(display.disparity, frame["difference"])
@@ -374,7 +371,6 @@ def test_headings_of_several_candidates_have_ids_of_their_own(data):
     found = compare_models(models, sensitive_features=data[["sex"]], metric="selection_rate").to_html()
     ids = re.findall(r' id="([^"]+)"', found)
     assert len(ids) == len(set(ids))
-    assert found.index("</section>") < found.index("<figure")
 
 
 @pytest.mark.parametrize("sign", [1, -1])

@@ -16,19 +16,19 @@ import pytest
 
 from skfairtest import FairnessAudit, Rate
 from skfairtest._utils.text import label, printable
-from skfairtest.audit.report import audit_document
-from skfairtest.report.document import Heading, Items, Paragraph
+from skfairtest.audit.report import audit_report
 from skfairtest.report.html import fragment, page
+from skfairtest.report.report import Report
 
-VOID = {"meta", "link", "br", "hr", "img", "input"}
+VOID = {"meta", "link", "br", "hr", "img", "input", "wbr"}
 
 
 def audit_html(record):
-    return page(audit_document(record))
+    return page(audit_report(record))
 
 
 def audit_fragment(record):
-    return fragment(audit_document(record))
+    return fragment(audit_report(record))
 
 
 WRITERS = {"page": audit_html, "fragment": audit_fragment}
@@ -142,9 +142,9 @@ def test_tables_and_headings_can_be_walked_through(any_page):
     assert levels.count(min(levels)) == 1
     assert levels[0] == min(levels)
     assert all(after <= before + 1 for before, after in pairwise(levels))
-    plots = [each for each in page.all("div") if "plot" in each.get("class", "").split()]
-    assert plots
-    assert all(each["role"] == "img" and each["aria-label"] for each in plots)
+    drawings = [each for each in page.all("div") if each.get("class") == "drawing"]
+    assert len(drawings) == len(page.all("svg"))
+    assert all(each["role"] == "img" and each["aria-label"] for each in drawings)
 
 
 def test_every_hostile_name_is_text_and_nothing_else(hostile, hostile_page, hostile_record):
@@ -184,20 +184,16 @@ def test_a_page_says_what_it_is_and_in_which_language(compas_record, whole):
     assert skip == {"class": "skip", "href": "#audit-main"}
 
 
-def test_the_verdict_comes_first_and_never_calls_anything_fair(compas_record, compas_page):
-    said = " ".join(compas_page.words().split())
+def test_the_verdict_comes_first_and_never_calls_anything_fair(compas_record, whole):
+    said = " ".join(Page(whole).words().split())
     places = [
         said.index(words)
         for words in (
             "People whose race is Other were predicted positive less often than African-American people",
             "comparisons show a significant disparity, more than chance explains",
             "How far each group is from the other groups",
-            "By race",
-            "Disparities by race",
             "Values by race",
             "The comparison with the strongest evidence",
-            "Detectable is the smallest disparity",
-            "left out",
             "the null hypotheses",
             "Statistica Neerlandica",
             "people: everyone in the group",
@@ -207,29 +203,25 @@ def test_the_verdict_comes_first_and_never_calls_anything_fair(compas_record, co
         )
     ]
     assert places[:3] == sorted(places[:3])
-    assert max(places[:3]) < min(places[3:6])
     assert not re.search(r"\b(is|are|be) fair\b", said)
     assert "numpy" in said
     assert "The positive label is 1." in said
 
 
-def test_every_comparison_and_every_value_is_in_a_table(compas_record, compas_page):
+def test_every_comparison_and_every_value_is_in_a_table(compas_record, whole):
+    compas_page = Page(whole)
     rows = sum(len(part.comparisons) for part in compas_record.parts)
     groups = sum(len(set(part.by_group["group"])) for part in compas_record.parts)
     excluded = sum(len(part.excluded) for part in compas_record.parts)
     headers = [each for each in compas_page.all("th") if each["scope"] == "row"]
-    # The grid has the groups, too; of a notebook only those of single features.
-    short = compas_page.elements[0][1].get("class") == "skfairtest fragment"
-    crossed = sum(len(set(part.by_group["group"])) for part in compas_record.parts if len(part.sensitive) > 1)
-    assert len(headers) == groups + rows + groups - short * crossed + excluded
+    assert len(headers) == groups + rows + groups + excluded  # the grid has the groups, too
     marked = sum(attributes.get("class") == "concern" for attributes in compas_page.all("tr"))
     assert marked == compas_record.verdict.n_found > 0
 
 
-def test_only_methods_that_were_used_are_cited(compas_page, hostile_page):
-    assert "Boschloo" in compas_page.words()
-    assert "DeLong" not in compas_page.words()
-    assert "DiCiccio" not in hostile_page.words()
+def test_only_methods_that_were_used_are_cited(whole):
+    assert "Boschloo" in Page(whole).words()
+    assert not any(name in Page(whole).words() for name in ("DeLong", "DiCiccio"))
     assert "DiCiccio" in Page(audit_html(scored().record_)).words()
 
 
@@ -294,9 +286,6 @@ def test_many_groups_stay_readable():
         )
     text = audit_html(audit.record_)
     page = Page(text)
-    said = " ".join(page.words().split())
-    assert "The 30 comparisons with the smallest p-values of 780; the tables have all of them." in said
-    assert "The 20 largest groups of 40; the table has all." in said
     assert len(text) < 2e6
     # The comparisons, the groups, and the rows of the grid.
     assert sum(each["scope"] == "row" for each in page.all("th")) == 780 + 40 + 40
@@ -368,49 +357,6 @@ def test_text_and_drawings_stand_out_from_what_is_behind_them(whole, place):
     assert contrast(shown["bar"], shown["orange"]) >= 1.2
 
 
-def read(*, numbers=False, factor=1.0, **given):
-    random = np.random.default_rng(0)
-    y = random.normal(size=(2, 200)) * factor if numbers else random.integers(0, 2, (2, 200))
-    group = random.choice(["25 - 45", "Greater than 45", "Less than 25"], 200)
-    chosen = {"metrics": "selection_rate", "random_state": 0} | given
-    return Page(audit_html(FairnessAudit.from_predictions(*y, sensitive_features={"age": group}, **chosen).record_))
-
-
-def drawn_texts(page):
-    return [text for tag, text in page.texts if tag in ("text", "span", "bdi")]
-
-
-@pytest.mark.parametrize(
-    ("given", "disparities", "values"),
-    [
-        ({}, "difference in percentage points: first minus second", "% of people"),
-        ({"metrics": "f1"}, "difference in percentage points: first minus second", "value from 0 to 1"),
-        ({"disparity": "ratio"}, "ratio: first to second (log scale)", "% of people"),
-        ({"compare": "to_rest"}, "difference in percentage points: group minus everyone else", "% of people"),
-        (
-            {"numbers": True, "factor": 1e6, "metrics": "mean_prediction", "method": "asymptotic"},
-            "difference in the metric's unit: first minus second",
-            "in the metric's unit",
-        ),
-    ],
-)
-def test_every_axis_says_what_is_on_it_and_its_unit(given, disparities, values):
-    texts = drawn_texts(read(**given))
-    assert texts.count(disparities) == 1
-    assert texts.count(values) == 1
-
-
-def test_a_row_is_named_after_both_groups_and_where_they_are_compared():
-    either = {"25 - 45 against Greater than 45", "Greater than 45 against 25 - 45"}
-    texts = drawn_texts(read(control_features={"sex": ["f", "m"] * 100}))
-    (pair,) = [pair for pair in either if f"{pair}, all sex" in texts]
-    assert f"{pair} in f" in texts
-    assert either & set(drawn_texts(read(disparity="ratio")))
-    texts = drawn_texts(read(compare="to_rest"))
-    assert "25 - 45" in texts
-    assert not any("against" in text for text in texts)
-
-
 def test_limits_of_a_drawn_p_value_say_what_they_are():
     said = " ".join(Page(audit_html(scored(("brier_score",)).record_)).words().split())
     assert re.search(
@@ -419,32 +365,31 @@ def test_limits_of_a_drawn_p_value_say_what_they_are():
 
 
 def test_small_numbers_stay_on_one_line():
-    text = page([Heading("Title", 1), Paragraph("<b> p = 3.0e-44, -1"), Items(("2e-5 & more",))])
+    text = page(Report(title="Title", verdict="<b> p = 3.0e-44, -1", findings=("2e-5 & more",)))
     assert '&lt;b&gt; <span class="whole">p = 3.0e-44</span>, -1' in text
     assert '<li><span class="whole">2e-5</span> &amp; more</li>' in text
 
 
+def test_a_name_is_divided_between_its_words():
+    assert "Race/<wbr>Ethnicity" in audit_html(
+        FairnessAudit.from_predictions(
+            None, [0, 1] * 20, sensitive_features={"Race/Ethnicity": list("ab") * 20}, random_state=0
+        ).record_
+    )
+
+
 def test_a_page_without_long_tables_has_no_script():
-    text = page([Heading("Title", 1), Heading("Part"), Paragraph("Said.")])
+    text = page(Report(title="Title", verdict="Said."))
     assert "<script" not in text
     assert "script-src" not in text
 
 
-def test_an_annex_is_a_section_or_a_fold_of_one():
-    blocks = [
-        Heading("Title", 1),
-        Heading("Part"),
-        Heading("Aside", 3, annex=True),
-        Paragraph("Folded."),
-        Heading("Next", 3),
-        Paragraph("Open."),
-        Heading("Tables", annex=True),
-        Paragraph("Long."),
-    ]
-    found = Page(page(blocks))
+def test_a_folded_part_is_an_annex():
+    report = Report(
+        title="Title", verdict="Said.",
+        parts=(Report(title="Aside", findings=("Folded.",), folded=True), Report(title="Next", findings=("Open.",))),
+    )  # fmt: skip
+    found = Page(page(report))
     assert [each for each in found.all("details") if each.get("class") == "annex"] == [{"class": "annex"}]
-    assert [each.get("class") for each in found.all("section")] == [None, "annex"]
-    assert '<div class="skfairtest all">' in page(blocks, details=True)
-    stands_in = page([Heading("Title", 1), Heading("Part"), Paragraph("Short form.", "short")])
-    assert [each.get("class") for each in Page(stands_in).all("section")] == [None]
-    assert '<div class="skfairtest">' in page(blocks)
+    assert '<div class="skfairtest all">' in page(report, details=True)
+    assert '<div class="skfairtest">' in page(report)

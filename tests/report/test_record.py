@@ -1,8 +1,10 @@
 """Records: what is written is read and shown as it was, what was changed is refused, and nothing is computed again."""
 
 import json
+import os
 import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -81,6 +83,20 @@ def made(request):
 @pytest.fixture(scope="module")
 def text(made):
     return made.to_json()
+
+
+#: The text of every kind's report; SKFAIRTEST_GOLDEN=write writes what it is now.
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # few people
+@pytest.mark.parametrize("name", MAKERS)
+def test_the_report_of_every_kind_is_the_golden_one(name):
+    found = MAKERS[name]().to_text(details=True).partition("How to reproduce this")[0]
+    found = re.sub(r"skfairtest \S+;", "skfairtest VERSION;", found)
+    if os.environ.get("SKFAIRTEST_GOLDEN") == "write":
+        (GOLDEN / f"{name}.txt").write_text(found, encoding="utf-8")
+    assert found == (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # few people

@@ -34,16 +34,15 @@ for (const table of tables) {
 }
 
 for (const tools of root.querySelectorAll(".tools")) {
-  const section = tools.closest("section"), own = tables.filter(table => section.contains(table));
   const [words, significant] = tools.querySelectorAll("input"), count = tools.querySelector("output");
-  const folds = new Map([...section.querySelectorAll("details")].map(fold => [fold, fold.open]));
+  const folds = new Map([...root.querySelectorAll("details.annex")].filter(fold => fold.querySelector("table.long")).map(fold => [fold, fold.open]));
   let filtered = false;
   const filter = () => {
     const asked = words.value.toLowerCase().split(/\s+/).filter(Boolean), active = asked.length > 0 || significant.checked;
     if (active && !filtered) folds.forEach((_, fold) => folds.set(fold, fold.open));
     filtered = active;
     let shown = 0, total = 0;
-    for (const table of own) {
+    for (const table of tables) {
       const caption = table.caption.textContent.toLowerCase();
       let some = 0;
       for (const row of table.tBodies[0].rows) {
@@ -53,10 +52,13 @@ for (const tools of root.querySelectorAll(".tools")) {
         total += 1;
       }
       shown += some;
-      const place = table.closest("details") ?? table.closest(".scroll");
-      place.hidden = active && !some;
-      if (folds.has(place)) place.open = active ? some > 0 : folds.get(place);
+      table.closest(".scroll").hidden = active && !some;
     }
+    folds.forEach((open, fold) => {
+      const some = [...fold.querySelectorAll("table.long")].some(table => !table.closest(".scroll").hidden);
+      fold.hidden = active && !some;
+      fold.open = active ? some : open;
+    });
     count.textContent = active ? `${shown.toLocaleString("en")} of ${total.toLocaleString("en")} comparisons` : "";
   };
   words.addEventListener("input", filter);

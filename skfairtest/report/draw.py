@@ -1,0 +1,302 @@
+"""Shapes that displays and pages draw: the distribution of a statistic, and curves; and their scales.
+
+The distribution of a statistic under the null hypothesis is small enough to be kept in a record.
+"""
+
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skfairtest._utils.typing import Floats
+from skfairtest.report.record import Recorded
+from skfairtest.report.report import Figure, values_of
+from skfairtest.report.sentences import number, points
+
+#: Colours of Okabe and Ito, which colour-blind readers tell apart; their greys differ as well.
+BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#57606a"
+#: Text; what is tolerated, or likely, behind other things; bars of what chance does.
+INK, PALE, BAR = "#1b1f24", "#d9dde2", "#9a9fa6"
+
+#: Settings of matplotlib, over its defaults.
+STYLE = {
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": GREY,
+    "axes.linewidth": 0.9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
+    "axes.titlepad": 8,
+    "axes.labelsize": 9.5,
+    "xtick.labelsize": 9.5,
+    "ytick.labelsize": 9.5,
+    "xtick.color": GREY,
+    "ytick.color": GREY,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "lines.linewidth": 1.8,
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+    "hatch.linewidth": 0.8,
+}
+#: Points of a curve that are marked.
+FEW = 20
+
+#: Steps between ticks, times a power of ten.
+ROUND = (1, 2, 2.5, 5, 10)
+
+
+@dataclass(frozen=True)
+class Scale(Recorded):
+    """Where numbers lie between two ends.
+
+    Parameters
+    ----------
+    low, high : float
+        The ends.
+    log : bool
+        Whether equal distances are equal ratios.
+    factor : float
+        What ticks are multiplied by: 100 where shares are written as percentages.
+    """
+
+    low: float
+    high: float
+    log: bool = False
+    factor: float = 1.0
+
+    @classmethod
+    def around(
+        cls, values: Sequence[ArrayLike], also: Sequence[float] = (), *, log: bool = False, factor: float = 1.0
+    ) -> Self:
+        """Return a scale on which everything finite has its place, with a margin on both sides."""
+        ends = np.concatenate([*(np.ravel(np.asarray(v, dtype=float)) for v in values), np.asarray(also, dtype=float)])
+        ends = ends[np.isfinite(ends) & (ends > 0)] if log else ends[np.isfinite(ends)]
+        if log:
+            ends = np.log(ends)
+        low, high = (float(ends.min()), float(ends.max())) if len(ends) else (0.0, 1.0)
+        margin = 0.06 * (high - low) or 0.5 * (abs(high) or 1.0)
+        low, high = low - margin, high + margin
+        return cls(float(np.exp(low)), float(np.exp(high)), log, factor) if log else cls(low, high, log, factor)
+
+
+def log_subs(low: float, high: float) -> tuple[float, ...]:
+    """Return the round numbers that have a tick on a logarithmic scale, which may span less than a power of ten."""
+    spans = ((10, (1.0, 1.2, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)), (100, (1.0, 2.0, 5.0)), (1000, (1.0, 3.0)))
+    return next((subs for span, subs in spans if high < span * low), (1.0,))
+
+
+def tick_text(value: float, ticks: ArrayLike) -> str:
+    """Write a tick so that it is told from the others, and needs no factor or offset beside the axis.
+
+    Examples
+    --------
+    >>> [tick_text(tick, [0, 0.25, 0.5]) for tick in (0, 0.25, 0.5)]
+    ['0.00', '0.25', '0.50']
+    >>> [tick_text(tick, [-1e7, 0, 1e7]) for tick in (-1e7, 0, 1e7)]
+    ['−1e7', '0', '1e7']
+    """
+    places = np.unique(np.append(np.asarray(ticks, dtype=float), value))
+    largest = float(np.abs(places).max())
+    step = float(np.diff(places).min()) if len(places) > 1 else largest
+    if value == 0 and not 1e-3 <= largest < 1e5:
+        return "0"
+    fixed = largest == 0 or 1e-3 <= largest < 1e5
+    scale = 1.0 if fixed else 10.0 ** np.floor(np.log10(abs(value)))
+    digits = next((d for d in range(13) if abs(round(step / scale, d) * scale - step) <= 1e-6 * step), 13)
+    if fixed:
+        text = f"{value + 0.0:.{digits}f}"
+    else:
+        mantissa, exponent = f"{value:.{digits}e}".split("e")
+        mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+        text = f"{mantissa}e{int(exponent)}"
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+#: Bars below this share of the highest are not to be seen.
+LOWEST = 1e-3
+
+
+@dataclass(frozen=True)
+class NullHistogram(Recorded):
+    """What could have been seen by chance, beside what was seen.
+
+    Parameters
+    ----------
+    kind : {"enumerated", "drawn", "normal"}
+        Whether every outcome was counted, resamples were drawn, or the normal distribution stands for both.
+    statistic : str
+        What is on the axis, such as "difference".
+    low, high : tuple of float
+        Ends of the bins; they are equal where a bin is a single outcome.
+    mass : tuple of float
+        Probability of each bin.
+    extreme : tuple of float
+        The part of it that is at least as extreme as the data.
+    observed : float
+        What was seen.
+    p_value : float
+        P-value of the comparison, not adjusted for the number of comparisons.
+    note : str
+        One sentence: what the distribution is, and how it relates to the p-value.
+    """
+
+    kind: str
+    statistic: str
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    mass: tuple[float, ...]
+    extreme: tuple[float, ...]
+    observed: float
+    p_value: float
+    note: str
+
+    @property
+    def factor(self) -> float:
+        """What the numbers on the axis are multiplied by: 100 where differences of shares are written as points."""
+        # Only counts of people are enumerated.
+        return 100.0 if self.kind == "enumerated" and self.statistic.startswith("difference") else 1.0
+
+    @property
+    def axis(self) -> str:
+        """What is on the axis, with its unit where that is not the statistic's own."""
+        if self.statistic.startswith("studentized "):
+            return f"{self.statistic} (in standard errors)"
+        return f"{self.statistic}, in percentage points" if self.factor == 100 else self.statistic
+
+    @property
+    def observed_text(self) -> str:
+        """What was seen, as a text with its unit."""
+        return f"{points(self.observed)} points" if self.factor == 100 else number(self.observed)
+
+    @property
+    def bars(self) -> tuple[Floats, Floats]:
+        """The left ends and the widths of its bars; a single outcome has a bar that does not touch the next one."""
+        low, high = np.asarray(self.low, dtype=float), np.asarray(self.high, dtype=float)
+        single = low == high
+        gaps = np.diff(np.unique(low))
+        atom = 0.8 * float(gaps.min()) if single.any() and len(gaps) else 1.0 if not len(gaps) else 0.0
+        return np.where(single, low - atom / 2, low), np.where(single, atom, high - low)
+
+    @property
+    def scale(self) -> Scale:
+        """The scale on which everything that is to be seen has its place."""
+        (left, width), mass = self.bars, np.asarray(self.mass)
+        likely = mass > LOWEST * mass.max() if len(mass) else np.zeros(0, dtype=bool)
+        return Scale.around([left[likely], (left + width)[likely]], (self.observed,), factor=self.factor)
+
+    @property
+    def columns(self) -> dict[str, tuple[float, ...]]:
+        """What `histogram` takes; numbers are those on the axis."""
+        (left, width), scale, factor = self.bars, self.scale, self.factor
+        shown: dict[str, Any] = {
+            "left": left * factor,
+            "width": width * factor,
+            "mass": self.mass,
+            "extreme": self.extreme,
+        }
+        return values_of(
+            {**shown, "observed": [self.observed * factor], "ends": [scale.low * factor, scale.high * factor]}
+        )
+
+
+def histogram(
+    ax: Any, left: Sequence[float], width: Sequence[float], mass: Sequence[float], extreme: Sequence[float],
+    observed: Sequence[float], ends: Sequence[float], *, seen: str = "data",
+) -> None:  # fmt: skip
+    """Draw what chance does, the part of it that is at least as extreme as the data, and the data.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        What is drawn on.
+    left, width, mass, extreme : sequence of float
+        The left ends, widths and probabilities of the bars, and the part of each that is at least as extreme.
+    observed : sequence of float
+        The data, one number.
+    ends : (float, float)
+        Of the axis.
+    seen : str
+        What the legend calls the data.
+    """
+    whole, hatched = np.asarray(mass, dtype=float), np.asarray(extreme, dtype=float)
+    common = {"width": width, "align": "edge"}
+    ax.bar(left, whole - hatched, bottom=hatched, color=BAR, label="chance alone", linewidth=0.0, **common)
+    if hatched.any():
+        shown = {"color": ORANGE, "hatch": "////", "edgecolor": ax.get_facecolor(), "label": "at least as extreme"}
+        ax.bar(left, hatched, linewidth=0.3, **common, **shown)
+    if np.isfinite(observed[0]):
+        ax.axvline(observed[0], color=ax.xaxis.label.get_color(), linewidth=1.4, linestyle="--", label=seen)
+    ax.set_xlim(*ends)
+    ax.set_ylim(0, 1.05 * float(whole.max()) if len(whole) and whole.max() > 0 else 1.0)
+
+
+def curve(ax: Any, x: Any, y: Any, band: tuple[Any, Any] | None = None, **style: Any) -> Any:
+    """Draw a curve, its points marked where they are few, and a band behind it; return the line.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        What is drawn on.
+    x, y : array-like of shape (n_points,)
+        The curve.
+    band : pair of array-like, optional
+        The lower and the upper end of the band.
+    **style
+        Of the line; and ``said``, what the band is called in the legend.
+    """
+    said, few = style.pop("said", None), {"marker": "o", "markersize": 4} if len(x) <= FEW else {}
+    (line,) = ax.plot(x, y, **{"color": BLUE, "zorder": 3, **few, **style})
+    if band is not None:
+        ax.fill_between(x, *band, color=line.get_color(), alpha=0.2, linewidth=0, zorder=2, label=said)
+    return line
+
+
+def _monitored(ax: Any, x: Any, y: Any, low: Any, high: Any) -> None:
+    """Draw a curve in its band, and equality."""
+    curve(ax, x, y, (low, high))
+    ax.axhline(0.0, color=GREY, linewidth=1, zorder=1)
+
+
+_SHAPES: dict[str, Any] = {"histogram": histogram, "curve": _monitored}
+#: Colours of a page, which has a dark one.
+_PAGE = {INK: "currentColor", GREY: "var(--grey)", BAR: "var(--bar)", ORANGE: "var(--orange)", BLUE: "var(--blue)"}
+
+
+def svg(figure: Figure) -> str:
+    """Draw a figure for a page: the same text for the same figure, in the colours of the page.
+
+    Parameters
+    ----------
+    figure : Figure
+        The figure.
+
+    Returns
+    -------
+    str
+        An element of HTML.
+    """
+    import matplotlib
+    from matplotlib.figure import Figure as Canvas
+
+    settings = {"svg.hashsalt": f"skfairtest {figure.title}", "svg.fonttype": "none", "text.parse_math": False}
+    style: Any = {**matplotlib.rcParamsDefault, **STYLE, **settings}
+    with matplotlib.rc_context(style), io.StringIO() as file:
+        canvas = Canvas(figsize=(6.4, 2.9), layout="constrained")
+        ax = canvas.subplots()
+        ax.set_facecolor("none")
+        _SHAPES[figure.shape](ax, **figure.columns)
+        ax.set_xlabel(figure.x)
+        ax.set_ylabel(figure.y)
+        canvas.savefig(file, format="svg", transparent=True, metadata={"Date": None})
+        drawn = file.getvalue()
+    drawn = re.sub(r"(?s)<metadata>.*?</metadata>|(?<=<g) id=\"[^\"]*\"", "", drawn[drawn.index("<svg") :])
+    for colour, name in _PAGE.items():
+        drawn = drawn.replace(colour, name)
+    return drawn

@@ -1,0 +1,338 @@
+"""A report as data: what a test found, in the order in which it is read; `html` and `text` write it."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skfairtest._utils.text import label
+from skfairtest.report.record import Recorded
+
+#: The verdict on a comparison for which equivalence was not shown.
+NOT_CERTIFIED = "not certified"
+#: What stands behind a number in a text, where a page has frames and hatching, and what that means.
+MARKS = {"significant": "*", "few": "?"}
+MEANINGS = {"significant": "significant", "few": "too few people to tell"}
+
+
+@dataclass(frozen=True)
+class Bar(Recorded):
+    """An interval on a line: its ends, the estimate and equality in percent of the width; nan where there is none.
+
+    Parameters
+    ----------
+    low, at, high : float
+        The ends and the estimate.
+    null : float
+        The value of equal groups.
+    kind : {"", "significant", "few"}
+        What the estimate looks like.
+    start : float
+        Where the estimate moved from.
+    """
+
+    low: float
+    at: float
+    high: float
+    null: float = math.nan
+    kind: str = ""
+    start: float = math.nan
+
+
+def bars(
+    ends: Sequence[Sequence[float]], null: float = math.nan, *, log: bool = False, kinds: Iterable[str] = ()
+) -> list[Bar | None]:
+    """Place intervals on one scale, on which everything finite has room.
+
+    Parameters
+    ----------
+    ends : sequence of (low, at, high) or (low, at, high, start)
+        The intervals.
+    null : float
+        The value of equal groups, if any.
+    log : bool
+        Whether equal distances are equal ratios.
+    kinds : iterable of str
+        What each looks like.
+
+    Returns
+    -------
+    list of Bar or None
+        None where there is no estimate.
+
+    Examples
+    --------
+    >>> bars([(0.0, 0.5, 1.0)], 0.0)
+    [Bar(low=3.7, at=50.0, high=96.3, null=3.7, kind='', start=nan)]
+    """
+    places: Any = np.array([*ends, [null] * len(ends[0])] if len(ends) else np.zeros((1, 3)), dtype=float)
+    if log:
+        with np.errstate(divide="ignore"):
+            places = np.log(places)
+    finite = places[np.isfinite(places)]
+    low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 1.0)
+    room = 0.04 * (high - low) or 1.0
+    places = 100 * (np.clip(places, low - room, high + room) - low + room) / (high - low + 2 * room)
+    *rows, (equality, *_) = np.round(places, 2).tolist()
+    kinds = list(kinds) or [""] * len(rows)
+    return [
+        None if math.isnan(row[1]) else Bar(row[0], row[1], row[2], equality, kind, (*row[3:], math.nan)[0])
+        for row, kind in zip(rows, kinds, strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class Cell(Recorded):
+    """A text with what a page shows beside it.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    under : str
+        What stands below it on a page, smaller.
+    shade : str
+        Its hue and level, such as "warm3".
+    mark : {"", "significant", "few"}
+        Whether it is significant, or rests on too few people to tell.
+    bar : Bar, optional
+        The interval that it is about.
+    """
+
+    text: str
+    under: str = ""
+    shade: str = ""
+    mark: str = ""
+    bar: Bar | None = None
+
+    def __str__(self) -> str:
+        """The text with its mark."""
+        return f"{self.text}{MARKS.get(self.mark, '')}"
+
+
+Text = str | Cell
+
+
+@dataclass(frozen=True)
+class Column(Recorded):
+    """A column of a table.
+
+    Parameters
+    ----------
+    head : str
+        Its heading.
+    kind : {"name", "number", "word", "mark"}
+        Names of the data, numbers or words; a word that is a mark alone where lines are short.
+    named : bool
+        Whether the heading is a name of the data itself.
+    under : str, optional
+        If not None, a page has its cells below those of the column before it, with this text in front of them.
+    detail : bool
+        Whether only a page has room for it.
+    shows : str or callable
+        What it shows of a row: a field of it, or what a function writes of it.
+    """
+
+    head: str
+    kind: str = "number"
+    named: bool = False
+    under: str | None = None
+    detail: bool = False
+    shows: str | Callable[[Any], Text] = field(default="", compare=False, repr=False)
+
+    def cell(self, row: Mapping[str, Any]) -> Text:
+        """Write what it shows of a row: names as labels, words and marks as they are, numbers of people with commas."""
+        if not isinstance(self.shows, str):
+            return self.shows(row)
+        value: Any = row[self.shows]
+        return f"{value:,}" if self.kind == "number" else value if self.kind in ("word", "mark") else label(value)
+
+
+@dataclass(frozen=True)
+class Table(Recorded):
+    """A table; if it has three columns or more, a row of a first cell alone is the heading of those below it.
+
+    Parameters
+    ----------
+    columns : tuple of Column
+        The columns.
+    rows : tuple of tuple of (str or Cell)
+        A text for each column.
+    caption : str
+        What is in it.
+    marked : frozenset of int
+        Rows of significant disparities.
+    few : int, optional
+        How many rows, the first ones, a short report shows; None: all.
+    keys : int
+        If not 0, the number of columns that name a row; in a text, each of the others is a table of its own.
+    folded : bool
+        Whether a page shows the caption alone until it is unfolded, and a short text nothing.
+    notes : tuple of str
+        What explains it.
+    key : tuple of (str, str)
+        Shades with what they mean.
+    """
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Text, ...], ...]
+    caption: str = ""
+    marked: frozenset[int] = frozenset()
+    few: int | None = None
+    keys: int = 0
+    folded: bool = False
+    notes: tuple[str, ...] = ()
+    key: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(
+        cls, columns: Iterable[Any], rows: Iterable[Mapping[str, Any]], caption: str = "",
+        marks: str | Callable[[Mapping[str, Any]], Any] | None = "concern", **settings: Any,
+    ) -> Self:  # fmt: skip
+        """Make a table of declared columns; False stands for a column that this table does not have.
+
+        Parameters
+        ----------
+        columns : iterable of Column or bool
+            The columns, each with what it shows.
+        rows : iterable of mapping
+            What they show.
+        caption : str
+            What is in it.
+        marks : str, callable or None
+            Which rows are marked: a field of a row, or a function of it; None: none.
+        **settings
+            Other fields.
+        """
+        kept, listed = tuple(column for column in columns if isinstance(column, Column)), list(rows)
+        is_marked = marks if callable(marks) else lambda row: marks is not None and row[marks]
+        marked = frozenset(place for place, row in enumerate(listed) if is_marked(row))
+        return cls(kept, tuple(tuple(each.cell(row) for each in kept) for row in listed), caption, marked, **settings)
+
+    @property
+    def stacks(self) -> list[range]:
+        """The places of each column with those of what stands below it."""
+        starts = [place for place, column in enumerate(self.columns) if column.under is None]
+        return [range(*ends) for ends in pairwise([*starts, len(self.columns)])]
+
+    @property
+    def marks(self) -> list[str]:
+        """The marks of its cells."""
+        held = {cell.mark for row in self.rows for cell in row if isinstance(cell, Cell)}
+        return [mark for mark in MARKS if mark in held]
+
+    def pick(self, places: Sequence[int]) -> Self:
+        """Return the table with only these columns."""
+        columns = tuple(self.columns[place] for place in places)
+        return replace(self, columns=columns, rows=tuple(tuple(row[place] for place in places) for row in self.rows))
+
+    def shortened(self, more: str = "") -> Self:
+        """Return the first rows; `more` says where the others are."""
+        if self.few is None or self.few >= len(self.rows):
+            return self
+        hidden = sum(place >= self.few for place in self.marked)
+        caption = f"{self.caption}; the first {self.few}{f', {hidden:,} further significant ones' if hidden else ''}"
+        return replace(self, caption=f"{caption}{f' ({more})' if more else ''}", rows=self.rows[: self.few])
+
+
+@dataclass(frozen=True)
+class Figure(Recorded):
+    """A drawing as data.
+
+    Parameters
+    ----------
+    shape : {"histogram", "curves"}
+        The function of `draw` that draws it.
+    title, caption : str
+        What it is called, and what there is to see.
+    columns : mapping of str to tuple of float
+        What that function takes.
+    x, y : str
+        What the axes say.
+    """
+
+    shape: str
+    title: str
+    caption: str
+    columns: Mapping[str, Any]
+    x: str = ""
+    y: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report(Recorded):
+    """What a test found.
+
+    Parameters
+    ----------
+    title : str
+        What it is about.
+    about : tuple of str
+        What was tested.
+    verdict : str
+        The verdict.
+    concern : bool, optional
+        Whether the verdict is a concern; None: neither that nor its absence.
+    remarks : tuple of str
+        What has to be known with the verdict.
+    numbers : tuple of (str, str)
+        The numbers that a reader wants first.
+    grid : tuple of Table
+        Groups by metrics, as a picture.
+    lead : str
+        What stands above the findings.
+    findings : tuple of (str or Cell)
+        What was found, in sentences.
+    hypotheses : tuple of str
+        The null hypotheses.
+    figures : tuple of Figure
+        The drawings.
+    tables : tuple of Table
+        The tables.
+    parts : tuple of Report
+        Sections with reports of their own.
+    left_out : tuple of Table
+        What was left out, and why.
+    methods : tuple of str
+        What the numbers were computed with, and who described it.
+    notes : tuple of str
+        How to read the tables.
+    reproduce : tuple of str
+        What it takes to compute the numbers again; lines that begin with spaces are code.
+    folded : bool
+        Whether a page shows the title alone until it is unfolded; a short text ends before it.
+    """
+
+    title: str = ""
+    about: tuple[str, ...] = ()
+    verdict: str = ""
+    concern: bool | None = None
+    remarks: tuple[str, ...] = ()
+    numbers: tuple[tuple[str, str], ...] = ()
+    grid: tuple[Table, ...] = ()
+    lead: str = ""
+    findings: tuple[Text, ...] = ()
+    hypotheses: tuple[str, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    tables: tuple[Table, ...] = ()
+    parts: tuple["Report", ...] = ()
+    left_out: tuple[Table, ...] = ()
+    methods: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    reproduce: tuple[str, ...] = ()
+    folded: bool = False
+
+
+def listed(title: str, findings: Iterable[Text], **fields: Any) -> tuple[Report, ...]:
+    """Return a part of sentences under a title; none of no sentences."""
+    found = tuple(findings)
+    return (Report(title=title, findings=found, **fields),) if found else ()
+
+
+def values_of(columns: Mapping[str, ArrayLike]) -> dict[str, tuple[float, ...]]:
+    """Return columns of numbers as a figure holds them."""
+    return {name: tuple(np.asarray(values, dtype=float).tolist()) for name, values in columns.items()}
