@@ -143,7 +143,7 @@ def below_sentence(table: pd.DataFrame) -> str:
         f"{label(row['category'])} ({row['ratio']:.3f}, {'' if row['significant'] else 'not '}significant)"
         for row in records(compared[compared["below_four_fifths"].astype(bool)].sort_values("ratio"))
     ]
-    top = dict(table.loc[table["highest"], ["feature", "rate"]].itertuples(index=False))
+    top = table[table["highest"]].set_index("feature")["rate"].to_dict()
     few = [
         f"{label(row['category'])} ({pluralize(row['n'], 'person', 'people')}, "
         f"{row['rate'] / top[row['feature']]:.3f} times the highest rate compared)"
