@@ -58,7 +58,7 @@ class Probabilities:
     ],
     ids=lambda value: type(value).__name__,
 )
-@pytest.mark.filterwarnings("ignore:.*few people|.*rests on")
+@pytest.mark.filterwarnings("ignore:.*few people|.*rests on|nobody's loss changed")
 def test_names_of_columns_of_x_are_the_columns(test, named):
     columns = {name: X[key] for name, key in named.items()}
     by_name = type(test)(**test.get_params(deep=False)).fit(X, Y, **named)
