@@ -97,18 +97,17 @@ def limits_of(tested: Scanned, row: int, disparity: float, error: float, *, reje
 
 def results_frame(
     frames: Sequence[pd.DataFrame], tested: Sequence[Scanned], chosen: Sequence[Sequence[Step]],
-    errors: Callable[[int], float], sentence: Callable[[dict[str, Any]], str],
+    error: float, sentence: Callable[[dict[str, Any]], str],
 ) -> pd.DataFrame:  # fmt: skip
     """Return the subgroups that are reported, of each metric in the order in which they were chosen.
 
-    `errors` gives the probability with which each interval may miss, of their number; `sentence` writes a row.
+    Each interval may miss with a probability of `error`; `sentence` writes a row.
     """
-    total = sum(map(len, chosen))
     rows = []
     for frame, one, steps in zip(frames, tested, chosen, strict=True):
         for step in steps:
             (row,) = records(frame.iloc[[step.row]])
-            low, high = limits_of(one, step.row, row["disparity"], errors(total), rejected=row["concern"])
+            low, high = limits_of(one, step.row, row["disparity"], error, rejected=row["concern"])
             row |= {"ci_low": low, "ci_high": high, "p_value_given_above": p_of(step.log_p)}
             rows.append({**row, "sentence": sentence(row)})
     return pd.DataFrame(rows, columns=REPORTED_COLUMNS)
@@ -141,14 +140,6 @@ PROMISES = {
     "split": (
         "Subgroups were chosen on a random half of the people and tested on the other half: the probability that any "
         "of those tested is rejected although its hypothesis is true is at most {level} (Holm)."
-    ),
-    "fdr": (
-        "Of the hypotheses that are rejected, the expected share of true ones is at most {level}, whatever their "
-        "dependence (Benjamini and Yekutieli). This holds for all that are rejected, not for those that are reported."
-    ),
-    "fdr_bh": (
-        "Of the hypotheses that are rejected, the expected share of true ones is at most {level} under positive "
-        "dependence (Benjamini and Hochberg). This holds for all that are rejected, not for those that are reported."
     ),
 }
 #: What is said of a subgroup that is reported, as `SubgroupScan.comparisons_` has it.

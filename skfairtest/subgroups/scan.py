@@ -11,7 +11,7 @@ import numpy as np
 from skfairtest._utils.typing import Booleans, Floats, Positions
 from skfairtest.comparisons.contrasts import EXTREME, FEW, SKEWED, SMALL
 from skfairtest.comparisons.outcomes import Measure
-from skfairtest.inference.multiplicity import fdr_bh, fdr_by, holm_discrete
+from skfairtest.inference.multiplicity import holm_discrete
 from skfairtest.inference.score import of_score
 from skfairtest.inference.sums import RateSums
 from skfairtest.metrics import Mean
@@ -27,7 +27,7 @@ MOST_REPORTED = 20
 #: Divisions of people that are remembered while subgroups are explained.
 MOST_STRATA = 64
 #: What can be guaranteed.
-GUARANTEES = ("familywise", "split", "fdr", "fdr_bh")
+GUARANTEES = ("familywise", "split")
 
 
 def people_of(cells: Cells, measures: Sequence[Measure], seed: np.random.SeedSequence | None) -> list[list[Floats]]:
@@ -117,12 +117,10 @@ def distinct_of(measure: Measure, sums: Floats, subgroups: Subgroups, alternativ
     return subgroups.take(rows), n_alike
 
 
-def adjusted(tested: Sequence[Scanned], guarantee: str) -> list[Floats]:
+def adjusted(tested: Sequence[Scanned]) -> list[Floats]:
     """Return logarithms of adjusted p-values, all measures in one family."""
     log_p, smallest = (np.concatenate([getattr(one, name) for one in tested]) for name in ("log_p", "smallest"))
-    found = {"fdr": fdr_by, "fdr_bh": fdr_bh}[guarantee](log_p) if guarantee[:3] == "fdr" else None
-    found = holm_discrete(log_p, smallest) if found is None else found
-    return np.split(found, np.cumsum([len(one.log_p) for one in tested])[:-1])
+    return np.split(holm_discrete(log_p, smallest), np.cumsum([len(one.log_p) for one in tested])[:-1])
 
 
 def by_permutation(scanned: Scanned, n_resamples: int, seed: np.random.SeedSequence) -> Floats:
