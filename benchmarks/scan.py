@@ -11,7 +11,6 @@ People are those of Adult; predictions are those of a logistic regression fitted
   runs that reject a hypothesis about a subgroup of the others, all of which are true. "contexts": permuted within each
   occupation and compared in this context.
 - Means: log losses and skewed values permuted over all people, whose tests are Welch's.
-- Shares of true hypotheses among those rejected, with "fdr" and "fdr_bh", in the simulated people.
 - Discreteness: significant subgroups with Tarone's adjustment and with Holm's, where few people meet the condition.
 - Seconds of a processor for more than 100,000 subgroups.
 
@@ -182,17 +181,6 @@ def rejects_a_true_one(found):
     return bool(found.subgroups_["concern"][~found.subgroups_["subgroup"].str.contains("a = ")].any())
 
 
-def false_share(guarantee, runs, rng):
-    """Return the mean share of true hypotheses among those rejected."""
-    shares = []
-    for _ in range(runs):
-        found = simulated(rng, 3000, 0.3, guarantee=guarantee).subgroups_
-        rejected = found[found["concern"]]
-        shares.append(float((~rejected["subgroup"].str.contains("a = ")).mean()) if len(rejected) else 0.0)
-    error = float(np.std(shares) / np.sqrt(runs))
-    return {"share": round(float(np.mean(shares)), 4), "standard_error": round(error, 4), "runs": runs}
-
-
 def discreteness(adult, rng):
     """Compare discrete Holm with Holm, where a subgroup of the simulated disparity has few who meet the condition."""
     out = []
@@ -259,8 +247,6 @@ def problems(figures):
                 yield f"{name}: {found['false']} of {found['runs']} runs, more than {limit:.3f}"
         elif name.startswith("planted") and found["found"] < 0.9 * found["runs"]:
             yield f"{name}: found in {found['found']} of {found['runs']} runs"
-        elif name.startswith("share") and found["share"] > LEVEL + 3 * found["standard_error"]:
-            yield f"{name}: share {found['share']}"
 
 
 def cases(adult, rng, *, quick):
@@ -269,8 +255,6 @@ def cases(adult, rng, *, quick):
     return {
         "planted, errors permuted": lambda: planted(adult, n_planted, rng, permuted=True),
         **{name: functools.partial(rate, n_null, one) for name, one in null_hypotheses(adult, rng).items()},
-        "share, fdr": lambda: false_share("fdr", n_null, rng),
-        "share, fdr_bh": lambda: false_share("fdr_bh", n_null, rng),
         "discreteness": lambda: discreteness(adult, rng),
         "planted, predictions as they are": lambda: planted(adult, n_planted, rng, permuted=False),
         **({} if quick else {"speed": lambda: speed(adult)}),

@@ -780,7 +780,7 @@ CASES = [
     ),
     Case(SCANS, "defaults", {"min_group_size": 20}),
     Case(SCANS, "in context", {"metric": "accuracy", "features": "moss", "compare": "in_context", "min_group_size": 9}),
-    Case(SCANS, "strata", {"metric": "accuracy", "guarantee": "fdr", "max_depth": 1}, control=True),
+    Case(SCANS, "strata", {"metric": "accuracy", "max_depth": 1}, control=True),
     Case(SCANS, "halves", {"metric": "selection_rate", "guarantee": "split"}, exact=False),
     Case(SCANS, "residual", {"metric": "mean_residual", "alternative": "less", "n_resamples": 19}, True, exact=False),
     Case(CORRELATIONS, "one feature", {}, more=("age",), exact=False),

@@ -96,8 +96,6 @@ def scans(folder):
     null = {name: found for name, found in figures.items() if name.startswith(("global", "partial", "mean"))}
     rows = [[name, f"{found['runs']:,}", judged(found["false"] / found["runs"], found["runs"])]
             for name, found in null.items()]  # fmt: skip
-    rows += [[name, f"{found['runs']:,}", f"{number(found['share'])} ± {number(found['standard_error'])}"]
-             for name, found in figures.items() if name.startswith("share")]  # fmt: skip
     runs = " to ".join(f"{n:,}" for n in sorted({found["runs"] for found in null.values()}))
     text = SCAN.format(
         file=path.name, people=f"{document['people']:,}", runs=runs, level=f"{100 * document['level']:g}%"

@@ -59,7 +59,7 @@ def methods_used(record: AuditRecord) -> list[Method]:
     if record.verdict.n_comparisons > 1:  # one comparison has nothing to be adjusted for
         had.add(str(record.verdict.adjust))
     if record.scan is not None:
-        had.add({"fdr": "fdr_by", "fdr_bh": "fdr_bh"}.get(record.scan.setup.guarantee, "subgroups"))
+        had.add("subgroups")
     if record.impact is not None:
         had.add("impact")
     if record.baseline is not None:

@@ -194,7 +194,6 @@ class DisparityDisplay(FittedDisplay):
         several = len(metrics) > 1
         shares = {setup.is_share(metric) for metric in metrics}
         unit = {True: " in percentage points", False: " in the metric's unit"}[shares.pop()] if len(shares) == 1 else ""
-        together = "simultaneous " if scan.guarantee in ("familywise", "split") else ""
         rows = [{**row, "concern": True} for row in records(found)]
         titles = [metric_title(row["metric"]) if several else "" for row in rows]
         return cls._of_rows(
@@ -204,7 +203,7 @@ class DisparityDisplay(FittedDisplay):
                 for row, title in zip(rows, titles, strict=True)
             ],
             factor=100.0 if unit.startswith(" in percentage") else 1.0,
-            xlabel=f"difference{unit}: subgroup minus others\n{together}{100 * (1 - setup.alpha):g}% intervals",
+            xlabel=f"difference{unit}: subgroup minus others\nsimultaneous {100 * (1 - setup.alpha):g}% intervals",
             metric_name="" if several else metric_title(metrics[0]),
             estimator_name=name,
         )

@@ -7,7 +7,7 @@ before anything is adjusted: `distinct`.
 
 References
 ----------
-Holm (1979); Shaffer (1986); Benjamini and Hochberg (1995); Benjamini and Yekutieli (2001).
+Holm (1979); Shaffer (1986); Benjamini and Hochberg (1995).
 
 The largest disparity among all comparisons of a test, with its interval.
 
@@ -262,13 +262,6 @@ def fdr_bh(log_p: Floats) -> Floats:
     """Benjamini and Hochberg: controls the false-discovery rate under independence or positive dependence."""
     k = len(log_p)
     return _step(log_p, k / np.arange(1.0, k + 1), down=False)
-
-
-def fdr_by(log_p: Floats) -> Floats:
-    """Benjamini and Yekutieli: controls the false-discovery rate under any dependence."""
-    k = len(log_p)
-    ranks = np.arange(1.0, k + 1)
-    return _step(log_p, k / ranks * (1 / ranks).sum(), down=False)
 
 
 #: What each value of `adjust` does to a family's p-values; `shaffer` needs to know which hypotheses share sides.

@@ -67,14 +67,11 @@ class SubgroupScan(GroupsTest):
     n_bins : int, default=5
         Numeric features with more distinct values than this are cut into this number of intervals, with about equally
         many people in each.
-    guarantee : {"familywise", "split", "fdr", "fdr_bh"}, default="familywise"
+    guarantee : {"familywise", "split"}, default="familywise"
         The error rate that is controlled at the level ``1 - confidence_level``. "familywise": the probability that any
         true null hypothesis is rejected is at most the level, whichever are true and however they depend on each other;
         of means this is exact where nothing differs, and approximate where equal means have unequal distributions.
-        "split": the same for subgroups that are chosen on one half of the people and tested on the other. "fdr": the
-        expected share of true null hypotheses among those rejected, whatever their dependence (Benjamini and
-        Yekutieli); "fdr_bh": the same under positive dependence, which overlapping subgroups need not have (Benjamini
-        and Hochberg).
+        "split": the same for subgroups that are chosen on one half of the people and tested on the other.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         "greater": the subgroup's value is larger.
     confidence_level : float, default=0.95
@@ -109,8 +106,7 @@ class SubgroupScan(GroupsTest):
         their disparity with an interval, p-values, and a sentence. ``n_group`` and ``n_other`` count the people of
         both sides (with "split" those of the half that is tested), ``n_effective`` those of the subgroup who meet the
         condition of a rate. ``p_value_given_above`` is the adjusted p-value of the disparity that remains given the
-        subgroups above. Intervals are simultaneous over all subgroups tested (with "fdr" and "fdr_bh" their
-        false-coverage rate is controlled).
+        subgroups above. Intervals are simultaneous over all subgroups tested.
     subgroups_ : DataFrame
         All subgroups that were tested, by p-value; ``concern``: which differ, ``reported``: which of them are in
         `comparisons_`.
@@ -474,7 +470,7 @@ class SubgroupScan(GroupsTest):
 
     def _adjusted(self, tested: list[scan.Scanned], seed: Any) -> list[Floats]:
         """Adjust p-values; those of means are at least the permutations' p-values."""
-        found = scan.adjusted(tested, self.guarantee)
+        found = scan.adjusted(tested)
         means = [place for place, one in enumerate(tested) if isinstance(one.measure.sums, MeanSums)]
         for place, own in zip(means, seed_sequence(seed).spawn(len(means)) if means else (), strict=True):
             log_p = scan.by_permutation(tested[place], self.n_resamples, own) + np.log(len(tested))
@@ -486,7 +482,7 @@ class SubgroupScan(GroupsTest):
         edges: dict[str, tuple[float, ...]], settings: Settings, n_tested: int,
     ) -> None:  # fmt: skip
         """Set the attributes with the results."""
-        alpha, fdr = settings.alpha, self.guarantee.startswith("fdr")
+        alpha = settings.alpha
         terms = scan.terms_of(tested[0].subgroups, [c.name in edges for c in tested[0].subgroups.cells.features])
         frames = [
             scan.subgroups_frame(one, log_p, steps, terms, alpha)
@@ -494,13 +490,9 @@ class SubgroupScan(GroupsTest):
         ]
         self.subgroups_ = scan.by_evidence(frames)
 
-        def error(reported: int) -> float:
-            return alpha * (reported if fdr else 1) / n_tested
-
         sentence = partial(report.subgroup_sentence, self._setup.sentences)
-        self.comparisons_ = scan.results_frame(frames, tested, chosen, error, sentence)
-        familywise = scan.adjusted(tested, "familywise") if fdr else log_adjusted
-        self.p_value_ = p_of(min((float(log_p.min()) for log_p in familywise if len(log_p)), default=0.0))
+        self.comparisons_ = scan.results_frame(frames, tested, chosen, alpha / max(n_tested, 1), sentence)
+        self.p_value_ = p_of(min((float(log_p.min()) for log_p in log_adjusted if len(log_p)), default=0.0))
         self.rejected_ = self.p_value_ <= alpha
         self.concern_ = len(self.comparisons_) > 0
         strongest = min(
@@ -513,8 +505,10 @@ class SubgroupScan(GroupsTest):
             row = int(np.argmin(first.log_p))
             self.statistic_ = float(first.scores[row])
             self.disparity_ = float(frames[strongest]["disparity"].iloc[row])
-            rejected = familywise[strongest][row] <= np.log(alpha) + 1e-12
-            self.confidence_interval_ = scan.limits_of(first, row, self.disparity_, alpha / n_tested, rejected=rejected)
+            rejected = log_adjusted[strongest][row] <= np.log(alpha) + 1e-12
+            self.confidence_interval_ = scan.limits_of(
+                first, row, self.disparity_, alpha / n_tested, rejected=rejected
+            )
 
     def _scan_setup(
         self, sample: Sample, metrics: list[Metric], settings: Settings, contextual: tuple[str, ...]

@@ -28,14 +28,6 @@ PROMISES = {
         "Subgroups were chosen on a random half of the people and tested on the other half: the probability that any "
         "of those tested is rejected although its hypothesis is true is at most {level} (Holm)."
     ),
-    "fdr": (
-        "Of the hypotheses that are rejected, the expected share of true ones is at most {level}, whatever their "
-        "dependence (Benjamini and Yekutieli). This holds for all that are rejected, not for those that are reported."
-    ),
-    "fdr_bh": (
-        "Of the hypotheses that are rejected, the expected share of true ones is at most {level} under positive "
-        "dependence (Benjamini and Hochberg). This holds for all that are rejected, not for those that are reported."
-    ),
 }
 #: What is said of a subgroup that is reported, as `SubgroupScan.comparisons_` has it.
 RESULT = (

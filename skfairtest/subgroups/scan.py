@@ -14,7 +14,7 @@ from skfairtest._utils.typing import Booleans, Floats, Positions
 from skfairtest.comparisons.contrasts import EXTREME, FEW, SKEWED, SMALL
 from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.outcomes import Measure
-from skfairtest.inference.multiplicity import fdr_bh, fdr_by, holm_discrete
+from skfairtest.inference.multiplicity import holm_discrete
 from skfairtest.inference.rates import Question
 from skfairtest.inference.score import of_score
 from skfairtest.inference.sums import RateSums
@@ -32,7 +32,7 @@ MOST_REPORTED = 20
 #: Divisions of people that are remembered while subgroups are explained.
 MOST_STRATA = 64
 #: What can be guaranteed.
-GUARANTEES = ("familywise", "split", "fdr", "fdr_bh")
+GUARANTEES = ("familywise", "split")
 
 
 def people_of(cells: Cells, measures: Sequence[Measure], seed: np.random.SeedSequence | None) -> list[list[Floats]]:
@@ -122,12 +122,10 @@ def distinct_of(measure: Measure, sums: Floats, subgroups: Subgroups, alternativ
     return subgroups.take(rows), n_alike
 
 
-def adjusted(tested: Sequence[Scanned], guarantee: str) -> list[Floats]:
+def adjusted(tested: Sequence[Scanned]) -> list[Floats]:
     """Return logarithms of adjusted p-values, all measures in one family."""
     log_p, smallest = (np.concatenate([getattr(one, name) for one in tested]) for name in ("log_p", "smallest"))
-    found = {"fdr": fdr_by, "fdr_bh": fdr_bh}[guarantee](log_p) if guarantee[:3] == "fdr" else None
-    found = holm_discrete(log_p, smallest) if found is None else found
-    return np.split(found, np.cumsum([len(one.log_p) for one in tested])[:-1])
+    return np.split(holm_discrete(log_p, smallest), np.cumsum([len(one.log_p) for one in tested])[:-1])
 
 
 def by_permutation(scanned: Scanned, n_resamples: int, seed: np.random.SeedSequence) -> Floats:
@@ -388,18 +386,17 @@ def limits_of(tested: Scanned, row: int, disparity: float, error: float, *, reje
 
 def results_frame(
     frames: Sequence[pd.DataFrame], tested: Sequence[Scanned], chosen: Sequence[Sequence[Step]],
-    errors: Callable[[int], float], sentence: Callable[[dict[str, Any]], str],
+    error: float, sentence: Callable[[dict[str, Any]], str],
 ) -> pd.DataFrame:  # fmt: skip
     """Return the subgroups that are reported, of each metric in the order in which they were chosen.
 
-    `errors` gives the probability with which each interval may miss, of their number; `sentence` writes a row.
+    Each interval may miss with a probability of `error`; `sentence` writes a row.
     """
-    total = sum(map(len, chosen))
     rows = []
     for frame, one, steps in zip(frames, tested, chosen, strict=True):
         for step in steps:
             (row,) = records(frame.iloc[[step.row]])
-            low, high = limits_of(one, step.row, row["disparity"], errors(total), rejected=row["concern"])
+            low, high = limits_of(one, step.row, row["disparity"], error, rejected=row["concern"])
             row |= {"ci_low": low, "ci_high": high, "p_value_given_above": p_of(step.log_p)}
             rows.append({**row, "sentence": sentence(row)})
     return pd.DataFrame(rows, columns=REPORTED_COLUMNS)

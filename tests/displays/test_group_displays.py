@@ -338,9 +338,8 @@ def test_the_forest_of_several_metrics_of_a_scan_names_them():
     assert {row.partition(":")[0] for row in rows(display)} == {"Selection rate", "Mean residual"}
     assert display.factor == 1
     assert "in percentage points" not in display.xlabel
-    shares = DisparityDisplay.from_test(scanned(metric="equalized_odds", guarantee="fdr"))
+    shares = DisparityDisplay.from_test(scanned(metric="equalized_odds"))
     assert shares.factor == 100
-    assert "simultaneous" not in shares.xlabel
 
 
 def test_a_scan_without_results_and_other_displays_of_one_are_refused():
