@@ -321,8 +321,8 @@ def judge_areas(cell, population, size, rng):
         counts = np.stack([group == 0, group == 1]).astype(np.int64)
         if cell.metric == "average_precision":
             functional, block = AveragePrecision(truth, score), np.zeros(len(truth), dtype=int)
-            out.add("areas", *scored(functional, counts, difference))
             default, raw, _ = studentized(Stratum(functional, counts, block, rows=True), cell.resamples, rng)
+            out.add("areas", *default)  # the default
             out.add("permutation", *default)
             out.add("raw", raw)
             continue

@@ -112,7 +112,7 @@ def impact_section(record: AuditRecord) -> Report:
 
 
 def _verdict(table: pd.DataFrame) -> tuple[str, bool | None]:
-    """The verdict, and whether it is a concern."""
+    """The verdict, and whether it is of a significant disparity."""
     compared = table[table["compared"] & ~table["highest"]]
     if not len(compared):
         return f"No category can be compared with the highest rate. {below_sentence(table)}".rstrip(), None
@@ -187,7 +187,8 @@ def _tables(table: pd.DataFrame, scoring: bool, confidence_level: float) -> Iter
             _number("flips 4/5", "flips_four_fifths", "{:,}".format),
             Column("flips test", under="", shows=_flips),
         )  # fmt: skip
-        yield Table.of(columns, rows, f"By {label(feature)}", marks="significant")
+        note = f"Bars are rates; the line is four fifths of the highest, {percent(0.8 * top)}."
+        yield Table.of(columns, rows, f"By {label(feature)}", marks="significant", notes=(note,))
 
 
 def _rate(row: Mapping[str, Any], *, line: float, largest: float) -> Cell:

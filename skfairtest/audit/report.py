@@ -409,6 +409,7 @@ def legend(record: AuditRecord) -> list[str]:
     }[setup.disparity]
     order = " Of two groups the one with the smaller value comes first." if setup.compare == "between_groups" else ""
     lines = [
+        cells.BARS,
         "people: everyone in the group. n: those over whom the value is computed. The interval of a value has "
         f"{confidence} for that group alone.",
         f"{setup.disparity.replace('_', ' ')}: {compared}.{order} Its interval has {confidence}{together}.",

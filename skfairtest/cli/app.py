@@ -623,7 +623,7 @@ def monitor(
     state: Annotated[str, typer.Argument(metavar="STATE", help="The JSON file of the stream; the first run makes it.")],
     sensitive: opt.Sensitive,
     batch: Annotated[str, opt.option("The batch, one row per sample.", "FILE")],
-    name: Annotated[str | None, opt.option("The batch's name.  [default: the file's name]", "NAME")] = None,
+    name: Annotated[str | None, opt.option("The batch's name.  [default: the file's name]", "NAME", "--name")] = None,
     y_true: opt.YTrue = None,
     y_pred: opt.YPred = None,
     y_score: opt.YScore = None,

@@ -196,7 +196,9 @@ def _table(found: PairedRecord, frame: pd.DataFrame, several: bool) -> Table:
     drawn = [None] * len(rows) if one_group else bars(ends, 0.0, kinds=kinds)
     rows = [{**row, "bar": bar} for row, bar in zip(rows, drawn, strict=True)]
     few = max(SHOWN, int(frame["concern"].sum()))
-    return Table.of(columns, rows, caption, None if sizes else "concern", few=few)
+    a, b = map(label, found.names)
+    note = f"Each line runs from {a} (hollow circle) to {b}; the vertical line is equality." if not one_group else ""
+    return Table.of(columns, rows, caption, None if sizes else "concern", few=few, notes=(note,) if note else ())
 
 
 def _of_models(found: PairedRecord, *, level: bool) -> tuple[Column, Column]:

@@ -82,6 +82,8 @@ def difference_span(write: Callable[[float], str], row: Mapping[str, Any]) -> st
 SMALL, LARGE = 1e-3, 1e4
 #: Rows of a short table of comparisons: significant ones up to MOST, others up to FEW.
 FEW, MOST = 5, 20
+#: What the bars of a table are.
+BARS = "Bars are intervals; the vertical line is equality, and orange diamonds are significant."
 #: Comparisons that ``print(test)`` shows; all of them are in ``comparisons_``.
 SHOWN = 20
 #: Stands for a detectable size where even the largest possible disparity would mostly be missed.
@@ -314,7 +316,7 @@ def comparisons_table(
         Column("method", "word", detail=True, shows="method"),
     )  # fmt: skip
     few = SHOWN if not audited else min(MOST, max(FEW, int(comparisons["concern"].sum())))
-    return Table.of(columns, rows, caption, few=few)
+    return Table.of(columns, rows, caption, few=few, notes=() if audited else (BARS,))
 
 
 def excluded_tables(excluded: pd.DataFrame, caption: str = "Left out") -> tuple[Table, ...]:

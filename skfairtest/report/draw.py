@@ -293,7 +293,7 @@ def svg(figure: Figure) -> str:
         ax.set_facecolor("none")
         _SHAPES[figure.shape](ax, **figure.columns)
         ax.set_xlabel(figure.x)
-        ax.set_ylabel(figure.y)
+        ax.set_title(figure.y, loc="left", fontsize=STYLE["axes.labelsize"], fontweight="normal")
         canvas.savefig(file, format="svg", transparent=True, metadata={"Date": None})
         drawn = file.getvalue()
     drawn = re.sub(r"(?s)<metadata>.*?</metadata>|(?<=<g) id=\"[^\"]*\"", "", drawn[drawn.index("<svg") :])

@@ -276,7 +276,7 @@ class Report(Recorded):
     verdict : str
         The verdict.
     concern : bool, optional
-        Whether the verdict is a concern; None: neither that nor its absence.
+        Whether the verdict is one of a significant disparity; None: nothing was decided.
     remarks : tuple of str
         What has to be known with the verdict.
     numbers : tuple of (str, str)

@@ -281,7 +281,7 @@ def test_reports_name_the_rest_of_the_parent(selections):
     sentence = crossed(found)["sentence"].iloc[0]
     assert "of people with race = a and sex = f were predicted positive, versus " in sentence
     assert "of others with race = a: " in sentence
-    for report in (found.to_text(details=True), found.to_html(), found.to_markdown()):
+    for report in (found.to_text(details=True), found.to_html(), found.to_markdown(details=True)):
         assert "rest of race = a" in report
         assert "each of its parent groups (the people who share all its features but one)" in report
     names = [text.get_text() for text in DisparityDisplay.from_test(found).ax_.get_yticklabels()]

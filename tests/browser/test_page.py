@@ -130,7 +130,7 @@ def test_drawings_have_the_colours_of_the_page(browser, pages):
     assert inks[0] != inks[1]
 
 
-@pytest.mark.parametrize("name", ["compas", "hostile", "notebook", "details"])
+@pytest.mark.parametrize("name", ["compas", "hostile", "details"])
 def test_what_is_folded_is_printed_only_on_request(browser, pages, name):
     browser.open(pages[name])
     assert browser.run(UNFOLDED) == 0
