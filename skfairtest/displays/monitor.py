@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest.displays._drawings import (
     BLUE,
     GREY,
@@ -123,7 +123,7 @@ class MonitorDisplay:
             known = [(row.metric, row.group, row.other) for row in found.itertuples()]
             rows = found[[each == tuple(pair) for each in known]]
             if not len(rows):
-                raise ParameterError(f"pair={pair!r} is not among those of the test, such as {known[0]!r}")
+                raise ParameterError(f"pair={brief(pair)} is not among those of the test, such as {known[0]!r}")
         row = rows.iloc[0]
         display = cls(
             wealth=test.wealth_,

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.text import label
 from skfairtest.displays._drawings import BLUE, GREY, ORANGE, axes, draw_curve, legend_below, styled
 from skfairtest.displays._tested import finish, fitted_name
@@ -110,7 +110,7 @@ class SensitivityDisplay:
             comparison = int(number.iloc[int(found.frame["p_value_high"].argmin())])
         rows = found.frame[number == comparison]
         if not len(rows):
-            raise ParameterError(f"comparison must be a number from 0 to {number.max()}; found {comparison!r}")
+            raise ParameterError(f"comparison must be a number from 0 to {number.max()}; found {brief(comparison)}")
         first = rows.iloc[0]
         sides = [label(first["group"]), label(first["other"])]
         name = fitted_name(sides, [" against "], prefix=[metric_title(first["metric"])] if "metric" in keys else [])

@@ -84,7 +84,7 @@ def group_document(test: Any) -> list[Block]:
     if len(ordered) > n_main:
         said.append(_strata_sentence(setup, ordered.iloc[n_main:]))
     return skeleton(
-        verdict_of(verdict, concern),
+        verdict_of(verdict, concern, excluded=test.excluded_, tested=tested["metric"]),
         found=lines(said),
         null=[null_sentence(setup, metric) for metric in dict.fromkeys(comparisons["metric"])],
         heading="Null hypotheses",

@@ -264,7 +264,7 @@ def paired_document(test: Any, found: PairedRecord) -> list[Block]:
     """Compose the report of a fitted `PairedFairnessTest`, whose record has the names of the models."""
     setup, metrics = test._setup, dict.fromkeys(test.comparisons_["metric"])
     return page.skeleton(
-        page.verdict_of(found.verdict, found.concern),
+        page.verdict_of(found.verdict, found.concern, excluded=test.excluded_, tested=metrics),
         found=[*_found(found), *map(Paragraph, page.sampling_error(test.p_value_interval_))],
         null=[found.named(_null(setup, metric)) for metric in metrics],
         heading="Null hypotheses",

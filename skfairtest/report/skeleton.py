@@ -24,7 +24,7 @@ from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.report import cells
 from skfairtest.report.document import Block, Column, Figure, Heading, Items, Paragraph, Table
 from skfairtest.report.plots import Forest, Panel, Rows, Scale, joined
-from skfairtest.report.sentences import Setup, equals_p, metric_title, number, p_text
+from skfairtest.report.sentences import Setup, equals_p, lost_metrics, metric_title, not_tested, number, p_text
 
 
 def skeleton(
@@ -65,9 +65,14 @@ def skeleton(
     return [verdict, *found, *listed(heading, null), *tables, *left_out, *lines(notes)]
 
 
-def verdict_of(said: str, concern: bool) -> Paragraph:
-    """Return the verdict in its tone."""
-    return Paragraph(said, "concern" if concern else "fine")
+def verdict_of(
+    said: str, concern: bool, *, excluded: pd.DataFrame | None = None, tested: Iterable[str] = ()
+) -> Paragraph:
+    """Return the verdict in its tone, with the metrics that were compared for no two groups."""
+    lost: dict[str, list[str]] = {}
+    for metric, reason in ({} if excluded is None else lost_metrics(excluded, tested)).items():
+        lost.setdefault(reason, []).append(label(metric))
+    return Paragraph(f"{said}{not_tested(lost)}", "concern" if concern else "fine")
 
 
 #: How a p-value is repeated that is sampled.

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.checks import check_choice, finite_numbers
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.typing import Booleans, Integers
 from skfairtest.comparisons.contrasts import BEST
 from skfairtest.comparisons.core import Comparison, Measured, Result
@@ -43,6 +43,9 @@ from skfairtest.readers import is_label
 from skfairtest.sensitivity.analysis import Analysis, Possible, analysed, verdict_of
 from skfairtest.sensitivity.result import VIOLATIONS, Sensitivity
 from skfairtest.tables import Sample
+
+#: The largest group whose true labels may be wrong.
+MOST_LABELS = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -128,12 +131,14 @@ def sensitivity_of(counted: Counted, to: str, at: Any, known: Mapping[str, Any])
     check_choice("to", to, KINDS)
     if counted.result is None:
         raise ParameterError(
-            f"to={to!r} is for rates of people who count alike, whose p-values are enumerated or asymptotic, and not "
-            f"for {counted.refused}"
+            f"to={brief(to)} is for rates of people who count alike, whose p-values are enumerated or asymptotic, and "
+            f"not for {counted.refused}"
         )
     for name, value in known.items():
         if value is not None and name not in KNOWN[to]:
-            raise ParameterError(f"{name} is not for to={to!r}, which takes {' and '.join(KNOWN[to]) or 'at alone'}")
+            raise ParameterError(
+                f"{name} is not for to={brief(to)}, which takes {' and '.join(KNOWN[to]) or 'at alone'}"
+            )
     if known["error_rates"] is not None:
         return _corrected(counted, counted.result, at, known["error_rates"])
     return analysed(KINDS[to](counted, counted.result, known), to, at)
@@ -195,6 +200,11 @@ def _label_noise(counted: Counted, base: Result, known: Mapping[str, Any]) -> An
 
     involved = sorted({g for one in counted.measured.comparisons for groups in _sides(counted, one) for g in groups})
     most = int(n[involved].max())
+    if most > MOST_LABELS:
+        raise ParameterError(
+            f"to='label_noise' tries every number of wrong labels in groups of at most {MOST_LABELS:,} people; found "
+            f"{most:,}"
+        )
     return Analysis(bounds, np.arange(most + 1) / most, base, tuple(involved))
 
 
@@ -265,7 +275,7 @@ def _selection(counted: Counted, base: Result, known: Mapping[str, Any]) -> Anal
 def _shares(asked: Any) -> tuple[float, float]:
     found = finite_numbers((0.0, 1.0) if asked is None else asked)
     if len(found) != 2 or not 0 <= found[0] <= found[1] <= 1:
-        raise ParameterError(f"positive_share must be two numbers, 0 <= low <= high <= 1; found {asked!r}")
+        raise ParameterError(f"positive_share must be two numbers, 0 <= low <= high <= 1; found {brief(asked)}")
     return float(found[0]), float(found[1])
 
 
@@ -371,7 +381,7 @@ def _errors_of(error_rates: Any, group: Any) -> tuple[float, float]:
     if len(errors) != 2 or errors.min() < 0 or errors.sum() >= 1:
         raise ParameterError(
             "error_rates must be two probabilities with a sum below 1, that a truly negative person is recorded as "
-            f"positive and a truly positive one as negative, or a dict of these by group; found {found!r}"
+            f"positive and a truly positive one as negative, or a dict of these by group; found {brief(found)}"
         )
     return float(errors[0]), float(errors[1])
 
