@@ -264,7 +264,7 @@ def audit(
         for name, values in people.frames["--sensitive"].items():
             numbers = cut_where_many(values.dropna().array, WARN_GROUPS)
             check_level_count(
-                read_column(numbers, "sensitive_features", name=name), "sensitive_features", MAX_GROUPS, None
+                read_column(numbers, "sensitive_features", name=str(name)), "sensitive_features", MAX_GROUPS, None
             )
         result = FairnessAudit.from_predictions(
             people.column("--y-true"),

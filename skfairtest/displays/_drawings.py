@@ -69,7 +69,8 @@ def styled(plot: Callable[P, R]) -> Callable[P, R]:
             from matplotlib import pyplot, style
         except ImportError:  # said in more words by the one who needs it
             return plot(*args, **kwargs)
-        pyplot.draw_if_interactive()  # a backend that turns interactive mode on, when it is loaded, does so for good
+        # A backend that turns interactive mode on, when it is loaded, does so for good.
+        pyplot.draw_if_interactive()  # type: ignore[no-untyped-call]
         with style.context(["default", STYLE]):
             return plot(*args, **kwargs)
 
