@@ -180,6 +180,10 @@ TWO_VOCABULARIES = {
     "other words": (NO_YES, words("nein", "ja"), "yes"),
     "1, 2 and 0, 1": (lambda codes: codes + 1, np.array, 1),
     "-1, 1 and 0, 1": (lambda codes: 2 * codes - 1, np.array, 1),
+    "one word of two": (words("no", "paid"), words("not", "paid"), "paid"),
+    "numbers with a decimal point": (words("0", "1"), words("0", "1.0"), "0"),
+    "a letter that looks alike": (NO_YES, words("no", "y\u0435s"), "no"),
+    "another hyphen": (words("no", "non-hire"), words("no", "non\u2011hire"), "non-hire"),
 }
 
 
@@ -191,7 +195,10 @@ def folder(tmp_path, monkeypatch):
 #: Callables and a judge's scores may be of any numbers; a file does not tell 1 from "1".
 RIGHT = {
     ("callable", "1, 2 and 0, 1"), ("callable", "-1, 1 and 0, 1"), ("judge", "1, 2 and 0, 1"),
-    ("judge", "-1, 1 and 0, 1"), ("command line", "text and numbers"), ("command line", "booleans and text"),
+    ("judge", "-1, 1 and 0, 1"), ("callable", "one word of two"), ("callable", "numbers with a decimal point"),
+    ("callable", "a letter that looks alike"),
+    ("command line", "numbers with a decimal point"), ("command line", "text and numbers"),
+    ("command line", "booleans and text"),
 }  # fmt: skip
 
 
@@ -324,6 +331,12 @@ ALIGNED = {
     "assert_fair": (lambda **given: assert_fair(Says(PREDICTED), ROWS, **given), {}, {"y": TRUTH, **G}),
     "impact_table": (impact_table, {}, {"y_pred": PREDICTED, **G}),
     "inequality": (inequality_decomposition, {"n_resamples": 19}, PEOPLE),
+    "SignificanceFrame": (SignificanceFrame, {"metrics": accuracy_score}, {
+        **PEOPLE, "control_features": MORE["control_features"]}),
+    "weights of SignificanceFrame": (
+        lambda weights, **given: SignificanceFrame(
+            metrics=accuracy_score, sample_params={"sample_weight": weights}, **given
+        ), {}, {**PEOPLE, "weights": MORE["sample_weight"]}),
 }  # fmt: skip
 
 
@@ -346,11 +359,24 @@ def test_an_index_is_the_default_by_its_labels_and_other_types_share_none():
     y, p = indexed(TRUTH, 1000), indexed(PREDICTED, 1000)
     for index in (pd.RangeIndex(N), pd.Index(np.arange(N)), pd.Index(np.arange(N, dtype=float))):
         FairnessTest.from_predictions(y, p, sensitive_features=pd.Series(GROUP, index=index))
-    for index in (pd.RangeIndex(1, N + 1), [f"id {i}" for i in range(N)], pd.date_range("2026", periods=N)):
+    pairs = pd.MultiIndex.from_product([range(N // 2), ["a", "b"]])
+    for index in (pd.RangeIndex(1, N + 1), [f"id {i}" for i in range(N)], pd.date_range("2026", periods=N), pairs):
         with pytest.raises(
             ParameterError, match="y_true and sensitive_features have pandas indexes that share no label"
         ):
             FairnessTest.from_predictions(y, p, sensitive_features=pd.Series(GROUP, index=index))
+    for other, told in (
+        (pd.MultiIndex.from_product([range(99, 99 + N // 2), ["a", "b"]]), "no label"),
+        (pairs[::-1], "order"),
+    ):
+        with pytest.raises(ParameterError, match=told):
+            FairnessTest.from_predictions(TRUTH, y.set_axis(pairs), sensitive_features=pd.Series(GROUP, index=other))
+
+
+def test_a_significance_frame_pairs_by_position_where_labels_are_in_another_order():
+    y, p = indexed(TRUTH, 1000), indexed(PREDICTED, 1000)
+    frame = SignificanceFrame(metrics=accuracy_score, y_true=y, y_pred=p.set_axis(p.index[::-1]), **G)
+    assert frame.overall == accuracy_score(TRUTH, PREDICTED)
 
 
 @pytest.mark.filterwarnings("ignore::skfairtest.SmallGroupWarning")

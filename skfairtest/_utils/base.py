@@ -23,7 +23,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state, get_tags
 
-from skfairtest._utils.errors import Constructor, ParameterError, answering_guesses
+from skfairtest._utils.errors import Constructor, ParameterError, answering_guesses, brief
 
 #: The key of a frame's parts, which no attribute holds otherwise.
 FRAME = "frame of skfairtest"
@@ -117,7 +117,9 @@ def check_seed(random_state: Any) -> None:
         if random_state < 0:
             raise ParameterError(f"random_state must not be negative; found {random_state}")
     elif not isinstance(random_state, np.random.RandomState | np.random.Generator | None):
-        raise ParameterError(f"random_state must be an int, RandomState, Generator or None; found {random_state!r}")
+        raise ParameterError(
+            f"random_state must be an int, RandomState, Generator or None; found {brief(random_state)}"
+        )
 
 
 def seed_sequence(random_state: Any) -> np.random.SeedSequence:
@@ -221,7 +223,8 @@ class ModelTest(PlainState, MetaEstimatorMixin, BaseEstimator):
             model, name = models[inner], inner.split("__", 1)[1]
             raise ValueError(
                 f"{inner} cannot be set: a test never fits its estimator, and a fitted model that is told another "
-                f"{name} does not describe itself. Fit a model with {name}={params[inner]!r} and pass it as {model}."
+                f"{name} does not describe itself. Fit a model with {name}={brief(params[inner])} and pass it as "
+                f"{model}."
             )
         return super().set_params(**params)  # type: ignore[no-any-return]
 
@@ -287,7 +290,7 @@ def tagged(value: Any) -> Any:
         if isinstance(value, kind):
             return [name, write(value)]
     raise ValueError(
-        f"the label {value!r} is of type {type(value).__name__}, which files cannot hold: replace it by text."
+        f"the label {brief(value)} is of type {type(value).__name__}, which files cannot hold: replace it by text."
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from skfairtest._utils.errors import ParameterError, meant_value
+from skfairtest._utils.errors import ParameterError, brief, meant_value
 from skfairtest._utils.typing import Floats
 
 
@@ -53,7 +53,7 @@ def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
         near = meant_value(value, choices)
         instead = f"; did you mean {near}?" if near else ""
-        raise ParameterError(f"{name} must be one of {', '.join(map(repr, choices))}; found {value!r}{instead}")
+        raise ParameterError(f"{name} must be one of {', '.join(map(repr, choices))}; found {brief(value)}{instead}")
 
 
 def check_running(confidence_level: Any, n_jobs: Any, verbose: Any) -> None:
@@ -65,10 +65,10 @@ def check_running(confidence_level: Any, n_jobs: Any, verbose: Any) -> None:
         If a value is not one of those allowed.
     """
     if n_jobs is not None and (not is_integer(n_jobs) or n_jobs == 0):
-        raise ParameterError(f"n_jobs must be an integer other than 0, or None; found {n_jobs!r}")
+        raise ParameterError(f"n_jobs must be an integer other than 0, or None; found {brief(n_jobs)}")
     check_probability("confidence_level", confidence_level)
     if not isinstance(verbose, Integral | bool) or verbose < 0:
-        raise ParameterError(f"verbose must be an integer of at least 0; found {verbose!r}")
+        raise ParameterError(f"verbose must be an integer of at least 0; found {brief(verbose)}")
 
 
 def check_probability(name: str, value: Any) -> None:
@@ -84,7 +84,7 @@ def check_probability(name: str, value: Any) -> None:
     >>> check_probability("alpha", 0.05)
     """
     if not is_number(value) or not 0 < value < 1:
-        raise ParameterError(f"{name} must be a number between 0 and 1; found {value!r}")
+        raise ParameterError(f"{name} must be a number between 0 and 1; found {brief(value)}")
 
 
 def origin(values: Floats) -> float:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import reprlib
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +22,28 @@ from functools import update_wrapper
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
-from skfairtest._utils.text import brief, enumerated
+from skfairtest._utils.text import enumerated
+
+#: How values are written in messages: a few of many, and no long text; the most characters of a message.
+_BRIEF, LONGEST = reprlib.Repr(), 600
+_BRIEF.maxlist = _BRIEF.maxtuple = _BRIEF.maxdict = _BRIEF.maxset = _BRIEF.maxfrozenset = 3
+_BRIEF.maxstring = _BRIEF.maxother = 80
+
+
+def brief(value: Any) -> str:
+    """Write a value for a message, the first few of many.
+
+    Examples
+    --------
+    >>> brief(list(range(800))), brief(0.5), len(brief("9" * 800))
+    ('[0, 1, 2, ...]', '0.5', 80)
+    """
+    return _BRIEF.repr(value.tolist() if getattr(value, "shape", ()) and hasattr(value, "tolist") else value)
+
+
+def cut(message: str) -> str:
+    """Leave out the middle of a message that is too long to be read."""
+    return message if len(message) <= LONGEST else f"{message[: LONGEST - 205]} ... {message[-200:]}"
 
 
 class ParameterError(ValueError):
@@ -44,7 +66,7 @@ class ParameterError(ValueError):
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(brief(message))
+        super().__init__(cut(message))
         named = re.match(r"\w+", message)
         assert named is not None, f"names no parameter: {message}"
         self.parameter = named[0]
@@ -133,7 +155,7 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     if issubclass(category, held):
         messages.append((message, category))
     else:
-        warnings.warn(brief(message), category, stacklevel=find_stack_level())
+        warnings.warn(cut(message), category, stacklevel=find_stack_level())
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -2,7 +2,6 @@
 
 import functools
 import math
-import re
 import unicodedata
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, Decimal
@@ -12,9 +11,6 @@ from typing import Any
 FIRST_STRONG_ISOLATE, POP_ISOLATE = "\u2068", "\u2069"
 #: Nobody sees them, and without them some words and pictures fall apart.
 JOINERS = frozenset("\u200c\u200d")
-#: More than 20 values one after the other, in one bracket, and the most characters of a message.
-_VALUE = r"(?:[^,\])}]|[\])}](?=[\])},])){1,60},\s+"
-_MANY, LONGEST = re.compile(rf"((?:{_VALUE}){{3}})(?:{_VALUE}){{17,}}"), 600
 _RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
 
 
@@ -173,20 +169,6 @@ def enumerated(names: Sequence[str], joint: str = "and", most: int | None = None
     if any(mark in name for name in names for mark in (", ", f" {joint} ")):
         return "; ".join(names)
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {joint} {names[-1]}"
-
-
-def brief(message: str) -> str:
-    """Write a message with the first few of many values, and of a length that can be read.
-
-    Examples
-    --------
-    >>> brief(f"margin must be a number; found {list(range(800))} and 1, 2")
-    'margin must be a number; found [0, 1, 2, ..., 799] and 1, 2'
-    >>> len(brief(f"margin must be a number; found {'9' * 800}"))
-    600
-    """
-    text = _MANY.sub(r"\1..., ", message)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 205]} ... {text[-200:]}"
 
 
 def display_width(text: str) -> int:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfairtest import readers
 from skfairtest._utils.base import Later, check_seed, seed_sequence, with_parameters
 from skfairtest._utils.checks import check_choice, is_integer
-from skfairtest._utils.errors import ParameterError, warn
+from skfairtest._utils.errors import ParameterError, brief, warn
 from skfairtest._utils.text import enumerated, label, name_of
 from skfairtest._utils.typing import Floats
 from skfairtest.adjusted.measure import Learning, People, doubts_of, measure_adjusted, omitted_of
@@ -397,18 +397,20 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         for name, least in (("n_folds", 2), ("n_splits", 1)):
             value = getattr(self, name)
             if not is_integer(value) or value < least:
-                raise ParameterError(f"{name} must be an integer of at least {least}; found {value!r}")
+                raise ParameterError(f"{name} must be an integer of at least {least}; found {brief(value)}")
         for name in ("outcome_model", "group_model"):
             value = getattr(self, name)
             if value is not None and not (hasattr(value, "fit") and hasattr(value, "predict")):
-                raise ParameterError(f"{name} must be a regressor or a classifier of scikit-learn; found {value!r}")
+                raise ParameterError(
+                    f"{name} must be a regressor or a classifier of scikit-learn; found {brief(value)}"
+                )
         if self.method == "pcm" and self.alternative != "two-sided":
             raise ParameterError(
                 f"alternative={self.alternative!r} has no test with method='pcm', which looks for differences of any "
                 "sign: use alternative='two-sided', or method='gcm'"
             )
         if isinstance(self.n_resamples, str):
-            raise ParameterError(f"n_resamples must be an integer of at least 1; found {self.n_resamples!r}")
+            raise ParameterError(f"n_resamples must be an integer of at least 1; found {brief(self.n_resamples)}")
         return check_settings(**{**self.get_params(), "method": "asymptotic"})
 
     def _response(self, X: Any, y: Any, sensitive_features: Any, predict_params: Any) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.text import enumerated
 from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.audit._questions import kinds_of
@@ -49,7 +49,9 @@ def wanted_scan(asked: Any, **defaults: Any) -> SubgroupScan | None:
     if asked is None or asked is False:
         return None
     if asked is not True and not isinstance(asked, SubgroupScan):
-        raise ParameterError(f"scan must be None, True or a SubgroupScan with the parameters wanted; found {asked!r}")
+        raise ParameterError(
+            f"scan must be None, True or a SubgroupScan with the parameters wanted; found {brief(asked)}"
+        )
     scan = SubgroupScan(**defaults) if asked is True else clone(asked)
     given = scan.get_params()
     scan.set_params(**{name: defaults[name] for name in ("pos_label", "random_state") if given[name] is None})

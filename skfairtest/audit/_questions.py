@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import get_tags
 
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest.comparisons.contrasts import BEST, numbers_of
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.multiplicity import FAMILYWISE
@@ -143,7 +143,7 @@ def groupings(levels: Mapping[str, int], *, intersections: bool) -> Iterator[tup
     [('race',), ('sex',), ('planet',), ('race', 'sex')]
     """
     if not is_label(intersections, True) and not is_label(intersections, False):
-        raise ParameterError(f"intersections must be True or False; found {intersections!r}")
+        raise ParameterError(f"intersections must be True or False; found {brief(intersections)}")
     yield from ((name,) for name in levels)
     # At the intersection with a feature of one value, people are grouped as they were without it.
     dividing = [name for name, n in levels.items() if n > 1]

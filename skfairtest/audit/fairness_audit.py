@@ -17,7 +17,7 @@ from sklearn.utils import Tags
 
 from skfairtest._utils.base import check_seed, seed_sequence, with_parameters
 from skfairtest._utils.checks import check_choice
-from skfairtest._utils.errors import GroupsMissing, ParameterError
+from skfairtest._utils.errors import GroupsMissing, ParameterError, brief
 from skfairtest._utils.progress import progress
 from skfairtest.audit._parts import baseline_record, check_counted, comparable, impact_of, paired_test, wanted_scan
 from skfairtest.audit._questions import asked_of, enough_draws, groupings, how_many, kinds_of, sets_of
@@ -487,7 +487,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         """Return the test against the model in production, and why it leaves out metrics; `known` is what is said."""
         if not is_label(self.missing, "raise"):
             raise ParameterError(
-                f"missing={self.missing!r} has no comparison with a baseline, which needs everybody's group: use "
+                f"missing={brief(self.missing)} has no comparison with a baseline, which needs everybody's group: use "
                 "missing='raise', or leave the baseline out"
             )
         metrics, without = comparable(self._metrics, known)
@@ -522,7 +522,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         if self.individual is not True and not isinstance(self.individual, IndividualFairnessTest):
             raise ParameterError(
                 "individual must be None, True or an IndividualFairnessTest with the parameters wanted; found "
-                f"{self.individual!r}"
+                f"{brief(self.individual)}"
             )
         if self.estimator is None:
             raise ParameterError(
@@ -566,9 +566,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
                 "'between_groups', 'to_rest' or 'to_overall'"
             )
         if not isinstance(self.intersections, bool | np.bool_):
-            raise ParameterError(f"intersections must be True or False; found {self.intersections!r}")
+            raise ParameterError(f"intersections must be True or False; found {brief(self.intersections)}")
         if not isinstance(self.impact, bool | np.bool_):
-            raise ParameterError(f"impact must be True or False; found {self.impact!r}")
+            raise ParameterError(f"impact must be True or False; found {brief(self.impact)}")
         check_choice("compare_intersections", self.compare_intersections, INTERSECTIONS)
         metrics = self._named()
         return settings_of(metrics, self.get_params()), metrics

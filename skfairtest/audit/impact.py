@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.checks import is_number
-from skfairtest._utils.errors import GroupsMissing, NothingDefined, ParameterError, answering_guesses, warn
+from skfairtest._utils.errors import GroupsMissing, NothingDefined, ParameterError, answering_guesses, brief, warn
 from skfairtest._utils.typing import Integers, Positions
 from skfairtest.audit._questions import groupings
 from skfairtest.group.fairness import FairnessTest
@@ -120,7 +120,7 @@ def impact_frame(
         If nobody was selected in any of those that can be compared.
     """
     if not is_number(smallest_share) or not 0 <= smallest_share < 1:
-        raise ParameterError(f"smallest_share must be at least 0 and below 1; found {smallest_share!r}")
+        raise ParameterError(f"smallest_share must be at least 0 and below 1; found {brief(smallest_share)}")
     known = sum(one.n for one in categories if not one.unknown)
     compared = [one for one in categories if not one.unknown and one.n >= 2 and one.n / known >= smallest_share]
     if len(compared) < 2:
@@ -353,7 +353,7 @@ def _selected(y_pred: Any, y_score: Any, pos_label: Any) -> Column:
         chosen = np.array([level == positive for level in column.levels])[column.codes]
         return Column("y_pred", (False, True), chosen.astype(np.intp), column.index)
     if pos_label is not None:
-        raise ParameterError(f"pos_label={pos_label!r} is a label in y_pred, but y_score was given: leave it out")
+        raise ParameterError(f"pos_label={brief(pos_label)} is a label in y_pred, but y_score was given: leave it out")
     values = read_values(y_score, "y_score")
     numbers = as_numbers(values)
     if numbers is None:

@@ -16,12 +16,12 @@ from skfairtest.report import plain
 from skfairtest.report.cells import oriented, oriented_histogram
 from skfairtest.report.draw import NullHistogram
 from skfairtest.report.record import Recorded
-from skfairtest.report.sentences import Setup, smallest_p
+from skfairtest.report.sentences import Setup, lost_metrics, not_tested, smallest_p
 from skfairtest.report.wording import check_words
 from skfairtest.subgroups.report import ScanRecord
 
-#: Groupings that the verdict names, and what was not tested for the same reason.
-NAMED, MOST_UNTESTED = 3, 8
+#: Groupings that the verdict names.
+NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -187,10 +187,8 @@ class AuditRecord(Recorded):
         """Metrics, and groupings, in which nothing could be compared, by the reason."""
         lost: dict[tuple[str, str], list[str]] = {}
         for part in self.parts:
-            tested = {None, *part.comparisons["metric"]}
-            for metric, reason in part.excluded[["metric", "reason"]].drop_duplicates("metric").itertuples(index=False):
-                if metric not in tested:
-                    lost.setdefault((metric, reason), []).append(f"{label(metric)} by {label(part.feature)}")
+            for both in lost_metrics(part.excluded, part.comparisons["metric"]).items():
+                lost.setdefault(both, []).append(f"{label(both[0])} by {label(part.feature)}")
         found: dict[str, list[str]] = {}
         for (metric, reason), names in lost.items():
             found.setdefault(reason, []).extend([label(metric)] if len(names) == len(self.parts) else names)
@@ -201,10 +199,7 @@ class AuditRecord(Recorded):
     @property
     def sentence(self) -> str:
         """The verdict: whether there is a significant disparity, where, its p-value, and what could not be tested."""
-        lost = [f"{enumerated(names, most=MOST_UNTESTED)} ({label(reason)})" for reason, names in self.untested.items()]
-        if len(lost) > NAMED:
-            lost[NAMED:] = [f"and for {len(lost) - NAMED} more reasons"]
-        return f"{self._found} Not tested: {'; '.join(lost)}." if lost else self._found
+        return f"{self._found}{not_tested(self.untested)}"
 
     @property
     def _found(self) -> str:

@@ -238,6 +238,7 @@ def audit(
     from skfairtest import FairnessAudit, SubgroupScan
     from skfairtest._utils.text import label
     from skfairtest.cli.reading import cut_where_many, read_people
+    from skfairtest.readers.columns import MAX_GROUPS, WARN_GROUPS, check_level_count, read_column
     from skfairtest.report.mixin import positive_label
 
     roles = {
@@ -260,6 +261,11 @@ def audit(
             searched["X"] = {
                 name: cut_where_many(values.array, scanned.n_bins) for name, values in people.frames["--scan"].items()
             }
+        for name, values in people.frames["--sensitive"].items():
+            numbers = cut_where_many(values.dropna().array, WARN_GROUPS)
+            check_level_count(
+                read_column(numbers, "sensitive_features", name=str(name)), "sensitive_features", MAX_GROUPS, None
+            )
         result = FairnessAudit.from_predictions(
             people.column("--y-true"),
             people.column("--y-pred") if threshold is None or scores is None else scores.ge(threshold).astype(int),

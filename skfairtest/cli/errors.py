@@ -8,8 +8,8 @@ What went wrong, in one line for standard error.
 import re
 from enum import IntEnum
 
-from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.text import brief, label
+from skfairtest._utils.errors import ParameterError, cut
+from skfairtest._utils.text import label
 
 
 class Status(IntEnum):
@@ -75,7 +75,7 @@ def one_line(text: object) -> str:
     >>> one_line("Expected 2 fields, saw 3" + chr(10))
     'Expected 2 fields, saw 3'
     """
-    return label(brief(re.sub(r"\s*[\r\n]+\s*", " ", str(text)).strip()))
+    return label(cut(re.sub(r"\s*[\r\n]+\s*", " ", str(text)).strip()))
 
 
 def in_terms_of_options(message: Exception | str) -> str:

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from skfairtest._utils.errors import GroupsMissing, ParameterError
+from skfairtest._utils.errors import GroupsMissing, ParameterError, brief
 from skfairtest._utils.text import label, pluralize
 from skfairtest._utils.typing import Booleans
 from skfairtest.comparisons.core import Estimate, Evidence, Exclusion, Finding
@@ -301,11 +301,11 @@ def contrasts_of(
         found = [place for place, label in enumerate(labels) if is_label(label, reference)]
         if not found:
             raise GroupsMissing(
-                f"reference_group={reference!r} is not a group; the groups are {', '.join(map(repr, labels))}"
+                f"reference_group={brief(reference)} is not a group; the groups are {', '.join(map(repr, labels))}"
             )
         second = found[0]
         if second not in kept:
-            raise GroupsMissing(f"reference_group={reference!r} has fewer than {SMALLEST_GROUP} people")
+            raise GroupsMissing(f"reference_group={brief(reference)} has fewer than {SMALLEST_GROUP} people")
         for first in kept:
             if first != second:
                 yield Contrast(first, second), labels[second]

@@ -128,7 +128,9 @@ STANDARDIZED_COLUMNS = [
 EXCLUDED_COLUMNS = [field.name for field in fields(Exclusion)]
 VALUE_COLUMNS = [field.name for field in fields(GroupValues)]
 #: Columns of labels.
-LABELS = frozenset({"metric", "group", "other", "stratum", "reason", "method", "feature", "among", "tied"})
+LABELS = frozenset(
+    {"metric", "group", "other", "stratum", "reason", "method", "feature", "among", "among_label", "tied"}
+)
 
 
 def frame_of(columns: Mapping[str, Any]) -> pd.DataFrame:

@@ -55,7 +55,7 @@ def own_outcome(function: Any, y_true: NDArray[Any], y_pred: NDArray[Any]) -> Fl
     try:
         values = function(y_true.copy(), y_pred.copy())
         # A masked value is none.
-        e = np.asarray(values.filled(np.nan) if np.ma.is_masked(values) and np.ndim(values) else values)
+        e = np.asarray(values.astype(float).filled(np.nan) if np.ma.is_masked(values) and np.ndim(values) else values)
     except Exception as error:
         raise ParameterError(f"of={name} raised {type(error).__name__}: {error}") from error
     if e.shape != y_pred.shape or e.dtype.kind not in "biuf":

@@ -389,6 +389,8 @@ class GroupsTest(Compared, ReportMixin):
             readers.predictions_from_X(X)  # what is no predictions is the first thing to be said
         asked, needed = self._asked(y) if metrics is None else (metrics, cells_read(metrics, settings))
         if metrics is not None and "y_true" in needed and y is None:
+            if hasattr(self.estimator, "__len__"):  # labels in the place of the model
+                readers.check_model(self.estimator)
             names = ", ".join(metric.name for metric in metrics if "y_true" in metric.reads)
             raise ParameterError(
                 f"y is missing: {names or f'within={settings.within!r}'} needs the true labels; "

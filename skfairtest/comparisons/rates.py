@@ -242,8 +242,7 @@ def _estimates(
                 undefined=undefined if np.isnan(apart) else "",
             )  # fmt: skip
             yield contrast, estimate, RateNull(question, pair, scale)
-    among = rate.among or (f"who meet {rate.given!r}" if isinstance(rate.given, str) else "who meet the condition")
-    excluded += design.undefined(rate.name, missing, f"undefined: nobody meets the condition ({among})")
+    excluded += design.undefined(rate.name, missing, f"undefined: nobody meets the condition ({rate.among})")
 
 
 def _defined_values(pairs: Pair, scale: Scale) -> tuple[list[Pair | None], Floats, Floats]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from skfairtest._utils.checks import check_choice, check_running, is_integer, is_number
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest.inference.rates import Question
 
 CHOICES: dict[str, tuple[object, ...]] = {
@@ -93,14 +93,15 @@ def check_settings(
     if adaptive:
         n_resamples = MOST_ADAPTIVE
     elif not is_integer(n_resamples) or n_resamples < 1:
-        raise ParameterError(f"n_resamples must be an integer of at least 1, or 'adaptive'; found {n_resamples!r}")
+        raise ParameterError(f"n_resamples must be an integer of at least 1, or 'adaptive'; found {brief(n_resamples)}")
     elif int(n_resamples) > MOST_RESAMPLES:
         raise ParameterError(f"n_resamples must be at most {MOST_RESAMPLES:,}; found {n_resamples:,}")
     if reference_group is not None and compare == "between_groups":  # the default
         compare = "to_reference"
     if reference_group is not None and compare != "to_reference":
         raise ParameterError(
-            f"reference_group={reference_group!r} is only used with compare='to_reference'; found compare={compare!r}"
+            f"reference_group={brief(reference_group)} is only used with compare='to_reference'; found "
+            f"compare={compare!r}"
         )
     if reference_group is None and compare == "to_reference":
         raise ParameterError("compare='to_reference' needs reference_group: the label of the group to compare with")
@@ -186,21 +187,22 @@ def _margin_bounds(margin: Any, disparity: str, alternative: str, *, unit: bool)
     if isinstance(margin, tuple | list):
         return _two_ends(margin, disparity, alternative, unit=unit)
     if not is_number(margin):
-        raise ParameterError(f"margin must be a number; found {margin!r}")
+        raise ParameterError(f"margin must be a number; found {brief(margin)}")
     if disparity != "difference":
         if not 0 < margin <= 1:
             raise ParameterError(
-                f"margin of a ratio must lie above 0 and at most at 1, meaning [margin, 1/margin]; found {margin!r}"
+                "margin of a ratio must lie above 0 and at most at 1, meaning [margin, 1/margin]; found "
+                f"{brief(margin)}"
             )
         margin_bounds = (float(margin), 1 / float(margin))
     else:
         if not 0 <= margin < (1 if unit else np.inf):
             top = "below 1" if unit else "finite"
-            raise ParameterError(f"margin of a difference must be at least 0 and {top}; found {margin!r}")
+            raise ParameterError(f"margin of a difference must be at least 0 and {top}; found {brief(margin)}")
         margin_bounds = (-float(margin), float(margin))
     if margin_bounds[0] == margin_bounds[1]:
         if alternative == "equivalence":
-            raise ParameterError(f"margin={margin!r} leaves no disparity that counts as fair: pass a wider one")
+            raise ParameterError(f"margin={brief(margin)} leaves no disparity that counts as fair: pass a wider one")
         return None
     return margin_bounds
 
@@ -221,7 +223,7 @@ def _two_ends(margin: Any, disparity: str, alternative: str, *, unit: bool) -> t
     raise ParameterError(
         "margin must be a number or, with alternative='equivalence', the lowest and the highest disparity that are "
         f"tolerated, on either side of {equal:g}, of which one may be None, as in "
-        f"{(-0.05, None) if is_difference else (0.8, None)}; found {margin!r} with alternative={alternative!r}"
+        f"{(-0.05, None) if is_difference else (0.8, None)}; found {brief(margin)} with alternative={alternative!r}"
     )
 
 

@@ -159,9 +159,8 @@ def _may_lack_extremes(comparison: Comparison, alpha: float) -> bool:
 
 def _why_undefined(made: Evaluation) -> str:
     if isinstance(made.metric, Rate):
-        among = made.metric.among or "who meet the condition"
         lonely = "" if made.kinds.cluster is None else ", or all who do are in one cluster"
-        return f"undefined: nobody meets the condition ({among}){lonely}"
+        return f"undefined: nobody meets the condition ({made.metric.among}){lonely}"
     why = made.metric.undefined if isinstance(made.metric, BuiltIn) else ""
     return "undefined" + (f": {why}" if why else " or without a standard error")
 

@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from skfairtest import readers
 from skfairtest._utils.base import check_seed, seed_sequence, with_parameters
 from skfairtest._utils.checks import check_choice
-from skfairtest._utils.errors import ParameterError, SmallGroupWarning, find_stack_level
+from skfairtest._utils.errors import ParameterError, SmallGroupWarning, brief, find_stack_level
 from skfairtest._utils.text import enumerated, label, name_of
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.engine import Compared, judge
@@ -221,8 +221,8 @@ class CorrelationFairnessTest(Compared, ReportMixin):
         pos_label = readers.resolve_pos_label(classes, self.pos_label) if len(classes) == 2 else None
         if pos_label is None and self.pos_label is not None:
             raise ParameterError(
-                f"pos_label={self.pos_label!r} is a label of a classifier of two classes, and the estimator is none: "
-                "leave it out"
+                f"pos_label={brief(self.pos_label)} is a label of a classifier of two classes, and the estimator is "
+                "none: leave it out"
             )
         if self.estimator is None:
             predicted: Any = readers.predictions_from_X(X)
@@ -318,7 +318,9 @@ class CorrelationFairnessTest(Compared, ReportMixin):
             value = getattr(self, name)
             if not (callable(value) or (isinstance(value, str) and value in options)):
                 listed = ", ".join(repr(option) for option in options)
-                raise ParameterError(f"{name} must be one of {listed}, or a function of two arrays; found {value!r}")
+                raise ParameterError(
+                    f"{name} must be one of {listed}, or a function of two arrays; found {brief(value)}"
+                )
         check_choice("alternative", self.alternative, ("two-sided", "greater", "less"))
         adjust = "holm" if isinstance(self.adjust, str) and self.adjust == "auto" else self.adjust
         settings = check_settings(**{**self.get_params(), "method": "permutation", "adjust": adjust})

@@ -50,9 +50,11 @@ def styled(plot: Callable[P, R]) -> Callable[P, R]:
     @wraps(plot)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            from matplotlib import style
+            from matplotlib import pyplot, style
         except ImportError:  # said in more words by the one who needs it
             return plot(*args, **kwargs)
+        # A backend that turns interactive mode on, when it is loaded, does so for good.
+        pyplot.draw_if_interactive()  # type: ignore[no-untyped-call]
         with style.context(["default", STYLE]):
             return plot(*args, **kwargs)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from skfairtest._utils.checks import check_probability, is_integer
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
 from skfairtest.displays._drawings import Panel, axes, draw_panel, height_of, legend_below, styled, width_of
@@ -324,7 +324,7 @@ class CalibrationDisplay:
         """
         check_probability("confidence_level", confidence_level)
         if not is_integer(n_bins) or n_bins < 1:
-            raise ParameterError(f"n_bins must be an integer of at least 1; found {n_bins!r}")
+            raise ParameterError(f"n_bins must be an integer of at least 1; found {brief(n_bins)}")
         if sensitive_features is None:
             raise ParameterError("sensitive_features is missing: the groups to compare, one value per person")
         if y_score is None:

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest.displays._drawings import axes, drawable, legend_below, literal, plain_log, plain_ticks, styled
 from skfairtest.displays._tested import check_test, finish
 from skfairtest.report.draw import BLUE, GREY, ORANGE, PALE
@@ -112,7 +112,7 @@ class MonitorDisplay:
             known = [(row.metric, row.group, row.other) for row in found.itertuples()]
             rows = found[[each == tuple(pair) for each in known]]
             if not len(rows):
-                raise ParameterError(f"pair={pair!r} is not among those of the test, such as {known[0]!r}")
+                raise ParameterError(f"pair={brief(pair)} is not among those of the test, such as {known[0]!r}")
         row = rows.iloc[0]
         display = cls(
             wealth=test.wealth_,

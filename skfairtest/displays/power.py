@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfairtest._utils.checks import check_choice, check_probability, finite_numbers, is_number
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest.comparisons.null_histogram import detectable_sizes
 from skfairtest.displays._drawings import axes, legend_below, plain_log, styled
 from skfairtest.displays._tested import OfTest, check_test, finish, fitted_name
@@ -229,7 +229,7 @@ class PowerDisplay(OfTest):
             If a parameter is not usable; the message names it, what was found and what to do.
         """
         if not is_number(baseline) or not 0 <= baseline <= 1:
-            raise ParameterError(f"baseline must be a rate between 0 and 1; found {baseline!r}")
+            raise ParameterError(f"baseline must be a rate between 0 and 1; found {brief(baseline)}")
         check_probability("alpha", alpha)
         check_probability("power", power)
         check_choice("disparity", disparity, DISPARITIES)

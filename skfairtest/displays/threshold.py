@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfairtest._utils.checks import check_choice, check_probability, finite_numbers, is_integer
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.text import label, pluralize
 from skfairtest.comparisons.rates import scale_of
 from skfairtest.displays._drawings import axes, legend_below, plain_ticks, styled
@@ -289,7 +289,7 @@ class ThresholdDisplay:
         check_choice("method", method, METHODS)
         check_probability("confidence_level", confidence_level)
         if not is_integer(n_thresholds) or n_thresholds < 1:
-            raise ParameterError(f"n_thresholds must be an integer of at least 1; found {n_thresholds!r}")
+            raise ParameterError(f"n_thresholds must be an integer of at least 1; found {brief(n_thresholds)}")
         if sensitive_features is None:
             raise ParameterError("sensitive_features is missing: the groups to compare, one value per person")
         if y_true is None and "y_true" in rate.reads:
@@ -310,7 +310,7 @@ class ThresholdDisplay:
         else:
             at = np.unique(finite_numbers(thresholds))
             if not len(at):
-                raise ParameterError(f"thresholds must be finite numbers, one or more; found {thresholds!r}")
+                raise ParameterError(f"thresholds must be finite numbers, one or more; found {brief(thresholds)}")
         event, given = rate.masks(CELLS)
         counts = []
         for side in (first, second):
@@ -386,7 +386,7 @@ def _rate_of(metric: Any) -> Rate:
     named = ", ".join(repr(each.name) for each in found)
     if len(found) > 1:
         raise ParameterError(
-            f"metric={metric!r} stands for several metrics, but a drawing shows one: choose one of {named}"
+            f"metric={brief(metric)} stands for several metrics, but a drawing shows one: choose one of {named}"
         )
     if not isinstance(found[0], Rate):
         raise ParameterError(

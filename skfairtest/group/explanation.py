@@ -8,7 +8,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from skfairtest._utils.checks import check_choice
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.text import label
 from skfairtest.inference.standardized import STANDARDS, decompose
 from skfairtest.readers import is_label
@@ -128,5 +128,5 @@ def _one(parameter: str, asked: Any, known: list[Any], at_most: int = 1) -> Any:
         return known[0]
     found = next((one for one in known if is_label(one, asked)), None)
     if found is None:
-        raise ParameterError(f"{parameter}={asked!r} is not one of {listed}")
+        raise ParameterError(f"{parameter}={brief(asked)} is not one of {listed}")
     return found

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from skfairtest._utils.checks import check_probability, is_number
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.text import label
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.metrics.inequality import BENEFITS, ONE_MORE, Entropy, between_and_within
@@ -135,7 +135,7 @@ def inequality_decomposition(
     {'total': 1.0, 'between': 0.0023, 'within': 0.9977}
     """
     if not is_number(alpha) or not (alpha == 0 or 1e-6 <= abs(alpha) <= 100):
-        raise ParameterError(f"alpha must be a number, 0 or of a size from 1e-6 to 100; found {alpha!r}")
+        raise ParameterError(f"alpha must be a number, 0 or of a size from 1e-6 to 100; found {brief(alpha)}")
     Entropy(alpha)  # refuses numbers that are no alpha
     check_probability("confidence_level", confidence_level)
     if y_true is None or y_pred is None:

@@ -19,6 +19,7 @@ from skfairtest.report.sentences import (
     p_text,
     sampling_error,
     span,
+    untested_metrics,
     verdict_sentence,
 )
 
@@ -44,7 +45,7 @@ def group_report(test: Any) -> Report:
         verdict=verdict_sentence(
             setup, concern=test.concern_, p_value=test.p_value_, n_comparisons=n_main,
             no_intervals=bool(comparisons["ci_low"].isna().all()),
-        ),
+        ) + untested_metrics(test.excluded_, tested["metric"]),
         concern=test.concern_,
         remarks=tuple(_remarks(test, setup, comparisons, ordered.iloc[n_main:])),
         hypotheses=tuple(null_sentence(setup, metric) for metric in dict.fromkeys(comparisons["metric"])),

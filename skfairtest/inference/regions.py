@@ -33,10 +33,10 @@ def _binomial(d: int, p: float) -> Floats:
     return np.exp(binomial_log_pmf(np.arange(d + 1), d, p))
 
 
-def _likely_totals(d1: int, p1: float, d2: int, p2: float) -> Integers:
+def _likely_totals(d1: int, p1: float, d2: int, p2: float) -> range:
     """Return the totals of events that have nearly all of the probability."""
     mean, spread = d1 * p1 + d2 * p2, float(np.sqrt(d1 * p1 * (1 - p1) + d2 * p2 * (1 - p2)))
-    return np.arange(max(0, int(mean - 8 * spread) - 20), min(d1 + d2, int(mean + 8 * spread) + 20) + 1)
+    return range(max(0, int(mean - 8 * spread) - 20), min(d1 + d2, int(mean + 8 * spread) + 20) + 1)
 
 
 def one_minus_kept(first: Floats, second: Floats, m: Integers, lower: Integers, upper: Integers) -> float:
@@ -67,7 +67,7 @@ class TotalRegion:
         """How often the region is hit at these event probabilities."""
         first = _binomial(self.d1, p1)
         second = _binomial(self.d2, p2)
-        m = _likely_totals(self.d1, p1, self.d2, p2)
+        m = np.asarray(_likely_totals(self.d1, p1, self.d2, p2))
         return one_minus_kept(first, second, m, self.lower[m], self.upper[m])
 
 
@@ -187,9 +187,10 @@ def large_equality_power(
     """
     if alternative == "less":
         d1, p1, d2, p2, alternative = d2, p2, d1, p1, "greater"
-    m = _likely_totals(d1, p1, d2, p2)
-    if len(m) * width_held(d1, d2) > OUTCOMES:
+    totals = _likely_totals(d1, p1, d2, p2)
+    if len(totals) * width_held(d1, d2) > OUTCOMES:
         return None
+    m = np.asarray(totals)
     first, second = _binomial(d1, p1), _binomial(d2, p2)
     if reference == "asymptotic":
         lower, upper = score_limits(d1, d2, m, alpha, alternative)

@@ -31,6 +31,7 @@ from skfairtest.labelled.statistics import (
 )
 from skfairtest.metrics import Metric, Rate
 from skfairtest.readers import Column, as_numbers, is_label
+from skfairtest.readers.levels import listed
 
 #: So many different probabilities of being labelled are told apart; of more, those from one power of 2 to the next are
 #: a stratum. Fewer expected labels than `EXPECTED` of a stratum with so large a share of a group ask for caution.
@@ -202,16 +203,18 @@ def people_in_roles(sample: LabelledSample, rate: Rate, positive: Any) -> tuple[
     elif isinstance(judge, Column) and set(judge.levels) <= set(labels):
         score = is_first[of(judge), predicted].astype(float)
     else:
-        score = _oriented(as_numbers(judge), rate, yes, is_first)[predicted, np.arange(len(truth))]
+        scored = as_numbers(judge)
+        if scored is None:
+            raise ParameterError(
+                "y_judge must hold scores, or guesses that are labels of y_true or y_pred; found "
+                f"{listed(getattr(judge, 'levels', ()), 5)}"
+            )
+        score = _oriented(scored, rate, yes, is_first)[predicted, np.arange(len(truth))]
     return is_first[truth, predicted].astype(float), score, kind.reshape(-1)[predicted], what[pairs]
 
 
-def _oriented(score: Floats | None, rate: Rate, yes: np.ndarray, is_first: np.ndarray) -> Floats:
+def _oriented(score: Floats, rate: Rate, yes: np.ndarray, is_first: np.ndarray) -> Floats:
     """Scores of the positive label as those of the first role, by prediction, (predictions, n)."""
-    if score is None:
-        raise ParameterError(
-            "y_judge must hold scores, or guesses that are labels of y_true or y_pred; found other labels"
-        )
     positive = (is_first == yes[:, None]).all(axis=0)
     negative = (is_first != yes[:, None]).all(axis=0)
     if not (positive | negative | is_first.all(axis=0)).all():

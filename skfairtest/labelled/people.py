@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.typing import Booleans, Floats
 from skfairtest.readers import Column, Numbers, as_numbers, check_same_people, one_column, read_column, read_values
 from skfairtest.tables import Sample
@@ -85,8 +85,8 @@ def _check_probability(probability: Floats | None, labelled: Booleans, asked: st
     """Refuse probabilities that cannot be those with which people were labelled."""
     if asked is not None:
         raise ParameterError(
-            f"labelled={asked!r} says that labels are equally probable within groups, and label_probability was given: "
-            "leave one of them out"
+            f"labelled={brief(asked)} says that labels are equally probable within groups, and label_probability was "
+            "given: leave one of them out"
         )
     if probability is None or not ((probability > 0) & (probability <= 1)).all():
         found = (

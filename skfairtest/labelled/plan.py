@@ -13,7 +13,7 @@ from scipy.special import ndtr, ndtri
 
 from skfairtest._utils.base import check_seed, seed_sequence
 from skfairtest._utils.checks import check_probability, is_integer, is_number
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.typing import Booleans, Floats, Integers, Positions
 from skfairtest.comparisons.frames import frame_of
 from skfairtest.comparisons.measure import positive_label
@@ -168,7 +168,7 @@ def label_plan(
     _check_wanted(n_labels, interval_width, power, difference)
     metrics = resolve_metrics(metric)
     if len(metrics) != 1 or not isinstance(metrics[0], Rate) or metrics[0].value is not None:
-        raise ParameterError(f"metric={metric!r} must be one rate: plan for the one that matters most")
+        raise ParameterError(f"metric={brief(metric)} must be one rate: plan for the one that matters most")
     # No label is looked at: predictions stand in their place.
     sample = LabelledSample.read(y_pred, y_pred, None, sensitive_features=sensitive_features, y_judge=y_judge)
     roles, strata = _strata(sample, metrics[0], positive_label(sample, metrics, pos_label, None))
@@ -218,7 +218,7 @@ def _check_wanted(n_labels: Any, interval_width: Any, power: Any, difference: An
         raise ParameterError(f"n_labels must be a number of labels above 0; found {n_labels!r}")
     for name, value in (("interval_width", interval_width), ("difference", difference)):
         if value is not None and not (is_number(value) and 0 < abs(value) < 2):
-            raise ParameterError(f"{name} must be a difference of rates, which is not 0; found {value!r}")
+            raise ParameterError(f"{name} must be a difference of rates, which is not 0; found {brief(value)}")
     if power is not None:
         check_probability("power", power)
         if difference is None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.text import name_of
 from skfairtest.metrics.rates import Summary
 from skfairtest.metrics.score_metric import ScoreMetric
@@ -273,8 +273,8 @@ def function_of(metric: Any) -> Any:
         if disparity is None and function.__name__ in meant:
             return function
     raise ParameterError(
-        f"metrics has the name {metric!r}, which is no function of fairlearn.metrics or sklearn.metrics that is known "
-        f"here: pass a function of (y_true, y_pred), or use FairnessTest(metric={metric!r})"
+        f"metrics has the name {brief(metric)}, which is no function of fairlearn.metrics or sklearn.metrics that is "
+        f"known here: pass a function of (y_true, y_pred), or use FairnessTest(metric={brief(metric)})"
     )
 
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.typing import Booleans, Floats
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -236,13 +236,13 @@ class Rate:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
-            raise ParameterError(f"name of a rate must be text, found {self.name!r}")
+            raise ParameterError(f"name of a rate must be text, found {brief(self.name)}")
         for role, condition in (("event", self.event), ("given", self.given)):
             readable = isinstance(condition, str) or callable(condition)
             if not readable and (condition is not None or role == "event"):
                 raise ParameterError(
                     f"{role} of rate {self.name!r} must be a condition: text such as 'y_true & ~y_pred', or a function "
-                    f"of y_true and y_pred; found {condition!r}"
+                    f"of y_true and y_pred; found {brief(condition)}"
                 )
             unknown = _names(condition) - {"y_true", "y_pred"}
             if unknown:
@@ -252,9 +252,13 @@ class Rate:
                 )
             if isinstance(condition, str):
                 check_expression(condition)
+        if isinstance(self.among, str) and not self.among:
+            given = getattr(self.given, "__name__", self.given)
+            object.__setattr__(self, "among", "all people" if given is None else f"people who meet {given}")
         if not _names(self.event):
             raise ParameterError(
-                f"event of rate {self.name!r} must be a condition that reads y_true or y_pred; found {self.event!r}"
+                f"event of rate {self.name!r} must be a condition that reads y_true or y_pred; found "
+                f"{brief(self.event)}"
             )
         if (self.value is None) != (self.slope is None):
             raise ParameterError(f"value and slope of rate {self.name!r} belong together: pass both or neither")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.text import name_of
 from skfairtest.metrics import names as metric_names
 from skfairtest.metrics.omnibus import CALIBRATION, NORMALIZED_MUTUAL_INFO, Omnibus, from_function
@@ -203,8 +203,8 @@ def disparity_of(metrics: Sequence[Metric], asked: str, margin: object = None) -
     other = next((metric for metric in metrics if metric.disparity not in (None, asked)), None)
     if margin is not None and other is not None:
         raise ParameterError(
-            f"margin={margin!r} is a {asked} and {other.name} is always compared by its {other.disparity}: test it by "
-            f"itself, with disparity={other.disparity!r}"
+            f"margin={brief(margin)} is a {asked} and {other.name} is always compared by its {other.disparity}: test "
+            f"it by itself, with disparity={other.disparity!r}"
         )
     own = {metric.disparity for metric in metrics}
     return str(own.pop()) if len(own) == 1 and None not in own else asked
@@ -246,7 +246,9 @@ def _named(name: str, disparity: str) -> list[Metric]:
     meant = " or ".join(
         map(repr, metric_names.similar(name, (*_known(), *metric_names.OTHER_NAMES, *metric_names.INSTEAD)))
     )
-    listed = f"{'There' if meant else 'there'} are {', '.join(_known())}, and the names of scikit-learn's scorers"
+    listed = (
+        f"{'There' if meant else 'there'} are {', '.join(_known()[:3])}, ..., and the names of scikit-learn's scorers"
+    )
     raise ParameterError(f"metric={name!r} is unknown; {f'did you mean {meant}? ' if meant else ''}{listed}")
 
 

@@ -11,10 +11,11 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.typing import Booleans, Floats, Positions
 from skfairtest.metrics.functionals import Evaluated, Functional
 from skfairtest.metrics.rates import Summary
+from skfairtest.tables.rows import check_rows_of
 
 #: Tables of at most this many kinds are remembered, and how many of them.
 FEW, REMEMBERED = 64, 100_000
@@ -160,7 +161,7 @@ class ScoreMetric:
         for role in ("evaluate", "variance"):
             found = getattr(self, role)
             if not callable(found) and (found is not None or role == "evaluate"):
-                raise ParameterError(f"{role} of metric {self.name!r} must be a function; found {found!r}")
+                raise ParameterError(f"{role} of metric {self.name!r} must be a function; found {brief(found)}")
         for response in self.responses:
             if response not in RESPONSES:
                 raise ParameterError(
@@ -306,6 +307,8 @@ class _Rows:
             return float("nan")
         mass = masses[place]
         everyone = bool((mass == 1).all())
+        if not self.weighted:
+            check_rows_of(int(mass.sum()))
         try:
             if self.weighted and not everyone:
                 found = self.function(self.y_true[place], self.y_pred[place], sample_weight=mass)

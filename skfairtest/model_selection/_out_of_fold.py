@@ -32,7 +32,7 @@ from sklearn.utils import (
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.metaestimators import available_if
 
-from skfairtest._utils.errors import ParameterError, held_back
+from skfairtest._utils.errors import ParameterError, brief, held_back
 from skfairtest.model_selection.splitter import SensitiveStratifiedKFold
 from skfairtest.readers import Column, ask, classes_of, read_column
 
@@ -143,7 +143,7 @@ def partition(
     """
     lengths = lengths_of(X)
     if not lengths:
-        raise ParameterError(f"X must have a row for each person; found {X!r}.")
+        raise ParameterError(f"X must have a row for each person; found {brief(X)}.")
     n_people = lengths[0]
     if cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool)):
         n_folds = 5 if cv is None else int(cv)
@@ -154,11 +154,13 @@ def partition(
         splits = _of_integer(n_folds, X, y, sensitive_features, groups, clusters, stratified)
     else:
         if isinstance(cv, bool | bytes):  # bytes can be split, too
-            raise ParameterError(f"cv must be a number of folds, a splitter or a list of (train, test); found {cv!r}.")
+            raise ParameterError(
+                f"cv must be a number of folds, a splitter or a list of (train, test); found {brief(cv)}."
+            )
         splitter = check_cv(cv)
         if clusters is None and isinstance(splitter, GroupKFold | StratifiedGroupKFold | LeaveOneGroupOut):
             raise ParameterError(
-                f"cv={cv!r} keeps clusters together, but none were passed: pass clusters, or an integer cv."
+                f"cv={brief(cv)} keeps clusters together, but none were passed: pass clusters, or an integer cv."
             )
         offered = {"sensitive_features": sensitive_features, "groups": None if clusters is None else clusters.codes}
         asked = {name: data for name, data in offered.items() if data is not None and _asks_for(splitter, name)}
@@ -218,7 +220,7 @@ def _check(splits: Sequence[tuple[Places, Places]], cv: Any, n_people: int, clus
     for number, (train, test) in enumerate(splits):
         if not train.size:
             raise ParameterError(
-                f"cv={cv!r}: fold {number} trains on nobody: use an integer, KFold, or another splitter."
+                f"cv={brief(cv)}: fold {number} trains on nobody: use an integer, KFold, or another splitter."
             )
         seen = np.intersect1d(train, test).size
         if seen:

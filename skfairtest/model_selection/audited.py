@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from skfairtest._utils.base import forget
 from skfairtest._utils.checks import check_choice
-from skfairtest._utils.errors import ParameterError, renaming, warn
+from skfairtest._utils.errors import ParameterError, brief, renaming, warn
 from skfairtest.correlation.fairness import CorrelationFairnessTest
 from skfairtest.group import FairnessTest
 from skfairtest.model_selection import _out_of_fold as out_of_fold
@@ -350,7 +350,8 @@ class _Audited(MetaEstimatorMixin):
         check_choice("on_rejection", self.on_rejection, ON_REJECTION)
         if isinstance(self.estimator, type) or not hasattr(self.estimator, "fit"):
             raise ParameterError(
-                f"estimator must be a model that can be fitted, as in LogisticRegression(); found {self.estimator!r}"
+                "estimator must be a model that can be fitted, as in LogisticRegression(); found "
+                f"{brief(self.estimator)}"
             )
         if isinstance(self.estimator, FrozenEstimator):
             raise ParameterError(
@@ -361,8 +362,8 @@ class _Audited(MetaEstimatorMixin):
         other = "regressor" if self._classifies else "classifier"
         if kind == other:
             raise ParameterError(
-                f"estimator={self.estimator!r} is a {other}: use Audited{other.capitalize()}, or an estimator that is "
-                f"a {'classifier' if self._classifies else 'regressor'}."
+                f"estimator={brief(self.estimator)} is a {other}: use Audited{other.capitalize()}, or an estimator "
+                f"that is a {'classifier' if self._classifies else 'regressor'}."
             )
 
     def _new_tests(self, people: dict[str, Any]) -> list[Any]:
@@ -383,7 +384,7 @@ class _Audited(MetaEstimatorMixin):
             if not isinstance(test, FairnessTest | CorrelationFairnessTest):
                 raise ParameterError(
                     "tests must be FairnessTest or CorrelationFairnessTest, one or a list of them, as in "
-                    f"tests=FairnessTest(metric='accuracy'); found {test!r}"
+                    f"tests=FairnessTest(metric='accuracy'); found {brief(test)}"
                 )
             if test.estimator is not None:
                 raise ParameterError(

@@ -25,7 +25,7 @@ from skfairtest.comparisons.frames import COMPARISON_COLUMNS
 from skfairtest.metrics.names import function_of
 from skfairtest.model_selection import _frame_cells as frame_cells
 from skfairtest.model_selection._frame_cells import Cell, Cells, MetricOf, as_evaluated, check_of_counts, sum_of_weights
-from skfairtest.readers import Column
+from skfairtest.readers import Column, check_rows
 from skfairtest.report import report
 from skfairtest.report.report import Report, Table
 from skfairtest.report.sentences import number, p_text
@@ -166,7 +166,8 @@ class SignificanceFrame(MetricFrame):
         `sample_params`) have its tests, which are exact for rates; any other function of any `sample_params` is tested
         by permuting labels, with jackknife or bootstrap standard errors.
     y_true, y_pred : list, Series, ndarray or DataFrame
-        As in MetricFrame: paired by position, whatever the indexes say.
+        As in MetricFrame: paired by position. pandas indexes that share no label, none of them 0 to n - 1, are an
+        error.
     sensitive_features, control_features : list, Series, dict of 1d arrays, ndarray or DataFrame
         As in MetricFrame. Groups are compared within each combination of control features.
     sample_params : dict, optional
@@ -285,6 +286,15 @@ class SignificanceFrame(MetricFrame):
         several = isinstance(asked, dict)
         functions = asked if several else {self.by_group.name: asked}
         params_of = (sample_params or {}) if several else {self.by_group.name: sample_params or {}}
+        check_rows(
+            None,
+            True,
+            y_true=y_true,
+            y_pred=y_pred,
+            sensitive_features=sensitive_features,
+            control_features=control_features,
+            **{f"sample_params[{metric!r}]": own or {} for metric, own in params_of.items()},
+        )
         people: Sample | str
         try:
             people = Sample(

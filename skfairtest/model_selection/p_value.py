@@ -20,7 +20,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairtest._utils import errors
 from skfairtest._utils.checks import check_choice, is_number
-from skfairtest._utils.errors import ParameterError, answering_guesses
+from skfairtest._utils.errors import ParameterError, answering_guesses, brief
 from skfairtest._utils.text import label
 from skfairtest.comparisons import engine
 from skfairtest.comparisons.core import Result, pooled
@@ -105,8 +105,9 @@ def check_score(metric: Any, output: str, params: dict[str, Any]) -> None:
         if alternative != "two-sided" or settings.question.margin_bounds is not None:
             raise errors.ParameterError(
                 "output='statistic' is the distance from equality in standard errors, and with "
-                f"alternative={alternative!r} and margin={params.get('margin')!r} it is the distance from the margin, "
-                "or has a direction: use alternative='two-sided' and margin=None, or output='upper_bound' or 'p_value'"
+                f"alternative={alternative!r} and margin={brief(params.get('margin'))} it is the distance from the "
+                "margin, or has a direction: use alternative='two-sided' and margin=None, or output='upper_bound' or "
+                "'p_value'"
             )
         return
     scales = {m.name: _scale(m, settings.question.disparity) for m in metrics}
@@ -138,7 +139,7 @@ def least_score(metric: Any, params: dict[str, Any], tolerance: Any) -> float:
     of_ratios = _scale(metrics[0], settings.question.disparity) != "difference"
     if not is_number(tolerance) or not (0 < tolerance <= 1 if of_ratios else 0 <= tolerance < np.inf):
         wanted = "above 0 and at most 1, the smallest ratio" if of_ratios else "at least 0, the largest difference"
-        raise errors.ParameterError(f"tolerance must be a number: {wanted} that is tolerated; found {tolerance!r}")
+        raise errors.ParameterError(f"tolerance must be a number: {wanted} that is tolerated; found {brief(tolerance)}")
     return float(tolerance) if of_ratios else 0.0 - float(tolerance)
 
 
@@ -162,8 +163,8 @@ def check_seed_of_scorer(seed: Any) -> None:
     """Refuse seeds with which a score would depend on what was scored before."""
     if not isinstance(seed, int | np.integer) or isinstance(seed, bool):
         raise errors.ParameterError(
-            f"random_state of a scorer must be an integer, found {seed!r}: the same model and data must get the same "
-            "score, whatever the order and the process in which candidates are scored"
+            f"random_state of a scorer must be an integer, found {brief(seed)}: the same model and data must get the "
+            "same score, whatever the order and the process in which candidates are scored"
         )
 
 
@@ -454,7 +455,8 @@ def assert_fair(
     ...
     skfairtest.model_selection.p_value.FairnessAssertionError: not accepted: a significant disparity was found...
     """
-    require = require or ("not_rejected" if margin is None else "certified")
+    if require is None:
+        require = "not_rejected" if margin is None else "certified"
     check_choice("require", require, REQUIREMENTS)
     certified = require == "certified"
     if certified and margin is None:
@@ -467,7 +469,7 @@ def assert_fair(
     ):
         raise ParameterError(
             f"detectable must be a number above 0 (of ratios at most 1), and needs require='not_rejected'; found "
-            f"{detectable!r}: a test of equivalence fails by itself where people are too few"
+            f"{brief(detectable)}: a test of equivalence fails by itself where people are too few"
         )
     test = FairnessTest(
         estimator, metric=metric, margin=margin, alternative="equivalence" if certified else "two-sided", **test_params

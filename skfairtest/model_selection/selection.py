@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfairtest._utils.checks import is_number
-from skfairtest._utils.errors import ParameterError, warn
+from skfairtest._utils.errors import ParameterError, brief, warn
 from skfairtest._utils.typing import Floats
 from skfairtest.inference.multiplicity import holm
 from skfairtest.readers.levels import listed
@@ -186,7 +186,9 @@ def adjusted_p_values(p_values: Floats) -> Floats:
 def _folds(cv_results: Mapping[str, Any], parameter: str, key: str) -> Floats:
     """Return the scores of shape (candidates, folds)."""
     if not isinstance(cv_results, Mapping) or not all(isinstance(name, str) for name in cv_results):
-        raise ParameterError(f"{parameter}={key!r} is looked up in the cv_results_ of a search; found {cv_results!r}")
+        raise ParameterError(
+            f"{parameter}={key!r} is looked up in the cv_results_ of a search; found {brief(cv_results)}"
+        )
     found = [name for name in cv_results if re.fullmatch(rf"split\d+_test_{re.escape(key)}", name)]
     if not found:
         keys = [name.removeprefix("mean_test_") for name in cv_results if name.startswith("mean_test_")]
@@ -329,13 +331,13 @@ def select_fair(
         if (fairness is None) != (tolerance is None):
             raise ParameterError(
                 f"fairness and tolerance go together with significantly_better_than: give both or none; found "
-                f"{fairness!r} and {tolerance!r}"
+                f"{fairness!r} and {brief(tolerance)}"
             )
         alpha = 0.05 if alpha is None else alpha
     elif (tolerance is None) == (alpha is None):
-        raise ParameterError(f"tolerance or alpha: give exactly one of them; found {tolerance!r} and {alpha!r}")
+        raise ParameterError(f"tolerance or alpha: give exactly one of them; found {brief(tolerance)} and {alpha!r}")
     if tolerance is not None and not (is_number(tolerance) and 0 <= tolerance < np.inf):
-        raise ParameterError(f"tolerance must be a number of at least 0; found {tolerance!r}")
+        raise ParameterError(f"tolerance must be a number of at least 0; found {brief(tolerance)}")
     if alpha is not None and not (is_number(alpha) and 0 < alpha < 1):
         raise ParameterError(f"alpha must be a number between 0 and 1; found {alpha!r}")
     return FairSelection(maximize, fairness, tolerance, alpha, better)

@@ -20,7 +20,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from skfairtest._utils.errors import ParameterError, warn
+from skfairtest._utils.errors import ParameterError, brief, warn
 from skfairtest._utils.typing import Positions
 from skfairtest.readers import MAX_GROUPS, Column, check_same_people, one_column, read_column, read_columns
 from skfairtest.readers.containers import check_names_of_columns, named_columns
@@ -189,7 +189,7 @@ class SensitiveStratifiedKFold(StratifiedKFold):
                 raise ParameterError(_NO_GROUPS)
         elif sensitive_features is not None:
             raise ParameterError(
-                f"sensitive_features are already named as columns of X ({self.sensitive_features!r}): leave them "
+                f"sensitive_features are already named as columns of X ({brief(self.sensitive_features)}): leave them "
                 "out of split, or out of SensitiveStratifiedKFold(...)."
             )
         else:

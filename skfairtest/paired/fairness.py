@@ -10,7 +10,7 @@ import numpy as np
 
 from skfairtest._utils.base import check_seed
 from skfairtest._utils.checks import check_choice, is_number
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.text import label
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import compare, settings_of
@@ -324,13 +324,13 @@ class PairedFairnessTest(FairnessTest):
         if self.alternative != "fairer":
             if self.margin is not None:
                 raise ParameterError(
-                    f"margin={self.margin!r} is by how much the disparity of model B may be larger than that of A: it "
-                    f"needs alternative='fairer'; found {self.alternative!r}"
+                    f"margin={brief(self.margin)} is by how much the disparity of model B may be larger than that of "
+                    f"A: it needs alternative='fairer'; found {self.alternative!r}"
                 )
             return settings_of(metrics, self.get_params()), list(metrics)
         margin = 0.0 if self.margin is None else self.margin
         if not is_number(margin) or not 0 <= margin < 1:
-            raise ParameterError(f"margin must be a number of at least 0 and below 1; found {self.margin!r}")
+            raise ParameterError(f"margin must be a number of at least 0 and below 1; found {brief(self.margin)}")
         if is_label(self.compare, "to_overall"):
             raise ParameterError("compare='to_overall' has no test with alternative='fairer': use compare='to_rest'")
         others = [metric.name for metric in metrics if not metric.is_change]

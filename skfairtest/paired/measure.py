@@ -88,8 +88,7 @@ def compare_in_one_group(
         counts = changes.sum(axis=(0, 1))
         n, both = int(counts.sum()), int(sums[..., 0].sum())
         if not n:
-            among = metric.of.among or "who meet the condition"
-            raise GroupsMissing(f"{metric.name} is undefined: nobody meets the condition ({among})")
+            raise GroupsMissing(f"{metric.name} is undefined: nobody meets the condition ({metric.of.among})")
         plus, minus = int(counts[0]), int(counts[1])
         rates = (plus + both) / n, (minus + both) / n
         null = OneGroupNull(settings.question, counts)
@@ -289,8 +288,7 @@ def measure_changes(
                 if hypothesis is not None:
                     known[hypothesis] = estimate.sign, evidence
             comparisons.append(core.Comparison(estimate, null, evidence))
-    among = metric.of.among or "who meet the condition"
-    excluded += design.undefined(metric.name, missing, f"undefined: nobody meets the condition ({among})")
+    excluded += design.undefined(metric.name, missing, f"undefined: nobody meets the condition ({metric.of.among})")
     return core.Measurement(tuple(comparisons), tuple(excluded), change_values(counts, settings.alpha), "score")
 
 

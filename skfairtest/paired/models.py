@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.checks import check_probability
-from skfairtest._utils.errors import ParameterError, answering_guesses
+from skfairtest._utils.errors import ParameterError, answering_guesses, brief
 from skfairtest._utils.text import label
 from skfairtest.comparisons.frames import written_labels
 from skfairtest.inference.multiplicity import holm
@@ -165,13 +165,17 @@ def compare_models(
     [True, False]
     """
     if not isinstance(models, Mapping | Iterable) or isinstance(models, str):
-        raise ParameterError(f"models must be a sequence of models, or a mapping of names to them; found {models!r}")
+        raise ParameterError(
+            f"models must be a sequence of models, or a mapping of names to them; found {brief(models)}"
+        )
     named = dict(models) if isinstance(models, Mapping) else {f"model {k}": model for k, model in enumerate(models)}
     if len(named) < 2:
         raise ParameterError(f"models must hold a baseline and at least one candidate; found {len(named)}")
     first = next(iter(named)) if baseline is None else baseline
     if not isinstance(first, Hashable) or first not in named:
-        raise ParameterError(f"baseline={baseline!r} is none of the models, which are {', '.join(map(repr, named))}")
+        raise ParameterError(
+            f"baseline={brief(baseline)} is none of the models, which are {', '.join(map(repr, named))}"
+        )
     check_probability("confidence_level", confidence_level)
     columns = {
         "sensitive_features": sensitive_features, "control_features": control_features, "clusters": clusters,

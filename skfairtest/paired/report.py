@@ -23,7 +23,15 @@ from skfairtest.report.cells import (
     records,
 )
 from skfairtest.report.report import Cell, Column, Report, Table, bars
-from skfairtest.report.sentences import Setup, equals_p, metric_title, null_sentence, number, sampling_error
+from skfairtest.report.sentences import (
+    Setup,
+    equals_p,
+    metric_title,
+    null_sentence,
+    number,
+    sampling_error,
+    untested_metrics,
+)
 
 #: Comparisons that are told in sentences where none is significant.
 TOLD = 3
@@ -49,6 +57,7 @@ def paired_report(test: Any, found: PairedRecord) -> Report:
     values = [_values(found, setup, test._values, test.by_model_)] if len(test.by_model_) else []
     return replace(
         report,
+        verdict=report.verdict + untested_metrics(test.excluded_, metrics),
         remarks=tuple(sampling_error(test.p_value_interval_)),
         hypotheses=tuple(found.named(_null(setup, metric)) for metric in metrics),
         tables=(*report.tables, *values),

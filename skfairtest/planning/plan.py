@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from skfairtest._utils.checks import check_probability, is_integer, is_number, is_sequence
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest.comparisons.contrasts import BEST
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.inference.power import LARGEST, NEAR, rate_power, smallest_distance
@@ -87,7 +87,7 @@ def read_plan(metric: Any, test_params: Mapping[str, Any], alpha: float | None) 
         level = test_params.get("confidence_level", 1 - alpha)
         if abs(1 - alpha - level) > 1e-12:
             raise ParameterError(
-                f"alpha={alpha!r} is not 1 - confidence_level, which is given as {level!r}: give one of them"
+                f"alpha={alpha!r} is not 1 - confidence_level, which is given as {brief(level)}: give one of them"
             )
     method = test_params.get("method", "auto")
     if method not in METHODS:
@@ -97,11 +97,13 @@ def read_plan(metric: Any, test_params: Mapping[str, Any], alpha: float | None) 
         )
     reference = test_params.get("reference_group")
     if reference is not None and not is_integer(reference):
-        raise ParameterError(f"reference_group must be a position in n_per_group, counted from 0; found {reference!r}")
+        raise ParameterError(
+            f"reference_group must be a position in n_per_group, counted from 0; found {brief(reference)}"
+        )
     last = -1 if test_params.get("compare") == "to_reference" else None
     asked = test_params.get("disparity", "difference")
     if test_params.get("compare") in BEST:
-        raise ParameterError(f"compare={test_params['compare']!r} has no power without data: use 'between_groups'")
+        raise ParameterError(f"compare={brief(test_params['compare'])} has no power without data: use 'between_groups'")
     if asked == "odds_ratio":
         raise ParameterError(
             "disparity='odds_ratio' has no power without data: give rates, and 'difference' or 'ratio'"
@@ -126,8 +128,8 @@ def read_plan(metric: Any, test_params: Mapping[str, Any], alpha: float | None) 
     rates = tuple(one for one in found if isinstance(one, Rate))
     if len(rates) < len(found):
         raise ParameterError(
-            f"metric={getattr(metric, '__name__', metric)!r} has no power computation; it exists for rates, criteria "
-            f"made of rates, {', '.join(MEANS)} and {AREA}"
+            f"metric={brief(getattr(metric, '__name__', metric))} has no power computation; it exists for rates, "
+            f"criteria made of rates, {', '.join(MEANS)} and {AREA}"
         )
     for rate in rates:
         if rate.value is not None and settings.question.margin_bounds is not None:
@@ -138,7 +140,7 @@ def read_plan(metric: Any, test_params: Mapping[str, Any], alpha: float | None) 
     given = [rate.masks(CELLS)[1] for rate in rates]
     if len(rates) > 2 or (len(rates) == 2 and not np.array_equal(given[0], ~given[1])):
         raise ParameterError(
-            f"metric={metric!r} is several rates whose conditions are not complementary, so that their joint "
+            f"metric={brief(metric)} is several rates whose conditions are not complementary, so that their joint "
             "distribution is not known: ask for one of them, with alpha divided by their number"
         )
     return Plan(name, rates, settings)
@@ -159,7 +161,7 @@ def _values(plan: Plan, rates: Any, name: str) -> tuple[tuple[Any, ...], ...]:
         if set(rates) != set(expected):
             raise ParameterError(
                 f"{name} must be a dict with the keys {', '.join(expected) or '(none: give a sequence)'}; found "
-                f"{', '.join(map(str, rates))}"
+                f"{brief(list(rates))}"
             )
         rows = [rates[key] for key in expected]
     elif len(plan.rates) > 1:
@@ -170,10 +172,12 @@ def _values(plan: Plan, rates: Any, name: str) -> tuple[tuple[Any, ...], ...]:
     out: list[tuple[Any, ...]] = []
     for row in rows:
         if not is_sequence(row) or len(row) < 2:
-            raise ParameterError(f"{name} must hold one value per group, at least two; found {row!r}")
+            raise ParameterError(f"{name} must hold one value per group, at least two; found {brief(row)}")
         out.append(tuple(_value(plan, value, name) for value in row))
     if len({len(row) for row in out}) > 1:
-        raise ParameterError(f"{name} must hold as many groups for every rate; found {[len(row) for row in out]}")
+        raise ParameterError(
+            f"{name} must hold as many groups for every rate; found {brief([len(row) for row in out])}"
+        )
     if not plan.rates:
         return tuple(out)
     return tuple(tuple(inverse(rate, v) for v in row) for rate, row in zip(plan.rates, out, strict=True))
@@ -185,15 +189,15 @@ def _value(plan: Plan, value: Any, name: str) -> Any:
         if not numbers or len(value) != 2 or value[1] <= 0:
             raise ParameterError(
                 f"{name} of metric={plan.name!r} must be pairs (mean, standard deviation of one person's value), the "
-                f"latter positive; found {value!r}"
+                f"latter positive; found {brief(value)}"
             )
         if plan.settings.question.disparity == "ratio" and value[0] <= 0:
-            raise ParameterError(f"{name} must be positive means where disparity='ratio'; found {value!r}")
+            raise ParameterError(f"{name} must be positive means where disparity='ratio'; found {brief(value)}")
         return float(value[0]), float(value[1])
     if not is_number(value) or not 0 <= value <= 1:
-        raise ParameterError(f"{name} must lie between 0 and 1 for metric={plan.name!r}; found {value!r}")
+        raise ParameterError(f"{name} must lie between 0 and 1 for metric={plan.name!r}; found {brief(value)}")
     if plan.is_area and not 0 < value < 1:
-        raise ParameterError(f"{name} of metric='roc_auc' must lie strictly between 0 and 1; found {value!r}")
+        raise ParameterError(f"{name} of metric='roc_auc' must lie strictly between 0 and 1; found {brief(value)}")
     return float(value)
 
 
@@ -204,7 +208,7 @@ def inverse(rate: Rate, value: float) -> float:
     function = rate.value
     ends = [float(function(np.asarray(p))) for p in (0.0, 1.0)]
     if not ends[0] <= value <= ends[1]:
-        raise ValueError(f"{rate.name} lies between {ends[0]:g} and {ends[1]:g}; found {value!r}")
+        raise ValueError(f"{rate.name} lies between {ends[0]:g} and {ends[1]:g}; found {brief(value)}")
     if value in ends:
         return float(ends.index(value))
     return float(brentq(lambda p: float(function(np.asarray(p))) - value, 0.0, 1.0, xtol=1e-14))
@@ -243,7 +247,7 @@ def _shares_met(plan: Plan, base_rates: Any, groups: int) -> tuple[float, ...]:
         )
     for share in shares:
         if not is_number(share) or not 0 < share <= 1:
-            raise ParameterError(f"base_rates must be numbers above 0 and at most 1; found {share!r}")
+            raise ParameterError(f"base_rates must be numbers above 0 and at most 1; found {brief(share)}")
     everyone = not plan.is_area and all(rate.masks(CELLS)[1].all() for rate in plan.rates[:1])
     if everyone and any(share != 1 for share in shares):
         raise ParameterError(
@@ -251,10 +255,7 @@ def _shares_met(plan: Plan, base_rates: Any, groups: int) -> tuple[float, ...]:
         )
     if (plan.is_area or len(plan.rates) > 1) and any(share == 1 for share in shares):
         who = plan.rates[0].among if plan.rates else "people whose true label is positive"
-        raise ParameterError(
-            f"base_rates is needed for metric={plan.name!r}: the share of {who or 'those who meet the first condition'}"
-            ", below 1"
-        )
+        raise ParameterError(f"base_rates is needed for metric={plan.name!r}: the share of {who}, below 1")
     return tuple(float(share) for share in shares)
 
 
@@ -274,7 +275,7 @@ def _contrasts(plan: Plan, groups: int) -> tuple[tuple[int, int | None], ...]:
 def read_people(n_per_group: Any, plan: Plan) -> tuple[int, ...]:
     """Return the people per group."""
     if not is_sequence(n_per_group):
-        raise ParameterError(f"n_per_group must be a sequence of integers, one per group; found {n_per_group!r}")
+        raise ParameterError(f"n_per_group must be a sequence of integers, one per group; found {brief(n_per_group)}")
     for n in n_per_group:
         if not is_integer(n) or not 2 <= n <= MOST_PEOPLE:
             raise ParameterError(f"n_per_group must be integers from 2 to {MOST_PEOPLE:,}, one per group; found {n!r}")
@@ -290,10 +291,10 @@ def read_proportions(shares: Any, groups: int) -> tuple[float, ...]:
     if shares is None:
         return (1.0,) * groups
     if not is_sequence(shares) or len(shares) != groups:
-        raise ParameterError(f"shares must hold one proportion for each of {groups} groups; found {shares!r}")
+        raise ParameterError(f"shares must hold one proportion for each of {groups} groups; found {brief(shares)}")
     for share in shares:
         if not is_number(share) or not 0 < share < np.inf:
-            raise ParameterError(f"shares must be positive numbers; found {share!r}")
+            raise ParameterError(f"shares must be positive numbers; found {brief(share)}")
     return tuple(float(share) / float(min(shares)) for share in shares)
 
 

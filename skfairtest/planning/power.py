@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.checks import check_choice, check_probability, is_sequence
-from skfairtest._utils.errors import ParameterError, answering_guesses
+from skfairtest._utils.errors import ParameterError, answering_guesses, brief
 from skfairtest.comparisons.null_histogram import Supposed
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.inference.power import smallest_size
@@ -279,7 +279,7 @@ def minimum_detectable_disparity(
     if test is not None:
         given = {"metric": metric, "baseline": baseline, "n_per_group": n_per_group, "alpha": alpha, **test_params}
         given = {name: value for name, value in given.items() if value is not None}
-        if given or base_rates != 1.0:
+        if given or np.any(base_rates != 1.0):
             names = ", ".join(given) or "base_rates"
             raise ParameterError(
                 f"{names} cannot be given together with a fitted test, which defines them: leave one or the other out"
@@ -292,7 +292,7 @@ def minimum_detectable_disparity(
     if len(plan.rates) > 1:
         names = " or ".join(repr(rate.name) for rate in plan.rates)
         raise ParameterError(
-            f"metric={metric!r} is several rates, each with its own smallest disparity: use metric={names}, with "
+            f"metric={brief(metric)} is several rates, each with its own smallest disparity: use metric={names}, with "
             f"alpha={plan.settings.alpha / len(plan.rates):.4g} for the level that Holm leaves each"
         )
     groups = len(n_per_group) if is_sequence(n_per_group) else 0

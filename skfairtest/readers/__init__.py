@@ -26,6 +26,7 @@ from skfairtest.readers.numbers import (
 from skfairtest.readers.predictions import (
     as_model_input,
     ask,
+    check_model,
     check_rows,
     classes_of,
     decisions,

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skfairtest._utils.errors import ParameterError, warn
+from skfairtest._utils.errors import ParameterError, brief, warn
 from skfairtest._utils.typing import Positions
 from skfairtest.readers import containers
 from skfairtest.readers.levels import (
@@ -334,13 +334,18 @@ def _columns_of(data: Any, parameter: str, default_name: str, about: Mapping[str
 
 
 def check_level_count(column: Column, parameter: str, max_levels: int | None, warn_levels: int | None) -> None:
-    """Refuse more than `max_levels` distinct values; warn of more than `warn_levels`, and of values that look alike."""
-    count = len(column.levels)
+    """Refuse more than `max_levels` values, or 20 numbers; warn of more than `warn_levels`, and of look-alikes."""
+    count, numbers = len(column.levels), sum(not isinstance(level, str) for level in column.levels)
+    if max_levels is not None and numbers > WARN_GROUPS and not column.categorical:
+        raise ParameterError(
+            f"{parameter}: column {column.name!r} has {numbers:,} different numbers, more than {WARN_GROUPS}. Use "
+            "CorrelationFairnessTest for a quantity such as age, group its values (for example with pandas.cut), or "
+            "write numbers that are names as text ('site 7', .astype(str))."
+        )
     if max_levels is not None and count > max_levels:
         raise ParameterError(
             f"{parameter}: column {column.name!r} has {count:,} distinct values, more than "
-            f"{max_levels}. Use CorrelationFairnessTest for a continuous sensitive feature, group the values (for "
-            "example with pandas.cut), or compare one group with everyone else: pass column == value."
+            f"{max_levels}. Group the values, or compare one group with everyone else: pass column == value."
         )
     if alike := near_duplicates(column.levels):
         warn(
@@ -350,12 +355,11 @@ def check_level_count(column: Column, parameter: str, max_levels: int | None, wa
     if warn_levels is not None and count > warn_levels:
         warn(
             f"{parameter}: column {column.name!r} has {count} distinct values; so many groups "
-            "leave few people in each and many comparisons to correct for. Consider grouping "
-            "the values, or CorrelationFairnessTest if the feature is continuous.",
+            "leave few people in each and many comparisons to correct for. Consider grouping the values."
         )
 
 
-def check_same_people(named: Mapping[str, Any]) -> None:
+def check_same_people(named: Mapping[str, Any], *, by_position: bool = False) -> None:
     """Check that arguments are about the same people in the same order.
 
     Parameters
@@ -363,6 +367,8 @@ def check_same_people(named: Mapping[str, Any]) -> None:
     named : mapping of str to Column, sequence of Column, array-like or None
         What was passed, by the name of the parameter; None and an empty tuple of columns are
         passed over.
+    by_position : bool, default=False
+        Whether labels may be in another order, or shared in part.
 
     Raises
     ------
@@ -398,7 +404,7 @@ def check_same_people(named: Mapping[str, Any]) -> None:
         if index is None or any(index is other for _, other in checked):
             continue
         for other_parameter, other in checked:
-            _check_aligned(other_parameter, other, parameter, index)
+            _check_aligned(other_parameter, other, parameter, index, by_position)
         checked.append((parameter, index))
 
 
@@ -414,13 +420,15 @@ def _describe_people(parameter: str, values: Any) -> "list[tuple[str, int, pd.In
     return [(parameter, int(shape[0]) if shape else len(values), index)]
 
 
-def _check_aligned(first: str, index: "pd.Index[Any]", second: str, other: "pd.Index[Any]") -> None:
+def _check_aligned(first: str, index: "pd.Index[Any]", second: str, other: "pd.Index[Any]", by_position: bool) -> None:
     if index.equals(other):
         return
     if type(index) is not type(other) or index.dtype != other.dtype:
         # Labels of different kinds are compared one by one: pandas would convert them, or refuse.
         index, other = (_one_by_one(labels) for labels in (index, other))
     shared = index.isin(other)
+    if by_position and shared.any():
+        return
     if not shared.any():
         if any(labels.equals(pd.RangeIndex(len(labels))) for labels in (index, other)):  # says nothing about people
             return
@@ -534,7 +542,9 @@ def resolve_pos_label(labels: Iterable[Any], pos_label: Any = None, classes: Seq
         for label in [*seen, *known, *sort_levels(frozenset().union(*pairs))]:
             if is_label(label, pos_label):
                 return label
-        raise ParameterError(f"pos_label={pos_label!r} is not among the labels of y_true and y_pred: {listed(seen)}.")
+        raise ParameterError(
+            f"pos_label={brief(pos_label)} is not among the labels of y_true and y_pred: {listed(seen)}."
+        )
     if len(seen) > 2:
         raise ParameterError(
             f"y_true and y_pred are not binary: together they hold {len(seen)} labels, {listed(seen)}. Pass pos_label "

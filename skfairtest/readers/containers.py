@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
 from skfairtest._utils.checks import is_integer
-from skfairtest._utils.errors import ParameterError, warn
+from skfairtest._utils.errors import ParameterError, brief, warn
 from skfairtest.readers.levels import listed
 
 #: What pandas, polars and pyarrow call types of categories.
@@ -347,8 +347,8 @@ def _looked_up(X: Any, values: Any, parameter: str) -> Any:
     if isinstance(values, str):
         if len(known) and values not in known:
             raise ParameterError(
-                f"{parameter}={values!r}: X has no column of this name; its columns are {listed(list(known))}. Pass "
-                f"one of these, or the column itself, for example df[{values!r}]."
+                f"{parameter}={brief(values)}: X has no column of this name; its columns are {listed(list(known))}. "
+                f"Pass one of these, or the column itself, for example df[{brief(values)}]."
             )
         if not len(known):
             one_dimensional(values, parameter)  # which refuses it

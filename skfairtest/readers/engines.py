@@ -16,7 +16,7 @@ import pandas as pd
 from narwhals.dependencies import is_dask_dataframe, is_pandas_dataframe
 
 from skfairtest._utils.checks import is_number
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.typing import Floats, Integers, Positions
 from skfairtest.readers.columns import MAX_GROUPS, Column, check_labels, check_level_count, read_column
 from skfairtest.readers.levels import listed
@@ -73,7 +73,7 @@ class Question:
         if self.threshold is None:
             return
         if not is_number(self.threshold) or math.isnan(self.threshold):
-            raise ParameterError(f"prediction_threshold must be a number; found {self.threshold!r}.")
+            raise ParameterError(f"prediction_threshold must be a number; found {brief(self.threshold)}.")
         if self.score is None or "y_pred" in self.labels:
             raise ParameterError(
                 "prediction_threshold makes predictions from y_score: pass y_score, and leave y_pred out."

@@ -17,6 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfairtest._utils.batches import batches
+from skfairtest._utils.errors import brief
 from skfairtest._utils.typing import Positions
 
 
@@ -172,7 +173,7 @@ def listed(values: Iterable[Any], limit: int = 10) -> str:
     '0, 1, 2, ... (100 in all)'
     """
     values = list(values)
-    text = ", ".join(repr(value) for value in values[:limit])
+    text = ", ".join(map(brief, values[:limit]))
     return text if len(values) <= limit else f"{text}, ... ({len(values):,} in all)"
 
 

@@ -15,14 +15,14 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from skfairtest._utils.checks import is_number
-from skfairtest._utils.errors import ParameterError, warn
+from skfairtest._utils.errors import ParameterError, brief, warn
 from skfairtest.readers.columns import Column, Numbers, check_same_people, read_column, resolve_pos_label
 from skfairtest.readers.containers import in_memory, is_table, one_column, one_dimensional
 from skfairtest.readers.levels import listed, plain_scalar, sort_levels
 from skfairtest.readers.numbers import as_numbers, read_values
 
 
-def check_rows(X: Any, **given: Any) -> None:
+def check_rows(X: Any, by_position: bool = False, /, **given: Any) -> None:
     """Check, before a model is called, that its rows are the same people as in all other arguments.
 
     A model that gets the groups pairs them with rows by position, and predictions have no index.
@@ -32,6 +32,8 @@ def check_rows(X: Any, **given: Any) -> None:
     X : object
         What the model predicts from. Only arrays, frames, matrices and lists (not of numbers or text) are known to have
         one row per person.
+    by_position : bool, default=False
+        As of `check_same_people`.
     **given
         Arguments by their names: columns, containers of columns, or None. Anything without rows is refused when it is
         read.
@@ -51,7 +53,7 @@ def check_rows(X: Any, **given: Any) -> None:
     people = {"X": X}
     for name, data in given.items():
         people |= {f"{name}[{key!r}]": data[key] for key in data} if isinstance(data, Mapping) else {name: data}
-    check_same_people({name: data for name, data in people.items() if _has_rows(data)})
+    check_same_people({name: data for name, data in people.items() if _has_rows(data)}, by_position=by_position)
 
 
 def _has_rows(data: Any) -> bool:
@@ -141,12 +143,7 @@ def ask(
     UserWarning
         If it knows only some of them.
     """
-    if isinstance(estimator, type) or not callable(getattr(estimator, response, None)):
-        found = estimator.__name__ if isinstance(estimator, type) else repr(estimator)
-        what = "is a class" if isinstance(estimator, type) else f"has no {response} method"
-        raise ParameterError(
-            f"estimator={found} {what}: pass a fitted model, or estimator=None with the predictions as X."
-        )
+    check_model(estimator, response)
     path = path_of(estimator)
     offered = {"sensitive_features", "random_state", *(predict_params or {})}
     # Wrappers hide the arguments of what they wrap, or demand that metadata routing is set up for them.
@@ -197,13 +194,25 @@ def ask(
         ) from error
     # Predictions belong to the rows of X by position: an index of their own says nothing.
     dtype = object if isinstance(predictions, (list, tuple)) else None
+    if isinstance(predictions, np.ma.MaskedArray):  # what is masked is missing
+        return predictions
     array: NDArray[Any] = np.asarray(predictions, dtype=dtype)
     return array
 
 
+def check_model(estimator: Any, response: str = "predict") -> None:
+    """Refuse a class, labels, or anything else without a method as a model."""
+    if isinstance(estimator, type) or not callable(getattr(estimator, response, None)):
+        found = estimator.__name__ if isinstance(estimator, type) else brief(estimator)
+        what = "is a class" if isinstance(estimator, type) else f"has no {response} method"
+        raise ParameterError(
+            f"estimator={found} {what}: the first argument is a fitted model, or None with the predictions as X."
+        )
+
+
 def copied(X: Any) -> Any:
     """A copy of what a model predicts from; what has no way of copying cannot be written into either."""
-    if isinstance(X, list):
+    if isinstance(X, list | tuple):
         return deepcopy(X)
     copy = getattr(X, "copy", getattr(X, "clone", None))
     return copy() if callable(copy) else X
@@ -455,7 +464,7 @@ def decisions(
     [0, 1]
     """
     if not is_number(threshold) or threshold != threshold:
-        raise ParameterError(f"prediction_threshold must be a number; found {threshold!r}")
+        raise ParameterError(f"prediction_threshold must be a number; found {brief(threshold)}")
     read = read_values(y_score, "y_score")
     numbers = as_numbers(read)
     if numbers is None:
@@ -480,7 +489,7 @@ def _position(pos_label: Any, classes: Sequence[Any], metric: str) -> int:
             f"{listed(classes)}: pass the one that counts as positive."
         )
     if pos_label not in classes:
-        raise ParameterError(f"pos_label={pos_label!r} is not among the estimator's classes: {listed(classes)}.")
+        raise ParameterError(f"pos_label={brief(pos_label)} is not among the estimator's classes: {listed(classes)}.")
     return classes.index(pos_label)
 
 
@@ -575,8 +584,8 @@ def _column_of(pos_label: Any, names: Sequence[Any], seen: Sequence[Any]) -> int
     if not asked:
         return 1
     raise ParameterError(
-        f"pos_label={pos_label!r} says which of two columns of probabilities is meant, and the labels that they are of "
-        f"are not known ({listed(seen) or 'no true labels'}): pass the column of {pos_label!r} alone"
+        f"pos_label={brief(pos_label)} says which of two columns of probabilities is meant, and the labels that they "
+        f"are of are not known ({listed(seen) or 'no true labels'}): pass the column of {brief(pos_label)} alone"
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skfairtest._utils.checks import is_integer
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.typing import Floats, Integers, Positions
 
 #: Significant bits of a float: rounding to these changes nothing.
@@ -263,5 +263,5 @@ def check_edges(score_bins: Any) -> "int | Floats | ScoreBins":
                 return edges
     raise ParameterError(
         "score_bins must be a number of bins of about equally many people, the increasing edges between bins, or "
-        f"the score_bins of another table; found {score_bins!r}"
+        f"the score_bins of another table; found {brief(score_bins)}"
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest.readers.levels import is_label, listed, number_kind, unify_numbers
 
 #: The parameters that hold labels, the true ones first.
@@ -31,7 +31,8 @@ def _spelling(label: Any) -> str:
     text = label if isinstance(label, str) else str(unify_numbers([label], (int, float))[0])
     if not text.isascii():
         text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-        text = "".join(letter for letter in text if unicodedata.category(letter) != "Cf")
+        kinds = ((letter, unicodedata.category(letter)) for letter in text)
+        text = "".join("-" if kind == "Pd" else letter for letter, kind in kinds if kind != "Cf")
     return " ".join(text.casefold().split())
 
 
@@ -104,7 +105,7 @@ def check_vocabularies(labels: Mapping[str, Sequence[Any]], n_people: float = ma
 
 
 def check_codings(labels: Mapping[str, Sequence[Any]]) -> None:
-    """Check that true labels and predictions do not code two classes by other numbers, such as -1, 1 and 0, 1.
+    """Check that true labels and predictions do not name two classes otherwise, such as -1, 1 and 0, 1.
 
     Parameters
     ----------
@@ -114,7 +115,7 @@ def check_codings(labels: Mapping[str, Sequence[Any]]) -> None:
     Raises
     ------
     ValueError
-        If they are more than two numbers and share none, or are two each that are not the same.
+        If they are more than two labels and share none, or are two each that are not the same.
 
     Examples
     --------
@@ -126,7 +127,7 @@ def check_codings(labels: Mapping[str, Sequence[Any]]) -> None:
     (first, mine), *others = labels.items()
     for second, its in others:
         both = (*mine, *its)
-        if mine and its and not _are_scores(both) and not any(isinstance(label, str) for label in both):
+        if mine and its and not _are_scores(both):
             _check_shared(first, mine, second, its, all_classes=True)
 
 
@@ -162,7 +163,8 @@ def check_classes(labels: Sequence[Any], classes: Sequence[Any] | None, pos_labe
         _check_shared("y_true", labels, name, classes, all_classes=True)
     if pos_label is not None and not any(is_label(label, pos_label) for label in classes):
         raise ParameterError(
-            f"pos_label={pos_label!r} is not among the {name}, {listed(classes, SHOWN)}: the model never predicts it"
+            f"pos_label={brief(pos_label)} is not among the {name}, {listed(classes, SHOWN)}: the model never predicts "
+            "it"
         )
 
 

@@ -1,14 +1,15 @@
 """Numbers, labels and findings in sentences."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from skfairtest._utils.text import label, pluralize
+from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.report.record import Recorded
 from skfairtest.report.wording import in_words, past, people_of, sides_of
 
@@ -711,6 +712,38 @@ def verdict_sentence(
         f"No significant disparity{beyond} by {features} was detected in {asked} "
         f"({smallest_p(p_value, n_comparisons)}). This does not prove fairness{shown}."
     )
+
+
+#: Reasons that a verdict names, and what was not tested for one of them.
+MOST_REASONS, MOST_UNTESTED = 3, 8
+
+
+def lost_metrics(excluded: pd.DataFrame, tested: Iterable[str]) -> dict[str, str]:
+    """The reasons for which metrics were compared for no two groups."""
+    lost = excluded[~excluded["metric"].isin([None, *tested])].drop_duplicates("metric")
+    return dict(zip(lost["metric"], lost["reason"], strict=True))
+
+
+def not_tested(lost: Mapping[str, Sequence[str]]) -> str:
+    """Name what could not be tested, by the reason; empty if everything was.
+
+    Examples
+    --------
+    >>> not_tested({"nobody meets the condition": ["true_positive_rate"]})
+    ' Not tested: true_positive_rate (nobody meets the condition).'
+    """
+    told = [f"{enumerated(names, most=MOST_UNTESTED)} ({label(reason)})" for reason, names in lost.items()]
+    if len(told) > MOST_REASONS:
+        told[MOST_REASONS:] = [f"and for {len(told) - MOST_REASONS} more reasons"]
+    return f" Not tested: {'; '.join(told)}." if told else ""
+
+
+def untested_metrics(excluded: pd.DataFrame, tested: Iterable[str]) -> str:
+    """Name the metrics that were compared for no two groups, by the reason; empty if every one was."""
+    by_reason: dict[str, list[str]] = {}
+    for metric, reason in lost_metrics(excluded, tested).items():
+        by_reason.setdefault(reason, []).append(label(metric))
+    return not_tested(by_reason)
 
 
 def breaking_sentence(setup: Setup, rows: Sequence[Mapping[str, Any]]) -> str:

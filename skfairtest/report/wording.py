@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.text import enumerated, label
 
 #: Features whose values are adjectives of people: "Hispanic people", where "yes people" would say nothing.
@@ -51,12 +51,12 @@ def check_words(*, positive_means: Any, favorable: Any) -> None:
     if positive_means is not None and not (isinstance(positive_means, str) and positive_means.strip()):
         raise ParameterError(
             "positive_means must say in words what happens to people who are predicted positive, such as 'denied'; "
-            f"found {positive_means!r}"
+            f"found {brief(positive_means)}"
         )
     if favorable is not None and not isinstance(favorable, bool | np.bool_):
         raise ParameterError(
             "favorable must be True where a positive prediction is good for people, False where it is bad, or None; "
-            f"found {favorable!r}"
+            f"found {brief(favorable)}"
         )
 
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from skfairtest._utils.checks import check_choice
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest.comparisons.contrasts import BEST
 from skfairtest.comparisons.core import Comparison, Measured, Result
 from skfairtest.comparisons.measure import is_counted
@@ -83,8 +83,8 @@ def sensitivity_of(counted: Counted, to: str, at: Any) -> Sensitivity:
     check_choice("to", to, KINDS)
     if counted.result is None:
         raise ParameterError(
-            f"to={to!r} is for rates of people who count alike, whose p-values are enumerated or asymptotic, and not "
-            f"for {counted.refused}"
+            f"to={brief(to)} is for rates of people who count alike, whose p-values are enumerated or asymptotic, and "
+            f"not for {counted.refused}"
         )
     return analysed(KINDS[to](counted, counted.result), to, at)
 

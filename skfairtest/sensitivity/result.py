@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.typing import Floats
 from skfairtest.report.sentences import points
 
@@ -59,7 +59,7 @@ class Violation:
             limits = (
                 f"between {self.least:g} and {self.most:g}" if np.isfinite(self.most) else f"from {self.least:g} on"
             )
-            raise ParameterError(f"at must be one or several numbers {limits}; found {at!r}")
+            raise ParameterError(f"at must be one or several numbers {limits}; found {brief(at)}")
         return sorted(set(found.tolist()))
 
 

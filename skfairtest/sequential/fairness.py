@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import with_parameters
 from skfairtest._utils.checks import check_choice, check_probability, is_integer, is_number, is_sequence
-from skfairtest._utils.errors import ParameterError, warn
+from skfairtest._utils.errors import ParameterError, brief, warn
 from skfairtest._utils.files import write_text
 from skfairtest._utils.text import enumerated, label
 from skfairtest.comparisons.contrasts import Design
@@ -278,7 +278,7 @@ class SequentialFairnessTest(ReportMixin):
                 return self
         elif digest and digest in names.values():
             other = next(each for each in names if names[each] == digest)
-            warn(f"batch {name!r} has the same rows as batch {other!r}: both count")
+            warn(f"batch {name!r} has the same rows as batch {brief(other)}: both count")
         columns = self._same_columns(sample, y_pred, y_true)
         sample = with_labels(sample, getattr(self, "_labels", {}), getattr(self, "n_samples_", 0))
         positive = positive_of(sample, ready, self.pos_label) if ready else getattr(self, "pos_label_", None)
@@ -392,7 +392,7 @@ class SequentialFairnessTest(ReportMixin):
         names = [self.metric] if isinstance(self.metric, str) else self.metric
         if not is_sequence(names) or not all(isinstance(name, str) for name in names):
             raise ParameterError(
-                f"metric must be a name, or a list of names, for a state in JSON; found {self.metric!r}"
+                f"metric must be a name, or a list of names, for a state in JSON; found {brief(self.metric)}"
             )
         return write_text(self._written(), path)
 
@@ -416,15 +416,15 @@ class SequentialFairnessTest(ReportMixin):
         check_choice("method", self.method, ("auto", *METHODS))
         check_choice("adjust", self.adjust, ("holm", "bonferroni", None))
         if not is_number(self.margin) or not 0 <= self.margin < 1:
-            raise ParameterError(f"margin must be a number of at least 0 and below 1; found {self.margin!r}")
+            raise ParameterError(f"margin must be a number of at least 0 and below 1; found {brief(self.margin)}")
         length = self.average_run_length
         if not (is_number(length) or is_integer(length)) or not 1 <= length < np.inf:
-            raise ParameterError(f"average_run_length must be a number of at least 1; found {length!r}")
+            raise ParameterError(f"average_run_length must be a number of at least 1; found {brief(length)}")
         several = isinstance(self.groups, Mapping) or is_sequence(self.groups)
         if self.groups is not None and (not several or len(set(self.groups)) < 2):
-            raise ParameterError(f"groups must list at least two groups, or be None; found {self.groups!r}")
+            raise ParameterError(f"groups must list at least two groups, or be None; found {brief(self.groups)}")
         if self.groups is not None and not all(is_integer(n) and n > 0 for n in self._sizes().values()):
-            raise ParameterError(f"groups must say how many samples a block has, 1 or more; found {self.groups!r}")
+            raise ParameterError(f"groups must say how many samples a block has, 1 or more; found {brief(self.groups)}")
         given = {name: plain_value(value) for name, value in self.get_params().items()}
         changed = [name for name, value in given.items() if getattr(self, "_given", given)[name] != value]
         if changed and hasattr(self, "n_batches_"):
@@ -466,7 +466,7 @@ class SequentialFairnessTest(ReportMixin):
     def _sizes(self) -> dict[Any, int]:
         """The numbers of samples of each group in a block of queues."""
         groups = self.groups
-        return dict(groups) if isinstance(groups, Mapping) else dict.fromkeys(groups or (), 1)
+        return dict(groups) if isinstance(groups, Mapping) else dict.fromkeys(() if groups is None else groups, 1)
 
     def _begin(self, metrics: Sequence[Metric], n_samples: int, blocks: str | None = None) -> None:
         """Make the state of a test that has none, from the size of the first batch or what blocks are known to be."""

@@ -399,7 +399,7 @@ def with_labels(sample: Sample, earlier: Mapping[str, Sequence[Any]], n_earlier:
             both = {f"{name} (earlier batches)": known, f"{name} (this batch)": column.levels}
             n_people = min(n_earlier, sample.n_samples)
             check_vocabularies(both, n_people)
-            if n_people >= FEW_PEOPLE:
+            if n_people >= FEW_PEOPLE and not column.categorical:  # of many names two may come in each batch
                 check_codings(both)
             levels = distinct_levels([*known, *column.levels])
             place = np.array([levels.index(level) for level in column.levels], dtype=np.intp)

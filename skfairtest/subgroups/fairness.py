@@ -11,7 +11,7 @@ import numpy as np
 
 from skfairtest._utils.base import check_seed, seed_sequence, with_parameters
 from skfairtest._utils.checks import check_choice, is_integer
-from skfairtest._utils.errors import ParameterError, warn
+from skfairtest._utils.errors import ParameterError, brief, warn
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.contrasts import Design
@@ -333,7 +333,7 @@ class SubgroupScan(GroupsTest):
             value = getattr(self, name)
             if not is_integer(value) or not least <= value <= most:
                 at_most = f" and at most {most:,}" if name == "n_resamples" else ""
-                raise ParameterError(f"{name} must be an integer of at least {least}{at_most}; found {value!r}")
+                raise ParameterError(f"{name} must be an integer of at least {least}{at_most}; found {brief(value)}")
         named = check_names_of_columns(self.features, "features")
         if self.compare == "in_context" and named is None:
             raise ParameterError(
@@ -351,7 +351,7 @@ class SubgroupScan(GroupsTest):
         if set(names) - {column.name for column in sensitive}:
             if self.estimator is None:
                 raise ParameterError(
-                    f"features={self.features!r} are columns of X, and without an estimator the X of fit is the "
+                    f"features={brief(self.features)} are columns of X, and without an estimator the X of fit is the "
                     "predictions: use from_predictions(y_true, y_pred, X=...)"
                 )
             sensitive = _together(sensitive, inputs.X, names)
@@ -506,9 +506,7 @@ class SubgroupScan(GroupsTest):
             self.statistic_ = float(first.scores[row])
             self.disparity_ = float(frames[strongest]["disparity"].iloc[row])
             rejected = log_adjusted[strongest][row] <= np.log(alpha) + 1e-12
-            self.confidence_interval_ = scan.limits_of(
-                first, row, self.disparity_, alpha / n_tested, rejected=rejected
-            )
+            self.confidence_interval_ = scan.limits_of(first, row, self.disparity_, alpha / n_tested, rejected=rejected)
 
     def _scan_setup(
         self, sample: Sample, metrics: list[Metric], settings: Settings, contextual: tuple[str, ...]

@@ -225,6 +225,7 @@ class Counts:
                 "the table holds sums of weights and not each person's weight: it cannot be expanded to rows."
             )
         rows = self.to_rows()
+        tabular.check_rows_of(self.n_samples)
         people = {column.name: tabular.column_values(column).repeat(rows.counts) for column in rows.columns}
         return Bunch(
             **{name: people[name].to_numpy() if name in people else None for name in tabular.CELL_NAMES},

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.typing import Booleans, Floats, Integers, Positions
 from skfairtest.readers.columns import Column, check_labels, read_column
 from skfairtest.readers.containers import is_table, split_table
@@ -133,6 +133,19 @@ DENSE_LIMIT = 4_000_000
 # Where a table would no longer be small.
 TABLE_LIMIT = 50_000_000
 _INT_LIMIT = 1 << 62
+
+
+#: The most people whom a table is written out as, one row for each.
+MOST_ROWS = 100_000_000
+
+
+def check_rows_of(n_people: int) -> None:
+    """Refuse to write out too many people."""
+    if n_people > MOST_ROWS:
+        raise ParameterError(
+            f"table counts {n_people:,} people, and what needs a row for each takes at most {MOST_ROWS:,}: use a rate, "
+            "whose test needs counts alone, or a random sample"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -431,7 +444,9 @@ def as_counts(values: Iterable[Any], parameter: str) -> Integers:
     values = list(values)
     for value in values:
         if not _is_number_of_people(value):
-            raise ParameterError(f"{parameter} must hold numbers of people, whole and not negative; found {value!r}.")
+            raise ParameterError(
+                f"{parameter} must hold numbers of people, whole and not negative; found {brief(value)}."
+            )
     return np.array([int(value) for value in values], dtype=np.int64)
 
 

@@ -563,6 +563,7 @@ class Sample:
             sort_keys.append(column.values if isinstance(column, Numbers) else column.codes)
         order = np.lexsort(sort_keys)
         if self.counts is not None:
+            tabular.check_rows_of(int(self.counts.sum()))
             order = order.repeat(self.counts[order])
         return Kinds(
             {name: Values(column).take(order) for name, column in columns.items()},

@@ -22,7 +22,7 @@ import numpy as np
 
 from skfairtest._utils.base import tagged, untagged
 from skfairtest._utils.checks import check_choice
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.files import checksum, replaced
 from skfairtest._utils.typing import Integers
 from skfairtest.readers.columns import Column
@@ -56,7 +56,7 @@ def merged_groups(counts: Integers, groups: Sequence[Key], minimum: int, small: 
     """
     check_choice("small", small, ("exclude", "merge"))
     if not isinstance(minimum, int | np.integer) or isinstance(minimum, bool) or minimum < 1:
-        raise ParameterError(f"minimum_cell must be a whole number of people, at least 1; found {minimum!r}.")
+        raise ParameterError(f"minimum_cell must be a whole number of people, at least 1; found {brief(minimum)}.")
     other = (OTHER,) * len(groups[0])
     too_small = too_few(counts, minimum) & (small == "merge")
     return [[other if merge else group for merge, group in zip(row, groups, strict=True)] for row in too_small]

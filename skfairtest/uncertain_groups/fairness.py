@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from skfairtest._utils.checks import check_choice
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import judge
 from skfairtest.comparisons.people import Inputs
@@ -197,18 +197,20 @@ class UncertainGroupsTest(FairnessTest):
         check_choice("disparity", self.disparity, ("difference", "ratio"))
         check_choice("adjust", self.adjust, ("auto", "holm", "bonferroni", "fdr_bh", None))
         if self.n_reference is not None and not (isinstance(self.n_reference, Real) and 0 < self.n_reference < np.inf):
-            raise ParameterError(f"n_reference must be a number of people above 0, or None; found {self.n_reference!r}")
+            raise ParameterError(
+                f"n_reference must be a number of people above 0, or None; found {brief(self.n_reference)}"
+            )
         if self.n_reference is not None and self.estimate != "weighted":
             why = {
                 "thresholded": "takes the largest for certain",
                 "likelihood": "is biased towards equality by errors of probabilities, which no standard error counts",
             }[self.estimate]
             raise ParameterError(
-                f"n_reference is how well probabilities are known, and estimate={self.estimate!r} {why}: leave it out, "
-                "or use estimate='weighted'"
+                f"n_reference is how well probabilities are known, and estimate={brief(self.estimate)} {why}: leave it "
+                "out, or use estimate='weighted'"
             )
         if isinstance(self.n_resamples, str):
-            raise ParameterError(f"n_resamples must be an integer of at least 1; found {self.n_resamples!r}")
+            raise ParameterError(f"n_resamples must be an integer of at least 1; found {brief(self.n_resamples)}")
         return super()._check()
 
     def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:

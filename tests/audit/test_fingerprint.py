@@ -154,7 +154,7 @@ def test_columns_of_very_many_values_are_still_told_apart():
     n = 3000  # three columns of so many values, times groups: more combinations than 64 bits have
     columns = {name: random.random(n) for name in ("y_score", "sample_weight")}
     columns["clusters"] = np.arange(n)
-    y_pred, groups = random.random(n), {f"g{i}": random.integers(0, 90, n) for i in range(9)}
+    y_pred, groups = random.random(n), {f"g{i}": random.integers(0, 90, n).astype(str) for i in range(9)}
 
     def found(order, **changed):
         given = {name: values[order] for name, values in (columns | changed).items()}

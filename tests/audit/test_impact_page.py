@@ -44,9 +44,7 @@ def test_the_verdict_names_categories_below_four_fifths_and_which_are_significan
     few = text(impact_report(table_of(("a", 20, 100), ("c", 21, 100)), title="T", about=""))
     assert "The impact ratio is not below .8." in few
     many = [(f"g{place}", 10, 100) for place in range(8)]
-    assert "(0.200, significant); 3 more." in text(
-        impact_report(table_of(*many, ("c", 50, 100)), title="T", about="")
-    )
+    assert "(0.200, significant); 3 more." in text(impact_report(table_of(*many, ("c", 50, 100)), title="T", about=""))
 
 
 def test_what_is_not_compared_is_explained_only_where_it_occurs():

@@ -16,6 +16,7 @@ from skfairtest.displays._drawings import (
     draw_panel,
     height_of,
     row_size,
+    styled,
     width_of,
 )
 from skfairtest.report.draw import BAR, BLUE, GREY, INK, ORANGE, PALE, NullHistogram, tick_text
@@ -318,3 +319,20 @@ def test_pages_and_displays_have_the_same_colours():
     page = dict(re.findall(r"--([a-z]+): (#[0-9a-f]{6})", light))
     here = {"blue": BLUE, "orange": ORANGE, "grey": GREY, "ink": INK, "pale": PALE, "bar": BAR}
     assert {name: page[name] for name in here} == here
+
+
+def test_a_backend_may_turn_interactive_mode_on_when_it_is_loaded(monkeypatch):
+    monkeypatch.setattr(plt, "_backend_mod", None)  # as before the first figure
+    was, loaded = plt.isinteractive(), plt.switch_backend
+
+    def switch(name):
+        loaded(name)
+        mpl.interactive(True)
+
+    monkeypatch.setattr(plt, "switch_backend", switch)
+    try:
+        styled(plt.figure)()
+        assert plt.isinteractive()
+    finally:
+        mpl.interactive(was)
+        plt.close("all")

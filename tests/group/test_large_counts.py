@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest, norm
 
-from skfairtest import CountTable, FairnessTest, PairedFairnessTest
+from skfairtest import CountTable, FairnessTest, PairedFairnessTest, minimum_detectable_disparity
 from skfairtest.inference._discrete import hypergeometric_log_pmf
 from skfairtest.inference.conditional import conditional_log_p, mode_of
 
@@ -95,3 +95,25 @@ def test_integers_keep_their_last_digits():
     # C(9, 4) C(d1, 7) / C(d1 + 9, 12), in logarithms of factorials that nearly cancel: log(126 * 12! / 7! / d1**5).
     expected = np.log(126) + np.log(np.arange(8, 13)).sum() - 5 * np.log(float(d1))
     assert hypergeometric_log_pmf(d1 - 7, d1, d2, m) == pytest.approx(expected, rel=1e-12)
+
+
+def test_what_needs_a_row_for_each_of_billions_is_refused_in_words():
+    n, more = 10**12, 5 * 10**6
+    cells = {(g, y, p): n + more * (g == "a" and y == p) for g in "ab" for y in (0, 1) for p in (0, 1)}
+    table = CountTable.from_counts(cells, names=("g", "y", "p"), y_true="y", y_pred="p", sensitive_features="g")
+    test = FairnessTest.from_table(table, metric="accuracy")
+    for work, told in (
+        (table.expand, "table counts 8,000,0.* people, and what needs a row for each takes at most 100,000,000"),
+        (lambda: FairnessTest.from_table(table, metric=lambda y, p: float(np.mean(y == p))), "a row for each"),
+        (lambda: test.sensitivity("label_noise"), "at most 10,000,000 people; found 4,000,0"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            work()
+
+
+@pytest.mark.parametrize("n", [10**12, 2**60])
+def test_the_smallest_disparity_that_billions_detect_is_normal(n):
+    test = selection([(n // 2, n), (n // 2, n)])
+    # Two rates of 1/2: (1.96 + .8416) standard errors of their difference.
+    expected = (norm.isf(0.025) + norm.isf(0.2)) * np.sqrt(0.5 / n)
+    assert minimum_detectable_disparity(test) == pytest.approx(expected, rel=1e-3)

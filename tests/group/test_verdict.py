@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from skfairtest import FairnessTest
+from skfairtest import CountTable, FairnessAudit, FairnessTest, LabelledFairnessTest, PairedFairnessTest
 
 RATE = {"metric": "selection_rate"}
 FOUR = {"a": (5, 50), "b": (24, 60), "c": (45, 90), "d": (16, 40)}
@@ -195,3 +195,36 @@ def test_a_flat_frame_has_groups_of_several_features_as_text_and_is_a_copy():
     assert "a, c" in list(frame["group"])
     frame["group"] = "changed"
     assert ("a", "c") in list(test.comparisons_["group"])
+
+
+GROUPS = np.repeat(["f", "m"], 60)
+TRUTH = np.where(GROUPS == "f", 1, np.tile([0, 1], 60))
+DECIDED = np.tile([0, 1, 1], 40)
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        lambda: FairnessTest.from_predictions(TRUTH, DECIDED, sensitive_features=GROUPS),
+        lambda: FairnessAudit.from_predictions(TRUTH, DECIDED, sensitive_features=GROUPS),
+        lambda: PairedFairnessTest.from_predictions(TRUTH, DECIDED, DECIDED[::-1], sensitive_features=GROUPS),
+        lambda: LabelledFairnessTest.from_predictions(
+            [None, *TRUTH[1:]], DECIDED, sensitive_features=GROUPS, labelled="at_random"
+        ),
+        lambda: FairnessTest.from_table(
+            CountTable.from_predictions(TRUTH, DECIDED, sensitive_features=GROUPS),
+            metric=["true_positive_rate", "false_positive_rate"],
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_a_verdict_names_the_half_that_could_not_be_tested(test):
+    fitted = test()
+    text = str(fitted).replace("\n", " ")
+    assert "Not tested: false_positive_rate (undefined: no" in text
+    assert "false_positive_rate" in set(fitted.excluded_["metric"])
+    assert "nan true label" not in text
+
+
+def test_a_verdict_on_everything_names_nothing_untested(confused):
+    assert "Not tested" not in str(FairnessTest.from_table(confused({"a": (30, 10, 8, 20), "b": (25, 14, 12, 14)})))

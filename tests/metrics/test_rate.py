@@ -236,3 +236,10 @@ def test_an_own_rate_is_written_in_the_printout():
     )
     assert "the able" in printed
     assert "are refused" in printed
+
+
+@pytest.mark.parametrize(("given", "among"), [(None, "all people"), ("~y_true", "people who meet ~y_true")])
+def test_a_rate_without_words_for_its_condition_has_some(given, among):
+    rate = Rate("invited", event="y_pred", given=given, happens="are invited")
+    test = FairnessTest.from_predictions([0] * 40, [0, 1] * 20, sensitive_features=["f", "m"] * 20, metric=rate)
+    assert f"among {among}, the share who are invited" in str(test).replace("\n", " ")

@@ -90,3 +90,9 @@ def test_what_is_not_compared_or_not_known_is_not_accepted(monkeypatch):
     monkeypatch.setattr(p_value, "minimum_detectable", lambda results: [np.array([np.nan])])
     with pytest.raises(FairnessAssertionError, match=r"too few for detectable=0\.9: .*unknown"):
         asserted(decided(0.5, 0.5), detectable=0.9)
+
+
+@pytest.mark.parametrize("container", [list, np.array, tuple])
+def test_labels_in_the_place_of_the_model_are_told_from_a_missing_y(container):
+    with pytest.raises(ValueError, match=r"^estimator=.* has no predict method: the first argument is a"):
+        assert_fair(container(decided(0.5, 0.5)), decided(0.5, 0.4), sensitive_features=GROUPS)

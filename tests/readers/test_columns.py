@@ -11,6 +11,15 @@ import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
 
+from skfairtest import (
+    AdjustedFairnessTest,
+    CountTable,
+    FairnessAudit,
+    FairnessTest,
+    SequentialFairnessTest,
+    impact_table,
+)
+from skfairtest._utils.errors import ParameterError
 from skfairtest.readers import (
     MAX_GROUPS,
     WARN_GROUPS,
@@ -20,6 +29,7 @@ from skfairtest.readers import (
     read_column,
     read_columns,
 )
+from skfairtest.readers.columns import read_groups
 
 SERIES = {
     "list": list,
@@ -269,7 +279,7 @@ def test_what_is_not_a_table_is_an_error(data, message):
 
 def _read_groups(n):
     return read_columns(
-        {"age": np.arange(n)},
+        {"town": np.arange(n).astype(str)},
         "sensitive_features",
         default_name="s",
         max_levels=MAX_GROUPS,
@@ -277,13 +287,13 @@ def _read_groups(n):
     )
 
 
-def test_more_than_200_groups_are_an_error_that_points_to_the_test_for_numbers():
-    with pytest.raises(ValueError, match=r"'age' has 201 distinct.*CorrelationFairnessTest.*column == value"):
+def test_more_than_200_groups_are_an_error():
+    with pytest.raises(ValueError, match=r"'town' has 201 distinct.*column == value"):
         _read_groups(201)
 
 
 def test_more_than_20_groups_are_a_warning():
-    with pytest.warns(UserWarning, match=r"'age' has 100 distinct.*CorrelationFairnessTest"):
+    with pytest.warns(UserWarning, match="'town' has 100 distinct"):
         _read_groups(100)
 
 
@@ -432,3 +442,33 @@ def test_an_unknown_name_is_named_in_a_list_of_one_too():
         given_to_fit(people, None, {"sensitive_features": ["Sex"]})
     groups = ["f", "m", "f"]
     assert given_to_fit(people, None, {"sensitive_features": groups})[2] == {"sensitive_features": groups}
+
+
+AGES = np.arange(60) + 18
+HALF = np.tile([0, 1], 30)
+
+
+@pytest.mark.parametrize(
+    "door",
+    [
+        lambda ages: FairnessTest.from_predictions(None, HALF, sensitive_features=ages, metric="selection_rate"),
+        lambda ages: CountTable.from_predictions(None, HALF, sensitive_features=ages),
+        lambda ages: FairnessAudit.from_predictions(None, HALF, sensitive_features=ages),
+        lambda ages: SequentialFairnessTest().partial_fit(y_pred=HALF, sensitive_features=ages),
+        lambda ages: impact_table(HALF, sensitive_features=ages),
+        lambda ages: AdjustedFairnessTest.from_predictions(None, HALF, covariates=HALF, sensitive_features=ages),
+    ],
+)
+@pytest.mark.parametrize(
+    "of", [np.array, lambda ages: ages / 10, lambda ages: ["young" if age == 18 else int(age) for age in ages]]
+)
+def test_more_than_20_numbers_are_no_groups(door, of):
+    with pytest.raises(ParameterError, match=r"'age' has (59|60) different numbers, more than 20.*CorrelationFairness"):
+        door({"age": of(AGES)})
+
+
+@pytest.mark.filterwarnings("ignore:sensitive_features. column 'age' has 60 distinct:UserWarning")
+@pytest.mark.parametrize("of", [lambda ages: ages.astype(str), pd.Categorical, lambda ages: ages % 20])
+def test_numbers_that_are_names_or_few_are_groups(of):
+    columns = read_groups({"age": of(AGES)}, None)[0]
+    assert len(columns[0].levels) in (20, 60)

@@ -20,6 +20,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
+from skfairtest import FairnessTest
 from skfairtest.readers import check_rows, classes_of, predict, predictions_from_X, scores
 
 rng = np.random.default_rng(0)
@@ -406,3 +407,24 @@ def test_a_table_is_not_predictions(X):
 def test_nothing_and_names_are_not_predictions(X):
     with pytest.raises(ValueError, match=r"^X is"):
         predictions_from_X(X)
+
+
+def test_a_tuple_of_rows_is_copied_before_a_model_writes_into_it():
+    class Writes:
+        def predict(self, X):
+            for row in X:
+                row[0] = 9
+            return [0] * len(X)
+
+    rows = ([1.0], [2.0])
+    predict(Writes(), rows)
+    assert rows == ([1.0], [2.0])
+
+
+def test_masked_predictions_are_missing():
+    class Masks:
+        def predict(self, X):
+            return np.ma.masked_array([0, 1, 1], mask=[True, False, False])
+
+    with pytest.raises(ValueError, match="y_pred has 1 missing value among 3"):
+        FairnessTest(Masks(), metric="selection_rate").fit([[1], [2], [3]], sensitive_features=["f", "m", "f"])

@@ -141,11 +141,12 @@ def test_many_features_are_counted_without_a_huge_array(n_features):
 
 def test_too_many_combinations_are_an_error_that_says_how_many():
     ids = np.arange(10_000)
+    towns = (ids % 100).astype(str)
     with (
         pytest.warns(UserWarning, match="100 distinct values"),
         pytest.raises(ValueError, match="10,000 strata x 100 groups x 100 cells are too many"),
     ):
-        CountTable.from_predictions(y_score=ids // 100, sensitive_features=ids % 100, control_features=ids)
+        CountTable.from_predictions(y_score=ids // 100, sensitive_features=towns, control_features=ids)
 
 
 @pytest.mark.parametrize(
@@ -187,9 +188,9 @@ def test_more_than_1000_scores_are_too_many_to_count():
 
 def test_many_groups_are_warned_about_and_too_many_refused():
     with pytest.warns(UserWarning, match="21 distinct values"):
-        CountTable.from_predictions(y_pred=[0] * 21, sensitive_features=np.arange(21))
-    with pytest.raises(ValueError, match=r"201 distinct values.*CorrelationFairnessTest"):
-        CountTable.from_predictions(y_pred=[0] * 201, sensitive_features=np.arange(201))
+        CountTable.from_predictions(y_pred=[0] * 21, sensitive_features=np.arange(21).astype(str))
+    with pytest.raises(ValueError, match=r"201 distinct values"):
+        CountTable.from_predictions(y_pred=[0] * 201, sensitive_features=np.arange(201).astype(str))
 
 
 def test_the_constructor_takes_a_table_in_any_order(table):
