@@ -8,12 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from skfairtest._utils.text import enumerated, label, pluralize
+from skfairtest._utils.text import label, pluralize
 from skfairtest.audit.record import AuditRecord
 from skfairtest.report.cells import records
 from skfairtest.report.document import Block, Column, Figure, Heading, Items, Paragraph, Table
 from skfairtest.report.plots import Forest, Panel, Rows, Scale, joined
-from skfairtest.report.sentences import p_text, percent, ratio, span
+from skfairtest.report.sentences import equals_p, p_text, percent, ratio, span
 from skfairtest.report.skeleton import MOST_COMPARISONS, TICKS
 
 UNKNOWN = "unknown"
@@ -47,9 +47,11 @@ def impact_reading(row: Mapping[str, Any]) -> str:
     if row["category"] is None:
         return "not compared"
     if not row["compared"]:
-        return "too few to compare"
+        return "too few to compare" if pd.isna(row["shortfall_pool"]) else "in no stratum with the highest"
     if row["highest"]:
         return "highest rate"
+    if row["ratio"] > 1:  # within strata
+        return f"higher within strata, {'significant' if row['significant'] else 'not significant'}"
     below, significant = bool(row["below_four_fifths"]), bool(row["significant"])
     side = "below" if below else "at" if math.isclose(row["ratio"], 0.8, rel_tol=1e-12) else "above"
     said = "significant" if significant else "not significant"
@@ -88,7 +90,7 @@ def impact_document(
     """
     return [
         Heading(title, 1),
-        _verdict(table),
+        *_verdict(table),
         Paragraph(about),
         *_tables(table, scoring, confidence_level),
         Heading("How to read the tables", 3),
@@ -106,47 +108,44 @@ def impact_section(record: AuditRecord) -> list[Block]:
             "These tables have a level of their own, apart from the comparisons of this audit: the verdict does not "
             "count them."
         ),
-        _verdict(impact.frame),
+        *_verdict(impact.frame),
         *_tables(impact.frame, impact.scoring, level),
         Items((*map(label, impact.not_compared), *([UNFAVORABLE] if unfavorable else []), *explained), tone="notes"),
     ]
 
 
-def _verdict(table: pd.DataFrame) -> Paragraph:
+def _verdict(table: pd.DataFrame) -> list[Block]:
+    """Say how many rates differ from the highest, and of those below four fifths by how many people."""
     compared = table[table["compared"] & ~table["highest"]]
     if not len(compared):
-        return Paragraph("No category can be compared with the highest rate.")
-    significant = compared["significant"].astype(bool)
-    below = compared["below_four_fifths"].astype(bool)
-    n, found = len(compared), int(significant.sum())
-    split = [
-        f"{count:,} {'is' if count == 1 else 'are'} {words}"
-        for count, words in (
-            (int((below & ~significant).sum()), "below four fifths, but not significant"),
-            (int((~below & significant).sum()), "not below four fifths, but significant"),
-        )
-        if count
+        return [Paragraph("No category can be compared with the highest rate.")]
+    found, below = int(compared["significant"].sum()), compared["below_four_fifths"].astype(bool)
+    comparisons, other = pluralize(len(compared), "comparison"), int(compared["significant"][~below].sum())
+    text = (
+        f"No significant disparity was detected in {comparisons} with the highest rate. This does not prove fairness."
+    )
+    if found:
+        differ = f"{found:,} {'differs' if found == 1 else 'differ'}"
+        text = f"Significant disparity: of {comparisons} with the highest rate, {differ} by more than chance explains."
+    if other:
+        text += f" {other:,} {'is' if other == 1 else 'are'} not below four fifths, but significant."
+    text += (
+        " Below four fifths of the highest rate:" if below.any() else " No rate is below four fifths of the highest."
+    )
+    return [Paragraph(text, "concern" if found else "fine"), *_below(compared[below])]
+
+
+def _below(table: pd.DataFrame) -> Iterator[Items]:
+    """Yield what a lawyer asks of the categories below four fifths: the rate, the ratio, the shortfall, and chance."""
+    texts = [
+        f"{label(row['category'])} ({label(row['feature'])}): {percent(row['rate'])} selected, "
+        f"{row['ratio']:.3f} of the highest rate, {row['to_four_fifths']:,} short of four fifths; "
+        + ("statistically significant" if row["significant"] else "not significant, chance may explain it")
+        + f" (adjusted {equals_p(row['p_value_adjusted'])})"
+        for row in records(table)
     ]
-    also = (f" {enumerated(split)}." if split else "") + _below(compared[below])
-    if not found:
-        said = f"No significant disparity was detected in {pluralize(n, 'comparison')} with the highest rate."
-        return Paragraph(f"{said}{also} This does not prove fairness.", "fine")
-    differ = "differs" if found == 1 else "differ"
-    of = f"of {pluralize(n, 'comparison')} with the highest rate, {found:,} {differ}"
-    return Paragraph(f"Significant disparity: {of}.{also}", "concern")
-
-
-def _below(table: pd.DataFrame) -> str:
-    """Name the categories whose impact ratio is below .8, and say which differ significantly from the highest rate."""
-    sides: dict[str, list[str]] = {}
-    for row in records(table):
-        words = "significantly below the highest rate" if row["significant"] else "not significant"
-        sides.setdefault(words, []).append(f"{label(row['category'])} ({row['ratio']:.3f})")
-    kinds = []
-    for words, names in sides.items():
-        more = [f"{len(names) - NAMED:,} more"] if len(names) > NAMED else []
-        kinds.append(f"{enumerated([*names[:NAMED], *more])}, {words}")
-    return f" Impact ratio below .8: {'; '.join(kinds)}." if kinds else ""
+    if texts:
+        yield Items((*texts[:NAMED], *([f"and {len(texts) - NAMED:,} more"] if len(texts) > NAMED else [])))
 
 
 def _tables(table: pd.DataFrame, scoring: bool, confidence_level: float) -> Iterator[Block]:
@@ -164,12 +163,10 @@ def _tables(table: pd.DataFrame, scoring: bool, confidence_level: float) -> Iter
             _number("impact ratio", "ratio", "{:.3f}".format),
             Column(f"{100 * confidence_level:g}% interval", under="", headed=True, shows=_interval),
             Column("reading", "word", shows=impact_reading),
-            _number("p", "p_value_adjusted", p_text),
+            _number("adjusted p", "p_value_adjusted", p_text),
             _number("SDs", "standard_deviations", "{:.2f}".format, under=True),
             _number("short of pool", "shortfall_pool", "{:,.1f}".format),
-            _number("short of highest", "shortfall_highest", "{:,.1f}".format, under=True),
-            _number("flips 4/5", "flips_four_fifths", "{:,}".format),
-            Column("flips test", under="", headed=True, shows=_flips),
+            _number("short of 4/5", "to_four_fifths", "{:,}".format, under=True),
         )  # fmt: skip
         rows = records(part.assign(significant=part["significant"].fillna(False)))
         yield Heading(label(feature), 3)
@@ -217,12 +214,6 @@ def _interval(row: Mapping[str, Any]) -> str:
     return span(ratio, row["ci_low"], row["ci_high"], (1.0,) if row["significant"] else ())
 
 
-def _flips(row: Mapping[str, Any]) -> str:
-    if not pd.isna(row["flips_test"]):
-        return f"{row['flips_test']:,}"
-    return "never" if row["compared"] and not row["highest"] else ""
-
-
 def _explained(table: pd.DataFrame, scoring: bool, smallest_share: float, confidence_level: float) -> list[str]:
     rate = "the share of a category whose score is above the median of all scores" if scoring else "the share selected"
     lines = [
@@ -231,11 +222,8 @@ def _explained(table: pd.DataFrame, scoring: bool, smallest_share: float, confid
         "Null hypothesis of each row: its rate equals the highest rate, so that the ratio is 1. p is adjusted for the "
         f"choice of the highest rate and for all rows of the table; significant is at most {1 - confidence_level:.4g}. "
         "Each table is a family of its own.",
-        "SDs: the difference of the two rates in standard deviations (pooled). Short of pool and of highest: how many "
-        "more would have been selected at the rate of all compared, and at the highest.",
-        "Flips 4/5: decisions on the category that must change to cross .8 (where its ratio is below, so many more "
-        "have to be selected). Flips test: decisions that must change for the opposite result of the test of this "
-        "pair alone.",
+        "SDs: the difference of the two rates in standard deviations (pooled). Short of pool: how many more would have "
+        "been selected at the rate of all compared. Short of 4/5: how many more for an impact ratio of .8.",
         "Four fifths is a rule of thumb about the ratio seen, not a test: it ignores chance.",
     ]
     few = table[~table["compared"] & table["category"].notna()]

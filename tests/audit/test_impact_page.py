@@ -33,19 +33,27 @@ def test_both_are_said(counts, said):
     assert said in plain(document)
     (shown,) = [block for block in document if isinstance(block, Table)]
     assert shown.marked == (frozenset({0}) if " significant" in said and "not significant" not in said else frozenset())
-    if "but" in said:
-        words = said.replace("above", "not below").replace("at four", "not below four")
-        assert f"1 is {words}" in plain(document)
+    significant = "not" not in said
+    if "below" in said:
+        words = "statistically significant" if significant else "not significant, chance may explain it"
+        assert f"{table['to_four_fifths'][0]} short of four fifths; {words}" in plain(document)
+    else:
+        assert "No rate is below four fifths" in plain(document)
+        assert ("1 is not below four fifths, but significant." in plain(document)) == significant
 
 
 def test_the_verdict_names_categories_below_four_fifths_and_which_are_significant():
     text = plain(impact_document(table_of(("a", 20, 100), ("b", 7, 17), ("c", 300, 500)), title="T", about=""))
     # 20/100 and 7/17 of 300/500: by Fisher's test p = 1e-13 and .14.
-    assert "below .8: a (0.333), significantly below the highest rate; b (0.686), not significant." in text
+    for line in (
+        "- a (sex): 20.0% selected, 0.333 of the highest rate, 28 short of four fifths; statistically significant (adj",
+        "- b (sex): 41.2% selected, 0.686 of the highest rate, 2 short of four fifths; not significant, chance may",
+    ):
+        assert line in text
     few = plain(impact_document(table_of(("a", 20, 100), ("c", 21, 100)), title="T", about=""))
-    assert "Impact ratio below .8" not in few
+    assert "No rate is below four fifths of the highest." in few
     many = [(f"g{place}", 10, 100) for place in range(8)]
-    assert "3 more, significantly" in plain(impact_document(table_of(*many, ("c", 50, 100)), title="T", about=""))
+    assert "- and 3 more" in plain(impact_document(table_of(*many, ("c", 50, 100)), title="T", about=""))
 
 
 def test_what_is_not_compared_is_explained_only_where_it_occurs():
@@ -80,5 +88,5 @@ def test_many_categories_have_the_highest_and_the_lowest_rates_drawn():
 
 def test_every_number_of_the_page_has_a_heading_of_its_own():
     found = page(impact_document(table_of(("a", 20, 100), ("c", 300, 500)), title="T", about=""))
-    for head in ("share", "rate", "95% interval", "SDs", "short of highest", "flips test"):
+    for head in ("share", "rate", "95% interval", "SDs", "short of 4/5"):
         assert f'<span class="below">{head}</span></th>' in found
