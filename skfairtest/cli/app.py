@@ -81,10 +81,10 @@ def run(argv: Sequence[str] | None = None) -> int:
         raise  # an extra that is not installed: the caller names it
     except _USAGE_ERRORS as error:
         message = error.format_message().rstrip(".").replace("Value error, ", "")  # type: ignore[attr-defined]
-        message = re.sub(r" \(Possible options?: (\S+?)[,)].*", r". Did you mean \1?", message)
         unknown = getattr(error, "option_name", "").strip("-").replace("-", "_")
         if unknown and "No such option" in message and (near := meant(unknown, OPTIONS)) is not None:
             message = f"No such option: --{unknown.replace('_', '-')}. Did you mean {OPTIONS[near]}?"
+        message = re.sub(r" \(Possible options: (\S+)\)$", r". Did you mean \1?", message)
         command = getattr(getattr(error, "ctx", None), "command_path", PROGRAM)
         tell(f"{PROGRAM}: {one_line(message)} ({command} -h shows what can be typed)")
         return Status.BAD_INPUT
