@@ -155,7 +155,7 @@ def impact_frame(
     settings = replace(settings, by_stratum=False)
     (result,) = decide([measure(people, metrics, settings, True, None, SEED)], settings)
     frame = frame_of(comparisons_columns(result.findings))
-    pairs = {(row["group"], row["other"]): row for row in frame.to_dict("records")}
+    pairs: dict[tuple[Any, Any], Any] = {(row["group"], row["other"]): row for row in frame.to_dict("records")}
     cells = people.table(["y_pred"]).counts  # strata, categories, not selected and selected
     n, x = cells.sum(axis=2), cells[:, :, -1]
     pool = n * (x.sum(axis=1) / np.maximum(n.sum(axis=1), 1))[:, None]
@@ -176,7 +176,8 @@ def impact_frame(
             lows += [1 / pair["ci_high"] for (_, other), pair in pairs.items() if other == rank and pair["ci_high"]]
             rows[place]["ci_low"] = min(lows)
             if len(cells) == 1 and people.clusters is None:
-                rows[place]["flips_test"] = flips_of_test(*(int(side[0]) for side in sides), 1 - confidence_level)
+                chosen, of, most, others = (int(side[0]) for side in sides)
+                rows[place]["flips_test"] = flips_of_test(chosen, of, most, others, 1 - confidence_level)
     return framed(rows)
 
 
