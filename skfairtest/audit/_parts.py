@@ -25,7 +25,7 @@ from skfairtest.metrics import Metric
 from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.paired.metric import paired
 from skfairtest.paired.record import PairedRecord
-from skfairtest.readers import as_numbers, resolve_pos_label
+from skfairtest.readers import Column, as_numbers, resolve_pos_label
 from skfairtest.report.plain import at_most
 from skfairtest.subgroups.fairness import SubgroupScan
 from skfairtest.tables import Sample
@@ -108,8 +108,7 @@ def impact_of(
         chosen = np.array([bool(level == positive) for level in decisions.levels])[decisions.codes]
     _, frames, reasons = tables_of(
         people.sensitive,
-        chosen.astype(np.intp),
-        people.counts,
+        Sample({"y_pred": Column("y_pred", (False, True), chosen.astype(np.intp))}, (), counts=people.counts),
         intersections=intersections,
         confidence_level=confidence_level,
         method=method if method in ("exact", "asymptotic") else "auto",

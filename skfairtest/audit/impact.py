@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,10 @@ from skfairtest._utils.checks import is_number
 from skfairtest._utils.errors import GroupsMissing, NothingDefined, ParameterError, answering_guesses, brief, warn
 from skfairtest._utils.typing import Integers, Positions
 from skfairtest.audit._questions import groupings
-from skfairtest.group.fairness import FairnessTest
+from skfairtest.comparisons.engine import check_question
+from skfairtest.comparisons.family import decide
+from skfairtest.comparisons.frames import comparisons_columns, frame_of
+from skfairtest.comparisons.measure import measure
 from skfairtest.inference.breaking import Decided
 from skfairtest.inference.rates import Pair, Question, Scale, equalities
 from skfairtest.readers import (
@@ -29,10 +33,12 @@ from skfairtest.readers import (
     resolve_pos_label,
 )
 from skfairtest.report.record import Recorded
-from skfairtest.tables import CountTable
+from skfairtest.tables import Sample
 
 #: Categories with a smaller share of the people are shown, and not compared.
 SMALLEST_SHARE = 0.02
+#: Of the signs that are flipped for people in clusters.
+SEED = 0
 COLUMNS = [
     "feature", "category", "n", "share", "selected", "rate", "compared", "highest", "ratio", "ci_low", "ci_high",
     "p_value", "p_value_adjusted", "significant", "below_four_fifths", "standard_deviations", "shortfall_pool",
@@ -87,6 +93,7 @@ class Category:
 def impact_frame(
     feature: str,
     categories: Sequence[Category],
+    people: Sample | None = None,
     *,
     smallest_share: float = SMALLEST_SHARE,
     confidence_level: float = 0.95,
@@ -100,6 +107,9 @@ def impact_frame(
         What divides people into categories.
     categories : sequence of Category
         All of them; people of unknown category are counted but not compared.
+    people : Sample, optional
+        Who was selected, in which category (its place, -1 if unknown), stratum and cluster. None: everyone is in one
+        stratum.
     smallest_share : float, default=0.02
         Categories with a smaller share of the people whose category is known are shown but not compared.
     confidence_level : float, default=0.95
@@ -117,47 +127,71 @@ def impact_frame(
     GroupsMissing
         If fewer than two categories can be compared.
     NothingDefined
-        If nobody was selected in any of those that can be compared.
+        If nobody was selected in any of those that can be compared, or no two of them share a stratum.
     """
     if not is_number(smallest_share) or not 0 <= smallest_share < 1:
         raise ParameterError(f"smallest_share must be at least 0 and below 1; found {brief(smallest_share)}")
     known = sum(one.n for one in categories if not one.unknown)
-    compared = [one for one in categories if not one.unknown and one.n >= 2 and one.n / known >= smallest_share]
+    compared = [
+        place
+        for place, one in enumerate(categories)
+        if not one.unknown and one.n >= 2 and one.n / known >= smallest_share
+    ]
     if len(compared) < 2:
-        found = ", ".join(f"{one.name!r} ({one.n:,})" for one in compared) or "none"
+        found = ", ".join(f"{categories[place].name!r} ({categories[place].n:,})" for place in compared) or "none"
         raise GroupsMissing(
             f"sensitive_features: {feature}: rates can be compared only if at least two categories each have two "
             f"people and {100 * smallest_share:g}% of them; found {found}"
         )
-    if not any(one.selected for one in compared):
+    if not any(categories[place].selected for place in compared):
         raise NothingDefined(
             f"{feature}: nobody was selected in any category that can be compared, so there is no highest rate"
         )
-    table = CountTable(
-        np.array([[[one.selected, one.n - one.selected] for one in compared]]),
-        groups=[(place,) for place in range(len(compared))],
-        cells=[(1,), (0,)],
-        cell_names=["y_pred"],
-        sensitive_names=[feature],
-    )
-    asked = {"metric": "selection_rate", "compare": "to_highest", "disparity": "ratio"}
-    test = FairnessTest.from_table(table, **asked, confidence_level=confidence_level, method=method)
-    tests = test.comparisons_.set_index("group")
-    highest = compared[tests["other"].iloc[0]]
-    place = {id(one): number for number, one in enumerate(compared)}
-    people, chosen = (sum(getattr(one, name) for one in compared) for name in ("n", "selected"))
-    alpha = 1 - confidence_level
-    rows = []
-    for one in categories:
-        row = _counted(feature, one, known) | {"compared": id(one) in place, "highest": one is highest}
-        if id(one) in place:
-            row["shortfall_pool"] = (one.n * chosen - one.selected * people) / people
-        if one is highest:
-            row |= {"ratio": 1.0}
-        elif id(one) in place:
-            row |= _beside_highest(one, highest, tests.loc[[place[id(one)]]].iloc[0], alpha)
-        rows.append(row)
+    # The category with the highest rate comes last, so that it is the other side of its comparisons.
+    compared.sort(key=lambda i: (Fraction(categories[i].selected, categories[i].n), categories[i].n, -i))
+    people = _ranked(categories, people, compared)
+    params = {"disparity": "ratio", "confidence_level": confidence_level, "method": method}
+    settings, metrics = check_question("selection_rate", params)
+    settings = replace(settings, by_stratum=False)
+    (result,) = decide([measure(people, metrics, settings, True, None, SEED)], settings)
+    frame = frame_of(comparisons_columns(result.findings))
+    pairs: dict[tuple[Any, Any], Any] = {(row["group"], row["other"]): row for row in frame.to_dict("records")}
+    cells = people.table(["y_pred"]).counts  # strata, categories, not selected and selected
+    n, x = cells.sum(axis=2), cells[:, :, -1]
+    pool = n * (x.sum(axis=1) / np.maximum(n.sum(axis=1), 1))[:, None]
+    top = len(compared) - 1
+    rows = [_counted(feature, one, known) for one in categories]
+    for rank, place in enumerate(compared):
+        rows[place] |= {"compared": True, "shortfall_pool": float((pool - x)[:, rank].sum())}
+        if rank == top:
+            rows[place] |= {"highest": True, "ratio": 1.0}
+        elif (rank, top) not in pairs:  # they share no stratum
+            rows[place] |= {"compared": False}
+        else:
+            both = (n[:, rank] > 0) & (n[:, top] > 0)
+            sides = [part[both, side] for side in (rank, top) for part in (x, n)]
+            rows[place] |= _beside_highest(pairs[rank, top], *sides)
+            # The interval also covers the ratio to the category whose true rate is the highest.
+            lows = [pair["ci_low"] for (group, _), pair in pairs.items() if group == rank]
+            lows += [1 / pair["ci_high"] for (_, other), pair in pairs.items() if other == rank and pair["ci_high"]]
+            rows[place]["ci_low"] = min(lows)
+            if len(cells) == 1 and people.clusters is None:
+                chosen, of, most, others = (int(side[0]) for side in sides)
+                rows[place]["flips_test"] = flips_of_test(chosen, of, most, others, 1 - confidence_level)
     return framed(rows)
+
+
+def _ranked(categories: Sequence[Category], people: Sample | None, compared: Sequence[int]) -> Sample:
+    """The people of the categories compared, grouped by the rank of their category's rate."""
+    if people is None:
+        counts = np.array([count for one in categories for count in (one.selected, one.n - one.selected)])
+        places = np.repeat(np.arange(len(categories)), 2)
+        chosen = Column("y_pred", (False, True), np.tile(np.array([1, 0]), len(categories)))
+        people = Sample({"y_pred": chosen}, (Column("category", tuple(range(len(categories))), places),), counts=counts)
+    rank = np.full(len(categories) + 1, -1)  # the last one is of unknown category, -1
+    rank[compared] = np.arange(len(compared))
+    ranked = Column("category", tuple(range(len(compared))), rank[people.sensitive[0].codes])
+    return replace(replace(people, sensitive=(ranked,)).known(), everyone=None)
 
 
 def _counted(feature: str, one: Category, known: int) -> dict[str, Any]:
@@ -178,6 +212,8 @@ def impact_table(
     y_score: Any = None,
     pos_label: Any = None,
     intersections: bool = True,
+    strata: Any = None,
+    clusters: Any = None,
     smallest_share: float = SMALLEST_SHARE,
     confidence_level: float = 0.95,
     method: str = "auto",
@@ -188,6 +224,10 @@ def impact_table(
     test is that of ``FairnessTest(metric="selection_rate", compare="to_highest", disparity="ratio")``, which is valid
     although the highest rate is chosen from the data. p-values are adjusted for the comparisons within a feature (or a
     crossing), not for the number of features: `FairnessAudit` judges all of them together.
+
+    It takes people as selected independently of each other. If they compete for one place (a list of candidates of whom
+    one is chosen), pass the lists as `strata`: each row's null hypothesis then is that both categories have the same
+    rate in every stratum, and the test is exact given how many of both were selected there.
 
     Parameters
     ----------
@@ -204,9 +244,16 @@ def impact_table(
     intersections : bool, default=True
         Whether to cross the features as well. A person whose category is unknown in one of them is unknown in the
         crossing.
+    strata : array-like, frame or mapping, optional
+        Compare people of the same stratum: a list, a job, a site. Ratios are Mantel and Haenszel's, which can exceed 1;
+        shortfalls are added over strata.
+    clusters : array-like of shape (n_samples,), optional
+        Rows that belong together, such as several decisions on one person. The test of each row flips the signs of
+        clusters, always with the same seed.
     smallest_share : float, default=0.02
         Categories with a smaller share of the people whose category is known (or with a single person) are shown but
-        not compared; they are not part of the pool either.
+        not compared; they are not part of the pool either. A category that shares no stratum with the highest is not
+        compared.
     confidence_level : float, default=0.95
         Of the intervals, which hold for all pairs of compared categories together; one minus it is the level.
     method : {"auto", "exact", "asymptotic"}, default="auto"
@@ -228,14 +275,16 @@ def impact_table(
         ``below_four_fifths``
             Whether the ratio is below 4/5, in whole numbers.
         ``standard_deviations``
-            The difference of the two rates in standard deviations: the pooled z statistic.
+            The difference of the two rates in standard deviations: the pooled z statistic, over strata Mantel and
+            Haenszel's.
         ``shortfall_pool``, ``shortfall_highest``
             How many more would have been selected at the rate of all compared people, and at the highest rate.
         ``to_four_fifths``
             How many more have to be selected for a ratio of 4/5.
         ``flips_four_fifths``, ``flips_test``
             How many changed decisions on this category bring the ratio to the other side of 4/5, and how many change
-            the result of the exact test of this pair alone, at the level (NA: no number does).
+            the result of the exact test of this pair alone, at the level (NA: no number does, or there are several
+            strata, or clusters).
 
     Raises
     ------
@@ -279,10 +328,15 @@ def impact_table(
     columns = read_columns(
         sensitive_features, "sensitive_features", default_name="sensitive_feature", max_levels=MAX_GROUPS, missing=True
     )
-    check_same_people({"y_pred" if y_score is None else "y_score": selected, "sensitive_features": columns})
+    within = () if strata is None else read_columns(strata, "strata", default_name="stratum")
+    together = None if clusters is None else read_column(clusters, "clusters")
+    check_same_people({
+        "y_pred" if y_score is None else "y_score": selected, "sensitive_features": columns, "strata": within,
+        "clusters": together,
+    })  # fmt: skip
     _, frames, reasons = tables_of(
-        columns, selected.codes, intersections=intersections, smallest_share=smallest_share,
-        confidence_level=confidence_level, method=method,
+        columns, Sample({"y_pred": replace(selected, name="y_pred")}, (), within, clusters=together),
+        intersections=intersections, smallest_share=smallest_share, confidence_level=confidence_level, method=method,
     )  # fmt: skip
     if len(reasons) == len(frames):
         raise reasons[0]
@@ -292,7 +346,7 @@ def impact_table(
 
 
 def tables_of(
-    columns: Sequence[Column], selected: Positions, counts: Integers | None = None, *, intersections: bool, **how: Any
+    columns: Sequence[Column], people: Sample, *, intersections: bool, **how: Any
 ) -> tuple[list[tuple[str, ...]], list[pd.DataFrame], list[GroupsMissing | NothingDefined]]:
     """Make the tables of features and of their crossings; those that cannot be compared show their categories.
 
@@ -300,10 +354,8 @@ def tables_of(
     ----------
     columns : sequence of Column
         The features; -1 is the code of people of unknown category.
-    selected : ndarray of shape (n_rows,)
-        Whether each row's people were selected: 0 or 1.
-    counts : ndarray of shape (n_rows,), optional
-        How many people each row stands for; None: one.
+    people : Sample
+        Who was selected (``y_pred``, False or True), and in which stratum and cluster; without groups.
     intersections : bool
         Whether to cross the features.
     **how
@@ -320,22 +372,16 @@ def tables_of(
     reasons: list[GroupsMissing | NothingDefined] = []
     for names in asked:
         feature = " x ".join(names)
-        categories = list(_categories([by_name[name] for name in names], selected, counts))
-        frame, reason = table_of(feature, categories, **how)
-        reasons += [] if reason is None else [reason]
+        categories, codes = _categories([by_name[name] for name in names], people)
+        grouped = replace(people, sensitive=(Column(feature, (), codes),))
+        try:
+            frame = impact_frame(feature, categories, grouped if people.control or people.clusters else None, **how)
+        except (GroupsMissing, NothingDefined) as error:  # another feature may still be comparable
+            known = sum(one.n for one in categories if not one.unknown)
+            frame = framed([_counted(feature, one, known) for one in categories])
+            reasons.append(error)
         frames.append(frame)
     return asked, frames, reasons
-
-
-def table_of(
-    feature: str, categories: Sequence[Category], **how: Any
-) -> tuple[pd.DataFrame, GroupsMissing | NothingDefined | None]:
-    """Return the table of one feature or crossing; or its categories, and why none is compared."""
-    try:
-        return impact_frame(feature, categories, **how), None
-    except (GroupsMissing, NothingDefined) as error:  # another feature may still be comparable
-        known = sum(one.n for one in categories if not one.unknown)
-        return framed([_counted(feature, one, known) for one in categories]), error
 
 
 def _selected(y_pred: Any, y_score: Any, pos_label: Any) -> Column:
@@ -361,54 +407,58 @@ def _selected(y_pred: Any, y_score: Any, pos_label: Any) -> Column:
     return Column("y_score", (False, True), (numbers > np.median(numbers)).astype(np.intp), values.index)
 
 
-def _categories(columns: Sequence[Column], selected: Positions, counts: Integers | None = None) -> Iterator[Category]:
-    """Yield the categories that one feature or several form, sorted; people for whom one is not known come last."""
+def _categories(columns: Sequence[Column], people: Sample) -> tuple[list[Category], Positions]:
+    """The categories that one feature or several form, sorted, those of whom one is unknown last; each row's place."""
     codes = np.stack([column.codes.astype(np.intp) for column in columns], axis=1)
-    unknown = (codes < 0).any(axis=1)
-    found, place = np.unique(codes[~unknown], axis=0, return_inverse=True)
-    mass = np.ones(len(codes), dtype=np.int64) if counts is None else counts
-    people, chosen = (
-        np.bincount(place.reshape(-1), weights=weights[~unknown], minlength=len(found)).astype(int)
-        for weights in (mass, mass * selected)
-    )
-    for key, n, x in zip(found, people, chosen, strict=True):
-        names = tuple(column.levels[code] for column, code in zip(columns, key, strict=True))
-        yield Category(names if len(names) > 1 else names[0], int(n), int(x))
-    if unknown.any():
-        yield Category(None, int(mass[unknown].sum()), int((mass * selected)[unknown].sum()), unknown=True)
+    known = ~(codes < 0).any(axis=1)
+    keys, inverse = np.unique(codes[known], axis=0, return_inverse=True)
+    places = np.full(len(codes), -1)
+    places[known] = inverse.reshape(-1)
+    mass = np.ones(len(codes), dtype=np.int64) if people.counts is None else people.counts
+    chosen = mass * people.labels_of("y_pred").codes
+    n, x = (np.bincount(places + 1, weights=each, minlength=len(keys) + 1).astype(int) for each in (mass, chosen))
+    names = [tuple(column.levels[code] for column, code in zip(columns, key, strict=True)) for key in keys]
+    categories = [
+        Category(name if len(name) > 1 else name[0], *counts)
+        for name, *counts in zip(names, n[1:].tolist(), x[1:].tolist(), strict=True)
+    ]
+    unknown = [] if known.all() else [Category(None, int(n[0]), int(x[0]), unknown=True)]
+    return categories + unknown, places
 
 
-def _beside_highest(one: Category, highest: Category, found: pd.Series, alpha: float) -> dict[str, Any]:
-    """Compare a category with the one whose rate is the highest."""
-    x, n, top, m = one.selected, one.n, highest.selected, highest.n
+def _beside_highest(pair: Mapping[str, Any], x: Integers, n: Integers, top: Integers, m: Integers) -> dict[str, Any]:
+    """Compare a category (x of n selected in each stratum) with the one whose rate is the highest (top of m)."""
+    # Mantel and Haenszel's ratio is a / b; fractions are exact.
+    people = (n + m).tolist()
+    a, b, both = (sum(map(Fraction, part.tolist(), people)) for part in (x * m, top * n, n * m))
+    weights = list(map(Fraction, m.tolist(), people))
+    gap = a - Fraction(4, 5) * b
+    more = 0 if gap >= 0 else _changes(-gap, weights, n - x)
     return {
-        "ratio": found["disparity"],
-        "ci_low": found["ci_low"],
-        "ci_high": found["ci_high"],
-        "p_value": found["p_value"],
-        "p_value_adjusted": found["p_value_adjusted"],
-        "significant": bool(found["concern"]),
-        # Fractions are compared as whole numbers.
-        "below_four_fifths": 5 * x * m < 4 * top * n,
-        "standard_deviations": found["statistic"],
-        "shortfall_highest": (n * top - x * m) / m,
-        "to_four_fifths": _to_four_fifths(x, n, top, m),
-        "flips_four_fifths": _flips_four_fifths(x, n, top, m),
-        "flips_test": flips_of_test(x, n, top, m, alpha),
-        "method": found["method"],
+        "ratio": pair["disparity"],
+        "ci_low": pair["ci_low"],
+        "ci_high": pair["ci_high"],
+        "p_value": pair["p_value"],
+        "p_value_adjusted": pair["p_value_adjusted"],
+        "significant": bool(pair["concern"]),
+        "below_four_fifths": gap < 0,
+        "standard_deviations": pair["statistic"],
+        "shortfall_highest": float(n.sum() * (b - a) / both),
+        "to_four_fifths": more,
+        "flips_four_fifths": more or _changes(gap, weights, x, beyond=True),
+        "method": pair["method"],
     }
 
 
-def _to_four_fifths(x: int, n: int, top: int, m: int) -> int:
-    """The number of further selections that give a rate of four fifths of the highest."""
-    return max(0, -((5 * x * m - 4 * top * n) // (5 * m)))
-
-
-def _flips_four_fifths(x: int, n: int, top: int, m: int) -> int:
-    """The number of changed decisions on this category after which the ratio is on the other side of four fifths."""
-    if 5 * x * m < 4 * top * n:
-        return _to_four_fifths(x, n, top, m)
-    return (5 * x * m - 4 * top * n) // (5 * m) + 1
+def _changes(gap: Fraction, weights: Sequence[Fraction], people: Integers, *, beyond: bool = False) -> int:
+    """The fewest changed decisions, each of its stratum's weight, that are together worth the gap, or more than it."""
+    changes = 0
+    for weight, most in sorted(zip(weights, people.tolist(), strict=True), reverse=True):
+        some = min(most, gap // weight + 1 if beyond else -(-gap // weight))
+        changes, gap = changes + some, gap - some * weight
+        if gap < 0 or (gap == 0 and not beyond):
+            break
+    return changes
 
 
 def flips_of_test(x: int, n: int, top: int, m: int, alpha: float) -> Any:

@@ -13,7 +13,7 @@ from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.audit.record import AuditRecord
 from skfairtest.report.cells import records
 from skfairtest.report.report import Bar, Cell, Column, Report, Table
-from skfairtest.report.sentences import p_text, percent, ratio, span
+from skfairtest.report.sentences import equals_p, p_text, percent, ratio, span
 
 UNKNOWN = "unknown"
 #: Categories that the verdict names.
@@ -46,9 +46,11 @@ def impact_reading(row: Mapping[str, Any]) -> str:
     if row["category"] is None:
         return "not compared"
     if not row["compared"]:
-        return "too few to compare"
+        return "too few to compare" if pd.isna(row["shortfall_pool"]) else "in no stratum with the highest"
     if row["highest"]:
         return "highest rate"
+    if row["ratio"] > 1:  # within strata
+        return f"higher within strata, {'significant' if row['significant'] else 'not significant'}"
     below, significant = bool(row["below_four_fifths"]), bool(row["significant"])
     side = "below" if below else "at" if math.isclose(row["ratio"], 0.8, rel_tol=1e-12) else "above"
     said = "significant" if significant else "not significant"
@@ -90,7 +92,8 @@ def impact_report(
         title=title,
         verdict=verdict,
         concern=concern,
-        remarks=(about,),
+        remarks=(*_few(table), about),
+        findings=tuple(_findings(table)),
         tables=tuple(_tables(table, scoring, confidence_level)),
         notes=(*not_compared, *_explained(table, scoring, smallest_share, confidence_level)),
     )
@@ -115,34 +118,56 @@ def _verdict(table: pd.DataFrame) -> tuple[str, bool | None]:
     """The verdict, and whether it is of a significant disparity."""
     compared = table[table["compared"] & ~table["highest"]]
     if not len(compared):
-        return f"No category can be compared with the highest rate. {below_sentence(table)}".rstrip(), None
-    significant = compared["significant"].astype(bool)
-    below = compared["below_four_fifths"].astype(bool)
-    n, found = len(compared), int(significant.sum())
-    split = [
-        f"{count:,} {'is' if count == 1 else 'are'} {words}"
-        for count, words in (
-            (int((below & ~significant).sum()), "below four fifths, but not significant"),
-            (int((~below & significant).sum()), "not below four fifths, but significant"),
+        return "No category can be compared with the highest rate.", None
+    found, below = int(compared["significant"].sum()), compared["below_four_fifths"].astype(bool)
+    comparisons, other = pluralize(len(compared), "comparison"), int(compared["significant"][~below].sum())
+    said = f"No significant disparity was detected in {comparisons} with the highest rate compared."
+    if found:
+        differ = f"{found:,} {'differs' if found == 1 else 'differ'} by more than chance explains"
+        said = f"Significant disparity: of {comparisons} with the highest rate compared, {differ}."
+    if other:
+        said += f" {other:,} {'is' if other == 1 else 'are'} not below four fifths, but significant."
+    said += f" {_how_many(len(compared), int(below.sum()))}."
+    return said if found else f"{said} This does not prove fairness.", found > 0
+
+
+def _how_many(n: int, below: int) -> str:
+    if n == 1:
+        return f"The impact ratio is{'' if below else ' not'} below .8"
+    return f"{below or 'None'} of {n:,} impact ratios {'is' if below < 2 else 'are'} below .8"
+
+
+def _below(table: pd.DataFrame) -> pd.DataFrame:
+    return table[table["compared"] & ~table["highest"] & table["below_four_fifths"].fillna(False)].sort_values("ratio")
+
+
+def _findings(table: pd.DataFrame) -> Iterator[str]:
+    """Yield what a lawyer asks of the categories below four fifths: the rate, the ratio, the shortfall, and chance."""
+    below = _below(table)
+    for row in records(below.head(NAMED)):
+        chance = "statistically significant" if row["significant"] else "not significant, chance may explain it"
+        yield (
+            f"{label(row['category'])} ({label(row['feature'])}): {percent(row['rate'])} selected, {row['ratio']:.3f} "
+            f"of the highest rate, {row['to_four_fifths']:,} short of four fifths; {chance} (adjusted "
+            f"{equals_p(row['p_value_adjusted'])})."
         )
-        if count
-    ]
-    also = (f" {enumerated(split)}." if split else "") + f" {below_sentence(table)}"
-    if not found:
-        said = f"No significant disparity was detected in {pluralize(n, 'comparison')} with the highest rate compared."
-        return f"{said}{also} This does not prove fairness.", False
-    differ = "differs" if found == 1 else "differ"
-    of = f"of {pluralize(n, 'comparison')} with the highest rate compared, {found:,} {differ}"
-    return f"Significant disparity: {of}.{also}", True
+    if len(below) > NAMED:
+        yield f"{len(below) - NAMED:,} more are below four fifths."
 
 
 def below_sentence(table: pd.DataFrame) -> str:
     """Say how many impact ratios are below .8, the lowest first, and of which categories there are too few people."""
-    compared = table[table["compared"] & ~table["highest"]]
-    below = [
+    n, below = int((table["compared"] & ~table["highest"]).sum()), _below(table)
+    names = [
         f"{label(row['category'])} ({row['ratio']:.3f}, {'' if row['significant'] else 'not '}significant)"
-        for row in records(compared[compared["below_four_fifths"].astype(bool)].sort_values("ratio"))
+        for row in records(below)
     ]
+    named = f": {enumerated(names, most=NAMED)}" if names else ""
+    return " ".join([*([f"{_how_many(n, len(below))}{named}."] if n else []), *_few(table)])
+
+
+def _few(table: pd.DataFrame) -> Iterator[str]:
+    """Yield a sentence about the categories with too few people to compare, if there are such."""
     top = table[table["highest"]].set_index("feature")["rate"].to_dict()
     few = [
         f"{label(row['category'])} ({pluralize(row['n'], 'person', 'people')}, "
@@ -150,16 +175,8 @@ def below_sentence(table: pd.DataFrame) -> str:
         for row in records(table[~table["compared"] & table["category"].notna() & (table["n"] > 0)])
         if row["feature"] in top
     ]
-    said = []
-    if len(compared):
-        named = f": {enumerated(below, most=NAMED)}" if below else ""
-        which = f"{len(below) or 'None'} of {len(compared):,} impact ratios {'is' if len(below) < 2 else 'are'}"
-        if len(compared) == 1:
-            which = f"The impact ratio is{'' if below else ' not'}"
-        said.append(f"{which} below .8{named}.")
     if few:
-        said.append(f"Too few people to compare: {enumerated(few, most=NAMED)}.")
-    return " ".join(said)
+        yield f"Too few people to compare: {enumerated(few, most=NAMED)}."
 
 
 def _tables(table: pd.DataFrame, scoring: bool, confidence_level: float) -> Iterator[Table]:
@@ -183,9 +200,7 @@ def _tables(table: pd.DataFrame, scoring: bool, confidence_level: float) -> Iter
             _number("adjusted p", "p_value_adjusted", p_text),
             _number("SDs", "standard_deviations", "{:.2f}".format, under=True),
             _number("short of pool", "shortfall_pool", "{:,.1f}".format),
-            _number("short of highest", "shortfall_highest", "{:,.1f}".format, under=True),
-            _number("flips 4/5", "flips_four_fifths", "{:,}".format),
-            Column("flips test", under="", shows=_flips),
+            _number("short of 4/5", "to_four_fifths", "{:,}".format, under=True),
         )  # fmt: skip
         note = f"Bars are rates; the line is four fifths of the highest, {percent(0.8 * top)}."
         yield Table.of(columns, rows, f"By {label(feature)}", marks="significant", notes=(note,))
@@ -209,12 +224,6 @@ def _interval(row: Mapping[str, Any]) -> str:
     return span(ratio, row["ci_low"], row["ci_high"], (1.0,) if row["significant"] else ())
 
 
-def _flips(row: Mapping[str, Any]) -> str:
-    if not pd.isna(row["flips_test"]):
-        return f"{row['flips_test']:,}"
-    return "never" if row["compared"] and not row["highest"] else ""
-
-
 def _explained(table: pd.DataFrame, scoring: bool, smallest_share: float, confidence_level: float) -> list[str]:
     rate = "the share of a category whose score is above the median of all scores" if scoring else "the share selected"
     lines = [
@@ -223,11 +232,8 @@ def _explained(table: pd.DataFrame, scoring: bool, smallest_share: float, confid
         "Null hypothesis of each row: its rate equals the highest rate, so that the ratio is 1. p is adjusted for the "
         f"choice of the highest rate and for all rows of the table; significant is at most {1 - confidence_level:.4g}. "
         "Each table is a family of its own.",
-        "SDs: the difference of the two rates in standard deviations (pooled). Short of pool and of highest: how many "
-        "more would have been selected at the rate of all compared, and at the highest.",
-        "Flips 4/5: decisions on the category that must change to cross .8 (where its ratio is below, so many more "
-        "have to be selected). Flips test: decisions that must change for the opposite result of the test of this "
-        "pair alone.",
+        "SDs: the difference of the two rates in standard deviations (pooled). Short of pool: how many more would have "
+        "been selected at the rate of all compared. Short of 4/5: how many more for an impact ratio of .8.",
         "Four fifths is a rule of thumb about the ratio seen, not a test: it ignores chance.",
     ]
     few = table[~table["compared"] & table["category"].notna()]

@@ -5,6 +5,7 @@ tested. A command imports what it computes with when it runs: the version and th
 """
 
 import os
+import re
 import shlex
 import sys
 import traceback
@@ -19,7 +20,7 @@ import typer
 from skfairtest._utils.errors import meant
 from skfairtest._version import __version__
 from skfairtest.cli import options as opt
-from skfairtest.cli.errors import OPTIONS, BadInput, Status, check_level, in_terms_of_options, one_line
+from skfairtest.cli.errors import OPTIONS, BadInput, Status, in_terms_of_options, one_line
 from skfairtest.cli.output import check_outputs, listening, show, tell, write_files, write_out
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ Intersections = Literal["to_rest", "between_groups", "to_parents"]
 Reference = Literal["between_groups", "to_overall", "to_rest", "to_reference"]
 Alternative = Literal["two-sided", "greater", "less", "equivalence"]
 ENGINES = (
-    "Files that do not fit into memory are counted from Python: FairnessTest.from_frame and CountTable.from_frame take "
-    "frames of polars, DuckDB, Spark, Dask and ibis (see the guide, 'Scale')."
+    "Files that do not fit into memory: FairnessTest.from_frame, in Python, takes frames of polars, DuckDB, Spark, "
+    "Dask and ibis (doc/guide/scale.md)."
 )
 app = typer.Typer(
     name=PROGRAM,
@@ -79,10 +80,11 @@ def run(argv: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError:
         raise  # an extra that is not installed: the caller names it
     except _USAGE_ERRORS as error:
-        message = error.format_message().rstrip(".")  # type: ignore[attr-defined]
+        message = error.format_message().rstrip(".").replace("Value error, ", "")  # type: ignore[attr-defined]
         unknown = getattr(error, "option_name", "").strip("-").replace("-", "_")
         if unknown and "No such option" in message and (near := meant(unknown, OPTIONS)) is not None:
             message = f"No such option: --{unknown.replace('_', '-')}. Did you mean {OPTIONS[near]}?"
+        message = re.sub(r" \(Possible options: (\S+)\)$", r". Did you mean \1?", message)
         command = getattr(getattr(error, "ctx", None), "command_path", PROGRAM)
         tell(f"{PROGRAM}: {one_line(message)} ({command} -h shows what can be typed)")
         return Status.BAD_INPUT
@@ -217,6 +219,12 @@ def audit(
 ) -> Status:
     """Test predictions for disparities between groups of people.
 
+    \b
+      skfairtest audit people.csv --y-pred decision --pos-label hired --sensitive sex
+          are men and women selected alike?
+      skfairtest audit people.csv --y-true outcome --y-pred decision --sensitive sex --sensitive race
+          are errors, too, alike by sex, race and both? --html audit.html writes a page
+
     FILES have one row per person. Each sensitive column is tested, then their intersections; p-values are adjusted for
     all comparisons together. The standard metrics are selection_rate, true_positive_rate, false_positive_rate,
     precision and accuracy, with --y-score also roc_auc and calibration; means of predictions and errors, if predictions
@@ -227,9 +235,8 @@ def audit(
 
     The exit status is 0 if no significant disparity was detected, 1 if there is one, 2 for bad input, 3 for an internal
     error, 4 if not everything could be tested.
-    """
+    """  # noqa: D301
     reports = {"--html": html, "--json": json, "--csv": csv, "--markdown": markdown, "--junit": junit}
-    check_level(alpha)
     check_outputs(reports, files)
     if y_pred is None and y_score is None:
         raise BadInput("--y-pred is missing: name the column of predictions, or --y-score for metrics of scores alone")
@@ -449,7 +456,6 @@ def scan(
     reported. Columns of more than --n-bins different numbers are cut into intervals.
     """
     reports = {"--html": html, "--json": json, "--csv": csv, "--markdown": markdown}
-    check_level(alpha)
     check_outputs(reports, files)
     from skfairtest import SubgroupScan
     from skfairtest.cli.reading import cut_where_many, read_people
@@ -490,6 +496,10 @@ def impact(
     y_score: Annotated[
         str | None, opt.column("Scores, in place of --y-pred: the rate is the share above their median.")
     ] = None,
+    strata: Annotated[
+        list[str] | None, opt.column("Compare within these: lists of which one is chosen, jobs; repeatable.")
+    ] = None,
+    cluster: opt.Cluster = None,
     encoding: opt.Encoding = "utf-8",
     pos_label: opt.PosLabel = None,
     alpha: opt.Alpha = 0.05,
@@ -504,13 +514,16 @@ def impact(
 ) -> Status:
     """Compare selection rates with the highest one, and with chance.
 
+    \b
+      skfairtest impact people.csv --y-pred decision --pos-label hired --sensitive sex
+          which group is below four fifths of the highest rate, and is that chance?
+
     The four-fifths rule and a significance test side by side, for each column and their intersections.
 
     An empty field is an unknown category: these people are counted and not compared. The test is valid although the
-    highest rate is chosen from the data.
-    """
+    highest rate is chosen from the data. If people compete for one place, name the column of their lists by --strata.
+    """  # noqa: D301
     reports = {"--html": html, "--csv": csv, "--markdown": markdown}
-    check_level(alpha)
     check_outputs(reports, files)
     from skfairtest import impact_table
     from skfairtest._utils.text import label
@@ -521,6 +534,7 @@ def impact(
     from skfairtest.report import text as texts
 
     roles = {"--y-pred": y_pred, "--y-score": y_score, "--sensitive": sensitive}
+    roles |= {"--strata": strata, "--cluster": cluster}
     with listening() as told:
         people = read_people(files, roles, encoding=encoding, optional=["--sensitive"])
         positive = people.pos_label(pos_label)
@@ -528,6 +542,8 @@ def impact(
             people.column("--y-pred"),
             y_score=people.column("--y-score"),
             sensitive_features=people.frames["--sensitive"],
+            strata=people.frames.get("--strata"),
+            clusters=people.column("--cluster"),
             pos_label=positive,
             intersections=intersections,
             smallest_share=smallest_share,
@@ -536,6 +552,7 @@ def impact(
     about = f"scores in {label(y_score)}"
     if y_score is None:
         about = f"selected: {label(y_pred)} is {label(resolve_pos_label(people.labels, positive))}"
+    about += f"; compared within {label(', '.join(strata))}" if strata else ""
     found = impact_report(
         table,
         title=f"Impact table of {label(', '.join(map(os.path.basename, people.files[:3])))}",
@@ -581,7 +598,7 @@ def compare(
     seed: opt.Seed = 0,
     jobs: opt.Jobs = None,
     html: opt.Html = None,
-    json: opt.Json = None,
+    json: Annotated[str | None, opt.output("Also write the results as JSON.")] = None,
     csv: opt.Csv = None,
     markdown: opt.Markdown = None,
     no_color: opt.NoColor = False,
@@ -595,7 +612,6 @@ def compare(
     option, names = ("--y-score", y_score) if y_score else ("--y-pred", y_pred or [])
     if (y_pred and y_score) or len(set(names)) < 2 or len(set(names)) < len(names):
         raise BadInput(f"{option}: name two or more different columns, the baseline's first; found {', '.join(names)}")
-    check_level(alpha)
     check_outputs(reports, files)
     from skfairtest import compare_models
     from skfairtest.cli.reading import read_people
@@ -638,7 +654,8 @@ def monitor(
     group: Annotated[list[str] | None, opt.option("A group that can come; repeat it for all groups.", "NAME")] = None,
     pos_label: opt.PosLabel = None,
     alpha: Annotated[
-        float | None, opt.option("The probability of ever rejecting a fair stream.  [default: 0.05]", "LEVEL")
+        float | None,
+        opt.option("The probability of ever rejecting a fair stream.  [default: 0.05]", "LEVEL", callback=opt.level),
     ] = None,
     margin: Annotated[float | None, opt.option("The difference that is tolerated.  [default: 0]", "SIZE")] = None,
     blocks: Annotated[
@@ -657,8 +674,6 @@ def monitor(
     reports = {"--html": html, "--markdown": markdown, "--openmetrics": openmetrics}
     if (y_pred is None) == (y_score is None):
         raise BadInput("name one column of predictions, --y-pred or --y-score")
-    if alpha is not None:
-        check_level(alpha)
     if name is None and not os.path.isfile(batch):
         raise BadInput("--name is missing: a batch from a pipe needs a name")
     check_outputs({"STATE": state, **reports}, [batch])
@@ -766,7 +781,6 @@ def power(
       skfairtest power --baseline 0.3 --n 60 --n 200
           the smallest disparity that such a test is likely to detect
     """  # noqa: D301
-    check_level(alpha)
     check_outputs({"--json": json})
     from json import dumps
 

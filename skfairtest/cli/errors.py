@@ -26,7 +26,8 @@ class Status(IntEnum):
 _SAME = (
     "pos_label y_true y_pred y_score metric compare compare_intersections disparity "
     "margin missing positive_means favorable alpha adjust n_resamples alternative direction scan impact guarantee "
-    "y_judge label_probability labelled smallest_share max_depth max_subgroups min_group_size n_bins power baseline"
+    "y_judge label_probability labelled strata smallest_share max_depth max_subgroups min_group_size n_bins power "
+    "baseline"
 )
 #: The package's parameters, and what they are called here.
 OPTIONS = {
@@ -59,12 +60,6 @@ _CODE = re.compile(r"(?<!['\"\w.-])([a-z]+(?:_[a-z]+)*)(=(?!=)|(?!['\"\w]))")
 
 class BadInput(Exception):
     """What was asked cannot be done with what was given; the message says what to do."""
-
-
-def check_level(alpha: float) -> None:
-    """Refuse a significance level that is none."""
-    if not (0 < alpha < 1 and 0 < 1 - alpha < 1):  # a test knows one minus it
-        raise BadInput(f"--alpha must lie between 0 and 1, such as 0.05; found {alpha:g}")
 
 
 def one_line(text: object) -> str:

@@ -5,9 +5,16 @@ from typing import Annotated, Any, Literal
 import typer
 
 
-def option(text: str, metavar: str | None = None, *flags: str) -> Any:
+def option(text: str, metavar: str | None = None, *flags: str, **more: Any) -> Any:
     """An option with its help, what stands for its value, and its flags, if these are not the parameter's name."""
-    return typer.Option(*flags, metavar=metavar, help=text)
+    return typer.Option(*flags, metavar=metavar, help=text, **more)
+
+
+def level(alpha: float | None) -> float | None:
+    """Refuse a significance level that is none."""
+    if alpha is not None and not (0 < alpha < 1 and 0 < 1 - alpha < 1):  # a test knows one minus it
+        raise typer.BadParameter(f"must lie between 0 and 1, such as 0.05; found {alpha:g}")
+    return alpha
 
 
 def column(text: str) -> Any:
@@ -28,13 +35,13 @@ YScore = Annotated[str | None, column("The scores of the positive label.")]
 Sensitive = Annotated[list[str], column("The groups. Repeat it for several columns.")]
 Control = Annotated[list[str] | None, column("Compare only people with the same value here; repeatable.")]
 Weight = Annotated[str | None, column("How many people each row counts for.")]
-Cluster = Annotated[str | None, column("Which rows belong together, such as decisions on one person.")]
+Cluster = Annotated[str | None, option("Which rows belong together.", "COLUMN", "--cluster", "--clusters")]
 Encoding = Annotated[str, option("Of text files: cp1252 (Windows), latin-1, utf-16, ...", "NAME")]
 Metrics = Annotated[list[str] | None, option("A metric, see 'skfairtest metrics'; repeatable.", "NAME", "--metric")]
 PosLabel = Annotated[str | None, option("The positive label.  [default: 1 of 0 and 1 or -1 and 1; True]", "VALUE")]
 Disparity = Annotated[Literal["difference", "ratio", "odds_ratio"], option("How two values are compared.")]
 Margin = Annotated[float | None, option("A disparity to tolerate, such as 0.05, or a ratio such as 0.8.", "SIZE")]
-Alpha = Annotated[float, option("The significance level, for all comparisons together.", "LEVEL")]
+Alpha = Annotated[float, option("The significance level of all comparisons together.", "LEVEL", callback=level)]
 Adjust = Annotated[Literal["auto", "holm", "bonferroni", "fdr_bh", "none"], option("The adjustment of p-values.")]
 Resamples = Annotated[int, option("Resamples, if a p-value is sampled.", "NUMBER")]
 Seed = Annotated[int, option("The seed of p-values that are sampled.", "NUMBER")]

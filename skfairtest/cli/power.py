@@ -51,7 +51,9 @@ def answer(
     groups = len(next(iter(rates.values()))) if rates else max(len(n), 2)
     people = _per_group(n, groups, "--n")
     test["base_rates"] = _per_group(test["base_rates"] or [1.0], groups, "--base-rate")
-    certain = f"with a probability of {100 * (0.8 if target is None else target):g}%, at level {100 * test['alpha']:g}%"
+    certain = (
+        f"with a probability of {100 * (0.8 if target is None else target):g}%, at the {100 * test['alpha']:g}% level"
+    )
     given: Any = rates if len(rates) > 1 else next(iter(rates.values()), None)
     truth = ", and ".join(f"{label(name)} is {_by_group(values)}" for name, values in rates.items())
     certifies = test["alternative"] == "equivalence"
@@ -60,33 +62,36 @@ def answer(
         ends = test["margin"] if isinstance(test["margin"], tuple) else (test["margin"],)
         shown = " to ".join("any value" if end is None else f"{end:g}" for end in ends)
         goal += f" {'within' if certifies else 'beyond'} the margin of {shown}"
+    numbers: dict[str, Any]
     if baseline is not None:
         if not n:
             raise BadInput("--n is missing: --baseline asks what so many people can detect")
         size = minimum_detectable_disparity(
             baseline=_value(baseline), n_per_group=people, power=target or 0.8, direction=direction, **test
         )
-        sentence = f"A test of {_by_group(people)} people can {goal} {certain}, if it is {test['disparity']} {size:.3g}"
-        numbers: dict[str, Any] = {"question": "minimum_detectable_disparity", "minimum_detectable_disparity": size}
-        sentence += f" or {'smaller' if certifies or (test['disparity'] != 'difference' and size < 1) else 'larger'} "
-        sentence += f"from a baseline of {baseline}."
+        numbers = {"question": "minimum_detectable_disparity", "minimum_detectable_disparity": size}
+        less = certifies or (test["disparity"] != "difference" and size < 1)
+        sentence = (
+            f"A test of {_by_group(people, ' people')} can {goal} of {size:.3g} or {'less' if less else 'more'} (as a "
+            f"{test['disparity'].replace('_', ' ')}) from a baseline of {baseline}, {certain}."
+        )
     elif n:
         value = power(rates=given, n_per_group=people, **test)
         numbers = {"question": "power", "power": value}
         sentence = (
-            f"If {truth}, a test of {_by_group(people)} people will {goal} with a probability of {100 * value:.1f}%, "
+            f"If {truth}, a test of {_by_group(people, ' people')} will {goal} with a probability of "
+            f"{100 * value:.1f}%, at the {100 * test['alpha']:g}% level."
         )
-        sentence += f"at level {100 * test['alpha']:g}%."
     else:
         people = required_sample_size(
             rates=given, power=target or 0.8, shares=_per_group(shares, groups, "--share") or None, **test
         )
         numbers = {"question": "required_sample_size"}
-        sentence = f"{sum(people):,} people are needed, {_by_group(people)}, to {goal} {certain}, if {truth}."
-    among = " of those over whom it is computed" if all(base == 1 for base in test["base_rates"]) else ""
+        sentence = f"{sum(people):,} people are needed ({_by_group(people)}) to {goal} {certain}, if {truth}."
+    people_of = "over whom the metric is computed" if all(base == 1 for base in test["base_rates"]) else "in all"
     sentences = [
         sentence,
-        f"People are the people of each group{among}; groups are compared by compare={test['compare']!r}.",
+        f"The numbers are of people {people_of}, and groups are compared by --compare {test['compare']}.",
         "The values are assumptions, not data: the answer holds if they are true.",
     ]
     return {"sentences": sentences, **numbers, "n_per_group": people, "rates": rates, **test}
@@ -113,35 +118,32 @@ def _rates(texts: list[str], metric: str) -> dict[str, list[Value]]:
 
 def _value(text: str) -> Value:
     """A value, or the mean and the standard deviation that MEAN:SD stands for."""
+    numbers = _ends(text, f"a value must be a number such as 0.3 (of a mean, MEAN:SD such as 10:2.5); found {text!r}")
+    return numbers  # type: ignore[no-any-return]
+
+
+def margin_of(text: str | None) -> Any:
+    """A margin as a number, or as the two ends that LOW:HIGH stands for, one of which may be open."""
+    says = f"--margin must be a number such as 0.05, or LOW:HIGH such as -0.05:0.1; found {text!r}"
+    return None if text is None else _ends(text, says, open_ended=True)
+
+
+def _ends(text: str, says: str, *, open_ended: bool = False) -> Any:
+    """The number, or the two numbers between which a colon stands, of which an open one is None."""
     try:
-        numbers = tuple(float(part) for part in text.split(":"))
+        ends = [None if open_ended and not part else float(part) for part in text.split(":")]
     except ValueError:
-        numbers = ()
-    if not 1 <= len(numbers) <= 2:
-        raise BadInput(f"a value must be a number such as 0.3 (of a mean, MEAN:SD such as 10:2.5); found {text!r}")
-    return numbers[0] if len(numbers) == 1 else numbers
+        raise BadInput(says) from None
+    if len(ends) > 2 or ends == [None]:
+        raise BadInput(says)
+    return tuple(ends) if len(ends) == 2 else ends[0]
 
 
-def margin_of(text: str | None) -> float | tuple[float | None, ...] | None:
-    """A margin as a number, or as the two ends that LOW:HIGH stands for."""
-    if text is None:
-        return None
-    try:
-        ends = tuple(float(end) if end else None for end in text.split(":"))
-    except ValueError:
-        ends = ()
-    if not 1 <= len(ends) <= 2 or ends == (None,):
-        raise BadInput(f"--margin must be a number such as 0.05, or LOW:HIGH such as -0.05:0.1; found {text!r}")
-    return ends[0] if len(ends) == 1 else ends
-
-
-def _by_group(values: Any) -> str:
+def _by_group(values: Any, unit: str = "") -> str:
     shown = [
-        f"{value[0]:g} (standard deviation {value[1]:g})" if isinstance(value, tuple) else f"{value:,}"
+        f"{value[0]:g} (standard deviation {value[1]:g})" if isinstance(value, tuple) else f"{value:,}{unit}"
         for value in values
     ]
-    return (
-        f"{shown[0]} in each group"
-        if len(set(shown)) == 1
-        else enumerated([f"{value} in group {number}" for number, value in enumerate(shown, 1)])
-    )
+    if len(set(shown)) == 1:
+        return f"{shown[0]} in each group"
+    return enumerated([f"{value} in group {number}" for number, value in enumerate(shown, 1)])

@@ -134,9 +134,9 @@ def read_people(
     wanted = {option: [value] if isinstance(value, str) else list(value or ()) for option, value in roles.items()}
     wanted = {option: list(dict.fromkeys(names)) for option, names in wanted.items() if names}
     options = {name: option for option, names in reversed(wanted.items()) for name in names}
-    shared = set(wanted.get("--sensitive", ())) & set(wanted.get("--control", ()))
-    if shared:
-        raise BadInput(f"column {min(shared)!r} is named by --sensitive and --control: give it one role")
+    within = "--strata" if "--strata" in wanted else "--control"
+    if shared := {*wanted.get("--sensitive", ())} & {*wanted.get(within, ())}:
+        raise BadInput(f"column {min(shared)!r} is named by --sensitive and {within}: give it one role")
     try:
         "".encode(encoding)
     except (LookupError, ValueError) as error:

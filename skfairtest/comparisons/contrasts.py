@@ -98,7 +98,8 @@ class Design:
     @property
     def places(self) -> list[int | None]:
         """Where comparisons are made: over all strata (None), then in each of them where there are control features."""
-        return [None, *range(len(self.sample.strata))] if self.sample.control_names else [None]
+        each = self.sample.control_names and self.settings.by_stratum
+        return [None, *range(len(self.sample.strata))] if each else [None]
 
     def stratum(self, place: int | None) -> Any:
         """Return the label of a place."""
@@ -258,7 +259,7 @@ def kept_groups(sample: Sample, excluded: list[Exclusion], settings: Settings, n
 def check_how_many(sample: Sample, n_groups: int, n_metrics: int, settings: Settings) -> None:
     """Refuse more comparisons than anybody can wait for or read: pairs at intersections grow fast."""
     in_pairs = settings.compare in ("between_groups", *BEST)
-    places = 1 + len(sample.strata) * bool(sample.control_names)
+    places = 1 + len(sample.strata) * bool(sample.control_names and settings.by_stratum)
     found = (comb(n_groups, 2) if in_pairs else n_groups) * n_metrics * places
     if found > MOST_COMPARISONS:
         names = " x ".join(sample.sensitive_names)

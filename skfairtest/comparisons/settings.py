@@ -55,6 +55,8 @@ class Settings:
     missing: str = "raise"
     #: Whether p-values are wanted; limits alone take rates' score tests, which are the same with every method.
     tested: bool = True
+    #: Whether strata are also compared one by one.
+    by_stratum: bool = True
 
 
 def check_settings(

@@ -307,8 +307,9 @@ class Strata:
         A direct convolution adds positive terms and keeps the relative accuracy of the smallest ones; one by Fourier
         transforms is accurate relatively to the largest.
         """
-        strata = [stratum_distribution(*each, tilt, _WIDE if direct else NARROW) for each in self.each]
-        firsts, parts, log_constants = zip(*strata, strict=True)
+        reach = _WIDE if direct else NARROW
+        known = {each: stratum_distribution(*each, tilt, reach) for each in dict.fromkeys(self.each)}
+        firsts, parts, log_constants = zip(*(known[each] for each in self.each), strict=True)
         masses = reduce(np.convolve, parts) if direct else _convolved(list(parts))
         return sum(firsts), masses, sum(log_constants)
 

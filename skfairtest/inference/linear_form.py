@@ -158,6 +158,8 @@ class EffectiveRates:
         How far apart the smallest and the largest value are of which these are rates: 2 between -1 and 1.
     continuity : float, default=0
         Continuity correction: what share of one person's event, given the total of events, the form is reduced by.
+    copies : ndarray of shape (S,), default=1
+        The number of strata that are each of these.
     """
 
     first: Floats
@@ -172,6 +174,7 @@ class EffectiveRates:
     skewed: bool = False
     width: float = 1.0
     continuity: float = 0.0
+    copies: Floats | float = 1.0
 
     def at(self, edge: float | Floats) -> tuple[Floats, Floats]:
         """Return the form and its standard error."""
@@ -185,20 +188,22 @@ class EffectiveRates:
             constant = np.zeros_like(edge)
         else:
             own = other = np.broadcast_to(1 - self.part, np.broadcast_shapes(each.shape, self.part.shape))
-            apart = np.clip(each / (self.share * (1 - self.part)).sum(), -1 + 1e-9, 1 - 1e-9)
+            apart = np.clip(each / (self.copies * self.share * (1 - self.part)).sum(), -1 + 1e-9, 1 - 1e-9)
             constant = edge
         p1, p2 = restricted_rates(self.first * n1, n1, self.second * n2, n2, apart, self.disparity)
         # A group never has more than everyone's events: past that ratio nothing of its own makes up for theirs.
         e1, e2 = np.maximum(own, 0.0) * np.sqrt(p1 * (1 - p1) / n1), other * np.sqrt(p2 * (1 - p2) / n2)
         people = n1 + n2
         variance = (e1**2 + e2**2 - 2 * self.correlation * e1 * e2) * people / np.maximum(people - 1, 1)
-        distance = (self.share * (own * self.first - other * self.second)).sum(axis=-1) - constant
-        error = np.sqrt(np.maximum((self.share**2 * variance).sum(axis=-1), 0.0))
-        step = self.continuity * (self.share**2 * (np.maximum(own, 0.0) / n1 + other / n2)).sum(axis=-1)
+        share, squared = self.copies * self.share, self.copies * self.share**2
+        distance = (share * (own * self.first - other * self.second)).sum(axis=-1) - constant
+        error = np.sqrt(np.maximum((squared * variance).sum(axis=-1), 0.0))
+        step = self.continuity * (squared * (np.maximum(own, 0.0) / n1 + other / n2)).sum(axis=-1)
         distance = np.where(np.abs(distance) < 1e-14 + step, 0.0, distance - np.sign(distance) * step)
         if self.skewed:
+            cubed = self.copies * self.share**3
             third = np.maximum(own, 0.0) ** 3 * (p1 * (1 - p1) * (1 - 2 * p1) / n1**2)
-            third = (self.share**3 * (third - other**3 * (p2 * (1 - p2) * (1 - 2 * p2) / n2**2))).sum(axis=-1)
+            third = (cubed * (third - other**3 * (p2 * (1 - p2) * (1 - 2 * p2) / n2**2))).sum(axis=-1)
             known = error > 0
             skewness = np.where(known, third, 0.0) / np.where(known, error, 1.0) ** 3
             distance = np.where(known, error * without_skewness(studentize(distance, error), skewness), distance)
@@ -217,7 +222,7 @@ class EffectiveRates:
     @property
     def _values(self) -> tuple[float, float]:
         second = self.part * self.first + (1 - self.part) * self.second
-        first, second = ((self.share * rate).sum() for rate in (self.first, second))
+        first, second = ((self.copies * self.share * rate).sum() for rate in (self.first, second))
         return self.width * float(first), self.width * float(second)
 
     def limits(self, critical: tuple[float, float], ends: tuple[float, float]) -> tuple[float, float]:

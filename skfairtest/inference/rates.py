@@ -233,7 +233,10 @@ def statistic(pair: Pair, scale: Scale, variance: str | None) -> tuple[Floats, F
         pooled = (x1 + x2) / people
         # Integers before the division: equal rates give exactly 0.
         distance = np.where(used, (x1 * d2 - x2 * d1) / people, 0.0).sum(axis=-1) / total
-        error = np.sqrt(np.where(used, weights * pooled * (1 - pooled), 0.0).sum(axis=-1)) / total
+        variance = weights * pooled * (1 - pooled)
+        if used.shape[-1] > 1:  # given the totals, as Mantel and Haenszel have it: strata may be of few people
+            variance = variance * people / np.maximum(people - 1, 1)
+        error = np.sqrt(np.where(used, variance, 0.0).sum(axis=-1)) / total
         # Sums over strata that ought to be 0 are not left as rounding errors.
         noise = 1e-14 * np.where(used, (x1 * d2 + x2 * d1) / people, 0.0).sum(axis=-1) / total
     distance = np.where(np.abs(distance) <= noise, 0.0, distance)
@@ -610,12 +613,24 @@ def strata_form(pair: Pair, disparity: str) -> EffectiveRates:
     distribution alone has sizes of up to .125 at 5%; with skewness and a third of a person, enumerated sizes of designs
     of 7 to 50 people are at most .041.
     """
-    d1, d2 = np.asarray(pair.d1, dtype=float), np.asarray(pair.d2, dtype=float)
+    counts, copies = np.unique([pair.x1, pair.d1, pair.x2, pair.d2], axis=1, return_counts=True)
+    x1, d1, x2, d2 = counts.astype(float)
     weights, nothing = _weights(d1, d2, overall=pair.overall), np.zeros_like(d1)
     part = d1 / (d1 + d2) if pair.overall else nothing
-    rates = pair.x1 / d1, pair.x2 / d2
-    share = weights / weights.sum()
-    return EffectiveRates(*rates, d1, d2, share, part, nothing, disparity, skewed=True, continuity=CONTINUITY)
+    share = weights / (copies * weights).sum()
+    return EffectiveRates(
+        x1 / d1,
+        x2 / d2,
+        d1,
+        d2,
+        share,
+        part,
+        nothing,
+        disparity,
+        skewed=True,
+        continuity=CONTINUITY,
+        copies=copies.astype(float),
+    )
 
 
 def _smoothed_limits(pair: Pair, scale: Scale, disparity: str, z: float) -> tuple[float, float]:

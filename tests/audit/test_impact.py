@@ -1,5 +1,6 @@
 """The table of adverse impact: published numbers, counts by hand, and who is shown without being compared."""
 
+import itertools
 import json
 from fractions import Fraction
 from pathlib import Path
@@ -9,11 +10,12 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import fisher_exact
+from scipy.stats import binomtest, chisquare, fisher_exact, multinomial
 
 from skfairtest import FairnessTest, impact_table
 from skfairtest._utils.errors import GroupsMissing, NothingDefined, ParameterError
 from skfairtest.audit.impact import COLUMNS, Category, flips_of_test, impact_frame
+from skfairtest.audit.impact_report import impact_reading
 
 GOLDEN = json.loads(Path(__file__).with_name("golden").joinpath("impact.json").read_text(encoding="utf-8"))["tables"]
 
@@ -116,7 +118,7 @@ def test_small_categories_are_shown_and_neither_compared_nor_part_of_the_pool():
     assert list(found["compared"]) == [True, True, False]
     assert found.loc["x", ["n", "selected", "rate"]].tolist() == [5, 5, 1.0]
     assert found.loc["x", ["ratio", "p_value", "shortfall_pool"]].isna().all()
-    assert found.loc["f", "shortfall_pool"] == 200 * 220 / 400 - 100
+    assert found.loc["f", "shortfall_pool"] == pytest.approx(200 * 220 / 400 - 100)
     assert found["share"].sum() == pytest.approx(1)
     everyone = impact_table(y_pred, sensitive_features={"g": groups}, smallest_share=0.01)
     assert everyone["compared"].all()
@@ -202,3 +204,111 @@ def test_one_category():
 def test_what_is_refused_and_why(asked, message):
     with pytest.raises(ParameterError, match=message):
         impact_table(**asked, sensitive_features=list("ffmm"))
+
+
+def lists(wins, per_list=None):
+    """Return decisions, categories and lists: each list has one candidate of each category, of whom one wins."""
+    winners = np.repeat(np.arange(len(wins)), wins)
+    n = len(winners)
+    y_pred = (winners[:, None] == np.arange(len(wins))).astype(int).ravel()
+    return y_pred, np.tile([f"g{k}" for k in range(len(wins))], n), np.repeat(np.arange(n), len(wins))
+
+
+#: How often GPT ranked the resume of each of eight groups first in lists of eight (Bloomberg 2024).
+RANKED_FIRST = [
+    ((98, 148, 106, 130, 103, 181, 96, 138), "1.3e-08"),
+    ((146, 172, 76, 100, 124, 129, 121, 132), "8.5e-08"),
+    ((122, 140, 125, 121, 116, 139, 104, 133), "3.1e-01"),
+    ((124, 129, 121, 110, 132, 121, 119, 144), "5.7e-01"),
+    ((122, 129, 103, 120, 114, 147, 143, 122), "1.1e-01"),
+    ((139, 132, 102, 113, 132, 120, 130, 132), "2.9e-01"),
+    ((124, 133, 120, 125, 113, 137, 115, 133), "7.4e-01"),
+    ((136, 107, 121, 117, 130, 140, 111, 138), "2.4e-01"),
+]
+
+
+@pytest.mark.parametrize(
+    ("wins", "chi_square"), RANKED_FIRST, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_published_lists_are_significant_where_chance_does_not_explain_them(wins, chi_square):
+    """The pairs within lists agree with chi-square in all rows; four fifths is broken in nearly every one."""
+    p = chisquare(wins).pvalue
+    assert f"{p:.1e}" == chi_square
+    y_pred, groups, within = lists(np.array(wins))
+    table = impact_table(y_pred, sensitive_features={"group": groups}, strata=within).set_index("category")
+    assert table["significant"].fillna(False).any() == (p < 1e-6)
+    assert table["below_four_fifths"].fillna(False).any() == (min(wins) / max(wins) < 0.8)
+    assert set(table["method"].dropna()) == {"exact conditional"}
+    low, high = min(wins), max(wins)
+    row = table.loc[f"g{wins.index(low)}"]
+    # In lists that one of two candidates wins, the test is McNemar's, and the statistic its square root.
+    assert row["p_value"] == pytest.approx(binomtest(low, low + high).pvalue, rel=1e-9)
+    assert row["standard_deviations"] == pytest.approx((low - high) / np.sqrt(low + high))
+    assert (row["ratio"], row["to_four_fifths"]) == (pytest.approx(low / high), max(0, -(-4 * high // 5) - low))
+
+
+@pytest.mark.parametrize(("k", "n", "independent"), [(2, 60, 0.155), (3, 12, 0.0984)])
+def test_the_level_over_all_outcomes_of_fair_lists_holds_within_them(k, n, independent):
+    """Enumerated: one of k candidates wins each of n lists; who competes is not independent."""
+    known = {}
+
+    def rejects(wins):
+        y_pred, groups, within = lists(np.array(wins))
+        tables = (impact_table(y_pred, sensitive_features={"g": groups}, strata=s) for s in (None, within))
+        return [table["significant"].fillna(False).any() for table in tables]
+
+    level = np.zeros(2)
+    for first in itertools.product(range(n + 1), repeat=k - 1):
+        if sum(first) <= n:
+            wins = tuple(sorted((*first, n - sum(first))))
+            known.setdefault(wins, rejects(wins))
+            level += multinomial(n, np.full(k, 1 / k)).pmf([*first, n - sum(first)]) * np.array(known[wins])
+    assert level[0] == pytest.approx(independent, abs=0.001)
+    assert level[1] <= 0.05
+
+
+def test_strata_and_clusters_have_the_numbers_of_the_test():
+    rng = np.random.default_rng(3)
+    n = 400
+    frame = pd.DataFrame({"job": rng.choice(["a", "b", "c"], n), "group": rng.choice(["f", "m"], n)})
+    y_pred = (rng.random(n) < frame["job"].map({"a": 0.2, "b": 0.5, "c": 0.8})).astype(int)
+    team = frame["job"] + (np.arange(n) // 5).astype(str)
+    for more in ({"strata": frame["job"]}, {"clusters": team}, {"strata": frame["job"], "clusters": team}):
+        row = impact_table(y_pred, sensitive_features=frame[["group"]], **more).query("~highest").iloc[0]
+        asked = {"control_features": more.get("strata"), "clusters": more.get("clusters"), "random_state": 0}
+        test = FairnessTest.from_predictions(
+            None, y_pred, sensitive_features=frame["group"], metric="selection_rate", disparity="ratio", **asked
+        )
+        pooled = test.comparisons_.iloc[0]
+        turned = pooled["group"] != row["category"]
+        expected = [1 / pooled["disparity"], 1 / pooled["ci_high"], 1 / pooled["ci_low"]] if turned else pooled
+        expected = expected if turned else [pooled["disparity"], pooled["ci_low"], pooled["ci_high"]]
+        np.testing.assert_allclose(row[["ratio", "ci_low", "ci_high"]].astype(float), expected, rtol=1e-6)
+        assert row["method"] == pooled["method"]
+        assert row["p_value"] == pytest.approx(pooled["p_value"], rel=1e-6 if "clusters" not in more else 0.2)
+        assert row["flips_test"] is pd.NA
+
+
+def test_shortfalls_are_added_over_strata():
+    y_pred, groups, job = [], [], []
+    for stratum, counts in {"a": [("f", 10, 40), ("m", 30, 60)], "b": [("f", 40, 50), ("m", 18, 20)]}.items():
+        chosen, who = decisions(counts)
+        y_pred, groups, job = y_pred + chosen, groups + who, job + [stratum] * len(who)
+    row = impact_table(y_pred, sensitive_features={"sex": groups}, strata={"job": job}).set_index("category").loc["f"]
+    a, b = 10 * 60 / 100 + 40 * 20 / 70, 30 * 40 / 100 + 18 * 50 / 70  # Mantel and Haenszel
+    assert row["ratio"] == pytest.approx(a / b)
+    assert row["shortfall_pool"] == pytest.approx(40 * 40 / 100 - 10 + 50 * 58 / 70 - 40)
+    assert row["shortfall_highest"] == pytest.approx(90 * (b - a) / (40 * 60 / 100 + 50 * 20 / 70))
+    more = row["to_four_fifths"]
+    assert more == 5  # of job a, where a selection weighs more
+    assert a + (more - 1) * 0.6 < 0.8 * b <= a + more * 0.6
+
+
+def test_a_category_that_meets_the_highest_in_no_stratum_is_not_compared():
+    y_pred, groups = decisions([("a", 5, 20), ("b", 9, 20), ("c", 15, 20)])
+    within = np.array(["x"] * 10 + ["y"] * 30 + ["z"] * 20)  # c is alone in z
+    table = impact_table(y_pred, sensitive_features={"g": groups}, strata=within).set_index("category", drop=False)
+    assert table["highest"].to_dict() == {"a": False, "b": False, "c": True}
+    assert table.loc[["a", "b"], "compared"].tolist() == [False, False]
+    assert table.loc[["a", "b"], "ratio"].isna().all()
+    assert impact_reading(table.loc["a"]) == "in no stratum with the highest"

@@ -32,19 +32,29 @@ def test_both_are_said(counts, said):
     assert said in text(report)
     (shown,) = report.tables
     assert shown.marked == (frozenset({0}) if " significant" in said and "not significant" not in said else frozenset())
-    if "but" in said:
-        words = said.replace("above", "not below").replace("at four", "not below four")
-        assert f"1 is {words}" in text(report)
+    significant = "not" not in said
+    if "below" in said:
+        words = "statistically significant" if significant else "not significant, chance may explain it"
+        assert f"{table['to_four_fifths'][0]} short of four fifths; {words}" in text(report)
+    else:
+        assert "The impact ratio is not below .8." in text(report)
+        assert ("1 is not below four fifths, but significant." in text(report)) == significant
 
 
 def test_the_verdict_names_categories_below_four_fifths_and_which_are_significant():
     said = text(impact_report(table_of(("a", 20, 100), ("b", 7, 17), ("c", 300, 500)), title="T", about=""))
     # 20/100 and 7/17 of 300/500: by Fisher's test p = 1e-13 and .14.
-    assert "2 of 2 impact ratios are below .8: a (0.333, significant); b (0.686, not significant)." in said
+    assert "2 of 2 impact ratios are below .8." in said
+    for line in (
+        "- a (sex): 20.0% selected, 0.333 of the highest rate, 28 short of four fifths; statistically significant (adj",
+        "- b (sex): 41.2% selected, 0.686 of the highest rate, 2 short of four fifths; not significant, chance may",
+    ):
+        assert line in said
     few = text(impact_report(table_of(("a", 20, 100), ("c", 21, 100)), title="T", about=""))
     assert "The impact ratio is not below .8." in few
     many = [(f"g{place}", 10, 100) for place in range(8)]
-    assert "(0.200, significant); 3 more." in text(impact_report(table_of(*many, ("c", 50, 100)), title="T", about=""))
+    named = text(impact_report(table_of(*many, ("c", 50, 100)), title="T", about=""))
+    assert "- 3 more are below four fifths." in named
 
 
 def test_what_is_not_compared_is_explained_only_where_it_occurs():
@@ -68,5 +78,5 @@ def test_bars_are_the_rates_with_the_line_of_four_fifths():
 
 def test_every_number_of_the_page_has_a_heading_of_its_own():
     found = page(impact_report(table_of(("a", 20, 100), ("c", 300, 500)), title="T", about=""))
-    for head in ("share", "rate", "95% interval", "SDs", "short of highest", "flips test"):
+    for head in ("share", "rate", "95% interval", "SDs", "short of 4/5"):
         assert f'<span class="below">{head}</span></th>' in found

@@ -66,7 +66,7 @@ def test_every_report_has_a_table_for_each_feature_and_crossing(found):
         for said in ("below, significant", "too few to compare", "unknown", "short of pool", "the verdict does not"):
             assert said in section, said
         assert "Hsu" in report
-    assert found.to_html().count(">flips 4/5<") == 3
+    assert found.to_html().count(">short of 4/5<") == 3
 
 
 def test_a_record_that_is_read_again_has_the_same_reports(found):

@@ -81,6 +81,56 @@ def test_a_significant_disparity_is_1_and_none_is_0(people, capsys):
     assert "show a significant disparity" in capsys.readouterr().out
 
 
+STATUSES = [
+    ("audit FILE --y-pred same --y-true truth --sensitive city --metric selection_rate", 0),
+    ("audit FILE --y-pred pred --y-true truth --sensitive city --metric selection_rate", 0),
+    ("audit FILE --y-pred pred --y-true truth --sensitive sex", 1),  # the precision of women is undefined: 1 before 4
+    ("audit FILE --y-pred rare --y-true truth --sensitive city", 4),  # that of one city is undefined
+    ("audit FILE --y-pred pred --sensitive nothing", 2),
+    ("impact FILE --y-pred pred --sensitive city", 0),
+    ("impact FILE --y-pred pred --sensitive sex", 1),
+    ("impact FILE --y-pred pred --sensitive nothing", 2),
+    ("scan FILE --y-pred pred --sensitive city --metric selection_rate --min-group-size 10", 0),
+    ("scan FILE --y-pred pred --sensitive sex --metric selection_rate --min-group-size 10", 1),
+    ("scan FILE --y-pred pred --sensitive sex --max-depth 0", 2),
+    ("compare FILE --y-pred same --y-pred rare --sensitive city --metric selection_rate", 0),
+    ("compare FILE --y-pred same --y-pred pred --sensitive sex --metric selection_rate", 1),
+    ("compare FILE --y-pred same --sensitive sex", 2),
+    ("monitor STATE --batch FILE --y-pred same --sensitive city --metric selection_rate", 0),
+    ("monitor STATE --batch FILE --y-pred pred --sensitive sex --metric selection_rate", 1),
+    ("monitor STATE --batch FILE --y-pred pred", 2),
+    ("power --rate 0.3 --rate 0.5", 0),
+    ("power --rate 0.3", 2),
+    ("metrics", 0),
+    ("metrics FILE", 2),
+    ("report FILE", 2),
+]
+
+
+@pytest.mark.parametrize(("command", "status"), STATUSES, ids=lambda value: value if isinstance(value, str) else "")
+def test_the_status_of_every_command(people, tmp_path, capsys, monkeypatch, command, status):
+    frame = pd.read_csv(people)
+    frame["same"], frame["rare"] = np.tile([0, 1, 1, 0], 30), [1] + [0] * 119
+    frame.to_csv(people, index=False)
+    files = {"FILE": str(people), "STATE": str(tmp_path / "state.json")}
+    arguments = [files.get(part, part) for part in command.split()]
+    record = str(tmp_path / "record.json")
+    if arguments[0] in ("audit", "scan") and status != 2:  # what was saved has the same status
+        assert run([*arguments, "--json", record]) == status
+        assert run(["report", record]) == status
+    else:
+        assert run(arguments) == status
+
+    def fails(*_, **__):
+        raise ZeroDivisionError
+
+    broken = {"power": "skfairtest.cli.power.answer", "report": "skfairtest.report.record.read_record"}
+    monkeypatch.setattr(broken.get(arguments[0], "skfairtest.cli.reading.read_people"), fails)
+    if arguments[0] != "metrics" and status != 2:
+        assert run(arguments) == 3
+    capsys.readouterr()
+
+
 def test_the_report_says_what_a_positive_prediction_means_and_who_is_worse_off(people, capsys):
     audit(people, *SEX, "--metric", "equalized_odds", "--positive-means", "denied a loan", "--unfavorable")
     out = capsys.readouterr().out
@@ -117,7 +167,7 @@ def test_alpha_decides(tmp_path, capsys):
         (["audit", "FILE", *SEX, "--alpha", "high"], "--alpha"),
         (["audit", "FILE", *SEX, "--alpha", "5"], "between 0 and 1"),
         (["audit", "FILE", *SEX, "--alpha", "nan"], "between 0 and 1"),
-        (["audit", "FILE", *SEX, "--alpha", "1e-17"], "--alpha must lie between 0 and 1"),
+        (["audit", "FILE", *SEX, "--alpha", "1e-17"], "'--alpha': must lie between 0 and 1"),
         (["audit", "FILE", *SEX, "--margin", "2"], "--margin of a difference must be"),
         (["audit", "FILE", *SEX, "--margin", "wide"], "--margin"),
         (["power", "--metric", "equalized_odds", "--baseline", "0.3", "--n", "50"], "with --alpha 0.025 for the level"),

@@ -116,7 +116,7 @@ def test_several_columns_and_strata(people, capsys):
         ([*AB, "--y-score", "score_a", *ASKED], "--y-score: name two or more different columns"),
         (AB, "--sensitive"),
         ([*AB, "--y-pred", "nowhere", *ASKED], "nowhere"),
-        ([*AB, *ASKED, "--alpha", "2"], "--alpha must lie between 0 and 1"),
+        ([*AB, *ASKED, "--alpha", "2"], "'--alpha': must lie between 0 and 1"),
         ([*AB, *ASKED, "--margin", "3"], "--margin must be a number of at least 0 and below 1"),
         ([*AB, "--sensitive", "sex"], "--y-true"),
         (["--y-pred", "a", "--y-pred", "word", *ASKED], "a number never equals text"),

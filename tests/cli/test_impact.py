@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binomtest
 
 from skfairtest import FairnessAudit, impact_table
 from skfairtest.cli.app import run
@@ -99,7 +100,7 @@ def test_an_audit_has_the_same_tables_on_request(people, tmp_path, capsys):
         (["--y-pred", "hired"], "--sensitive"),
         (["--sensitive", "sex"], "--y-pred (decisions) or --y-score"),
         (["--y-pred", "hired", "--sensitive", "sex"], "--pos-label is needed"),
-        ([*HIRED, "--alpha", "1.5"], "--alpha must lie between 0 and 1"),
+        ([*HIRED, "--alpha", "1.5"], "'--alpha': must lie between 0 and 1"),
         ([*HIRED, "--smallest-share", "1"], "--smallest-share must be at least 0 and below 1"),
         (["--y-pred", "sex", "--sensitive", "sex"], "values are missing in column 'sex'"),
     ],
@@ -107,3 +108,18 @@ def test_an_audit_has_the_same_tables_on_request(people, tmp_path, capsys):
 def test_bad_input_is_one_line(people, capsys, options, message):
     assert impact(people, *options) == 2
     assert message in capsys.readouterr().err
+
+
+def test_lists_of_which_one_is_chosen_are_strata(tmp_path, capsys):
+    rows = [f"{place},{sex},{int(sex == ('m' if place % 4 else 'f'))}" for place in range(60) for sex in "fm"]
+    path = tmp_path / "lists.csv"
+    path.write_text("list,sex,chosen\n" + "\n".join(rows), encoding="utf-8")
+    asked = ["--y-pred", "chosen", "--sensitive", "sex"]
+    out = str(tmp_path / "rows.csv")
+    assert impact(path, *asked, "--strata", "list", "--csv", out) == 1
+    assert "compared within list" in capsys.readouterr().out
+    assert pd.read_csv(out)["p_value"][0] == pytest.approx(binomtest(15, 60).pvalue)
+    assert impact(path, *asked, "--clusters", "list", "--csv", out) == 1
+    assert pd.read_csv(out)["method"][0] == "sign flipping"
+    assert impact(path, *asked, "--strata", "sex") == 2
+    assert "named by --sensitive and --strata" in capsys.readouterr().err

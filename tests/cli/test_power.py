@@ -25,12 +25,12 @@ ODDS = {"true_positive_rate": (0.7, 0.9), "false_positive_rate": (0.1, 0.2)}
 @pytest.mark.parametrize(
     ("options", "function", "params", "says"),
     [
-        (RATES, required_sample_size, {"rates": (0.3, 0.5)}, "190 people are needed, 95 in each group, to detect"),
+        (RATES, required_sample_size, {"rates": (0.3, 0.5)}, "190 people are needed (95 in each group) to detect"),
         (
             [*RATES, "--n", "60", "--n", "200", "--alpha", "0.01"],
             power,
             {"rates": (0.3, 0.5), "n_per_group": (60, 200), "alpha": 0.01},
-            "a test of 60 in group 1 and 200 in group 2 people will detect a disparity with a probability of ",
+            "a test of 60 people in group 1 and 200 people in group 2 will detect a disparity with a probability of ",
         ),
         (
             ["--baseline", "0.3", "--n", "60", "--n", "200", "--direction", "down"],
@@ -108,7 +108,7 @@ def test_the_answer_is_that_of_the_function(tmp_path, capsys, options, function,
         ([*RATES, "--share", "1", "--share", "2", "--share", "3"], "--share is given 3 times"),
         ([*RATES, "--share", "0", "--share", "1"], "--share must be positive"),
         ([*RATES, "--power", "1.5"], "--power must be a number between 0 and 1"),
-        ([*RATES, "--alpha", "2"], "--alpha must lie between 0 and 1"),
+        ([*RATES, "--alpha", "2"], "'--alpha': must lie between 0 and 1"),
         ([*RATES, "--metric", "nope"], "--metric 'nope' is unknown"),
         (
             [*RATES, "--metric", "equalized_odds"],

@@ -74,7 +74,7 @@ def test_contexts_are_features(people, capsys):
         (["--y-pred", "pred", "--sensitive", "sex"], "--y-true"),
         ([*ASKED, "--min-group-size", "5000"], "--min-group-size"),
         ([*ASKED, "--feature", "nowhere"], "nowhere"),
-        ([*ASKED, "--alpha", "1"], "--alpha must lie between 0 and 1, such as 0.05; found 1"),
+        ([*ASKED, "--alpha", "1"], "'--alpha': must lie between 0 and 1, such as 0.05; found 1"),
         ([*ASKED, "--max-subgroups", "0"], "--max-subgroups must be an integer of at least 1"),
         (
             [
