@@ -135,7 +135,7 @@ class CorrelationFairnessTest(Compared, ReportMixin):
     ...     y_true, np.zeros(300), sensitive_features={"age": age}, random_state=0
     ... )
     >>> print(str(test).splitlines()[0])
-    Absolute errors grow with age: correlation 0.34 (interval 0.26 to 0.43), p = 1.0e-04.
+    Absolute errors grow with age: correlation 0.34 (interval 0.26 to 0.43), adjusted p = 1.0e-04.
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {

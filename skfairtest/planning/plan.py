@@ -16,6 +16,7 @@ from scipy.optimize import brentq
 
 from skfairtest._utils.checks import check_probability, is_integer, is_number, is_sequence
 from skfairtest._utils.errors import ParameterError, brief
+from skfairtest._utils.text import enumerated
 from skfairtest.comparisons.contrasts import BEST
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.inference.power import LARGEST, NEAR, rate_power, smallest_distance
@@ -161,7 +162,7 @@ def _values(plan: Plan, rates: Any, name: str) -> tuple[tuple[Any, ...], ...]:
         if set(rates) != set(expected):
             raise ParameterError(
                 f"{name} must be a dict with the keys {', '.join(expected) or '(none: give a sequence)'}; found "
-                f"{brief(list(rates))}"
+                f"{enumerated([*map(str, rates)], most=5)}"
             )
         rows = [rates[key] for key in expected]
     elif len(plan.rates) > 1:

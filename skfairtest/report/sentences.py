@@ -492,16 +492,21 @@ def finding_sentence(setup: Setup, row: Mapping[str, Any], *, adjusted: bool = T
     """
     metric = row["metric"]
     if metric in setup.everybody:
-        place = f"in {label(row['stratum'])}, " if row["stratum"] is not None else ""
-        described = setup.descriptions.get(metric) or label(metric)
-        if row["group"] is not None:  # the metric is of pairs, or of each group
-            group, other = _who(setup, row)
-            described += f" in {group}" if row["other"] is None else f" between {group} and {other}"
-        return _sentence(f"{place}{described} is {number(row['disparity'])}, {_p(row, adjusted=adjusted)}")
+        return _sentence(f"{_statistic(setup, row)}, {_p(row, adjusted=adjusted)}")
     how = written(setup, row)
     size = _of_size(setup.disparity_of(metric), row["disparity"], f"{how.disparity(row['disparity'])}{how.unit}")
     gap = f"{size} (interval {span(how.disparity, row['ci_low'], row['ci_high'], setup.open_ends(row))})"
     return _sentence(f"{_where(setup, row)}{_values(setup, row)}: {gap}, {_p(row, adjusted=adjusted)}")
+
+
+def _statistic(setup: Setup, row: Mapping[str, Any]) -> str:
+    """Say the number of a metric that has no value of each group: one of pairs of groups, of a group, or of all."""
+    stratum = f"in {label(row['stratum'])}, " if row["stratum"] is not None else ""
+    described = setup.descriptions.get(row["metric"]) or label(row["metric"])
+    if row["group"] is not None:
+        group, other = _who(setup, row)
+        described += f" in {group}" if row["other"] is None else f" between {group} and {other}"
+    return f"{stratum}{described} is {number(row['disparity'])}"
 
 
 def gap_sentence(setup: Setup, row: Mapping[str, Any], *, turn: bool = False) -> str:
@@ -522,6 +527,9 @@ def gap_sentence(setup: Setup, row: Mapping[str, Any], *, turn: bool = False) ->
         A sentence without its full stop.
     """
     metric, how, kind = row["metric"], written(setup, row), setup.disparity_of(row["metric"])
+    if metric in setup.everybody:
+        said = _statistic(setup, row)
+        return said[0].upper() + said[1:]
     (first, second), (happens, among) = _who(setup, row), setup.told(row["metric"])
     a, b, gap = row["value_group"], row["value_other"], row["disparity"]
     low, high, open_at = row["ci_low"], row["ci_high"], setup.open_ends(row)

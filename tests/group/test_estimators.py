@@ -137,7 +137,7 @@ def test_anything_that_predicts_is_a_model():
 
 @pytest.mark.parametrize("model", [object(), LogisticRegression, "model", lambda X: X])
 def test_what_does_not_predict_is_refused_by_name(model):
-    with pytest.raises(ValueError, match=r"estimator=.*pass a fitted model"):
+    with pytest.raises(ValueError, match=r"estimator=.*the first argument is a fitted model"):
         FairnessTest(model).fit([[0]] * 4, [0, 1] * 2, sensitive_features=[0, 0, 1, 1])
 
 

@@ -101,11 +101,9 @@ def test_what_needs_a_row_for_each_of_billions_is_refused_in_words():
     n, more = 10**12, 5 * 10**6
     cells = {(g, y, p): n + more * (g == "a" and y == p) for g in "ab" for y in (0, 1) for p in (0, 1)}
     table = CountTable.from_counts(cells, names=("g", "y", "p"), y_true="y", y_pred="p", sensitive_features="g")
-    test = FairnessTest.from_table(table, metric="accuracy")
     for work, told in (
         (table.expand, "table counts 8,000,0.* people, and what needs a row for each takes at most 100,000,000"),
         (lambda: FairnessTest.from_table(table, metric=lambda y, p: float(np.mean(y == p))), "a row for each"),
-        (lambda: test.sensitivity("label_noise"), "at most 10,000,000 people; found 4,000,0"),
     ):
         with pytest.raises(ValueError, match=told):
             work()

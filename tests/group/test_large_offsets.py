@@ -71,7 +71,6 @@ CASES = {
     "whole clusters": means(clusters=np.r_[CLUSTERS[:90], 100 + CLUSTERS[90:]], sample_weight=WEIGHTS),
     "margin": means(alternative="equivalence", margin=0.3),
     "overall": means(sensitive_features=THREE, compare="to_overall"),
-    "maximum": means(sensitive_features=THREE, adjust="max_t"),
     "residuals": of_errors("mean_residual"),
     "errors": of_errors("mean_absolute_error"),
     "two models": of_models(),
