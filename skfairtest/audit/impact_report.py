@@ -16,8 +16,8 @@ from skfairtest.report.report import Bar, Cell, Column, Report, Table
 from skfairtest.report.sentences import equals_p, p_text, percent, ratio, span
 
 UNKNOWN = "unknown"
-#: Categories that the verdict names.
-NAMED = 5
+#: Categories that a sentence names, and that findings describe.
+NAMED, DESCRIBED = 5, 3
 UNFAVORABLE = (
     "Selected are those who are predicted positive, which is not favorable here: the highest rate is that of the "
     "category that is worst off, and the rule of four fifths is meant for favorable decisions."
@@ -143,16 +143,16 @@ def _below(table: pd.DataFrame) -> pd.DataFrame:
 
 def _findings(table: pd.DataFrame) -> Iterator[str]:
     """Yield what a lawyer asks of the categories below four fifths: the rate, the ratio, the shortfall, and chance."""
-    below = _below(table)
-    for row in records(below.head(NAMED)):
+    below = _below(table).sort_values("significant", ascending=False, kind="stable")
+    for row in records(below.head(DESCRIBED)):
         chance = "statistically significant" if row["significant"] else "not significant, chance may explain it"
         yield (
             f"{label(row['category'])} ({label(row['feature'])}): {percent(row['rate'])} selected, {row['ratio']:.3f} "
             f"of the highest rate, {row['to_four_fifths']:,} short of four fifths; {chance} (adjusted "
             f"{equals_p(row['p_value_adjusted'])})."
         )
-    if len(below) > NAMED:
-        yield f"{len(below) - NAMED:,} more are below four fifths."
+    if len(below) > DESCRIBED:
+        yield f"{len(below) - DESCRIBED:,} more are below four fifths."
 
 
 def below_sentence(table: pd.DataFrame) -> str:

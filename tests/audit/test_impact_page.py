@@ -54,7 +54,7 @@ def test_the_verdict_names_categories_below_four_fifths_and_which_are_significan
     assert "The impact ratio is not below .8." in few
     many = [(f"g{place}", 10, 100) for place in range(8)]
     named = text(impact_report(table_of(*many, ("c", 50, 100)), title="T", about=""))
-    assert "- 3 more are below four fifths." in named
+    assert "- 5 more are below four fifths." in named
 
 
 def test_what_is_not_compared_is_explained_only_where_it_occurs():
