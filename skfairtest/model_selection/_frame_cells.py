@@ -123,27 +123,6 @@ def _known_metric(function: Callable[..., Any] | None) -> KnownMetric | None:
     return KnownMetric(known, metric.reads, metric.needs_pos_label, positive)
 
 
-def check_of_counts(functions: Mapping[Any, Callable[..., Any]]) -> None:
-    """Refuse functions that cannot be computed from counts of people.
-
-    Raises
-    ------
-    ValueError
-        If one takes no weights.
-    """
-    for name, function in functions.items():
-        if function is not count and "sample_weight" not in parameters_of(function):
-            called = "" if name is None else f" {name!r}"
-            raise ParameterError(
-                f"metrics: the function{called} takes no sample_weight, but a table holds people only as counts"
-            )
-
-
-def sum_of_weights(y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
-    """Return the number of people who were counted: ``fairlearn.metrics.count`` of a table."""
-    return np.sum(sample_weight)
-
-
 # Functions as a test calls them ----------------------------------------------------------------
 
 

@@ -6,16 +6,14 @@ A frame of metrics as a document: the values by group, with a p-value below them
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
-from html import escape
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from fairlearn.metrics import MetricFrame, count
-from numpy.typing import NDArray
+from fairlearn.metrics import MetricFrame
 
 from skfairtest._utils.base import check_seed
 from skfairtest._utils.checks import check_choice
@@ -24,17 +22,13 @@ from skfairtest._utils.text import label, shorten
 from skfairtest.comparisons.frames import COMPARISON_COLUMNS
 from skfairtest.metrics.names import function_of
 from skfairtest.model_selection import _frame_cells as frame_cells
-from skfairtest.model_selection._frame_cells import Cell, Cells, MetricOf, as_evaluated, check_of_counts, sum_of_weights
-from skfairtest.readers import Column, check_rows
+from skfairtest.model_selection._frame_cells import Cell, Cells, MetricOf, as_evaluated
+from skfairtest.readers import check_rows
 from skfairtest.report import report
 from skfairtest.report.report import Report, Table
 from skfairtest.report.sentences import number, p_text
 from skfairtest.report.text import text
-from skfairtest.tables import CountTable, Sample
-from skfairtest.tables.rows import column_values
-
-if TYPE_CHECKING:  # it needs jinja2
-    from pandas.io.formats.style import Styler
+from skfairtest.tables import Sample
 
 
 def frame_report(by_group: pd.DataFrame | pd.Series, cells: Cells, class_name: str) -> Report:
@@ -83,46 +77,6 @@ def frame_report(by_group: pd.DataFrame | pd.Series, cells: Cells, class_name: s
     return Report(lead=said, tables=(table,), notes=tuple(left_out))
 
 
-#: What is marked, legible on white and on black.
-_MARKED = "font-weight: bold; background-color: rgba(230, 159, 0, 0.3)"
-
-
-def styled(frame: pd.DataFrame, marked: NDArray[np.bool_]) -> Styler:
-    """Style a frame, with marked cells.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Values or tests.
-    marked : ndarray of bool of the shape of the frame
-        What is significant.
-
-    Returns
-    -------
-    Styler
-        With the digits of reports.
-
-    Raises
-    ------
-    ImportError
-        If jinja2 is not installed.
-    """
-    try:
-        style = frame.rename_axis(index=[escape(str(name)) for name in frame.index.names]).style
-    except ImportError as error:
-        raise ImportError(
-            'styled frames need jinja2: python -m pip install "skfairtest[report]"', name="jinja2"
-        ) from error
-    formats: dict[Any, Any] = {name: p_text if name == "p_value" else _styled for name in frame.columns}
-    for axis in (0, 1):
-        style.format_index(escape="html", axis=axis)
-    return style.format(formats, na_rep="", escape="html").apply(lambda _: np.where(marked, _MARKED, ""), axis=None)
-
-
-def _styled(value: Any) -> str:
-    return str(value) if isinstance(value, str | bool) else _shown(value)
-
-
 def _p_value(cell: Cell | None) -> str:
     if cell is None:
         return "p_values()"
@@ -132,9 +86,6 @@ def _p_value(cell: Cell | None) -> str:
 def _shown(value: Any) -> str:
     return number(float(value)) if isinstance(value, Real) else shorten(value, 24)
 
-
-if TYPE_CHECKING:  # it needs jinja2
-    from pandas.io.formats.style import Styler
 
 #: Columns of all comparisons behind a frame; its strata are the control features.
 COMPARISONS = [name for name in COMPARISON_COLUMNS if name != "stratum"]
@@ -339,85 +290,6 @@ class SignificanceFrame(MetricFrame):
             tested, people, y_true, y_pred, levels=self._levels(), shown=shown, params=params, seed=seed
         )
 
-    @classmethod
-    def from_table(
-        cls,
-        table: CountTable,
-        *,
-        metrics: Callable[..., Any] | str | dict[str, Callable[..., Any] | str],
-        random_state: Any = None,
-        test_params: dict[str, Any] | None = None,
-    ) -> Self:
-        """Show metrics, with tests, for people given as counts, for instance by `CountTable.from_frame`.
-
-        Parameters
-        ----------
-        table : CountTable
-            People by stratum, group and cell: its control features become those of the frame. If it has no ``y_pred``,
-            metrics get ``y_score`` in its place.
-        metrics : callable, str or dict of these
-            As in MetricFrame, or names: functions that take ``sample_weight``, and ``fairlearn.metrics.count``.
-        random_state : int, RandomState or None
-            Seed of every test.
-        test_params : dict, optional
-            Parameters of `FairnessTest`.
-
-        Returns
-        -------
-        SignificanceFrame
-            A frame that shows the same as a frame of the rows. Functions that `FairnessTest` does not know are tested
-            only if they read nothing but labels.
-
-        Raises
-        ------
-        ValueError
-            If a function takes no weights, or a parameter is not usable.
-
-        Examples
-        --------
-        >>> from fairlearn.metrics import selection_rate
-        >>> from skfairtest import SignificanceFrame
-        >>> from skfairtest.datasets import load_berkeley
-        >>> table = load_berkeley(as_table=True).regroup(control_features=())
-        >>> frame = SignificanceFrame.from_table(table, metrics=selection_rate)
-        >>> frame.by_group.round(3)
-        sex
-        Female    0.304
-        Male      0.445
-        Name: selection_rate, dtype: float64
-        >>> frame.p_values() < 1e-20
-        True
-        """
-        if not isinstance(table, CountTable):
-            raise ParameterError(f"table must be a CountTable; found {type(table).__name__}")
-        check_seed(random_state)
-        asked = _functions(metrics)
-        frame = cls.__new__(cls)
-        params, frame._not_tested = frame_cells.check_test_params(test_params)
-        rows = table.to_rows()
-        columns = {column.name: column for column in rows.columns}
-        y_pred = next(columns[name].values for name in ("y_pred", "y_score", "y_true") if name in columns)
-        y_true = columns["y_true"].values if "y_true" in columns else y_pred
-        mass = rows.counts if rows.weights is None else rows.weights[:, 0]
-        functions = asked if isinstance(asked, dict) else {None: asked}
-        check_of_counts(functions)
-        weights = {"sample_weight": mass}
-        shown = {name: sum_of_weights if function is count else function for name, function in functions.items()}
-        MetricFrame.__init__(
-            frame,
-            metrics=shown if isinstance(asked, dict) else shown[None],
-            y_true=y_true,
-            y_pred=y_pred,
-            sensitive_features=_as_frame(table.sensitive_names, columns),
-            control_features=_as_frame(table.control_names, columns) if table.control_names else None,
-            sample_params=dict.fromkeys(shown, weights) if isinstance(asked, dict) else weights,
-        )
-        if not isinstance(asked, dict):
-            functions = {frame.by_group.name: asked}
-        tested = [MetricOf(name, function, {}) for name, function in functions.items()]
-        frame._prepare(tested, Sample.from_table(table), y_true, y_pred, params, random_state)
-        return frame
-
     def p_values(self, method: str = "between_groups", disparity: str = "difference") -> Any:
         """Return a p-value for each number that ``difference()`` or ``ratio()`` shows.
 
@@ -612,58 +484,6 @@ class SignificanceFrame(MetricFrame):
         """
         return self._interval(method, "ratio")
 
-    def style(self, what: str = "by_group", method: str = "between_groups") -> Styler:
-        """Return a frame that a notebook shows with what is significant marked, for pandas to style further.
-
-        Parameters
-        ----------
-        what : {"by_group", "difference", "ratio"}, default="by_group"
-            The values by group, in which both groups of each metric's significant strongest evidence are marked, or
-            the tests of differences or ratios, in which significant rows are.
-        method : {"between_groups", "to_overall"}, default="between_groups"
-            Compare each pair of groups, or each group with everybody.
-
-        Returns
-        -------
-        pandas.io.formats.style.Styler
-            Marks are bold, on a background that suits light and dark themes.
-
-        Raises
-        ------
-        ImportError
-            If jinja2 is not installed.
-        ValueError
-            If `what` or `method` is none of these.
-
-        Examples
-        --------
-        >>> from fairlearn.metrics import selection_rate
-        >>> from skfairtest import SignificanceFrame
-        >>> frame = SignificanceFrame(
-        ...     metrics=selection_rate,
-        ...     y_true=[1, 1, 1, 1, 0, 0, 0, 0],
-        ...     y_pred=[1, 1, 1, 1, 0, 0, 0, 0],
-        ...     sensitive_features=list("aaaabbbb"),
-        ... )
-        >>> frame.style("difference").to_html().count("<td")
-        11
-        """
-        check_choice("what", what, ("by_group", *frame_cells.DISPARITIES))
-        if what != "by_group":
-            tests = self._test_frame(method, what)
-            return styled(tests, np.outer(tests["concern"].fillna(False), [True] * tests.shape[1]))
-        tests = self._test_frame(method, "difference")
-        values = self.by_group.to_frame() if isinstance(self.by_group, pd.Series) else self.by_group
-        marked, rows = np.zeros(values.shape, dtype=bool), {key: row for row, key in enumerate(values.index)}
-        for place, (key, test) in enumerate(tests.iterrows()):
-            for side in (test["group"], test["other"]) if test["concern"] is True else ():
-                level = key[:-1] if isinstance(key, tuple) else ()
-                found = (*level, *(side if isinstance(side, tuple) else (side,)))
-                row = rows.get(found if len(found) > 1 else found[0])
-                if row is not None:  # everybody has no row
-                    marked[row, place % values.shape[1]] = True
-        return styled(values, marked)
-
     # ------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
@@ -775,7 +595,3 @@ def _check_masks(**given: Any) -> None:
         for column in values.values() if isinstance(values, dict) else [values]:
             if isinstance(column, np.ma.MaskedArray) and np.ma.is_masked(column):
                 raise ParameterError(f"{name} has masked values: leave these people out, or give them a value")
-
-
-def _as_frame(names: Sequence[str], columns: Mapping[str, Column]) -> pd.DataFrame:
-    return pd.DataFrame({name: column_values(columns[name]) for name in names})

@@ -41,8 +41,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-from skfairtest import CountTable, FairnessTest, SignificanceFrame
-from skfairtest.datasets import load_compas
+from skfairtest import FairnessTest, SignificanceFrame
 
 # fairlearn's own metrics, and the functions from which it derives its disparities.
 OF_LABELS = {
@@ -692,85 +691,3 @@ def test_a_frame_with_control_features_shows_a_p_value_for_each_level():
     assert "\n  <b>   p-value" in repr(frame)
     assert "\n  x     p-value" in repr(frame)
     assert "<bdi>&lt;b&gt;</bdi>" in frame._repr_html_()
-
-
-@pytest.fixture(scope="module")
-def published():
-    found = load_compas()
-    return found.sensitive_features.assign(truth=found.y_true, risk=found.y_pred, decile=found.decile_score)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
-@pytest.mark.parametrize("control", [None, "age_cat"])
-def test_a_frame_of_a_table_is_that_of_its_rows(published, control):
-    names = ["selection_rate", "true_positive_rate", "accuracy_score", "count"]
-    metrics = {name: OF_LABELS[name] for name in names}
-    asked = {"sensitive_features": "sex", "control_features": control}
-    table = CountTable.from_frame(published, y_true="truth", y_pred="risk", **asked)
-    frame = SignificanceFrame.from_table(table, metrics=metrics, random_state=0)
-    columns = {parameter: published[[name]] for parameter, name in asked.items() if name is not None}
-    expected = SignificanceFrame(
-        metrics=metrics, y_true=published["truth"], y_pred=published["risk"], random_state=0, **columns
-    )
-    pd.testing.assert_frame_equal(frame.by_group, expected.by_group, check_dtype=False)
-    for method in ("between_groups", "to_overall"):
-        same(frame.p_values(method), expected.p_values(method))
-        same(frame.difference(method=method).astype(float), expected.difference(method=method).astype(float))
-    same(pickle.loads(pickle.dumps(frame)).p_values(), frame.p_values())
-
-
-def test_a_frame_of_a_table_of_scores_takes_them_for_predictions(published):
-    table = CountTable.from_frame(published, y_true="truth", y_score="decile", sensitive_features="sex")
-    frame = SignificanceFrame.from_table(table, metrics=roc_auc_score, random_state=0, test_params={"n_resamples": 99})
-    expected = SignificanceFrame(
-        metrics=roc_auc_score, y_true=published["truth"], y_pred=published["decile"],
-        sensitive_features=published["sex"], random_state=0, test_params={"n_resamples": 99},
-    )  # fmt: skip
-    assert frame.p_values() == expected.p_values()
-    assert frame.by_group.tolist() == pytest.approx(expected.by_group.tolist(), abs=1e-12)
-
-
-def test_a_frame_of_a_table_needs_functions_of_weights(published):
-    table = CountTable.from_frame(published, y_true="truth", y_pred="risk", sensitive_features="sex")
-    with pytest.raises(ValueError, match="metrics: the function 'own' takes no sample_weight"):
-        SignificanceFrame.from_table(table, metrics={"own": own_cost})
-    with pytest.raises(ValueError, match="table must be a CountTable; found DataFrame"):
-        SignificanceFrame.from_table(published, metrics=selection_rate)
-
-
-def test_a_styled_frame_marks_what_is_significant_and_holds_names_as_text():
-    half = ["<a>"] * 8 + ["b"] * 8
-    frame = SignificanceFrame(
-        metrics={"<m>": "selection_rate", "accuracy": "accuracy"}, y_true=[1] * 8 + [0] * 8, y_pred=[1] * 8 + [0] * 8,
-        sensitive_features={"<g>": half},
-    )  # fmt: skip
-    before = frame.by_group.copy()
-    page = frame.style().to_html()
-    marked = [line.split("{")[0] for line in page.splitlines() if line.startswith("#T_")]
-    assert [mark.count("_col0") for mark in marked] == [2]
-    assert "_col1" not in marked[0]
-    for name in ("<m>", "<a>", "<g>"):
-        assert name not in page
-        assert name.replace("<", "&lt;").replace(">", "&gt;") in page
-    pd.testing.assert_frame_equal(frame.by_group, before)
-    tests = frame.style("difference")
-    assert tests.data.equals(frame.difference_test())
-    rows = [line.split("{")[0] for line in tests.to_html().splitlines() if line.startswith("#T_")]
-    assert [row.count("row0_") for row in rows] == [tests.data.shape[1]]
-    assert "row1_" not in rows[0]
-    everybody = SignificanceFrame(
-        metrics="selection_rate", y_true=[1] * 16, y_pred=[1] * 8 + [0] * 8, sensitive_features=half,
-        control_features={"c": [1, 2] * 8},
-    )  # fmt: skip
-    assert "row0_" in everybody.style(method="to_overall").to_html()
-    with pytest.raises(ValueError, match="what must be one of"):
-        frame.style("p_value")
-
-
-def test_without_jinja2_a_styled_frame_names_the_extra(monkeypatch):
-    monkeypatch.setattr(pd.DataFrame, "style", property(lambda frame: (_ for _ in ()).throw(ImportError("jinja2"))))
-    frame = SignificanceFrame(
-        metrics="selection_rate", y_true=[1] * 4, y_pred=[1, 0] * 2, sensitive_features=list("aabb")
-    )
-    with pytest.raises(ImportError, match=r"skfairtest\[report\]"):
-        frame.style()
