@@ -613,23 +613,16 @@ def strata_form(pair: Pair, disparity: str) -> EffectiveRates:
     distribution alone has sizes of up to .125 at 5%; with skewness and a third of a person, enumerated sizes of designs
     of 7 to 50 people are at most .041.
     """
-    counts, copies = np.unique([pair.x1, pair.d1, pair.x2, pair.d2], axis=1, return_counts=True)
-    x1, d1, x2, d2 = counts.astype(float)
+    each = [np.atleast_2d(a).astype(float) for a in (pair.x1, pair.d1, pair.x2, pair.d2)]
+    counts, copies = np.unique(np.concatenate(each), axis=1, return_counts=True)  # like strata of all tables, once
+    x1, d1, x2, d2 = np.split(counts, np.cumsum([len(a) for a in each[:-1]]))
+    rates = ((x / d).reshape(*shape.shape[:-1], -1) for x, d, shape in ((x1, d1, pair.x1), (x2, d2, pair.x2)))
+    d1, d2 = d1[0], d2[0]
     weights, nothing = _weights(d1, d2, overall=pair.overall), np.zeros_like(d1)
     part = d1 / (d1 + d2) if pair.overall else nothing
-    share = weights / (copies * weights).sum()
+    share, strata = weights / (copies * weights).sum(), copies.astype(float)
     return EffectiveRates(
-        x1 / d1,
-        x2 / d2,
-        d1,
-        d2,
-        share,
-        part,
-        nothing,
-        disparity,
-        skewed=True,
-        continuity=CONTINUITY,
-        copies=copies.astype(float),
+        *rates, d1, d2, share, part, nothing, disparity, skewed=True, continuity=CONTINUITY, copies=strata
     )
 
 
