@@ -39,6 +39,8 @@ from skfairtest.tables import Sample
 SMALLEST_SHARE = 0.02
 #: Of the signs that are flipped for people in clusters.
 SEED = 0
+#: Numbers of changed decisions that are tried at once.
+MOST_TRIED = 10_000
 COLUMNS = [
     "feature", "category", "n", "share", "selected", "rate", "compared", "highest", "ratio", "ci_low", "ci_high",
     "p_value", "p_value_adjusted", "significant", "below_four_fifths", "standard_deviations", "shortfall_pool",
@@ -491,6 +493,15 @@ def flips_of_test(x: int, n: int, top: int, m: int, alpha: float) -> Any:
     decided = Decided(counts, *rate, (Question(),), (Scale(),), (False,), log_p, (None,), None, alpha, together=False)
     now = decided.verdicts(log_p[None])[0]
     most = min(n, top * n // m) - x if now[0] else x
-    changes = np.arange(1, most + 1)[:, None] * np.array([0, 0, 1 if now[0] else -1])
-    turned = decided.settle(changes, now, np.ones((len(changes), 2), dtype=bool))[:, 0]
-    return int(turned.argmax()) + 1 if turned.any() else pd.NA
+    low, high = 0, most
+    while low < high:  # every number of changes is tried, if there are few
+        tried = np.unique(np.linspace(low + 1, high, MOST_TRIED).astype(np.int64))
+        changes = tried[:, None] * np.array([0, 0, 1 if now[0] else -1])
+        turned = decided.settle(changes, now, np.ones((len(changes), 2), dtype=bool))[:, 0]
+        if not turned.any():
+            break
+        first = int(turned.argmax())
+        low, high = int(tried[first - 1]) if first else low, int(tried[first])
+        if high - low == 1:
+            return high
+    return pd.NA

@@ -112,6 +112,16 @@ def test_flips_of_the_test_by_brute_force(x, n, top, m):
     assert flips_of_test(x, n, top, m, 0.05) is pd.NA if found is None else flips_of_test(x, n, top, m, 0.05) == found
 
 
+@pytest.mark.parametrize(("x", "change"), [(10**10 - 10**6, 1), (10**10 - 10**4, -1)])
+def test_flips_of_billions_turn_the_test(x, change):
+    n = 2 * 10**10
+    flips = flips_of_test(x, n, 10**10, n, 0.05)
+    frames = [
+        impact_frame("g", [Category("f", n, x + change * k), Category("m", n, 10**10)]) for k in (flips - 1, flips)
+    ]
+    assert [frame["significant"][0] for frame in frames] == [change == 1, change == -1]
+
+
 def test_small_categories_are_shown_and_neither_compared_nor_part_of_the_pool():
     y_pred, groups = decisions([("f", 100, 200), ("m", 120, 200), ("x", 5, 5)])
     found = impact_table(y_pred, sensitive_features={"g": groups}).set_index("category")
