@@ -24,7 +24,7 @@ MOST = 101
 #: Bins that draws, or a normal distribution, are put into at the most, without these two.
 BINS = 60
 #: Outcomes around the centre that are enumerated at the most.
-LARGEST = 1_000_000
+LARGEST = 100_000
 #: Standard deviations around the centre that are drawn bin by bin.
 REACH = 5.5
 #: Multiplications up to which strata are convolved directly, in wide windows; beyond, tails below `NOISE` are not read
