@@ -1,23 +1,27 @@
 """The power of studentized tests of means, or of areas under the ROC curve."""
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
 from scipy.stats import t as student
 
 from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference import power_designs as designs
+from skfairtest.inference.score import score_at
 
-#: Of each draw, a side's mean and squared standard deviation; its people and the degrees of freedom.
-Drawn = tuple[Floats, Floats, int, int]
+#: Of each draw, a side's mean and squared standard deviation; its people.
+Drawn = tuple[Floats, Floats, int]
 
 
 def estimates_power(design: designs.Estimates, *, draws: int = designs.DRAWS) -> designs.Computed:
     """Probability that the global studentized test of means, or of areas under the ROC curve, rejects.
 
-    Two groups: means by the noncentral t distribution with Welch's degrees of freedom, areas by the normal distribution
-    with Hanley and McNeil's standard error, averaged over the number of positives. More groups: simulated.
+    Two groups: means by the noncentral t distribution with Welch's degrees of freedom, areas by the score test's normal
+    approximation, averaged over the number of positives. More groups: simulated. An area is tested as a rate of as many
+    people as give it its standard error, which is Hanley and McNeil's.
     """
     if len(design.people) > 2 or (design.question.alternative == "equivalence" and len(design.contrasts) > 1):
-        return _simulated_estimates(design, draws)
+        return (_simulated_areas if design.spreads is None else _simulated_means)(design, draws)
     question = design.question
     ratio = question.disparity == "ratio"
     a, b = design.values
@@ -36,14 +40,19 @@ def estimates_power(design: designs.Estimates, *, draws: int = designs.DRAWS) ->
         freedom = float(_freedom(parts, np.asarray(design.people)))
         value = designs.estimate_power(distances, float(np.sqrt(parts.sum())), level, question.alternative, freedom)
         return designs.Computed(value, "normal")
-    n1, n2 = design.people
-    total = 0.0
-    for d1, d2, weight in designs.pairs_of(n1, n2, design.shares[0], design.shares[1], 0.5):
+    (n1, n2), (share1, share2), total = design.people, design.shares, 0.0
+    for d1, d2, weight in designs.pairs_of(n1, n2, share1, share2, 0.5):
         if 0 < d1 < n1 and 0 < d2 < n2:
-            e1, e2 = designs.hanley_mcneil(a, d1, n1 - d1), designs.hanley_mcneil(b, d2, n2 - d2)
-            error = float(np.hypot(e1 / a, e2 / b)) if ratio else float(np.hypot(e1, e2))
-            total += weight * designs.estimate_power(distances, error, level, question.alternative)
+            rates = [(a, float(_effective(a, d1, n1 - d1))), (b, float(_effective(b, d2, n2 - d2)))]
+            for group, _ in design.contrasts if question.alternative in ("greater", "less") else design.contrasts[:1]:
+                total += weight * designs.normal_power(*rates[group], *rates[1 - group], question, level)
     return designs.Computed(min(1.0, max(0.0, total)), "normal")
+
+
+def _effective(area: ArrayLike, positives: ArrayLike, negatives: ArrayLike) -> Floats:
+    """The number of people whose rate has the standard error of an area."""
+    area = np.asarray(area)
+    return np.asarray(area * (1 - area) / designs.hanley_mcneil(area, positives, negatives) ** 2)
 
 
 def _freedom(parts: Floats, people: Integers | Floats) -> Floats:
@@ -52,28 +61,41 @@ def _freedom(parts: Floats, people: Integers | Floats) -> Floats:
     return np.where(bottom > 0, parts.sum(axis=0) ** 2 / np.where(bottom > 0, bottom, 1.0), np.inf)
 
 
-def _simulated_estimates(design: designs.Estimates, draws: int) -> designs.Computed:
+def _simulated_areas(design: designs.Estimates, draws: int) -> designs.Computed:
     rng = np.random.default_rng(designs.SEED)
     normal, uniform = rng.standard_normal((len(design.people), draws)), rng.random((len(design.people), draws))
+    people, values = np.asarray(design.people)[:, None], np.asarray(design.values)[:, None]
+    drawn = [
+        designs.binomial_draws(n, share, u) for n, share, u in zip(design.people, design.shares, uniform, strict=True)
+    ]
+    positives = np.clip(np.stack(drawn), 1, people - 1)
+    size = _effective(values, positives, people - positives)
+    events = size * np.clip(values + normal * np.sqrt(values * (1 - values) / size), 0.0, 1.0)
+    question, rejected = design.question, []
+    two_sided = question.margin_bounds is None and question.alternative == "two-sided"
+    critical = -float(ndtri(design.level / 2 if question.alternative == "two-sided" else design.level))
+    for first, second in design.contrasts:
+        hits = []
+        for edge, side in question.tests:
+            z, _ = score_at(events[first], size[first], events[second], size[second], edge, question.disparity)
+            hits.append((np.abs(z) if two_sided else z if side == "greater" else -z) >= critical)
+        rejected.append((np.all if question.alternative == "equivalence" else np.any)(hits, axis=0))
+    every = question.alternative == "equivalence"
+    return designs.simulated(np.asarray((np.all if every else np.any)(rejected, axis=0)))
+
+
+def _simulated_means(design: designs.Estimates, draws: int) -> designs.Computed:
+    assert design.spreads is not None
+    rng = np.random.default_rng(designs.SEED)
+    normal = rng.standard_normal((len(design.people), draws))
     people = np.asarray(design.people)[:, None]
     values = np.asarray(design.values)[:, None]
-    if design.spreads is not None:
-        spreads = np.asarray(design.spreads)[:, None]
-        means = values + normal * spreads / np.sqrt(people)
-        squares = spreads**2 * (rng.chisquare(np.maximum(people - 1, 1), (len(people), draws)) / (people - 1))
-        freedoms = people
-    else:
-        d = [
-            designs.binomial_draws(n, share, u)
-            for n, share, u in zip(design.people, design.shares, uniform, strict=True)
-        ]
-        positives = np.clip(np.stack(d), 1, people - 1)
-        errors = designs.hanley_mcneil(values, positives, people - positives)
-        means, squares = values + normal * errors, errors**2 * people
-        freedoms = np.full_like(people, 10**9)
+    spreads = np.asarray(design.spreads)[:, None]
+    means = values + normal * spreads / np.sqrt(people)
+    squares = spreads**2 * (rng.chisquare(np.maximum(people - 1, 1), (len(people), draws)) / (people - 1))
 
     def side(group: int) -> Drawn:
-        return means[group], squares[group], int(people[group, 0]), int(freedoms[group, 0])
+        return means[group], squares[group], int(people[group, 0])
 
     rejected = []
     for first, second in design.contrasts:
@@ -82,7 +104,7 @@ def _simulated_estimates(design: designs.Estimates, draws: int) -> designs.Compu
             size = int(people[rest].sum())
             mean = (people[rest] * means[rest]).sum(axis=0) / size
             within = ((people[rest] - 1) * squares[rest] + people[rest] * (means[rest] - mean) ** 2).sum(axis=0)
-            other = (mean, within / (size - 1), size, size)
+            other = (mean, within / (size - 1), size)
         else:
             other = side(second)
         rejected.append(_rejections(side(first), other, design))
@@ -92,7 +114,7 @@ def _simulated_estimates(design: designs.Estimates, draws: int) -> designs.Compu
 
 def _rejections(first: Drawn, other: Drawn, design: designs.Estimates) -> Booleans:
     """A mask of the draws of one comparison of estimates that are rejected."""
-    (mean1, square1, n1, free1), (mean2, square2, n2, free2) = first, other
+    (mean1, square1, n1), (mean2, square2, n2) = first, other
     question = design.question
     parts = np.stack([square1 / n1, square2 / n2])
     if question.disparity == "ratio":
@@ -100,7 +122,7 @@ def _rejections(first: Drawn, other: Drawn, design: designs.Estimates) -> Boolea
             parts, estimate = parts / np.stack([mean1, mean2]) ** 2, np.log(mean1 / mean2)
     else:
         estimate = mean1 - mean2
-    freedom = _freedom(parts, np.array([[free1], [free2]]))
+    freedom = _freedom(parts, np.array([[n1], [n2]]))
     level = design.level / 2 if question.alternative == "two-sided" else design.level
     critical = student.isf(level, freedom)
     error = np.sqrt(parts.sum(axis=0))

@@ -83,8 +83,9 @@ def power(
     smallest adjusted p-value, which is the global one, is at most alpha when that of one of k hypotheses is at most
     alpha / k.
 
-    Means are tested with Welch's statistic, whose power comes from the noncentral t distribution. The standard error of
-    an area is Hanley and McNeil's, which assumes exponential scores.
+    Means are tested with Welch's statistic, whose power comes from the noncentral t distribution. An area is tested
+    as a rate of as many people as give it its standard error, which is Hanley and McNeil's: it assumes exponential
+    scores, and near 1 in a small group the power depends on their distribution.
 
     The recipe "n such that two standard deviations of the difference are the disparity" (DiCiccio et al. 2020, section
     5.1) puts the disparity at the edge of the rejection region: its power is about one half, as the example shows.
