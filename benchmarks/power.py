@@ -19,7 +19,8 @@ import numpy as np
 from scipy.stats import norm, rankdata, ttest_ind
 
 from benchmarks.common.results import write
-from skfairtest.inference.rates import Pair, Question, Scale, answer
+from skfairtest.inference.linear_form import Scale
+from skfairtest.inference.rates import Pair, Question, answer
 from skfairtest.planning.power import power
 
 SEED = 19700121
