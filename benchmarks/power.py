@@ -20,7 +20,8 @@ from scipy.stats import ttest_ind
 
 from benchmarks.common.results import write
 from skfairtest import FairnessTest
-from skfairtest.inference.rates import Pair, Question, Scale, answer
+from skfairtest.inference.linear_form import Scale
+from skfairtest.inference.rates import Pair, Question, answer
 from skfairtest.planning.power import power
 
 SEED = 19700121

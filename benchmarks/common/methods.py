@@ -17,7 +17,7 @@ from skfairtest._utils.typing import Moments
 from skfairtest.inference import two_sides
 from skfairtest.inference._discrete import binomial_log_pmf, hypergeometric_log_pmf
 from skfairtest.inference.conditional import conditional_log_p
-from skfairtest.inference.linear_form import EffectiveRates, resampled
+from skfairtest.inference.linear_form import EffectiveRates, Scale, resampled
 from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.rate_draws import (
     Contrast,
@@ -26,7 +26,7 @@ from skfairtest.inference.rate_draws import (
     observed_statistics,
     pairwise_permutations,
 )
-from skfairtest.inference.rates import Pair, Scale, limits_of_all
+from skfairtest.inference.rates import Pair, limits_of_all
 from skfairtest.inference.resampling import monte_carlo_p, reference_log_p
 from skfairtest.inference.score import studentize
 from skfairtest.inference.two_sides import Statistic, Stratum, draw_permutations

@@ -19,7 +19,8 @@ from skfairtest.comparisons.family import decide
 from skfairtest.comparisons.frames import comparisons_columns, frame_of
 from skfairtest.comparisons.measure import measure
 from skfairtest.inference.breaking import Decided
-from skfairtest.inference.rates import Pair, Question, Scale, equalities
+from skfairtest.inference.linear_form import Scale
+from skfairtest.inference.rates import Pair, Question, equalities
 from skfairtest.readers import (
     MAX_GROUPS,
     Column,

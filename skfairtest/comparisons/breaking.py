@@ -20,9 +20,9 @@ from skfairtest.comparisons.frames import frame_of
 from skfairtest.comparisons.measure import is_counted, label_table
 from skfairtest.comparisons.rates import scale_of
 from skfairtest.inference.breaking import Decided
+from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.multiplicity import Equality, distinct
 from skfairtest.inference.rate_draws import Contrast
-from skfairtest.inference.rates import Scale
 from skfairtest.metrics import CELLS, Metric, Rate
 from skfairtest.report.cells import records
 from skfairtest.report.sentences import Setup, breaking_sentence

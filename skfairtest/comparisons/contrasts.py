@@ -15,7 +15,7 @@ J. C. Hsu (1996). Multiple Comparisons: Theory and Methods. Chapter 4.
 """
 
 from collections import Counter
-from collections.abc import Container, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations, permutations
@@ -28,7 +28,7 @@ import numpy as np
 from skfairtest._utils.errors import GroupsMissing, ParameterError, brief
 from skfairtest._utils.text import label, pluralize
 from skfairtest._utils.typing import Booleans
-from skfairtest.comparisons.core import Estimate, Evidence, Exclusion, Finding
+from skfairtest.comparisons.core import Comparison, Estimate, Evidence, Exclusion, Finding, GroupValues
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.multiplicity import Equality, distinct
 from skfairtest.inference.rate_draws import Contrast
@@ -49,6 +49,7 @@ SINGLE, LOPSIDED, UNSEEN = 1.25, 0.05, 20
 #: Why a comparison is only approximate.
 FEW, EXTREME = "rests on few people, too few to say how uncertain it is", "depends on a few extreme people"
 MISSED = "differs significantly, but so few people with values this skewed often lack the extreme ones"
+FEW_IN_STRATA = "exceeds a margin, or lies within it, over strata of few people"
 #: A group takes part in comparisons from this many people on.
 SMALLEST_GROUP = 2
 #: Comparisons of one table that are made at the most.
@@ -212,6 +213,17 @@ def groups_of(n_groups: int, contrast: Contrast) -> tuple[Booleans, Booleans]:
     """The groups on either side of a contrast."""
     groups = np.arange(n_groups)
     return groups == contrast.first, np.isin(groups, contrast.others(n_groups))
+
+
+def few_in_strata(comparisons: Iterable[Comparison], values: GroupValues, alpha: float) -> Iterator[tuple[Any, str]]:
+    """Yield the groups whose margins are rejected over strata some of which have a side of few people."""
+    for one in comparisons:
+        sides = groups_of(values.n_effective.shape[1], one.estimate.contrast)
+        people = np.array([values.n_effective[:, side].sum(axis=1) for side in sides]).min(axis=0)
+        strata = people[people > 0]
+        rejected = one.null.question.margin_bounds is not None and one.evidence.log_p <= np.log(alpha)
+        if rejected and one.estimate.is_pooled and len(strata) > 1 and strata.min() < SMALL:
+            yield one.estimate.group, FEW_IN_STRATA
 
 
 def new_hypotheses(estimates: Sequence[Estimate], known: Container[Hashable]) -> list[int]:

@@ -86,6 +86,8 @@ def _remedy(measured: Measured, name: str) -> str:
     assert sample is not None
     given = {"sample_weight": sample.weight, "clusters": sample.clusters}
     inexact = " and ".join(parameter for parameter, column in given.items() if column is not None)
+    if measured.settings.question.margin_bounds and sample.control_names:
+        return "only more people in each stratum help"
     if inexact:
         return f"no test with {inexact} is exact; only more people help"
     if hasattr(sample, "labelled"):

@@ -19,7 +19,7 @@ from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.measure import check_numbers, missing_message, positive_for
 from skfairtest.comparisons.rates import scale_of
-from skfairtest.inference.rates import Scale
+from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.sums import MeanSums, RateSums, Sums
 from skfairtest.metrics import CRITERIA, RATES, SCORES, BuiltIn, Calibration, Context, Mean, Metric, Rate, Share
 from skfairtest.readers import Column, as_floats, read_column

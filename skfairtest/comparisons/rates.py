@@ -12,19 +12,19 @@ from skfairtest._utils.parallel import in_parallel
 from skfairtest._utils.progress import progress
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons import core
-from skfairtest.comparisons.contrasts import Design, Known, disparity_bounds, new_hypotheses
+from skfairtest.comparisons.contrasts import Design, Known, disparity_bounds, few_in_strata, new_hypotheses
 from skfairtest.comparisons.resample import evidence_of_draws, evidence_of_samples
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference import null_distribution, rate_draws
 from skfairtest.inference.detectable import TwoRates
 from skfairtest.inference.homogeneity import Homogeneity, breslow_day, cochran_q, score_homogeneity
 from skfairtest.inference.intervals import wilson
+from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.rate_draws import Contrast, RateTable, pairs_of
 from skfairtest.inference.rates import (
     Answer,
     Pair,
     Question,
-    Scale,
     answer,
     answer_known,
     disparity_of,
@@ -371,7 +371,9 @@ def test_rate(
         if estimate.hypothesis is not None:
             known.setdefault(estimate.hypothesis, (estimate.sign, found))
         comparisons.append(core.Comparison(estimate, null, found))
-    return core.Measurement(tuple(comparisons), made.excluded, made.values, settings.variance)
+    # Margins of the rates themselves hold the level over strata of any size.
+    inexact = () if made.scale.is_identity else few_in_strata(comparisons, made.values, settings.alpha)
+    return core.Measurement(tuple(comparisons), made.excluded, made.values, settings.variance, tuple(inexact))
 
 
 def _permute(

@@ -131,6 +131,7 @@ def measure_studentized(
         doubtful += [
             (c.estimate.group, contrasts.MISSED) for c in tested if _may_lack_extremes(c, design.settings.alpha)
         ]
+    doubtful += contrasts.few_in_strata(tested, values, design.settings.alpha)
     # Pooled comparisons come before those within strata.
     tested.sort(key=lambda c: -1 if c.estimate.is_pooled else c.estimate.contrast.stratum)  # type: ignore[arg-type,return-value]
     return Measurement(tuple(tested), tuple(excluded), values, error, tuple(doubtful))

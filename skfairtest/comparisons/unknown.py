@@ -29,9 +29,10 @@ from skfairtest.comparisons.family import decide, p_of
 from skfairtest.comparisons.measure import label_table
 from skfairtest.comparisons.rates import RateNull
 from skfairtest.inference.detectable import TwoRates
+from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.multiplicity import distinct
 from skfairtest.inference.rate_draws import Contrast
-from skfairtest.inference.rates import Pair, Scale, pair_disparity, values
+from skfairtest.inference.rates import Pair, pair_disparity, values
 from skfairtest.inference.unknown import PValueBounds, Reach, Unknown, corner_pairs, extreme_pairs, p_value_bounds
 from skfairtest.metrics import Rate
 from skfairtest.tables import Sample

@@ -24,8 +24,9 @@ from scipy.special import log_ndtr
 
 from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference.conditional import conditional_log_p
+from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.multiplicity import FAMILYWISE, Equality, rejected
-from skfairtest.inference.rates import Pair, Question, Scale, answer, equalities, statistic
+from skfairtest.inference.rates import Pair, Question, answer, equalities, statistic
 from skfairtest.inference.score import score_at
 from skfairtest.inference.unconditional import within_cap
 

@@ -318,22 +318,24 @@ class Strata:
         size = 2 * NARROW * np.sqrt(self.moments()[1]) * (1 if tilted else len(self.each))
         return bool(size <= (TILT_CAP if tilted else STRATA_CAP) and self.bounds[1] <= MOST_EVENTS)
 
-    def tilted_mean(self, tilt: float) -> float:
-        """Mean of the tilted sum."""
-        total = 0.0
+    def tilted_moments(self, tilt: float) -> Floats:
+        """Mean, variance and third central moment of the tilted sum."""
+        total = np.zeros(3)
         for stratum, copies in Counter(self.each).items():
             first, masses, _ = stratum_distribution(*stratum, tilt, NARROW)
-            total += copies * (first + float(masses @ np.arange(len(masses))))
+            x = np.arange(len(masses))
+            away = x - float(masses @ x)
+            total += copies * np.array([first + float(masses @ x), masses @ away**2, masses @ away**3])
         return total
 
     def tilt_of(self, mean: float) -> float:
         """Return the tilt that gives the sum this mean, inside its bounds: the logarithm of a common odds ratio."""
         low, high = -1.0, 1.0
-        while self.tilted_mean(low) > mean:
+        while self.tilted_moments(low)[0] > mean:
             low *= 2
-        while self.tilted_mean(high) < mean:
+        while self.tilted_moments(high)[0] < mean:
             high *= 2
-        return float(brentq(lambda tilt: self.tilted_mean(tilt) - mean, low, high, xtol=1e-10))
+        return float(brentq(lambda tilt: self.tilted_moments(tilt)[0] - mean, low, high, xtol=1e-10))
 
     def log_tail(self, observed: int, at: float = 0.0, *, upper: bool) -> float:
         """Log tail probability of the sum tilted by `at`, however small; the distribution is centred at `observed`.

@@ -33,10 +33,11 @@ from skfairtest._utils.batches import batches, parts, places, starts
 from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference._discrete import log_factorials
 from skfairtest.inference._given_totals import given_totals_in_parts, nearly_raised_levels, width_held
+from skfairtest.inference.linear_form import identity
 from skfairtest.inference.margin_regions import to_rest
 from skfairtest.inference.power import NEAR, comparison_power, smallest_distance, smallest_distances
 from skfairtest.inference.power_designs import estimate_power, normal_power, values_tested
-from skfairtest.inference.rates import Question, identity
+from skfairtest.inference.rates import Question
 from skfairtest.inference.regions import reference_of, score_limits
 
 #: Totals looked at, where they are many: at least so many, and more the fewer outcomes a total has.

@@ -29,6 +29,31 @@ from skfairtest.inference.two_sides import limits
 
 #: Angles of ratios closer to 0 and infinity than this are these.
 NEAREST = 1e-15
+#: Steps towards restricted rates of a function of a rate, and of its second derivative.
+_STEPS, _NEAR = 12, 1e-5
+
+
+def identity(rate: Floats) -> Floats:
+    """Return the rate itself."""
+    return rate
+
+
+def one(rate: Floats) -> Floats:
+    """Slope of `identity`."""
+    return np.ones_like(rate)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How a metric's value follows from its rate: an increasing function and its derivative (F1 from Jaccard, say)."""
+
+    value: Callable[[Floats], Floats] = identity
+    slope: Callable[[Floats], Floats] = one
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether the value is the rate."""
+        return self.value is identity
 
 
 def linear_form(moments: Moments, disparity: str, edge: float | Floats) -> tuple[Floats, Floats]:
@@ -160,6 +185,8 @@ class EffectiveRates:
         Continuity correction: what share of one person's event, given the total of events, the form is reduced by.
     copies : ndarray of shape (S,), default=1
         The number of strata that are each of these.
+    metric : Scale, default=Scale()
+        How the values compared follow from the rates.
     """
 
     first: Floats
@@ -175,6 +202,7 @@ class EffectiveRates:
     width: float = 1.0
     continuity: float = 0.0
     copies: Floats | float = 1.0
+    metric: Scale = Scale()
 
     def at(self, edge: float | Floats) -> tuple[Floats, Floats]:
         """Return the form and its standard error."""
@@ -191,12 +219,27 @@ class EffectiveRates:
             apart = np.clip(each / (self.copies * self.share * (1 - self.part)).sum(), -1 + 1e-9, 1 - 1e-9)
             constant = edge
         p1, p2 = restricted_rates(self.first * n1, n1, self.second * n2, n2, apart, self.disparity)
+        first, second, bias = own * self.first, other * self.second, np.zeros(())
+        if not self.metric.is_identity:
+            times = each if self.disparity == "ratio" else 1.0
+            p1, p2, mixed = self._restricted(each)
+            first, second = (self.metric.value(rate) for rate in (self.first, self._mixed(self.first, self.second)))
+            second = times * second
+            own = self.metric.slope(p1) - times * self.part * self.metric.slope(mixed)
+            other = times * (1 - self.part) * self.metric.slope(mixed)
+            # Values of few people are biased by half the curvature times the variance.
+            v1, v2 = p1 * (1 - p1) / n1, p2 * (1 - p2) / n2
+            bent, bent_mixed = (
+                (self.metric.slope(p + _NEAR) - self.metric.slope(p - _NEAR)) / (4 * _NEAR)  # half the curvature
+                for p in (p1, mixed)
+            )
+            bias = bent * v1 - times * bent_mixed * (self.part**2 * v1 + (1 - self.part) ** 2 * v2)
         # A group never has more than everyone's events: past that ratio nothing of its own makes up for theirs.
         e1, e2 = np.maximum(own, 0.0) * np.sqrt(p1 * (1 - p1) / n1), other * np.sqrt(p2 * (1 - p2) / n2)
         people = n1 + n2
         variance = (e1**2 + e2**2 - 2 * self.correlation * e1 * e2) * people / np.maximum(people - 1, 1)
         share, squared = self.copies * self.share, self.copies * self.share**2
-        distance = (share * (own * self.first - other * self.second)).sum(axis=-1) - constant
+        distance = (share * (first - second - bias)).sum(axis=-1) - constant
         error = np.sqrt(np.maximum((squared * variance).sum(axis=-1), 0.0))
         step = self.continuity * (squared * (np.maximum(own, 0.0) / n1 + other / n2)).sum(axis=-1)
         distance = np.where(np.abs(distance) < 1e-14 + step, 0.0, distance - np.sign(distance) * step)
@@ -219,15 +262,37 @@ class EffectiveRates:
         way = place / estimate if estimate else np.zeros_like(edge)
         return np.asarray(self.scale ** (1 - np.clip(way, 0.0, 1.0)))
 
+    def _mixed(self, first: Floats, second: Floats) -> Floats:
+        return self.part * first + (1 - self.part) * second
+
+    def _restricted(self, edge: Floats) -> tuple[Floats, Floats, Floats]:
+        """Rates whose values are an edge apart, and the rate of those compared with.
+
+        They are the most likely ones among rates that are as far apart, which is found step by step.
+        """
+        apart = np.zeros(np.broadcast_shapes(edge.shape, self.part.shape))
+        x1, x2 = self.first * self.first_people, self.second * self.second_people
+        for _ in range(_STEPS):
+            p1, p2 = restricted_rates(x1, self.first_people, x2, self.second_people, apart)
+            mixed = self._mixed(p1, p2)
+            aim = (edge - 1) * self.metric.value(mixed) if self.disparity == "ratio" else edge
+            secant = studentize(self.metric.value(p1) - self.metric.value(mixed), p1 - mixed)
+            steep = np.where(np.abs(p1 - mixed) > _NEAR, secant, self.metric.slope(mixed))
+            apart = np.clip(aim / (steep * (1 - self.part)), -1 + 1e-9, 1 - 1e-9)
+        return p1, p2, mixed
+
     @property
     def _values(self) -> tuple[float, float]:
-        second = self.part * self.first + (1 - self.part) * self.second
-        first, second = ((self.copies * self.share * rate).sum() for rate in (self.first, second))
+        values = (self.metric.value(rate) for rate in (self.first, self._mixed(self.first, self.second)))
+        first, second = ((self.copies * self.share * value).sum() for value in values)
         return self.width * float(first), self.width * float(second)
 
     def limits(self, critical: tuple[float, float], ends: tuple[float, float]) -> tuple[float, float]:
         """Return the edges at which the statistic does not exceed the critical values above and below."""
-        return _limits_at(self.at, self._values, self.disparity, critical, ends)
+        first, second = self._values
+        if not self.metric.is_identity and second > 0:  # from where values are without their bias
+            first += float(self.at(first / second if self.disparity == "ratio" else first - second)[0])
+        return _limits_at(self.at, (first, second), self.disparity, critical, ends)
 
 
 Form = Linearized | EffectiveRates

@@ -14,8 +14,8 @@ import numpy as np
 from skfairtest._utils.batches import starts
 from skfairtest._utils.typing import Floats, Integers, Moments
 from skfairtest.inference.draws import bootstrapped, permuted
-from skfairtest.inference.linear_form import Resampled, resampled
-from skfairtest.inference.rates import Pair, Scale, plug_in_moments, statistic
+from skfairtest.inference.linear_form import Resampled, Scale, resampled
+from skfairtest.inference.rates import Pair, plug_in_moments, statistic
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,9 @@ from scipy.special import log_ndtr
 
 from skfairtest._utils.typing import Booleans, Floats
 
+#: Continuity correction of tests over strata, in persons.
+CONTINUITY = 1 / 3
+
 
 def studentize(estimate: ArrayLike, standard_error: ArrayLike) -> Floats:
     """Estimate over its standard error: 0 where both are 0, infinite where only the error is, NaN where undefined."""

@@ -13,7 +13,8 @@ from scipy.stats import t as student
 from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference._discrete import hypergeometric_log_pmf
 from skfairtest.inference.conditional import conditional_log_p, stratified_log_p
-from skfairtest.inference.rates import Pair, Scale, limits_of_all, quantiles, values
+from skfairtest.inference.linear_form import Scale
+from skfairtest.inference.rates import Pair, limits_of_all, quantiles, values
 from skfairtest.inference.score import of_score
 
 #: So many stratified tests are enumerated whatever their scores; of more only those whose score is beyond `LARGE`, and

@@ -12,7 +12,8 @@ from scipy.special import ndtri
 from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference import rates, unconditional
 from skfairtest.inference._given_totals import width_held
-from skfairtest.inference.rates import Pair, Scale
+from skfairtest.inference.linear_form import Scale
+from skfairtest.inference.rates import Pair
 from skfairtest.inference.regions import kept_outcomes
 
 #: Outcomes that are enumerated at the most before "auto" takes the score test; about ten seconds.

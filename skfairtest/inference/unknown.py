@@ -33,7 +33,8 @@ from skfairtest._utils.batches import batches, places
 from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference import margin
 from skfairtest.inference.conditional import conditional_log_p
-from skfairtest.inference.rates import Pair, Question, Scale, answer, equalities, statistic
+from skfairtest.inference.linear_form import Scale
+from skfairtest.inference.rates import Pair, Question, answer, equalities, statistic
 from skfairtest.inference.unconditional import within_cap
 
 #: Assignments whose p-values are computed; of more, bounds are given that are not attained.

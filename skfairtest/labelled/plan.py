@@ -187,8 +187,11 @@ def label_plan(
         n_labels = _fewest(people, importance, width, aim, "interval_width" if power is None else "power")
     labels = shared_out(n_labels, people, importance)
     rng = np.random.default_rng(seed_sequence(random_state))
-    # Those of whom no label is needed have the smallest probability, which is of no meaning.
-    selected, probability = np.zeros(sample.n_samples, dtype=bool), np.full(sample.n_samples, (labels / people).min())
+    # Those of whom no label is needed have the smallest probability, which is of no meaning, and not 1.
+    selected, probability = (
+        np.zeros(sample.n_samples, dtype=bool),
+        np.full(sample.n_samples, min((labels / people).min(), 0.5)),
+    )
     for one, many in zip(strata, labels.tolist(), strict=True):
         selected[rng.choice(one.rows, many, replace=False)] = True
         probability[one.rows] = many / len(one.rows)

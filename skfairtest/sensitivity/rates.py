@@ -16,7 +16,8 @@ from skfairtest.comparisons.core import Comparison, Measured, Result
 from skfairtest.comparisons.measure import is_counted
 from skfairtest.comparisons.rates import RateNull
 from skfairtest.comparisons.unknown import Unassigned, disparity_ends, with_p_values
-from skfairtest.inference.rates import Scale, answer, pair_disparity
+from skfairtest.inference.linear_form import Scale
+from skfairtest.inference.rates import answer, pair_disparity
 from skfairtest.inference.unknown import PValueBounds, p_value_bounds
 from skfairtest.metrics import Rate
 from skfairtest.sensitivity.analysis import Analysis, Possible, analysed

@@ -40,8 +40,7 @@ import numpy as np
 
 from skfairtest._utils.batches import batches
 from skfairtest._utils.typing import Booleans, Floats, Moments, Positions
-from skfairtest.inference.linear_form import NEAREST, linear_form
-from skfairtest.inference.rates import Scale
+from skfairtest.inference.linear_form import NEAREST, Scale, linear_form
 from skfairtest.inference.score import restricted_rates, studentize
 
 #: Steps towards the largest likelihood at the most, and the change of a probability at which they end.

@@ -11,8 +11,8 @@ from sklearn.base import clone
 
 from skfairtest import DisparityDisplay, FairnessAudit, FairnessTest
 from skfairtest.audit._questions import how_many
+from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.rate_draws import Contrast, RateTable, pair_of, pairwise_permutations
-from skfairtest.inference.rates import Scale
 from skfairtest.inference.unconditional import unconditional_log_p
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*are approximate:UserWarning")

@@ -12,8 +12,9 @@ from skfairtest import FairnessTest
 from skfairtest.comparisons.core import Estimate, Evidence, Finding, NullDistribution
 from skfairtest.comparisons.null_histogram import null_histogram_of
 from skfairtest.comparisons.rates import RateNull
+from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.rate_draws import Contrast
-from skfairtest.inference.rates import Pair, Question, Scale
+from skfairtest.inference.rates import Pair, Question
 from skfairtest.report.plain import plain_value
 
 

@@ -1,5 +1,7 @@
 """Margins, equivalence and the directions of tests, against the distributions they are built on."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.stats import boschloo_exact, norm
@@ -471,3 +473,28 @@ def test_a_wider_margin_can_have_a_larger_p_value_as_the_notes_say():
     assert narrower.p_value_ == pytest.approx(0.0489, abs=6e-5)
     assert wider.p_value_ == pytest.approx(0.0511, abs=5e-5)
     assert (narrower.concern_, wider.concern_) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("params", "cautioned"),
+    [
+        ({}, False),
+        ({"disparity": "odds_ratio", "margin": 0.8}, False),
+        ({"disparity": "odds_ratio", "margin": 0.8, "method": "asymptotic"}, False),
+        ({"sample_weight": [1] * 17 + [2]}, True),
+        ({"clusters": [i // 2 for i in range(18)]}, True),
+        ({"metric": "f1"}, True),
+    ],
+)
+def test_margins_over_strata_of_few_people_hold_the_level_or_have_a_caution(params, cautioned):
+    """4 of 4 against 0 of 6, and 4 of 5 against 0 of 3: about 1e-4 is possible, where p was 1.6e-22."""
+    groups, strata = np.repeat(["a", "b", "a", "b"], [4, 6, 5, 3]), np.repeat([0, 1], [10, 8])
+    selected = np.repeat([1, 0, 1, 0], [4, 6, 4, 4])
+    known = {"sensitive_features": groups, "control_features": strata, "alternative": "greater"}
+    params = {"metric": "selection_rate", "margin": 0.1, **known, **params}
+    y_true = np.ones(18, dtype=int) if params["metric"] == "f1" else None
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        test = FairnessTest.from_predictions(y_true, selected, **params)
+    assert 1e-4 < test.p_value_ < 0.05
+    assert [str(one.message).count("over strata of few people") for one in caught] == [1] * cautioned

@@ -20,7 +20,8 @@ from skfairtest.inference.intervals import (
     mover_ratio,
     wilson,
 )
-from skfairtest.inference.rates import Pair, Scale, strata_form, values
+from skfairtest.inference.linear_form import Scale
+from skfairtest.inference.rates import Pair, strata_form, values
 from skfairtest.inference.score import score_at, studentize
 
 Z = norm.ppf(0.975)
@@ -371,6 +372,6 @@ def test_intervals_over_many_strata_of_a_few_people_cover():
         rng.binomial(d2, base, size=(repeats, strata)),
         strict=True,
     ):
-        z = float(studentize(*strata_form(Pair(x1, d1, x2, d2), "difference").at(0.15)))
+        z = float(studentize(*strata_form(Pair(x1, d1, x2, d2), Scale(), "difference").at(0.15)))
         covered += abs(z) <= Z
     assert 0.935 <= covered / repeats <= 0.985

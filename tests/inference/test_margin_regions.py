@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.margin_regions import margin_region
-from skfairtest.inference.rates import Pair, Question, Scale, answer
+from skfairtest.inference.rates import Pair, Question, answer
 
 
 def p_values(d1, d2, question):

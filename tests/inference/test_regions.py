@@ -6,8 +6,9 @@ import pytest
 from scipy.stats import binom, fisher_exact
 
 from skfairtest.inference._given_totals import given_totals
+from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.power_designs import normal_power
-from skfairtest.inference.rates import Pair, Question, Scale, answer
+from skfairtest.inference.rates import Pair, Question, answer
 from skfairtest.inference.regions import (
     equality_region,
     large_equality_power,

@@ -5,7 +5,8 @@ from math import log
 import numpy as np
 import pytest
 
-from skfairtest.inference.rates import Pair, Scale, statistic
+from skfairtest.inference.linear_form import Scale
+from skfairtest.inference.rates import Pair, statistic
 from skfairtest.inference.score import restricted_rates, score_at, studentize
 
 DIFFERENCES = (-0.5, -0.1, -0.02, -1e-6, 0.0, 0.02, 0.1, 0.3, 0.9)

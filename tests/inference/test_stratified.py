@@ -13,13 +13,16 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 from scipy.stats import binom, norm
 
-from skfairtest.inference import conditional, rates
+from skfairtest.comparisons.rates import scale_of
+from skfairtest.inference import conditional, linear_form, rates
 from skfairtest.inference.conditional import (
     Strata,
     conditional_log_p,
     stratified_log_p,
 )
+from skfairtest.inference.odds_ratio import score_statistic
 from skfairtest.inference.score import studentize
+from skfairtest.metrics import resolve_metrics
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
@@ -271,28 +274,38 @@ def test_strata_that_would_not_fit_in_memory_are_beyond_the_cap():
     assert not Strata(((10**9,) * 3,) * 1000).within_cap()
 
 
-def sizes(strata, edge, disparity, points, level=0.05):
+def sizes(strata, edge, disparity, points, level=0.05, metric="selection_rate"):
     """The largest probability, over rates at the edge of the null hypothesis, that a test of the edge rejects.
 
     `strata` holds pairs of group sizes with the number of strata like that, which have equal rates. Every table is
     enumerated: of like strata how many of them show which outcome.
     """
     d1, d2 = (np.array([sizes[i] for sizes, copies in strata for _ in range(copies)]) for i in (0, 1))
+    scale = scale_of(*resolve_metrics(metric))
     kinds = [list(product(range(a + 1), range(b + 1))) for (a, b), _ in strata]
     chosen = [
         list(combinations_with_replacement(kind, copies)) for kind, (_, copies) in zip(kinds, strata, strict=True)
     ]
     tables = np.array([list(chain(*table)) for table in product(*chosen)])
-    form = rates.strata_form(rates.Pair(tables[..., 0], d1, tables[..., 1], d2), disparity)
-    z = studentize(*form.at(edge))
+    if disparity == "odds_ratio":
+        z = np.array([score_statistic(x1, d1, x2, d2, edge) for x1, x2 in zip(*np.moveaxis(tables, 2, 0), strict=True)])
+    else:
+        form = rates.strata_form(rates.Pair(tables[..., 0], d1, tables[..., 1], d2), scale, disparity)
+        z = studentize(*form.at(edge))
     orders = [[factorial(c) / np.prod([factorial(n) for n in Counter(some).values()]) for some in many]
               for many, (_, c) in zip(chosen, strata, strict=True)]  # fmt: skip
     orders = np.array([np.prod(each) for each in product(*orders)])
     largest = [0.0, 0.0]
-    low, high = (0.0, 1 - edge) if disparity == "difference" else (0.0, min(1.0, 1 / edge))
-    for others in product(np.linspace(low, high, points), repeat=len(strata)):
+    for others in product(np.linspace(0.0, 1.0, points), repeat=len(strata)):
         p2 = np.repeat(others, [copies for _, copies in strata])
-        p1 = np.clip(p2 + edge if disparity == "difference" else p2 * edge, 0, 1)
+        value = scale.value(p2)
+        aim = value + edge if disparity == "difference" else value * edge
+        if disparity == "odds_ratio":
+            p1 = aim / (1 - p2 + aim)
+        elif not 0 <= aim.min() <= aim.max() <= 1:
+            continue
+        else:
+            p1 = aim if scale.is_identity else aim / (2 - aim)  # of F1, as a function of Jaccard's index
         mass = (binom.pmf(tables[..., 0], d1, p1) * binom.pmf(tables[..., 1], d2, p2)).prod(axis=1) * orders
         assert mass.sum() == pytest.approx(1)
         largest = [max(most, mass[ndtr(s * z) <= level].sum()) for most, s in zip(largest, (-1, 1), strict=True)]
@@ -315,14 +328,28 @@ def test_margins_over_strata_of_few_people_hold_the_level(strata, disparity, edg
     assert 0.005 < max(sizes(strata, edge, disparity, points=9)) <= 0.05
 
 
+@pytest.mark.parametrize("edge", [0.5, 1.5, 4])
+@pytest.mark.parametrize("strata", [[((4, 6), 1), ((5, 3), 1)], [((1, 15), 2)], [((1, 1), 12)]])
+def test_margins_of_odds_ratios_over_strata_of_few_people_hold_the_level(strata, edge):
+    """With Cornfield's expected counts for exact ones sizes were up to .12, and of 30 matched pairs up to .49."""
+    assert 0.005 < max(sizes(strata, edge, "odds_ratio", points=9)) <= 0.05
+
+
+@pytest.mark.parametrize(("disparity", "edge"), [("difference", 0.1), ("difference", 0.3), ("ratio", 0.8)])
+@pytest.mark.parametrize("strata", [[((4, 6), 1), ((5, 3), 1)], [((2, 3), 4)], [((12, 12), 1), ((2, 2), 1)]])
+def test_margins_of_functions_of_rates_hold_the_level(strata, disparity, edge):
+    """With the delta method's errors at counts plus one half sizes were up to .47."""
+    assert 0.005 < max(sizes(strata, edge, disparity, points=11, metric="f1")) <= 0.06
+
+
 def test_no_margin_over_strata_is_exceeded_beyond_what_the_people_can_bear():
     # At rates of .5 and .4 and of .55 and .45 these tables have a probability of about 1e-4 at a difference of .1.
     pair = rates.Pair(*np.array([[4, 4], [4, 5], [0, 0], [6, 3]]))
     for disparity, edge in (("difference", 0.1), ("ratio", 1.25), ("odds_ratio", 1.25)):
         bounds = (0.0, edge) if disparity == "difference" else (1 / edge, edge)
-        p = np.exp(rates.answer(pair, rates.Scale(), rates.Question(disparity, "greater", bounds)).log_p)
+        p = np.exp(rates.answer(pair, linear_form.Scale(), rates.Question(disparity, "greater", bounds)).log_p)
         assert 1e-4 < p < 0.01
-        assert rates.limits(pair, rates.Scale(), disparity, 2.5, 2.5)[0] > edge
+        assert rates.limits(pair, linear_form.Scale(), disparity, 2.5, 2.5)[0] > edge
 
 
 @pytest.mark.parametrize("overall", [False, True])
@@ -334,8 +361,8 @@ def test_margins_over_strata_are_rejected_where_the_interval_excludes_them(dispa
     for _ in range(20):
         d1, d2 = random.integers(1, 40, size=(2, 3))
         pair = rates.Pair(random.binomial(d1, 0.4), d1, random.binomial(d2, 0.3), d2, overall)
-        low, high = rates.limits(pair, rates.Scale(), disparity, 1.96, 1.96)
-        form = rates.strata_form(pair, disparity)
+        low, high = rates.limits(pair, linear_form.Scale(), disparity, 1.96, 1.96)
+        form = rates.strata_form(pair, linear_form.Scale(), disparity)
         for edge in edges:
             z = float(studentize(*form.at(edge)))
             assert (z > 1.96, z < -1.96) == (edge < low, edge > high)
@@ -346,10 +373,10 @@ def test_margins_over_strata_are_rejected_where_the_interval_excludes_them(dispa
 def test_a_ratio_beside_no_event_has_an_interval(events, overall):
     x1, d1, d2 = np.array([events, 0, 1]), np.array([9, 20, 12]), np.array([40, 11, 30])
     pair, none = rates.Pair(x1, d1, 0 * x1, d2, overall), rates.Pair(0 * x1, d2, x1, d1, overall)
-    low, high = rates.limits(pair, rates.Scale(), "ratio", 1.96, 1.96)
+    low, high = rates.limits(pair, linear_form.Scale(), "ratio", 1.96, 1.96)
     assert 0 < low < high
     assert overall or high == np.inf
-    low_of_none, high_of_none = rates.limits(none, rates.Scale(), "ratio", 1.96, 1.96)
+    low_of_none, high_of_none = rates.limits(none, linear_form.Scale(), "ratio", 1.96, 1.96)
     assert low_of_none == 0
     if not overall:
         np.testing.assert_allclose(high_of_none, 1 / low, rtol=1e-9)
@@ -357,9 +384,9 @@ def test_a_ratio_beside_no_event_has_an_interval(events, overall):
 
 def test_one_stratum_beside_no_event_has_nearly_the_score_limits():
     (x1, d1, d2), nothing = (np.array([n]) for n in (6, 50, 60)), np.array([0])
-    form = rates.strata_form(rates.Pair(x1, d1, nothing, d2), "ratio")
+    form = rates.strata_form(rates.Pair(x1, d1, nothing, d2), linear_form.Scale(), "ratio")
     np.testing.assert_allclose(
         replace(form, skewed=False, continuity=0.0).limits((1.96, 1.96), (0.0, np.inf)),
-        rates.limits(rates.Pair(x1, d1, nothing, d2), rates.Scale(), "ratio", 1.96, 1.96),
+        rates.limits(rates.Pair(x1, d1, nothing, d2), linear_form.Scale(), "ratio", 1.96, 1.96),
         rtol=1e-9,
     )

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.stats import fisher_exact, hypergeom, ttest_ind
 
 from skfairtest.inference.conditional import stratified_log_p
+from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.multiplicity import holm, holm_discrete
-from skfairtest.inference.rates import Scale
 from skfairtest.inference.sums import MeanSums, RateSums
 
 ALTERNATIVES = ["two-sided", "greater", "less"]

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from skfairtest.inference.rates import Pair, Question, Scale, answer
+from skfairtest.inference.linear_form import Scale
+from skfairtest.inference.rates import Pair, Question, answer
 from skfairtest.inference.regions import kept_outcomes
 from skfairtest.inference.thresholds import cell_counts, chosen_thresholds, curve
 

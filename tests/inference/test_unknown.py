@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from skfairtest.inference import unknown as module
 from skfairtest.inference.conditional import conditional_log_p
-from skfairtest.inference.rates import Pair, Question, Scale, answer, equalities, limits, pair_disparity, values
+from skfairtest.inference.linear_form import Scale
+from skfairtest.inference.rates import Pair, Question, answer, equalities, limits, pair_disparity, values
 from skfairtest.inference.unknown import (
     Reach,
     Unknown,

@@ -9,7 +9,8 @@ from scipy.stats import binom, nchypergeom_fisher, norm
 
 from skfairtest import FairnessTest, LabelledFairnessTest
 from skfairtest.datasets import load_compas
-from skfairtest.inference.rates import Pair, Question, Scale, answer
+from skfairtest.inference.linear_form import Scale
+from skfairtest.inference.rates import Pair, Question, answer
 
 ORDER = [(1, 1), (1, 0), (0, 1), (0, 0)]
 

@@ -11,8 +11,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from skfairtest import CountTable, Rate, SubgroupScan
 from skfairtest.datasets import load_berkeley, load_compas
+from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.multiplicity import holm_discrete
-from skfairtest.inference.rates import Scale
 from skfairtest.inference.sums import MeanSums, RateSums
 from skfairtest.subgroups.scan import GUARANTEES
 

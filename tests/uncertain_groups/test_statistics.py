@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from skfairtest.inference.rates import Scale
+from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.score import score_at
 from skfairtest.uncertain_groups.statistics import expected_table, rows_of, uncertain_rates
 
