@@ -273,17 +273,21 @@ def variance_of_learning(
     similar: Similarity,
     features: Features,
     truth: Floats,
-    scale: Floats | None,
+    scale_of: Callable[[Features], Floats | None],
     statistic: Callable[[NDArray[np.intp], list[Quadratic], NDArray[np.intp]], list[float]],
 ) -> float:
-    """The variance of the logarithm of the statistic that is due to the metric, with ``GROUPS - 1`` degrees of freedom.
+    """The variance of the logarithm of the statistic that is due to the metric and its units.
+
+    It has ``GROUPS - 1`` degrees of freedom.
 
     Parameters
     ----------
     similar : Similarity
         The metric.
-    features, truth, scale
+    features, truth
         As of `similarity`.
+    scale_of : callable
+        ``scale_of(features)``: units of the audit.
     statistic : callable
         ``statistic(people, matrices, folds)``: the statistic of the people of each fold, moved by its matrix.
 
@@ -294,15 +298,17 @@ def variance_of_learning(
     """
     codes = np.unique(truth, return_inverse=True)[1].astype(float)
     groups = content_folds(features.values, codes, GROUPS)
-    order = np.argsort(ranks(features.values, codes), kind="stable")
-    some = order[np.unique(np.linspace(0, len(order) - 1, MOVED).astype(int))]
-    matrices = []
+    some = np.unique(np.linspace(0, len(codes) - 1, MOVED).astype(int))
+    matrices, scale = [], scale_of(features)
     try:
         for group in range(groups.max() + 1):
             rest = groups != group
             teaching = tuple(column.take(rest) for column in similar.sensitive)
+            others = features.take(rest)
+            units = scale_of(others)
             with held_back():  # they were said of everybody
-                matrices += learn(similar.metric, features.take(rest), codes[rest], teaching, 1, scale)[1]
+                _, (learned,), _ = learn(similar.metric, others, codes[rest], teaching, 1, units)
+            matrices.append(learned if scale is None or units is None else Quadratic(learned.matrix, units / scale))
         folds = np.repeat(np.arange(len(matrices)), len(some))
         values = statistic(np.tile(some, len(matrices)), matrices, folds)
     except ValueError:
@@ -394,7 +400,8 @@ def learn(
     for (category, _), message in messages.items():
         warn(message, category)
     matrices = [_matrix(fitted, scaled) for fitted in transformers]
-    if all(np.array_equal(matrix, matrices[0]) for matrix in matrices):  # it has nothing to learn
+    rounding = 1e-12 * np.abs(matrices[0]).max()
+    if all(np.allclose(matrix, matrices[0], rtol=0.0, atol=rounding) for matrix in matrices):  # nothing to learn
         return transformers[:1], [Quadratic(matrices[0])], everybody
     return transformers, [Quadratic(matrix) for matrix in matrices], folds
 

@@ -195,8 +195,9 @@ def audit_value(
 def widened(found: AuditValue, variance: float, degrees: int, confidence_level: float) -> AuditValue:
     """Return an audit value whose interval has a second part, such as the uncertainty of a metric that was learned.
 
-    On the logarithmic scale the variances of both parts add up; quantiles are those of Student's t with Satterthwaite's
-    degrees of freedom. No limit becomes narrower. The test is about the metric that was learned, and stays.
+    On the logarithmic scale the squares of each limit's distance from the estimate and of the second part add up (Zou
+    and Donner 2008), so that a tiny variance changes next to nothing; quantiles are those of Student's t with
+    Satterthwaite's degrees of freedom. The test is about the metric that was learned, and stays.
 
     Parameters
     ----------
@@ -209,19 +210,25 @@ def widened(found: AuditValue, variance: float, degrees: int, confidence_level: 
     confidence_level : float
         Of the interval.
 
+    References
+    ----------
+    G. Zou and A. Donner (2008). Construction of confidence limits about effect measures. Statistics in Medicine 27.
+
     Examples
     --------
     >>> value = AuditValue(2.0, 0.1, 1.84, (1.8, 2.2), 1e-14)
     >>> print([round(limit, 3) for limit in widened(value, 0.01, 9, 0.95).interval])
-    [1.574, 2.542]
+    [1.568, 2.538]
     """
     if not variance > 0 or not found.estimate > 0:
         return found
     total = (found.standard_error / found.estimate) ** 2 + variance
-    quantile = student(degrees * (total / variance) ** 2).isf((1 - confidence_level) / 2)
-    reach = float(np.exp(quantile * np.sqrt(total)))
-    low, high = found.interval
-    return replace(found, interval=(min(low, found.estimate / reach), max(high, found.estimate * reach)))
+    tail = (1 - confidence_level) / 2
+    quantile = student(degrees * (total / variance) ** 2).isf(tail)
+    with np.errstate(divide="ignore"):  # a lower limit of 0
+        logs = np.log(np.divide(found.interval, found.estimate))
+    low, high = np.exp([-1, 1] * np.hypot(quantile / -ndtri(tail) * logs, quantile * np.sqrt(variance)))
+    return replace(found, interval=(float(found.estimate * low), float(found.estimate * high)))
 
 
 def attained_level(statistic: str, before: ArrayLike, after: ArrayLike, confidence_level: float) -> float:
