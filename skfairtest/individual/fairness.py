@@ -301,7 +301,7 @@ class IndividualFairnessTest(ReportMixin):
         in_X = []
         if restricted:
             in_X = sensitive_choices(features, people.sensitive, sensitive_positions(similar.metric, features))
-        if sum(trace.found for trace in similar.traces) > len(in_X):  # a column of X is its own direction
+        if similar.traces["found"].sum() > len(in_X):  # a column of X is its own direction
             name = "ratio_of_means" if statistic in OF_MEANS else statistic
 
             def values(some: NDArray[np.intp], matrices: list[Any], folds: NDArray[np.intp]) -> list[float]:
@@ -319,7 +319,7 @@ class IndividualFairnessTest(ReportMixin):
             statistic, moved.losses if moved.wrong is None else moved.wrong, flow.checkpoints, flow.times,
             loss.rounding, float(self.tolerance), float(self.confidence_level), variance, GROUPS - 1,
         )  # fmt: skip
-        self.traces_ = similar.found_traces()
+        self.traces_ = similar.traces
         self.changed_alone_ = changed_alone(model, self._statistic, starts, in_X)
         self._set_result(*(self._statistic.end() if similar.metrics else (NOTHING, np.nan)))
         # What moved by rounding only did not move, and keeps its last digit, whatever it was divided by on the way.

@@ -78,7 +78,7 @@ def test_company_matters_by_the_units_that_are_taken_from_it_and_by_nothing_else
             test = IndividualFairnessTest.as_published(model, loss=loss, feature_scale=feature_scale, **params)
             return test.fit(X.iloc[pair], score.iloc[pair]).loss_ratios_
 
-        np.testing.assert_allclose(ratios(in_units, scale), expected, rtol=1e-7)
+        np.testing.assert_allclose(ratios(in_units, scale), expected, rtol=1e-9)
         for other in (ratios(loss, scale), ratios(in_units, "std")):
             assert np.abs(other / expected - 1).max() > 1e-3
 
