@@ -803,8 +803,8 @@ CASES = [
     *(
         Case(INDIVIDUALS, name, params, model=model, tolerance=tolerance)
         for name, (model, params, tolerance) in {
-            "logistic": (LogisticRegression(), {}, 1e-6),
-            "perceptron": (MLPClassifier((5,), random_state=0, max_iter=100, tol=1e-2), {}, 1e-6),
+            "logistic": (LogisticRegression(), {}, 1e-9),
+            "perceptron": (MLPClassifier((5,), random_state=0, max_iter=100, tol=1e-2), {}, 1e-9),
             "differences": (GaussianNB(), {}, 1e-6),
             "own loss": (LogisticRegression(), {"loss": log_loss}, 1e-6),
             "search": (RandomForestClassifier(8, max_depth=3, random_state=0), {}, 1e-12),
@@ -814,15 +814,15 @@ CASES = [
                 1e-12,
             ),
             "callable": (LogisticRegression(), {"gradient": GradientOf}, 1e-9),
-            "error rates": (LogisticRegression(), {"statistic": "error_rate_ratio", "steps": (60, 0.2)}, 1e-6),
+            "error rates": (LogisticRegression(), {"statistic": "error_rate_ratio", "steps": (60, 0.2)}, 1e-9),
             "regressor": (LinearRegression(), {"loss": absolute_error, "steps": (24, 0.005)}, 1e-6),
-            "learned": (LogisticRegression(), {**LEARNED, "steps": (40, 0.2)}, 1e-6),
+            "learned": (LogisticRegression(), {**LEARNED, "steps": (40, 0.2)}, 1e-8),
             "standardised": (
                 make_pipeline(StandardScaler(), LogisticRegression()),
                 {**LEARNED, "feature_scale": "std", "steps": (40, 0.2)},
-                1e-6,
+                1e-8,
             ),
-            "squares": (LinearRegression(), {**LEARNED, "steps": (40, 0.2)}, 1e-6),
+            "squares": (LinearRegression(), {**LEARNED, "steps": (40, 0.2)}, 1e-8),
         }.items()
     ),
     *(

@@ -30,7 +30,7 @@ from skfairtest.individual.fair_metrics import NoGroupsError, SensitiveSubspace
 from skfairtest.individual.flow import FlowDivergedError
 from skfairtest.individual.metric import GROUPS, Similarity, sensitive_positions, similarity, variance_of_learning
 from skfairtest.individual.model import Model, audited, check_losses, checked_model, kind_of, read_truth
-from skfairtest.individual.people import UNUSUAL, Neighbours, People, people_of, ranges_of, ranks, scale_of
+from skfairtest.individual.people import UNUSUAL, Neighbours, People, people_of, ranges_of, scale_of
 from skfairtest.individual.report import STATISTICS, IndividualSetup, individual_report, individual_sentences
 from skfairtest.individual.statistics import (
     NOTHING,
@@ -56,7 +56,7 @@ from skfairtest.individual.unfair import (
     sensitive_choices,
     worst_levels,
 )
-from skfairtest.readers import Column, given_to_fit
+from skfairtest.readers import given_to_fit
 from skfairtest.report.mixin import ReportMixin
 from skfairtest.report.report import Report
 
@@ -275,17 +275,13 @@ class IndividualFairnessTest(ReportMixin):
         loss, truth, classes = read_truth(estimator, self.loss, self.statistic, kind, people.y_true)
         ranges = ranges_of(self.feature_ranges, features)
         scale = scale_of(self.feature_scale, features, ranges)
-        given_y = people.y_true.codes if isinstance(people.y_true, Column) else people.y_true.values
-        codes = np.asarray(given_y, dtype=float)
         try:
-            similar = similarity(self.fair_metric, features, codes, people.sensitive, scale, level)
+            similar = similarity(self.fair_metric, features, people.codes, people.sensitive, scale, level)
         except NoGroupsError as error:
             what = "the fair metric is learned from what predicts them. Pass one or several columns"
             raise self._without_groups(what, "sex") from error
         model = audited(Model(estimator, features, loss, scale, ~ranges.frozen), self.gradient, truth, kind, classes)
-        neighbours = None
-        if not ranges.free:
-            neighbours = Neighbours.of(features.values, scale, np.argsort(ranks(features.values, codes), kind="stable"))
+        neighbours = None if ranges.free else Neighbours.of(features.values, scale)
         searched = model.way == "search"
         flow = Flow(
             "search" if searched else self.solver, steps, float(self.regularization), ranges,
@@ -305,7 +301,7 @@ class IndividualFairnessTest(ReportMixin):
         in_X = []
         if restricted:
             in_X = sensitive_choices(features, people.sensitive, sensitive_positions(similar.metric, features))
-        if sum(trace.found for trace in similar.traces) > len(in_X):  # a column of X is its own direction
+        if similar.traces["found"].sum() > len(in_X):  # a column of X is its own direction
             name = "ratio_of_means" if statistic in OF_MEANS else statistic
 
             def values(some: NDArray[np.intp], matrices: list[Any], folds: NDArray[np.intp]) -> list[float]:
@@ -316,28 +312,30 @@ class IndividualFairnessTest(ReportMixin):
                     for each in np.split(ends, len(matrices))
                 ]
 
-            variance = variance_of_learning(similar, features, codes, scale, values)
+            variance = variance_of_learning(
+                similar, features, people.codes, lambda some: scale_of(self.feature_scale, some, ranges), values
+            )
         self._statistic = SequentialStatistic(
             statistic, moved.losses if moved.wrong is None else moved.wrong, flow.checkpoints, flow.times,
             loss.rounding, float(self.tolerance), float(self.confidence_level), variance, GROUPS - 1,
         )  # fmt: skip
-        self.traces_ = similar.found_traces()
+        self.traces_ = similar.traces
         self.changed_alone_ = changed_alone(model, self._statistic, starts, in_X)
         self._set_result(*(self._statistic.end() if similar.metrics else (NOTHING, np.nan)))
         # What moved by rounding only did not move, and keeps its last digit, whatever it was divided by on the way.
         unfair, far = ranges.nearest(model.in_units_of_X(moved.z), features.values), np.abs(moved.z - starts.z)
         unfair = np.where(far <= 1e-9 * far.max(axis=1, keepdims=True), features.values, unfair)
-        self._set_people(people, starts, flow, moved, unfair)
+        columns = self._set_people(people, starts, flow, moved, unfair)
         low, high = features.values.min(axis=0), features.values.max(axis=0)
         excess = np.maximum(unfair - high, low - unfair) / np.where(high > low, high - low, 1.0)
         self.feature_scale_ = scale
         doubts: tuple[str, ...] = ()
         if similar.metrics:
             doubts = doubts_about(
-                statistic, moved.losses, self.loss_ratios_, self.p_value_, level, self.attained_level_,
+                statistic, moved.losses, columns["loss_ratio"], self.p_value_, level, self.attained_level_,
                 float(excess.max()),
             )  # fmt: skip
-        self._set_report(model, flow, similar, because, excess > 1e-9, moved, doubts)
+        self._set_report(model, flow, similar, columns, because, excess > 1e-9, moved, doubts)
         self._keep_parameters()
         for doubt in doubts:
             warn(doubt)
@@ -511,36 +509,40 @@ class IndividualFairnessTest(ReportMixin):
         self.verdict_ = "unfair" if self.concern_ else "no_trace" if np.isnan(self.p_value_) else "not_rejected"
         self.attained_level_ = level
 
-    def _set_people(self, people: People, starts: Starts, flow: Flow, moved: Moved, unfair: Floats) -> None:
-        """Set what was found about each person."""
-        features, neighbours = people.features, flow.neighbours
+    def _set_people(
+        self, people: People, starts: Starts, flow: Flow, moved: Moved, unfair: Floats
+    ) -> dict[str, NDArray[Any]]:
+        """Set the results of each person in the caller's order, and return them in that of `people`."""
+        features, neighbours, back = people.features, flow.neighbours, np.argsort(people.order)
         self.n_samples_, self.n_features_in_ = len(features), len(features.groups)
         self.__dict__.pop("feature_names_in_", None)
         if features.names_in is not None:
             self.feature_names_in_ = np.array(features.names_in, dtype=object)
         self.excluded_ = people.excluded
-        self.unfair_examples_ = features.rebuild(unfair)
-        self.loss_ratios_ = ratios(moved.losses[:, 0], moved.losses[:, -1])
-        self._starts, self._unfair, self._truth = features.values, unfair, starts.truth
-        self._columns = {
+        self.unfair_examples_ = features.take(back).rebuild(unfair[back])
+        self._starts, self._unfair, self._truth = features.values[back], unfair[back], starts.truth.take(back)
+        columns = {
             "person": people.names,
             "label": starts.truth.labels,
             "loss_before": moved.losses[:, 0],
             "loss_after": moved.losses[:, -1],
-            "loss_ratio": self.loss_ratios_,
+            "loss_ratio": ratios(moved.losses[:, 0], moved.losses[:, -1]),
             "distance": moved.distance,
             "displacement": np.linalg.norm(moved.z - starts.z, axis=1),
             "plausibility": np.full(len(features), np.nan)
             if neighbours is None
             else neighbours.plausibility(neighbours.distances(unfair, features.values)),
         }
+        self._columns = {name: column[back] for name, column in columns.items()}
+        self.loss_ratios_ = self._columns["loss_ratio"]
+        return columns
 
     def _set_report(
-        self, model: Model, flow: Flow, similar: Similarity, because: str, outside: NDArray[np.bool_], moved: Moved,
-        doubts: tuple[str, ...],
+        self, model: Model, flow: Flow, similar: Similarity, people: dict[str, NDArray[Any]], because: str,
+        outside: NDArray[np.bool_], moved: Moved, doubts: tuple[str, ...],
     ) -> None:  # fmt: skip
         """Set what was run."""
-        people, metrics = self._columns, similar.metrics
+        metrics = similar.metrics
         self._model, self.fair_metrics_ = model, metrics
         self.solver_report_ = {
             "gradient": model.way,

@@ -116,11 +116,13 @@ class Quadratic:
     ----------
     matrix : array-like, shape (d, d)
         Sigma.
+    units : ndarray of shape (d,), optional
+        The units of Sigma, in which directions are orthonormal and gradients are taken, in those of the points.
 
     Attributes
     ----------
     matrix : ndarray, shape (d, d)
-        Sigma, exactly symmetric.
+        Sigma in the units of the points, exactly symmetric.
     largest : float
         The largest eigenvalue.
     free_directions : ndarray, shape (k, d)
@@ -140,7 +142,7 @@ class Quadratic:
     [1.]
     """
 
-    def __init__(self, matrix: ArrayLike) -> None:
+    def __init__(self, matrix: ArrayLike, units: Floats | None = None) -> None:
         sigma = np.asarray(matrix, dtype=float)
         if sigma.ndim != 2 or sigma.shape[0] != sigma.shape[1] or len(sigma) == 0:
             raise ParameterError(f"matrix must be square, found an array of shape {sigma.shape}")
@@ -153,8 +155,10 @@ class Quadratic:
             raise ParameterError(
                 "matrix must be symmetric, found an entry that differs from the one across the diagonal"
             )
-        self.matrix: Floats = np.ascontiguousarray((sigma + sigma.T) / 2)
-        self._values, self._vectors = np.linalg.eigh(self.matrix)
+        self._sigma = np.ascontiguousarray((sigma + sigma.T) / 2)
+        self.units = np.ones(len(sigma)) if units is None else units
+        self.matrix: Floats = self._sigma / np.multiply.outer(self.units, self.units)
+        self._values, self._vectors = np.linalg.eigh(self._sigma)
         if self._values[0] < -1e-8 * scale:
             raise ParameterError(f"matrix must be positive semi-definite, found the eigenvalue {self._values[0]:.3g}")
         self.largest = max(float(self._values[-1]), 0.0)
@@ -185,7 +189,7 @@ class Quadratic:
 
     def among(self, movable: NDArray[np.bool_]) -> Quadratic:
         """Return the form of the columns that may move, of which there is at least one."""
-        return self if movable.all() else Quadratic(self.matrix[np.ix_(movable, movable)])
+        return self if movable.all() else Quadratic(self._sigma[np.ix_(movable, movable)], self.units[movable])
 
     def reachable(self, movable: NDArray[np.bool_], regularization: float) -> tuple[Floats, Floats]:
         """Return the directions to search, free ones when only some columns move, and the largest distance along each.
@@ -200,8 +204,8 @@ class Quadratic:
         Returns
         -------
         directions : ndarray of shape (k, d)
-            Orthonormal rows, 0 in columns that stay. If no direction is free, all directions, smallest eigenvalues
-            first.
+            Orthonormal rows in the form's units, 0 in columns that stay. If no direction is free, all directions,
+            smallest eigenvalues first.
         limits : ndarray of shape (k,)
             Infinite for a free direction, otherwise the distance that costs a loss of 1: 1 / sqrt(lambda eigenvalue).
 
@@ -218,7 +222,7 @@ class Quadratic:
             return np.zeros((0, len(self.matrix))), np.zeros(0)
         part = self.among(movable)
         free = part.free_directions
-        rows = free if len(free) else part.directions()
+        rows = (free if len(free) else part.directions()) * part.units
         directions = np.zeros((len(rows), len(self.matrix)))
         directions[:, movable] = rows
         if len(free):
@@ -240,7 +244,7 @@ class Quadratic:
                 matrix[np.ix_(movable, movable)] = self.among(movable).shrinking(t)
             return matrix
         inverse: Floats = (self._vectors / (1.0 + t * np.maximum(self._values, 0.0))) @ self._vectors.T
-        return inverse
+        return inverse / self.units[:, None] * self.units
 
     def squared_distance(self, v: ArrayLike) -> Floats:
         """Return v Sigma v' of each row of v (..., d), of shape (...); never below 0."""

@@ -44,29 +44,8 @@ FOLDS = 5
 GROUPS, MOVED = 10, 250
 
 
-@dataclass(frozen=True)
-class FoundTrace:
-    """Whether X holds a trace of a sensitive feature.
-
-    Parameters
-    ----------
-    feature : str
-        Its name.
-    labels : bool
-        Whether it is one of labels; otherwise of numbers.
-    value : float
-        How well X predicts it out of fold: the area under the ROC curve of labels, the correlation of numbers.
-    p_value : float
-        Of the null hypothesis that X and the feature are independent.
-    found : bool
-        Whether there is a trace.
-    """
-
-    feature: str
-    labels: bool
-    value: float
-    p_value: float
-    found: bool
+#: Columns of the table of traces.
+TRACES = ("feature", "measure", "value", "p_value", "found")
 
 
 class _Distance(FairMetric):
@@ -137,7 +116,7 @@ def is_fitted(transformer: Any) -> bool:
 
 def traced(
     fair_metric: Any, features: Features, sensitive: tuple[Column, ...], level: float
-) -> tuple[Any, tuple[Column, ...], tuple[FoundTrace, ...]]:
+) -> tuple[Any, tuple[Column, ...], pd.DataFrame]:
     """Test of which sensitive features X holds a trace, where a metric is learned from them.
 
     Parameters
@@ -157,12 +136,12 @@ def traced(
         One that keeps what is significant only; None if there is nothing that it could be learned from.
     sensitive : tuple of Column
         What it is learned from: sensitive features of which there is a trace.
-    traces : tuple of FoundTrace
-        Of every sensitive feature that was tested.
+    traces : DataFrame
+        As `IndividualFairnessTest.traces_`.
     """
     last = _last(fair_metric)
     if is_fitted(fair_metric) or not isinstance(last, SensitiveSubspace) or last.level is None or not sensitive:
-        return fair_metric, sensitive, ()
+        return fair_metric, sensitive, pd.DataFrame(columns=list(TRACES))
     named = sensitive_positions(fair_metric, features)
     values = np.delete(features.values, named, axis=1)
     places = ranks(values, np.zeros(len(values)))
@@ -175,14 +154,16 @@ def traced(
         order = np.lexsort((column.codes, places))  # not the order in which people came
         labels = numbers_of(column) is None
         trace = out_of_fold(values[order], responses[order], places[order] % FOLDS, labels=labels)
-        found.append(FoundTrace(column.name, labels, trace.auc, trace.p_value, trace.p_value <= level / len(sensitive)))
-        if found[-1].found:
+        is_found = trace.p_value <= level / len(sensitive)
+        found.append((column.name, "AUC" if labels else "correlation", trace.auc, trace.p_value, is_found))
+        if is_found:
             kept.append(column)
+    traces = pd.DataFrame(found, columns=list(TRACES))
     if not kept and last.sensitive_columns is None:
-        return None, (), tuple(found)
+        return None, (), traces
     chosen = clone(fair_metric)
     _last(chosen).set_params(level=level if last.level == "auto" else last.level)
-    return chosen, tuple(kept), tuple(found)
+    return chosen, tuple(kept), traces
 
 
 def sensitive_positions(fair_metric: Any, features: Features) -> list[int]:
@@ -203,7 +184,7 @@ class Similarity:
         The fair metric before it is learned; None if X holds no trace of what it would be learned from.
     sensitive : tuple of Column
         Sensitive features that it is learned from.
-    traces : tuple of FoundTrace
+    traces : DataFrame
         Of which sensitive features X holds a trace, where that was tested.
     metrics : list
         Fitted fair metrics, one per fold; none if nobody is known to be similar.
@@ -215,7 +196,7 @@ class Similarity:
 
     metric: Any
     sensitive: tuple[Column, ...]
-    traces: tuple[FoundTrace, ...]
+    traces: pd.DataFrame
     metrics: list[Any]
     matrices: list[Quadratic]
     folds: NDArray[np.intp]
@@ -224,14 +205,6 @@ class Similarity:
     def n_directions(self) -> int:
         """Directions that the fair metric leaves free."""
         return max(len(matrix.free_directions) for matrix in self.matrices)
-
-    def found_traces(self) -> pd.DataFrame:
-        """The traces, as `IndividualFairnessTest.traces_`."""
-        rows = [
-            (one.feature, "AUC" if one.labels else "correlation", one.value, one.p_value, one.found)
-            for one in self.traces
-        ]
-        return pd.DataFrame(rows, columns=["feature", "measure", "value", "p_value", "found"])
 
 
 def similarity(
@@ -273,17 +246,21 @@ def variance_of_learning(
     similar: Similarity,
     features: Features,
     truth: Floats,
-    scale: Floats | None,
+    scale_of: Callable[[Features], Floats | None],
     statistic: Callable[[NDArray[np.intp], list[Quadratic], NDArray[np.intp]], list[float]],
 ) -> float:
-    """The variance of the logarithm of the statistic that is due to the metric, with ``GROUPS - 1`` degrees of freedom.
+    """The variance of the logarithm of the statistic that is due to the metric and its units.
+
+    It has ``GROUPS - 1`` degrees of freedom.
 
     Parameters
     ----------
     similar : Similarity
         The metric.
-    features, truth, scale
+    features, truth
         As of `similarity`.
+    scale_of : callable
+        ``scale_of(features)``: units of the audit.
     statistic : callable
         ``statistic(people, matrices, folds)``: the statistic of the people of each fold, moved by its matrix.
 
@@ -294,15 +271,17 @@ def variance_of_learning(
     """
     codes = np.unique(truth, return_inverse=True)[1].astype(float)
     groups = content_folds(features.values, codes, GROUPS)
-    order = np.argsort(ranks(features.values, codes), kind="stable")
-    some = order[np.unique(np.linspace(0, len(order) - 1, MOVED).astype(int))]
-    matrices = []
+    some = np.unique(np.linspace(0, len(codes) - 1, MOVED).astype(int))
+    matrices, scale = [], scale_of(features)
     try:
         for group in range(groups.max() + 1):
             rest = groups != group
             teaching = tuple(column.take(rest) for column in similar.sensitive)
+            others = features.take(rest)
+            units = scale_of(others)
             with held_back():  # they were said of everybody
-                matrices += learn(similar.metric, features.take(rest), codes[rest], teaching, 1, scale)[1]
+                _, (learned,), _ = learn(similar.metric, others, codes[rest], teaching, 1, units)
+            matrices.append(learned if scale is None or units is None else Quadratic(learned.matrix, units / scale))
         folds = np.repeat(np.arange(len(matrices)), len(some))
         values = statistic(np.tile(some, len(matrices)), matrices, folds)
     except ValueError:
@@ -394,7 +373,8 @@ def learn(
     for (category, _), message in messages.items():
         warn(message, category)
     matrices = [_matrix(fitted, scaled) for fitted in transformers]
-    if all(np.array_equal(matrix, matrices[0]) for matrix in matrices):  # it has nothing to learn
+    rounding = 1e-12 * np.abs(matrices[0]).max()
+    if all(np.allclose(matrix, matrices[0], rtol=0.0, atol=rounding) for matrix in matrices):  # nothing to learn
         return transformers[:1], [Quadratic(matrices[0])], everybody
     return transformers, [Quadratic(matrix) for matrix in matrices], folds
 

@@ -38,7 +38,7 @@ MOST_LEVELS, PEOPLE_PER_LEVEL = 20, 5
 
 @dataclass(frozen=True)
 class People:
-    """The people of a test.
+    """The people of a test, in an order that depends on their values: other rows are the same sums, to the last digit.
 
     Parameters
     ----------
@@ -52,6 +52,8 @@ class People:
         The labels of their rows, or their positions, in what the caller passed.
     excluded : DataFrame
         Who was left out, and why.
+    order : ndarray of int
+        Where they are among those who are not left out, in what the caller passed.
     """
 
     features: Features
@@ -59,6 +61,16 @@ class People:
     sensitive: tuple[Column, ...]
     names: NDArray[Any]
     excluded: pd.DataFrame
+    order: NDArray[np.intp]
+
+    @property
+    def codes(self) -> Floats:
+        """Labels or targets as numbers."""
+        return _codes(self.y_true)
+
+
+def _codes(y_true: Column | Numbers) -> Floats:
+    return np.asarray(y_true.codes if isinstance(y_true, Column) else y_true.values, dtype=float)
 
 
 def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool, estimator: Any = None) -> People:
@@ -106,7 +118,10 @@ def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool, estimat
         sensitive = tuple(column.take(kept) for column in sensitive)
     if len(names) < 2:
         raise ParameterError(f"X has {pluralize(len(names), 'sample')}: a standard error needs at least 2 people")
-    return People(features, y_true, sensitive, names, excluded)
+    groups = [column.codes for column in sensitive]
+    order = np.lexsort((*features.values.T, *groups, codes := _codes(y_true), ranks(features.values, codes)))
+    sensitive = tuple(column.take(order) for column in sensitive)
+    return People(features.take(order), y_true.take(order), sensitive, names[order], excluded, order)
 
 
 @dataclass(frozen=True)
@@ -127,7 +142,7 @@ class Neighbours:
     Examples
     --------
     >>> values = np.array([[0.0], [1.0], [3.0], [6.0]])
-    >>> people = Neighbours.of(values, None, np.arange(4))
+    >>> people = Neighbours.of(values, None)
     >>> people.plausibility(
     ...     people.distances(np.array([[0.5], [1.0], [1.5], [60.0]]), values)
     ... ).tolist()
@@ -140,22 +155,20 @@ class Neighbours:
     apart: Floats
 
     @classmethod
-    def of(cls, values: Floats, scale: Floats | None, order: NDArray[np.intp]) -> Self | None:
+    def of(cls, values: Floats, scale: Floats | None) -> Self | None:
         """Return the neighbours of everybody; None if all people are alike.
 
         Parameters
         ----------
         values : ndarray of shape (n, d)
-            People, in the units of X.
+            People, in the units of X: at most `NEIGHBOURS` of them, evenly spread, are those whom distances are
+            measured to. People with the same features count once.
         scale : ndarray of shape (d,) or None
             Units of the audit.
-        order : ndarray of int
-            People in an order that does not depend on that of their rows: at most `NEIGHBOURS` of them, evenly spread
-            over it, are those whom distances are measured to. People with the same features count once.
         """
         from sklearn.neighbors import NearestNeighbors  # here, as importing it takes time
 
-        order = order[np.sort(np.unique(values[order], axis=0, return_index=True)[1])]
+        order = np.sort(np.unique(values, axis=0, return_index=True)[1])
         if len(order) < 2:
             return None
         some = values[order[np.unique(np.linspace(0, len(order) - 1, NEIGHBOURS).astype(int))]]

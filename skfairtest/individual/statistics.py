@@ -55,33 +55,13 @@ _ZERO = 1e-9
 
 
 class UndefinedAuditValueError(ValueError):
-    """The audit value is not defined for these losses.
-
-    Parameters
-    ----------
-    people : int
-        How many people make it undefined. reason : str The reason.
-    """
-
-    def __init__(self, people: int, reason: str) -> None:
-        super().__init__(people, reason)  # both, for the way back from another process
-        self.people = people
-        self.reason = reason
-
-    def __str__(self) -> str:
-        return f"{self.people} people {self.reason}"
+    """The audit value is not defined for these losses; the message says why, and what to do."""
 
 
-class InfiniteRatioError(UndefinedAuditValueError):
-    """People have a loss at their unfair examples and none before: their ratios are infinite. Means of both are not."""
-
-
-class NoLossError(UndefinedAuditValueError):
-    """Nobody has a loss before: there is nothing to divide by."""
-
-
-class InfiniteLossError(UndefinedAuditValueError):
-    """People have an infinite, negative or undefined loss."""
+#: Nobody has a loss before.
+_NO_LOSS = (
+    "the model has no loss on anybody, as on training data that it has memorized. Test people it was not fitted on"
+)
 
 
 @dataclass(frozen=True)
@@ -156,12 +136,8 @@ def audit_value(
 
     Raises
     ------
-    InfiniteRatioError
-        If the statistic is a mean of ratios and somebody's ratio is infinite.
-    NoLossError
-        If the statistic is the ratio of means and nobody has a loss before.
-    InfiniteLossError
-        If a loss is not a finite number that is at least 0.
+    UndefinedAuditValueError
+        If a loss is not a finite number that is at least 0, a ratio is infinite, or nobody has a loss before.
     ValueError
         If there are fewer than two people, or the statistic is unknown.
 
@@ -180,14 +156,18 @@ def audit_value(
         raise ValueError(f"an audit value needs the losses of at least 2 people, found {n}")
     unusable = ~(np.isfinite(before) & np.isfinite(after) & (before >= 0) & (after >= 0))
     if unusable.any():
-        raise InfiniteLossError(int(unusable.sum()), "have a loss that is not a finite number of at least 0")
+        raise UndefinedAuditValueError(
+            f"{int(unusable.sum()):,} of {n:,} people have a loss that is not a finite number of at least 0. Use "
+            "smaller or fewer steps, or feature_ranges that end"
+        )
     if statistic == "ratio_of_means":
         return _ratio_of_means(before, after, tolerance, confidence_level)
     values = ratios(before, after)
     infinite = np.isinf(values)
     if infinite.any():
-        raise InfiniteRatioError(
-            int(infinite.sum()), "have a loss at their unfair examples and none before, or hardly any"
+        raise UndefinedAuditValueError(
+            f"{int(infinite.sum()):,} of {n:,} people have a loss at their unfair examples and none before, or hardly "
+            "any. Nobody is dropped; use statistic='ratio_of_means', or a loss that is never 0"
         )
     return _not_negative(_inferred(*_moments(values), n, n, tolerance, confidence_level))
 
@@ -195,8 +175,9 @@ def audit_value(
 def widened(found: AuditValue, variance: float, degrees: int, confidence_level: float) -> AuditValue:
     """Return an audit value whose interval has a second part, such as the uncertainty of a metric that was learned.
 
-    On the logarithmic scale the variances of both parts add up; quantiles are those of Student's t with Satterthwaite's
-    degrees of freedom. No limit becomes narrower. The test is about the metric that was learned, and stays.
+    On the logarithmic scale the squares of each limit's distance from the estimate and of the second part add up (Zou
+    and Donner 2008), so that a tiny variance changes next to nothing; quantiles are those of Student's t with
+    Satterthwaite's degrees of freedom. The test is about the metric that was learned, and stays.
 
     Parameters
     ----------
@@ -209,19 +190,25 @@ def widened(found: AuditValue, variance: float, degrees: int, confidence_level: 
     confidence_level : float
         Of the interval.
 
+    References
+    ----------
+    G. Zou and A. Donner (2008). Construction of confidence limits about effect measures. Statistics in Medicine 27.
+
     Examples
     --------
     >>> value = AuditValue(2.0, 0.1, 1.84, (1.8, 2.2), 1e-14)
     >>> print([round(limit, 3) for limit in widened(value, 0.01, 9, 0.95).interval])
-    [1.574, 2.542]
+    [1.568, 2.538]
     """
     if not variance > 0 or not found.estimate > 0:
         return found
     total = (found.standard_error / found.estimate) ** 2 + variance
-    quantile = student(degrees * (total / variance) ** 2).isf((1 - confidence_level) / 2)
-    reach = float(np.exp(quantile * np.sqrt(total)))
-    low, high = found.interval
-    return replace(found, interval=(min(low, found.estimate / reach), max(high, found.estimate * reach)))
+    tail = (1 - confidence_level) / 2
+    quantile = student(degrees * (total / variance) ** 2).isf(tail)
+    with np.errstate(divide="ignore"):  # a lower limit of 0
+        logs = np.log(np.divide(found.interval, found.estimate))
+    low, high = np.exp([-1, 1] * np.hypot(quantile / -ndtri(tail) * logs, quantile * np.sqrt(variance)))
+    return replace(found, interval=(float(found.estimate * low), float(found.estimate * high)))
 
 
 def attained_level(statistic: str, before: ArrayLike, after: ArrayLike, confidence_level: float) -> float:
@@ -274,7 +261,7 @@ def _each(statistic: str, before: Floats, after: Floats) -> Floats:
 def _ratio_of_means(before: Floats, after: Floats, tolerance: float, confidence_level: float) -> AuditValue:
     base, moved = _moments(before)[0], _moments(after)[0]
     if base == 0:
-        raise NoLossError(len(before), "have no loss before they are moved")
+        raise UndefinedAuditValueError(_NO_LOSS)
     estimate = moved / base
     sd = _moments(_each("ratio_of_means", before, after))[1]
     return _not_negative(_inferred(estimate, sd, len(before), int((before > 0).sum()), tolerance, confidence_level))
@@ -371,7 +358,7 @@ class SequentialStatistic:
         try:
             found = self._at(-1)
         except UndefinedAuditValueError as error:
-            raise ValueError(_undefined(self.statistic, error, len(self.values))) from error
+            raise ValueError(f"statistic={self.statistic!r} is not defined: {error}") from error
         before, after = self.values[:, 0], self.values[:, -1]
         return found, attained_level(self.name, before, after, self.confidence_level)
 
@@ -390,32 +377,15 @@ class SequentialStatistic:
     def _at(self, place: int) -> AuditValue:
         before, after = self.values[:, 0], self.values[:, place]
         if not (before > self.rounding).any():
-            raise NoLossError(len(before), "have no loss before they are moved")
+            raise UndefinedAuditValueError(
+                "the model makes no errors on the people tested. Use 'loss_ratio', or test more people"
+                if self.statistic == "error_rate_ratio"
+                else _NO_LOSS
+            )
         found = audit_value(
             self.name, before, after, tolerance=self.tolerance, confidence_level=self.confidence_level
         )  # fmt: skip
         return widened(found, self.variance, self.degrees, self.confidence_level)
-
-
-def _undefined(statistic: str, error: UndefinedAuditValueError, n: int) -> str:
-    if isinstance(error, NoLossError):
-        if statistic == "error_rate_ratio":
-            return (
-                "statistic='error_rate_ratio' is not defined: the model makes no errors on the people tested. Use "
-                "'loss_ratio', or test more people"
-            )
-        return (
-            f"statistic={statistic!r} is not defined: the model has no loss on anybody (n_samples={n:,}), as on "
-            "training data that it has memorized. Test people it was not fitted on"
-        )
-    if isinstance(error, InfiniteLossError):
-        instead = "use smaller or fewer steps, or feature_ranges that end"
-    else:
-        instead = "use statistic='ratio_of_means', or a loss that is never 0"
-    return (
-        f"statistic={statistic!r} is not defined: {error.people:,} of {n:,} people {error.reason}. Nobody is dropped; "
-        f"{instead}"
-    )
 
 
 def choose(statistic: str, loss: Any, way: str, before: Floats) -> tuple[str, str]:

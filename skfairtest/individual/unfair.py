@@ -119,19 +119,24 @@ class Flow:
             gradient = model.gradient(starts.truth)
         else:
             gradient = network.gradient(model.loss.of, starts.truth.values, model.scale)
+        # In other units a gradient of the loss has their squares.
+        moves = array(np.concatenate([
+            np.tile(movable * one.units**2, (people.stop - people.start, 1)) for one, people in metric.parts
+        ]))  # fmt: skip
+
+        def uphill(x: Any, people: Any) -> Any:
+            return gradient(x, people) * moves
+
         if self.solver == "euler":
-            moves = array(movable.astype(float))
             pull = metric.times(lambda one: one.matrix, array)
-            points = euler(
-                array(starts.z), lambda x, people: gradient(x, people) * moves, lambda v: pull(v) * moves, **rest
-            )
+            points = euler(array(starts.z), uphill, lambda v: pull(v) * moves, **rest)
         else:
             directions, limits = metric.reachable(movable, self.regularization)
-            if model.way == "finite_differences" and np.isinf(limits).all():
-                gradient = model.gradient_along(starts.truth, directions)
+            along = model.way == "finite_differences" and np.isinf(limits).all()
             # Features that stay do not follow the others either.
             points = implicit(
-                array(starts.z), gradient, lambda t: metric.times(lambda one: one.shrinking(t, movable), array),
+                array(starts.z), model.gradient_along(starts.truth, directions) if along else uphill,
+                lambda t: metric.times(lambda one: one.shrinking(t, movable), array),
                 bounded=self.ranges.bounded, **rest,
             )  # fmt: skip
         yield from points if network is None else (point.cpu().double().numpy() for point in points)

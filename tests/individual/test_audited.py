@@ -267,7 +267,7 @@ def test_a_gradient_of_ones_own_leads_where_differences_do(classifier, people):
         X, y
     )
     exact = IndividualFairnessTest.as_published(classifier, fair_metric=INCOME, steps=(30, 0.01)).fit(X, y)
-    np.testing.assert_allclose(own.unfair_examples_, exact.unfair_examples_, atol=1e-7)
+    np.testing.assert_allclose(own.unfair_examples_, exact.unfair_examples_, atol=1e-9)
     assert own.solver_report_["because"] == "gradient=gradient was given"
     assert set(asked) == {(pd.DataFrame, *X.columns, True)}
 
@@ -281,7 +281,7 @@ def test_a_gradient_of_ones_own_is_in_the_units_of_X(classifier, people):
     params = {"fair_metric": INCOME, "feature_scale": [2.0, 0.5, 3.0], "steps": (30, 0.01)}
     own = IndividualFairnessTest.as_published(classifier, gradient=gradient, **params).fit(X, y)
     exact = IndividualFairnessTest.as_published(classifier, **params).fit(X, y)
-    np.testing.assert_allclose(own.unfair_examples_, exact.unfair_examples_, atol=1e-7)
+    np.testing.assert_allclose(own.unfair_examples_, exact.unfair_examples_, atol=1e-9)
 
 
 def test_a_loss_of_ones_own_is_judged_by_differences(training, people):

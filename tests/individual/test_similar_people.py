@@ -10,7 +10,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfairtest import IndividualFairnessTest, Mahalanobis, Projection, SensitiveSubspace
+from skfairtest.individual.flow import Quadratic, Ranges
 from skfairtest.individual.people import content_folds
+from skfairtest.individual.statistics import AuditValue, widened
+from skfairtest.individual.unfair import Flow, Starts, move
 
 FIXED = Mahalanobis(np.diag([0.0, 0.5, 0.9]))
 LEARNED = {"statistic": "ratio_of_means", "steps": (40, 0.01)}
@@ -75,7 +78,7 @@ def test_company_matters_by_the_units_that_are_taken_from_it_and_by_nothing_else
             test = IndividualFairnessTest.as_published(model, loss=loss, feature_scale=feature_scale, **params)
             return test.fit(X.iloc[pair], score.iloc[pair]).loss_ratios_
 
-        np.testing.assert_allclose(ratios(in_units, scale), expected, rtol=1e-7)
+        np.testing.assert_allclose(ratios(in_units, scale), expected, rtol=1e-9)
         for other in (ratios(loss, scale), ratios(in_units, "std")):
             assert np.abs(other / expected - 1).max() > 1e-3
 
@@ -174,3 +177,83 @@ def test_frames_can_be_written_to_any_file(learned, tmp_path):
     for frame in (learned.most_unfair(), learned.path_, learned.excluded_):
         frame.to_parquet(tmp_path / "frame.parquet")
         pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "frame.parquet"), frame)
+
+
+ORDERED = {
+    "logistic": LogisticRegression(),
+    "boosting": HistGradientBoostingClassifier(max_iter=8),
+    "pipeline": make_pipeline(StandardScaler(), LogisticRegression()),
+}
+
+
+@pytest.mark.parametrize("scale", ["std", None])
+@pytest.mark.parametrize("statistic", ["loss_ratio", "ratio_of_means"])
+@pytest.mark.parametrize("name", ORDERED)
+def test_another_order_of_rows_changes_no_digit(name, statistic, scale, training, people):
+    model = ORDERED[name].fit(*training[:2])
+    test = IndividualFairnessTest(model, statistic=statistic, feature_scale=scale)
+    X, y, sex, _ = people
+    X = X.assign(savings=X["savings"].round(1))
+    found = test.fit(X, y, sensitive_features=sex)
+    said = {key: getattr(found, key) for key in ("statistic_", "confidence_interval_", "p_value_", "solver_report_")}
+    frame, moved = found.to_frame().set_index("person"), found.unfair_examples_
+    for seed in range(2):
+        order = np.random.default_rng(seed).permutation(len(X))
+        again = test.fit(X.iloc[order], y.iloc[order], sensitive_features=sex.iloc[order])
+        assert {key: getattr(again, key) for key in said} == said
+        pd.testing.assert_frame_equal(again.to_frame().set_index("person"), frame.iloc[order], check_exact=True)
+        pd.testing.assert_frame_equal(again.unfair_examples_, moved.iloc[order], check_exact=True)
+
+
+def test_an_interval_is_continuous_in_the_variance_of_learning():
+    found = AuditValue(2.0, 0.1, 1.84, (1.8, 2.2), 1e-14)
+    for variance, tolerance in ((0.0, 0.0), (1e-31, 1e-15), (1e-12, 1e-10)):
+        assert widened(found, variance, 9, 0.95).interval == pytest.approx(found.interval, rel=tolerance)
+    limits = [widened(found, variance, 9, 0.95).interval for variance in (0.0, 1e-6, 1e-4, 1e-2)]
+    assert (np.diff(limits, axis=0) * [-1, 1] > 0).all()
+    assert widened(AuditValue(2.0, 1.1, 0.2, (0.0, 4.2), 0.2), 0.01, 9, 0.95).interval[0] == 0
+
+
+@pytest.mark.parametrize("matrix", [np.diag([0.0, 1.0, 1.0]), np.diag([0.5, 1.0, 2.0])])
+@pytest.mark.parametrize(
+    ("solver", "gradient"),
+    [("implicit", "auto"), ("euler", "auto"), ("implicit", "search")],
+    ids=["implicit", "euler", "search"],
+)
+def test_people_are_moved_by_a_metric_in_other_units_as_in_those_units(solver, gradient, matrix, classifier, people):
+    """The jackknife of a learned metric moves people by the units of each group, all at once."""
+    X, y, _, _ = people
+    units, everybody = np.array([2.0, 0.5, 3.0]), np.zeros(len(X), dtype=int)
+    free = Ranges(np.full(3, -np.inf), np.full(3, np.inf), np.zeros(3, dtype=bool))
+    steps = np.full(20, 0.01)
+    n = 64 if gradient == "search" else 20
+    flow = Flow("search" if gradient == "search" else solver, steps, 5.0, free, np.array([n]), 2.0)
+    ends = []
+    for scale, form in ((units, Quadratic(matrix)), (None, Quadratic(matrix, units))):
+        test = IndividualFairnessTest(classifier, fair_metric=FIXED, gradient=gradient, feature_scale=scale).fit(X, y)
+        values, truth = X.to_numpy(), test._truth
+        starts = Starts(values, test._model.in_units_of_audit(values), truth)
+        moved = move(test._model, [form], everybody, flow, starts, errors=False)
+        ends.append(test._model.in_units_of_X(moved.z))
+        assert np.abs(ends[-1] - values).max() > 0.05
+    np.testing.assert_allclose(*ends, rtol=0, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:.*depends on few people:UserWarning")
+def test_an_interval_knows_that_units_were_estimated(logistic):
+    """The same column is the direction of every group: what varies is its standard deviation."""
+    rng = np.random.default_rng(0)
+    sex = rng.integers(0, 2, 500)
+    X = rng.normal(size=(500, 3)) + np.outer(sex, [2.0, 0.0, 0.0])
+    y = (rng.random(500) < 1 / (1 + np.exp(-X.sum(axis=1)))).astype(int)
+    params = {"statistic": "loss_ratio", "feature_ranges": "free"}
+    widths = {}
+    for scale in ("std", X.std(axis=0)):
+        test = IndividualFairnessTest(logistic([1.0, 1.0, 1.0]), feature_scale=scale, **params)
+        test.fit(X, y, sensitive_features={"sex": sex})
+        assert all((metric.directions_ == np.eye(3)[:1]).all() for metric in test.fair_metrics_)
+        sd = test.solver_report_["sd_of_learning"]
+        widths[isinstance(scale, str)] = sd, np.log(test.confidence_interval_[1] / test.statistic_)
+    assert widths[False][0] < 1e-8
+    assert widths[True][0] > 0.02
+    assert widths[True][1] > 2 * widths[True][0]

@@ -59,7 +59,7 @@ def test_a_mean_of_ratios_that_rests_on_few_people(fit, people):
 
     def gradient(X, y):  # one person is sent far away
         away = np.zeros(X.shape)
-        away[np.asarray(X["debts"] == people[0]["debts"].iloc[5]), 0] = 300.0 * (1 - 2 * y[5])
+        away[np.asarray(X["debts"] == people[0]["debts"].iloc[5]), 0] = 300.0 * (1 - 2 * people[1].iloc[5])
         return away
 
     with pytest.warns(UserWarning, match=r"the mean of loss ratios depends on few people: 1 of 80 have \d+%"):

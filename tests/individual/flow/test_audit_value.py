@@ -1,7 +1,6 @@
 """The audit value: published figures, hand computations, tails, and samples that do not define it."""
 
 import json
-import pickle
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,9 +14,6 @@ from scipy import stats
 from skfairtest.individual.statistics import (
     STATISTICS,
     AuditValue,
-    InfiniteLossError,
-    InfiniteRatioError,
-    NoLossError,
     UndefinedAuditValueError,
     attained_level,
     audit_value,
@@ -192,14 +188,13 @@ def test_losses_that_vanish_for_everybody_are_fair():
 
 
 def test_infinite_ratios_are_counted_and_never_dropped():
-    with pytest.raises(InfiniteRatioError, match="2 people have a loss at their unfair examples and none before") as e:
+    with pytest.raises(UndefinedAuditValueError, match="2 of 4 people have a loss at their unfair examples and none"):
         of("loss_ratio", [0, 0, 1, 0], [1, 2, 1, 0])
-    assert e.value.people == 2
     assert of("ratio_of_means", [0, 0, 1, 0], [1, 2, 1, 0]).estimate == 4
 
 
 def test_a_ratio_of_means_needs_somebody_with_a_loss():
-    with pytest.raises(NoLossError, match="3 people have no loss before they are moved"):
+    with pytest.raises(UndefinedAuditValueError, match="the model has no loss on anybody"):
         of("ratio_of_means", [0, 0, 0], [0, 1, 0])
 
 
@@ -209,7 +204,7 @@ def test_a_ratio_of_means_needs_somebody_with_a_loss():
 def test_a_loss_that_is_no_loss_is_an_error(statistic, wrong, place):
     arguments = {"before": BEFORE.copy(), "after": AFTER.copy()}
     arguments[place][[0, 2]] = wrong
-    with pytest.raises(InfiniteLossError, match="2 people have a loss that is not a finite number of at least 0"):
+    with pytest.raises(UndefinedAuditValueError, match=r"2 of . people have a loss that is not a finite number of at"):
         of(statistic, **arguments)
 
 
@@ -221,13 +216,6 @@ def test_one_person_is_too_few():
 def test_an_unknown_statistic_is_refused():
     with pytest.raises(ValueError, match=r"statistic must be one of 'loss_ratio', .*; found 'median'"):
         of("median")
-
-
-@pytest.mark.parametrize("error", [InfiniteRatioError, NoLossError, InfiniteLossError])
-def test_errors_find_their_way_back_from_another_process(error):
-    back = pickle.loads(pickle.dumps(error(3, "have a reason")))
-    assert isinstance(back, UndefinedAuditValueError)
-    assert (type(back), back.people, str(back)) == (error, 3, "3 people have a reason")
 
 
 # How often the tests reject -------------------------------------------------------------------------------------------

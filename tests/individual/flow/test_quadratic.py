@@ -106,3 +106,16 @@ def test_where_everything_stays_there_is_no_direction():
 
 
 FREE = Quadratic(np.diag([0.0, 1.0]))
+
+
+def test_a_form_in_other_units_has_directions_and_distances_of_those():
+    units, moves = np.array([2.0, 0.5, 3.0]), np.random.default_rng(0).normal(size=(4, 3))
+    rows = random_rows(1, 1, 3)
+    there, here = Quadratic(projection(rows)), Quadratic(projection(rows), units)
+    np.testing.assert_allclose(here.squared_distance(moves * units), there.squared_distance(moves), atol=1e-12)
+    np.testing.assert_allclose(moves * units @ here.shrinking(3.0), moves @ there.shrinking(3.0) * units, atol=1e-12)
+    some = np.array([True, True, False])
+    for movable in (np.ones(3, dtype=bool), some):
+        (ours, limits), (theirs, others) = (form.reachable(movable, 50.0) for form in (here, there))
+        np.testing.assert_allclose(ours, theirs * units, atol=1e-12)
+        np.testing.assert_allclose(limits, others, rtol=1e-9)
