@@ -2,8 +2,8 @@
 
 In every cell data are drawn, each comparison is tested with the function that FairnessTest calls, and the rejections of
 the global test are counted. Means of normal values are tested with Welch's t test, areas under the ROC curve of
-exponential scores by `FairnessTest`. A cell fails where the two differ by more than four Monte-Carlo standard errors plus .003,
-which is what averaging over denominators at nodes, and interpolated critical scores, may cost.
+exponential scores by `FairnessTest`. A cell fails where the two differ by more than four Monte-Carlo standard errors
+plus .003, which is what averaging over denominators at nodes, and interpolated critical scores, may cost.
 
 Without ``--quick`` the figures are written to benchmarks/results/power.json with the seed and the versions.
 """
