@@ -188,10 +188,8 @@ def label_plan(
     labels = shared_out(n_labels, people, importance)
     rng = np.random.default_rng(seed_sequence(random_state))
     # Those of whom no label is needed have the smallest probability, which is of no meaning, and not 1.
-    selected, probability = (
-        np.zeros(sample.n_samples, dtype=bool),
-        np.full(sample.n_samples, min((labels / people).min(), 0.5)),
-    )
+    selected, least = np.zeros(sample.n_samples, dtype=bool), min(0.5, (labels / people).min())
+    probability = np.full(sample.n_samples, least)
     for one, many in zip(strata, labels.tolist(), strict=True):
         selected[rng.choice(one.rows, many, replace=False)] = True
         probability[one.rows] = many / len(one.rows)
