@@ -548,11 +548,11 @@ def audited(model: Model, gradient: Any, truth: Truth, kind: str | None, classes
                 f"estimator={name}() is a torch module, whose derivatives torch knows for the losses that have a name: "
                 "use loss='auto' and gradient='auto', or wrap it in an object with classes_ and predict_proba"
             )
-        moved = network(module, parts, features.values, kind or loss.kind)
+        moved = network(module, parts, features.values, kind)
         if classes is not None and truth.values.max() >= moved.n_classes:
             raise ParameterError(
-                f"y has the label {listed([classes[truth.values.max()]])}, and estimator={name}() has outputs for "
-                f"{moved.n_classes} classes"
+                f"y has labels up to {classes[truth.values.max()]!r}, and estimator={name}() has {moved.n_classes} outputs, whose labels are "
+                f"0 to {moved.n_classes - 1}"
             )
         return replace(model, way="autograd", why=f"automatic differentiation of {name} by torch", network=moved)
     if gradient == "autograd":

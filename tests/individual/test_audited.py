@@ -508,4 +508,3 @@ def test_a_torch_module_is_the_scikit_learn_model_with_its_weights(statistic, tr
     assert module.solver_report_["gradient"] == "autograd"
     assert module.statistic_ == pytest.approx(exact.statistic_, rel=1e-9)
     np.testing.assert_allclose(module.unfair_examples_, exact.unfair_examples_, atol=1e-9)
-    check_gradient(module, people)
