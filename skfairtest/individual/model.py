@@ -551,8 +551,8 @@ def audited(model: Model, gradient: Any, truth: Truth, kind: str | None, classes
         moved = network(module, parts, features.values, kind)
         if classes is not None and truth.values.max() >= moved.n_classes:
             raise ParameterError(
-                f"y has labels up to {classes[truth.values.max()]!r}, and estimator={name}() has {moved.n_classes} outputs, whose labels are "
-                f"0 to {moved.n_classes - 1}"
+                f"y has labels up to {classes[truth.values.max()]!r}, and estimator={name}() has {moved.n_classes} "
+                f"outputs, whose labels are 0 to {moved.n_classes - 1}"
             )
         return replace(model, way="autograd", why=f"automatic differentiation of {name} by torch", network=moved)
     if gradient == "autograd":
