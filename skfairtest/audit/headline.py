@@ -294,7 +294,7 @@ def _lower(said: str) -> str:
     first = said.split(" ", 1)[0]
     return (
         f"{said[0].lower()}{said[1:]}"
-        if first in ("Among", "People", "In", "Averaged", "Others", "Women", "Men")
+        if first in ("Among", "People", "In", "With", "Averaged", "Others", "Women", "Men")
         else said
     )
 

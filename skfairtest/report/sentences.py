@@ -444,9 +444,16 @@ def _who(setup: Setup, row: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _where(setup: Setup, row: Mapping[str, Any]) -> str:
-    if row["stratum"] is not None:
-        return f"in {label(row['stratum'])}, "
-    return f"averaged over {label(setup.controls)}, " if setup.controls else ""
+    return _within(setup, row) or (f"averaged over {label(setup.controls)}, " if setup.controls else "")
+
+
+def _within(setup: Setup, row: Mapping[str, Any]) -> str:
+    """Name the stratum of a comparison; a number, True or False with the name of its feature."""
+    stratum = row["stratum"]
+    if stratum is None:
+        return ""
+    named = "in" if isinstance(stratum, str | tuple) else f"with {label(setup.controls)} ="
+    return f"{named} {label(stratum)}, "
 
 
 def _p(row: Mapping[str, Any], *, adjusted: bool) -> str:
@@ -501,12 +508,11 @@ def finding_sentence(setup: Setup, row: Mapping[str, Any], *, adjusted: bool = T
 
 def _statistic(setup: Setup, row: Mapping[str, Any]) -> str:
     """Say the number of a metric that has no value of each group: one of pairs of groups, of a group, or of all."""
-    stratum = f"in {label(row['stratum'])}, " if row["stratum"] is not None else ""
     described = setup.descriptions.get(row["metric"]) or label(row["metric"])
     if row["group"] is not None:
         group, other = _who(setup, row)
         described += f" in {group}" if row["other"] is None else f" between {group} and {other}"
-    return f"{stratum}{described} is {number(row['disparity'])}"
+    return f"{_within(setup, row)}{described} is {number(row['disparity'])}"
 
 
 def gap_sentence(setup: Setup, row: Mapping[str, Any], *, turn: bool = False) -> str:
