@@ -346,12 +346,12 @@ def counted(kind, comparisons):
 
 def tables_of(n, m, alpha):
     """P-value, limits that are not cut, and difference of every table of m and of n people, (n + 1, m + 1, 4)."""
-    group, out = np.repeat(np.arange(m + 2), [*[m] * (m + 1), n]), []
+    group, out = np.repeat([f"{events:03}" for events in range(m + 2)], [*[m] * (m + 1), n]), []
     with mock.patch.object(Question, "consistent_limits", lambda self, limits, *_, **__: limits):
         for events in range(n + 1):
             y = np.append(np.tri(m + 1, m, -1).ravel(), np.arange(n) < events)
             test = sf.FairnessTest.from_predictions(
-                None, y, sensitive_features=group, metric="selection_rate", reference_group=m + 1, adjust=None,
+                None, y, sensitive_features=group, metric="selection_rate", reference_group=f"{m + 1:03}", adjust=None,
                 confidence_level=1 - alpha,
             )  # fmt: skip
             out.append(test.comparisons_[["p_value", "ci_low", "ci_high", "disparity"]].to_numpy(dtype=float))
