@@ -51,6 +51,8 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[str]:
     if old is not None and not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(path))
     folder, name = os.path.split(target)
+    if folder and not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
     temporary = os.path.join(folder, f".{name[:LONGEST]}.{uuid4().hex}")
     try:
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # the mode that the umask leaves

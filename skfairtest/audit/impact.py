@@ -286,8 +286,8 @@ def impact_table(
             How many more have to be selected for a ratio of 4/5.
         ``flips_four_fifths``, ``flips_test``
             How many changed decisions on this category bring the ratio to the other side of 4/5, and how many change
-            the result of the exact test of this pair alone, at the level (NA: no number does, or there are several
-            strata, or clusters).
+            the result of the exact test of this pair alone, at the level: more selections if it is significant, else
+            fewer (NA: no number does, or there are several strata, or clusters).
 
     Raises
     ------

@@ -75,7 +75,7 @@ def _remarks(test: Any, setup: Setup, comparisons: pd.DataFrame, strata: pd.Data
         level = f"{100 * (1 - 2 * setup.alpha):g}%"
         limits = _limits(setup, lead, test.equivalence_interval_)
         yield f"Its {level} interval, which the test of equivalence inverts, is {limits}."
-    if hasattr(test, "bounds_"):
+    if hasattr(test, "bounds_") and setup.unknown:
         ends = " and ".join(map(p_text, test.p_value_bounds_))
         yield (
             "Whatever groups the people of unknown group are in, the disparity is "

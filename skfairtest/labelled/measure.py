@@ -357,8 +357,8 @@ def _doubtful(sample: LabelledSample) -> Iterator[tuple[Any, str]]:
                 yield (
                     name,
                     (
-                        "has labels that are not of a random sample, as labelled='at_random' says: the judge's scores "
-                        f"of people with and without labels differ (p = {p:.2g})"
+                        "has labels that do not look random, although labelled='at_random' says that they are: the "
+                        f"judge's scores of people with and without labels differ (p = {p:.2g})"
                     ),
                 )
 

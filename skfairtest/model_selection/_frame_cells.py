@@ -39,6 +39,7 @@ from skfairtest.metrics import BuiltIn, Rate, resolve_metrics
 from skfairtest.metrics.score_metric import parameters_of
 from skfairtest.readers import (
     Column,
+    check_codings,
     check_labels,
     check_vocabularies,
     read_column,
@@ -415,7 +416,9 @@ class Cells:
         read = {name: read_labels(values, name) for name, values in (("y_true", y_true), ("y_pred", y_pred))}
         labels = {name: column for name, column in read.items() if column is not None}
         if any(metric.known is None or metric.known.reads >= set(LABELS) for metric in self.metrics):
-            check_vocabularies({name: column.levels for name, column in labels.items()})
+            levels = {name: column.levels for name, column in labels.items()}
+            check_vocabularies(levels)
+            check_codings(levels)
         if labels:
             self.counted = count_people(people, labels)
         if any(not self._suffice(metric, labels) for metric in self.metrics):

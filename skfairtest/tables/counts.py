@@ -98,6 +98,7 @@ class Counts:
         ValueError
             If nobody is counted, a name is used twice, or labels are not labels.
         """
+        tabular.check_total(float(rows.counts.sum(dtype=float)))
         tabular.check_names(control_names, sensitive_names, cell_names, () if rows.weights is None else SUMS)
         tabular.check_cells(rows.columns[len(control_names) + len(sensitive_names) :], binned=score_bins is not None)
         counts, weights, (strata, groups, cells) = tabular.arrange(rows, len(control_names), len(sensitive_names))

@@ -135,8 +135,16 @@ TABLE_LIMIT = 50_000_000
 _INT_LIMIT = 1 << 62
 
 
-#: The most people whom a table is written out as, one row for each.
-MOST_ROWS = 100_000_000
+#: The most people whom a table is written out as, one row for each; the most whom it counts.
+MOST_ROWS, MOST_COUNTED = 100_000_000, 2**62
+
+
+def check_total(n_people: float) -> None:
+    """Refuse more people than sums of whole numbers can hold."""
+    if n_people > MOST_COUNTED:
+        raise ParameterError(
+            f"table counts {n_people:.4g} people, and at most {MOST_COUNTED:.4g} (2**62) can be tested"
+        )
 
 
 def check_rows_of(n_people: int) -> None:
@@ -439,7 +447,7 @@ def as_counts(values: Iterable[Any], parameter: str) -> Integers:
     Raises
     ------
     ValueError
-        If one is negative, fractional, not finite or not a number.
+        If one is negative, fractional, not finite, not a number, or more than `MOST_COUNTED`.
     """
     values = list(values)
     for value in values:
@@ -447,11 +455,13 @@ def as_counts(values: Iterable[Any], parameter: str) -> Integers:
             raise ParameterError(
                 f"{parameter} must hold numbers of people, whole and not negative; found {brief(value)}."
             )
-    return np.array([int(value) for value in values], dtype=np.int64)
+    whole = [int(value) for value in values]
+    check_total(max(whole, default=0))
+    return np.array(whole, dtype=np.int64)
 
 
 def _is_number_of_people(value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return False
     number = float(value)
-    return math.isfinite(number) and number.is_integer() and 0 <= number < 2.0**62
+    return math.isfinite(number) and number.is_integer() and number >= 0

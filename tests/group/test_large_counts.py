@@ -4,6 +4,7 @@ Expected p-values are those of the normal distribution; beside a group of 1,000 
 """
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binom, binomtest, norm
 
@@ -115,3 +116,14 @@ def test_the_smallest_disparity_that_billions_detect_is_normal(n):
     # Two rates of 1/2: (1.96 + .8416) standard errors of their difference.
     expected = (norm.isf(0.025) + norm.isf(0.2)) * np.sqrt(0.5 / n)
     assert minimum_detectable_disparity(test) == pytest.approx(expected, rel=1e-3)
+
+
+def test_more_people_than_whole_numbers_hold_are_refused():
+    largest = 2**61
+    rows = pd.DataFrame([("a", 1), ("a", 0), ("b", 1), ("b", 0)], columns=["g", "p"])
+    read = {"count": "n", "y_pred": "p", "sensitive_features": "g"}
+    table = CountTable.from_counts(rows.assign(n=largest // 2), **read)
+    assert FairnessTest.from_table(table, metric="selection_rate").p_value_ == 1
+    for work in (lambda: CountTable.from_counts(rows.assign(n=largest), **read), lambda: table.merge(table, table)):
+        with pytest.raises(ValueError, match=r"table counts .* people, and at most 4.612e\+18"):
+            work()

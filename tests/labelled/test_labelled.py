@@ -173,7 +173,7 @@ def test_few_expected_labels_and_labels_of_clear_cases_have_a_caution():
     with pytest.warns(SmallGroupWarning, match="expected labels of .* small label_probability.*more labels help"):
         run(np.where(known, Y, np.nan), label_probability=probability, labelled=None)
     clear = np.where(np.abs(SCORE - 0.5) > 0.3, Y, np.nan)
-    with pytest.warns(SmallGroupWarning, match="not of a random sample, as labelled='at_random' says"):
+    with pytest.warns(SmallGroupWarning, match="do not look random, although labelled='at_random' says"):
         run(clear, y_judge=SCORE)
 
 

@@ -577,3 +577,10 @@ def test_a_frame_shows_itself_without_a_warning_and_says_who_is_left_out():
     for each in (frame, copied):
         with pytest.warns(UserWarning, match="z left out of comparisons"):
             each.p_values()
+
+
+@pytest.mark.parametrize("coded", [lambda y: y + 1, lambda y: 2 * y - 1])
+def test_truth_and_predictions_of_other_codes_are_refused(coded):
+    y = np.array([0, 1] * 10)
+    with pytest.raises(ValueError, match="these are not the same classes"):
+        SignificanceFrame(metrics="accuracy", y_true=coded(y), y_pred=y, sensitive_features=[0] * 10 + [1] * 10)

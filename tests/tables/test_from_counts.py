@@ -81,7 +81,7 @@ def test_whole_numbers_of_any_type_are_counts(counts):
     assert CountTable.from_counts(data, y_pred="y", sensitive_features="sex").n_samples == 5
 
 
-@pytest.mark.parametrize("bad", [-1, 0.5, float("inf"), "3", True, 2**63, 1j])
+@pytest.mark.parametrize("bad", [-1, 0.5, float("inf"), "3", True, 1j])
 def test_what_is_no_number_of_people_is_an_error(bad):
     data = {"sex": ["f", "m"], "y": [1, 1], "count": [3 if bad is not True else bad, bad]}
     with pytest.raises(ValueError, match=r"count \(column 'count'\) must hold numbers of people"):
