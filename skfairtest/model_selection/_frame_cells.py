@@ -416,9 +416,9 @@ class Cells:
         read = {name: read_labels(values, name) for name, values in (("y_true", y_true), ("y_pred", y_pred))}
         labels = {name: column for name, column in read.items() if column is not None}
         if any(metric.known is None or metric.known.reads >= set(LABELS) for metric in self.metrics):
-            levels = {name: column.levels for name, column in labels.items()}
-            check_vocabularies(levels)
-            check_codings(levels)
+            held = {name: column.levels for name, column in labels.items()}
+            check_vocabularies(held)
+            check_codings(held)
         if labels:
             self.counted = count_people(people, labels)
         if any(not self._suffice(metric, labels) for metric in self.metrics):
