@@ -315,7 +315,7 @@ def _nothing(record: AuditRecord) -> Iterator[str]:
     several = len({_unit(one) for one in gaps}) > 1
     told: list[Highlight] = []
     for one, among in ((next(iter(gaps), None), "observed"), (next(enough, None), "between groups with enough people")):
-        if one is not None and one not in told:
+        if one is not None and one.ends[1] and one not in told:
             told.append(one)
             kind = f" in {label(one.row['metric'])}" if several else ""
             said = _lower(gap_sentence(one.part.setup, one.row, turn=not worse_first(one)))

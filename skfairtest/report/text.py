@@ -5,6 +5,7 @@ In Markdown names of groups, features and metrics are data: every character that
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from textwrap import wrap
 from typing import Any
 
@@ -163,7 +164,7 @@ def text(
             parts.append("\n\n".join(spread(held, width)))
         else:
             lead = "- " if kind == "items" else ""
-            parts += [line if kind == "code" else folded(f"{lead}{line}", " " * len(lead)) for line in held]
+            parts += [folded(f"{lead}{line}", " " * (8 if kind == "code" else len(lead))) for line in held]
         before = kind
     if rest and not details and any(part.folded for part in report.parts):
         parts += ["", folded(f"The rest (values by group, every comparison, null hypotheses, methods): {rest}")]
@@ -202,11 +203,16 @@ def spread(table: Table, width: int | None = None) -> Iterator[str]:
             groups.append(wider)
         groups[-1] = wider
     for place, group in enumerate(groups):
-        yield f"{table.caption}:\n" * (table.caption != "" and not place) + aligned(table.pick(group))
+        caption = f"{table.caption}:" if table.caption and not place else ""
+        said = [caption] * bool(caption) if width is None else wrap(caption, width)
+        yield "\n".join([*said, aligned(table.pick(group), width=width)])
 
 
-def aligned(table: Table, indent: str = "  ") -> str:
-    """Lay a table out in columns, text to the left and numbers to the right, without boxes and without truncation."""
+def aligned(table: Table, indent: str = "  ", width: int | None = None) -> str:
+    """Lay a table out in columns, text to the left and numbers to the right, without boxes and without truncation.
+
+    Names that are too long for the width of the screen go on below.
+    """
     lines = [tuple(column.head for column in table.columns), *(tuple(map(str, row)) for row in table.rows)]
     heading = [len(line) > 2 and not any(line[1:]) for line in lines]
     if any(heading):  # what stands below a heading is indented
@@ -215,13 +221,22 @@ def aligned(table: Table, indent: str = "  ") -> str:
         max(display_width(line[place]) for line, alone in zip(lines, heading, strict=True) if place or not alone)
         for place in range(len(table.columns))
     ]
+    names = [place for place, column in enumerate(table.columns) if column.kind == "name"]
+    if width is not None and names:
+        others = sum(size for place, size in enumerate(widths) if place not in names)
+        most = max(8, (width - len(indent) - 2 * (len(widths) - 1) - others) // len(names))
+        widths = [min(size, most) if place in names else size for place, size in enumerate(widths)]
     laid = []
     for line in lines:
-        cells = []
-        for cell, width, column in zip(line, widths, table.columns, strict=True):
-            blank = " " * (width - display_width(cell))
-            cells.append(blank + cell if column.kind == "number" else cell + blank)
-        laid.append((indent + "  ".join(cells)).rstrip())
+        pieces = [
+            [cell] if display_width(cell) <= size else wrap(cell, size) for cell, size in zip(line, widths, strict=True)
+        ]
+        for row in zip_longest(*pieces, fillvalue=""):
+            cells = []
+            for cell, size, column in zip(row, widths, table.columns, strict=True):
+                blank = " " * (size - display_width(cell))
+                cells.append(blank + cell if column.kind == "number" else cell + blank)
+            laid.append((indent + "  ".join(cells)).rstrip())
     return "\n".join(laid)
 
 

@@ -54,11 +54,11 @@ def test_quick_checks_notice_what_does_not_hold(monkeypatch):
     monkeypatch.setattr(inequality, "QUICK", 5)
     monkeypatch.setattr(paired, "designs", lambda: [("equal", 2, {}, lambda data_sets: {"paired": 0.5})])
     monkeypatch.setattr(sequential, "QUICK", ("coverage",))
-    monkeypatch.setattr(sequential, "coverage", lambda n, rng: {"all": {"streams": n, "ever_missed": 0.5}})
+    monkeypatch.setattr(sequential, "coverage", lambda n, rng: {"all": {"streams": n, "ever_missed_cut": 0.5}})
     every = {"runs": adjusted.QUICK, "rejected": {"unadjusted": adjusted.QUICK, "gcm": adjusted.QUICK}}
     monkeypatch.setattr(adjusted, "run", lambda *args, **params: every)
     for benchmark in (paired, sequential, adjusted):
         assert len(benchmark.quick().broken) == 1
     assert scan.quick().broken == ["5 of 5"]
     assert len(calibration.quick().broken) == 4
-    assert len(inequality.quick().broken) == 6
+    assert len(inequality.quick().broken) == 4

@@ -476,7 +476,7 @@ def test_a_wider_margin_can_have_a_larger_p_value_as_the_notes_say():
 
 
 @pytest.mark.parametrize(
-    ("params", "cautioned"),
+    ("params", "warned"),
     [
         ({}, False),
         ({"disparity": "odds_ratio", "margin": 0.8}, False),
@@ -486,7 +486,7 @@ def test_a_wider_margin_can_have_a_larger_p_value_as_the_notes_say():
         ({"metric": "f1"}, True),
     ],
 )
-def test_margins_over_strata_of_few_people_hold_the_level_or_have_a_caution(params, cautioned):
+def test_margins_over_strata_of_few_people_hold_the_level_or_have_a_caution(params, warned):
     """4 of 4 against 0 of 6, and 4 of 5 against 0 of 3: about 1e-4 is possible, where p was 1.6e-22."""
     groups, strata = np.repeat(["a", "b", "a", "b"], [4, 6, 5, 3]), np.repeat([0, 1], [10, 8])
     selected = np.repeat([1, 0, 1, 0], [4, 6, 4, 4])
@@ -497,4 +497,4 @@ def test_margins_over_strata_of_few_people_hold_the_level_or_have_a_caution(para
         warnings.simplefilter("always")
         test = FairnessTest.from_predictions(y_true, selected, **params)
     assert 1e-4 < test.p_value_ < 0.05
-    assert [str(one.message).count("over strata of few people") for one in caught] == [1] * cautioned
+    assert [str(one.message).count("over strata of few people") for one in caught] == [1] * warned
