@@ -193,7 +193,12 @@ def spread(table: Table, width: int | None = None) -> Iterator[str]:
     table = _bare(table)
     names = table.keys or next((place for place, column in enumerate(table.columns) if column.kind != "name"), 0)
     groups: list[list[int]] = [list(range(names))]
-    for stack in table.stacks if table.keys else [range(place, place + 1) for place in range(len(table.columns))]:
+    singles = [range(place, place + 1) for place in range(len(table.columns))]
+    stacks: list[Sequence[int]] = []
+    for held in table.stacks if table.keys else singles:
+        laid = [] if width is None else aligned(table.pick([*range(names), *held]), width=width).split("\n")
+        stacks += [held] if max(map(display_width, laid), default=0) <= (width or 0) else [[place] for place in held]
+    for stack in stacks:
         if stack[0] < names:
             continue
         wider = [*groups[-1], *stack]
@@ -224,7 +229,7 @@ def aligned(table: Table, indent: str = "  ", width: int | None = None) -> str:
     names = [place for place, column in enumerate(table.columns) if column.kind == "name"]
     if width is not None and names:
         others = sum(size for place, size in enumerate(widths) if place not in names)
-        most = max(8, (width - len(indent) - 2 * (len(widths) - 1) - others) // len(names))
+        most = max(6, (width - len(indent) - 2 * (len(widths) - 1) - others) // len(names))
         widths = [min(size, most) if place in names else size for place, size in enumerate(widths)]
     laid = []
     for line in lines:
