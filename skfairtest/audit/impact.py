@@ -411,7 +411,7 @@ def _selected(y_pred: Any, y_score: Any, pos_label: Any) -> Column:
 
 
 def _categories(columns: Sequence[Column], people: Sample) -> tuple[list[Category], Positions]:
-    """The categories that one feature or several form, sorted, those of whom one is unknown last; each row's place."""
+    """The sorted categories of one or several features, the unknown last, and each row's place."""
     codes = np.stack([column.codes.astype(np.intp) for column in columns], axis=1)
     known = ~(codes < 0).any(axis=1)
     keys, inverse = np.unique(codes[known], axis=0, return_inverse=True)

@@ -45,7 +45,7 @@ def one(rate: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Scale:
-    """How a metric's value follows from its rate: an increasing function and its derivative (F1 from Jaccard, say)."""
+    """The increasing function from a rate to a value (from Jaccard to F1), and its derivative."""
 
     value: Callable[[Floats], Floats] = identity
     slope: Callable[[Floats], Floats] = one

@@ -410,9 +410,6 @@ class Cells:
         self._unsaid: dict[tuple[int, Key, str, str], list[tuple[str, type[Warning]]]] = {}
         if isinstance(people, str):
             return
-        if people.counts is not None:  # a table, which nobody can take apart
-            self.counted = people
-            return
         read = {name: read_labels(values, name) for name, values in (("y_true", y_true), ("y_pred", y_pred))}
         labels = {name: column for name, column in read.items() if column is not None}
         if any(metric.known is None or metric.known.reads >= set(LABELS) for metric in self.metrics):

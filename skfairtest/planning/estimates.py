@@ -23,8 +23,17 @@ def estimates_power(design: designs.Estimates, *, draws: int = designs.DRAWS) ->
     if len(design.people) > 2 or (design.question.alternative == "equivalence" and len(design.contrasts) > 1):
         return (_simulated_areas if design.spreads is None else _simulated_means)(design, draws)
     question = design.question
-    ratio = question.disparity == "ratio"
     a, b = design.values
+    if design.spreads is None:
+        (n1, n2), (share1, share2), total = design.people, design.shares, 0.0
+        for d1, d2, weight in designs.pairs_of(n1, n2, share1, share2, 0.5):
+            if 0 < d1 < n1 and 0 < d2 < n2:
+                rates = [(a, float(_effective(a, d1, n1 - d1))), (b, float(_effective(b, d2, n2 - d2)))]
+                one_sided = question.alternative in ("greater", "less")
+                for group, _ in design.contrasts if one_sided else design.contrasts[:1]:
+                    total += weight * designs.normal_power(*rates[group], *rates[1 - group], question, design.level)
+        return designs.Computed(min(1.0, max(0.0, total)), "normal")
+    ratio = question.disparity == "ratio"
     distance = float(np.log(a / b)) if ratio else a - b
     first = design.contrasts[0][0]
     sides = designs.values_tested(question)
@@ -33,20 +42,11 @@ def estimates_power(design: designs.Estimates, *, draws: int = designs.DRAWS) ->
     elif first == 1:
         distance = -distance
     distances = [(distance - value, side) for value, side in sides]
-    level = design.level
-    if design.spreads is not None:
-        parts = np.asarray(design.spreads) ** 2 / np.asarray(design.people)
-        parts = parts / np.asarray(design.values) ** 2 if ratio else parts
-        freedom = float(_freedom(parts, np.asarray(design.people)))
-        value = designs.estimate_power(distances, float(np.sqrt(parts.sum())), level, question.alternative, freedom)
-        return designs.Computed(value, "normal")
-    (n1, n2), (share1, share2), total = design.people, design.shares, 0.0
-    for d1, d2, weight in designs.pairs_of(n1, n2, share1, share2, 0.5):
-        if 0 < d1 < n1 and 0 < d2 < n2:
-            rates = [(a, float(_effective(a, d1, n1 - d1))), (b, float(_effective(b, d2, n2 - d2)))]
-            for group, _ in design.contrasts if question.alternative in ("greater", "less") else design.contrasts[:1]:
-                total += weight * designs.normal_power(*rates[group], *rates[1 - group], question, level)
-    return designs.Computed(min(1.0, max(0.0, total)), "normal")
+    parts = np.asarray(design.spreads) ** 2 / np.asarray(design.people)
+    parts = parts / np.asarray(design.values) ** 2 if ratio else parts
+    freedom = float(_freedom(parts, np.asarray(design.people)))
+    value = designs.estimate_power(distances, float(np.sqrt(parts.sum())), design.level, question.alternative, freedom)
+    return designs.Computed(value, "normal")
 
 
 def _effective(area: ArrayLike, positives: ArrayLike, negatives: ArrayLike) -> Floats:
