@@ -29,8 +29,6 @@ def test_calls_that_begin_valid_end_in_a_right_result_or_an_error_of_our_own(num
 FEW = settings(
     max_examples=settings.default.max_examples,
     deadline=None,
-    derandomize=True,
-    database=None,
     phases=(Phase.generate, Phase.shrink),
     suppress_health_check=list(HealthCheck),
 )

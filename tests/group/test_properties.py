@@ -14,8 +14,6 @@ from skfairtest.metrics import CRITERIA, RATES
 REPEATABLE = settings(
     max_examples=3 * settings.default.max_examples,
     deadline=None,
-    derandomize=True,
-    database=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
 

@@ -388,7 +388,7 @@ def test_one_row_per_person(classifier, people):
     assert test.to_frame()["loss_ratio"].min() > 0
 
 
-@settings(deadline=None, derandomize=True)
+@settings(deadline=None)
 @given(data=st.data())
 def test_short_steps_never_lower_the_statistic_below_one(data):
     seed = data.draw(st.integers(0, 2**20))
@@ -414,7 +414,7 @@ def test_short_steps_never_lower_the_statistic_below_one(data):
 
 
 @pytest.mark.filterwarnings("ignore:p_value_=.* is too close to the level:UserWarning")
-@settings(deadline=None, derandomize=True)
+@settings(deadline=None)
 @given(
     seed=st.integers(0, 2**20),
     scale=st.sampled_from([None, "std", "numbers"]),

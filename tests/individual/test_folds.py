@@ -14,7 +14,7 @@ def draw(seed, n=60, d=3, levels=None):
     return values, rng.integers(0, 2, n).astype(float), rng
 
 
-@settings(deadline=None, derandomize=True)
+@settings(deadline=None)
 @given(
     seed=st.integers(0, 2**20),
     n=st.integers(20, 60),

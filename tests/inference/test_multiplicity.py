@@ -32,7 +32,7 @@ R = {
     "fdr_bh": [0.05, 0.05, 0.05, 0.05, 0.05],
 }
 FAMILIES = st.lists(st.floats(1e-300, 1.0), min_size=1, max_size=12)
-REPEATABLE = settings(max_examples=2 * settings.default.max_examples, deadline=None, derandomize=True, database=None)
+REPEATABLE = settings(max_examples=2 * settings.default.max_examples, deadline=None)
 
 
 @pytest.mark.parametrize("name", NAMED)

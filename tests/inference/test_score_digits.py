@@ -118,7 +118,7 @@ def counts(draw):
 LARGE = (10**8, 10**8, 10**8 - 7, 10**8)
 
 
-@settings(deadline=None, derandomize=True, database=None)
+@settings(deadline=None)
 @given(counts())
 @example(LARGE)
 def test_a_mirrored_question_has_the_mirrored_interval_to_the_last_digit(table):
@@ -129,7 +129,7 @@ def test_a_mirrored_question_has_the_mirrored_interval_to_the_last_digit(table):
     assert tuple(map(float, miettinen_nurminen(d2 - x2, d2, d1 - x1, d1, Z))) == (low, high)
 
 
-@settings(max_examples=3 * settings.default.max_examples, deadline=None, derandomize=True, database=None)
+@settings(max_examples=3 * settings.default.max_examples, deadline=None)
 @given(counts(), st.floats(-0.999, 0.999))
 @example(LARGE, 1e-7)
 def test_a_mirrored_question_has_the_mirrored_score_to_the_last_digit(table, edge):
@@ -140,7 +140,7 @@ def test_a_mirrored_question_has_the_mirrored_score_to_the_last_digit(table, edg
     assert tuple(map(float, score_at(d2 - x2, d2, d1 - x1, d1, edge))) == (z, error)
 
 
-@settings(deadline=None, derandomize=True, database=None)
+@settings(deadline=None)
 @given(counts())
 @example((10**9, 10**9, 10**9 - 7, 10**9))
 def test_a_mirrored_ratio_has_the_inverse_interval(table):
@@ -151,7 +151,7 @@ def test_a_mirrored_ratio_has_the_inverse_interval(table):
     np.testing.assert_allclose(miettinen_nurminen(x2, d2, x1, d1, Z, "ratio"), expected, rtol=1e-13)
 
 
-@settings(deadline=None, derandomize=True, database=None)
+@settings(deadline=None)
 @given(counts(), st.sampled_from(DISPARITIES), st.sampled_from([1.0, Z, 3.0]))
 @example((10**9, 10**9, 10**9 - 7, 10**9), "difference", Z)
 def test_the_interval_leaves_equality_out_exactly_where_the_score_test_rejects_it(table, disparity, z):

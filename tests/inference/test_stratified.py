@@ -92,7 +92,7 @@ def strata(draw, most=4, largest=8):
     return table
 
 
-@settings(max_examples=2 * settings.default.max_examples, deadline=None, derandomize=True, database=None)
+@settings(max_examples=2 * settings.default.max_examples, deadline=None)
 @given(st.data(), st.sampled_from(ALTERNATIVES))
 def test_one_stratum_is_fishers_test(data, alternative):
     d1, d2 = data.draw(st.integers(1, 60)), data.draw(st.integers(1, 60))
@@ -102,7 +102,7 @@ def test_one_stratum_is_fishers_test(data, alternative):
     )
 
 
-@settings(max_examples=2 * settings.default.max_examples, deadline=None, derandomize=True, database=None)
+@settings(max_examples=2 * settings.default.max_examples, deadline=None)
 @given(strata(), st.sampled_from(ALTERNATIVES))
 @example({"x1": [1, 1], "d1": [1, 1], "x2": [0, 0], "d2": [1, 1]}, "two-sided")  # matched pairs
 @example({"x1": [0, 3], "d1": [0, 3], "x2": [2, 0], "d2": [4, 3]}, "greater")  # an empty group

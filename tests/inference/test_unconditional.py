@@ -85,7 +85,7 @@ def test_outcomes_with_one_fisher_p_value_have_one_p_value():
     assert (np.diff(boschloo) >= -2e-6).all()  # the order is Fisher's
 
 
-REPEATABLE = settings(deadline=None, derandomize=True, database=None)
+REPEATABLE = settings(deadline=None)
 SIZES = st.integers(1, 60)
 
 

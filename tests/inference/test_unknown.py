@@ -176,7 +176,8 @@ def test_of_tables_with_the_same_totals_the_ends_decide(asked, table):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MOST_ALIKE", 0)
         fast = p_value_bounds(pair, [unknown], Scale(), QUESTIONS[asked])
-    assert (fast.low, fast.high, fast.attained) == (exact.low, exact.high, exact.attained)
+    assert (fast.low, fast.high) == pytest.approx((exact.low, exact.high), rel=1e-12)  # sums of other lengths
+    assert fast.attained == exact.attained
 
 
 @pytest.mark.parametrize("asked", QUESTIONS)

@@ -27,7 +27,7 @@ from sklearn.model_selection import (
 from skfairtest import SensitiveStratifiedKFold
 from skfairtest.model_selection.splitter import stratified_folds
 
-repeatable = settings(deadline=None, derandomize=True, database=None)
+repeatable = settings(deadline=None)
 few_people = pytest.mark.filterwarnings("ignore:.*have fewer people than n_splits:UserWarning")
 
 
