@@ -14,7 +14,7 @@ How a metric passed to a MetricFrame is tested: as a built-in metric, or as a fu
 import copy
 import inspect
 import pickle
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import product
@@ -227,6 +227,17 @@ def read_features_of(features: Any, names: Sequence[str] | None, parameter: str)
     return tuple(read_column(column, parameter, name=name) for column, name in zip(bare, told_apart, strict=True))
 
 
+def countable_labels(functions: Iterable[Callable[..., Any]], **values: NDArray[Any]) -> dict[str, Column]:
+    """Return the labels that can be counted, by parameter; those that a function compares must be of one vocabulary."""
+    read = {name: read_labels(its, name) for name, its in values.items()}
+    labels = {name: column for name, column in read.items() if column is not None}
+    if any(known is None or known.reads >= set(LABELS) for known in map(_known_metric, functions)):
+        held = {name: column.levels for name, column in labels.items()}
+        check_vocabularies(held)
+        check_codings(held)
+    return labels
+
+
 def read_labels(values: NDArray[Any], name: str) -> Column | None:
     """Return labels that can be counted; None for scores, numbers of many values, and several values per person."""
     if values.ndim != 1:
@@ -379,6 +390,8 @@ class Cells:
         Groups and strata; or the reason why there are none.
     y_true, y_pred : ndarray of shape (n, ...)
         As MetricFrame evaluates them.
+    labels : mapping of str to Column
+        Those of them that can be counted.
     levels : sequence of tuple
         Combinations of control features; one empty tuple without any.
     shown : sequence of mapping
@@ -396,6 +409,7 @@ class Cells:
         y_true: NDArray[Any],
         y_pred: NDArray[Any],
         *,
+        labels: Mapping[str, Column],
         levels: Sequence[Key],
         shown: Sequence[Shown],
         params: Mapping[str, Any],
@@ -410,12 +424,6 @@ class Cells:
         self._unsaid: dict[tuple[int, Key, str, str], list[tuple[str, type[Warning]]]] = {}
         if isinstance(people, str):
             return
-        read = {name: read_labels(values, name) for name, values in (("y_true", y_true), ("y_pred", y_pred))}
-        labels = {name: column for name, column in read.items() if column is not None}
-        if any(metric.known is None or metric.known.reads >= set(LABELS) for metric in self.metrics):
-            held = {name: column.levels for name, column in labels.items()}
-            check_vocabularies(held)
-            check_codings(held)
         if labels:
             self.counted = count_people(people, labels)
         if any(not self._suffice(metric, labels) for metric in self.metrics):

@@ -222,6 +222,9 @@ class SignificanceFrame(MetricFrame):
             y_true=y_true, y_pred=y_pred, sensitive_features=sensitive_features, control_features=control_features
         )
         asked = _functions(metrics)
+        several = isinstance(asked, dict)
+        evaluated = {"y_true": as_evaluated(y_true), "y_pred": as_evaluated(y_pred)}
+        labels = frame_cells.countable_labels(asked.values() if isinstance(asked, dict) else [asked], **evaluated)
         super().__init__(
             metrics=asked,
             y_true=y_true,
@@ -234,7 +237,6 @@ class SignificanceFrame(MetricFrame):
             random_state=random_state,
         )
         check_seed(random_state)
-        several = isinstance(asked, dict)
         functions = asked if several else {self.by_group.name: asked}
         params_of = (sample_params or {}) if several else {self.by_group.name: sample_params or {}}
         check_rows(
@@ -263,12 +265,6 @@ class SignificanceFrame(MetricFrame):
             )
             for name, function in functions.items()
         ]
-        self._prepare(tested, people, as_evaluated(y_true), as_evaluated(y_pred), params, seed)
-
-    def _prepare(
-        self, tested: list[MetricOf], people: Sample | str, y_true: Any, y_pred: Any, params: Any, seed: Any
-    ) -> None:
-        """Keep what the tests need."""
         n_control = len(self.control_levels or ())
         if not len(self.by_group):
             raise ParameterError("y_true is empty: at least one person is needed")
@@ -287,7 +283,7 @@ class SignificanceFrame(MetricFrame):
                 values.setdefault(key[:n_control], {})[key[n_control:]] = value
             shown.append(values)
         self._cells = frame_cells.Cells(
-            tested, people, y_true, y_pred, levels=self._levels(), shown=shown, params=params, seed=seed
+            tested, people, **evaluated, labels=labels, levels=self._levels(), shown=shown, params=params, seed=seed
         )
 
     def p_values(self, method: str = "between_groups", disparity: str = "difference") -> Any:

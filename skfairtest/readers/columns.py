@@ -531,7 +531,7 @@ def resolve_pos_label(labels: Iterable[Any], pos_label: Any = None, classes: Seq
     labels = [plain_scalar(label) for label in labels]
     seen = sort_levels(unify_numbers(dict.fromkeys(labels), map(type, labels)))
     if not seen:
-        raise ParameterError("y_true and y_pred hold no label.")
+        raise ParameterError("y_pred holds no label")
     if any(map(_is_fraction, seen)):
         raise ParameterError(_scores_message("y_true or y_pred", seen))
     known = list(classes) if classes is not None and len(classes) == 2 else []
@@ -542,18 +542,16 @@ def resolve_pos_label(labels: Iterable[Any], pos_label: Any = None, classes: Seq
         for label in [*seen, *known, *sort_levels(frozenset().union(*pairs))]:
             if is_label(label, pos_label):
                 return label
-        raise ParameterError(
-            f"pos_label={brief(pos_label)} is not among the labels of y_true and y_pred: {listed(seen)}."
-        )
+        raise ParameterError(f"pos_label={brief(pos_label)} is not among the labels, which are {listed(seen)}.")
     if len(seen) > 2:
         raise ParameterError(
-            f"y_true and y_pred are not binary: together they hold {len(seen)} labels, {listed(seen)}. Pass pos_label "
-            "to test one of them against the others, or use a metric that needs no positive label, such as 'accuracy'."
+            f"pos_label is needed: there are {len(seen)} labels, {listed(seen)}: pass the one to compare with the "
+            "others, or use a metric that needs no positive label, such as 'accuracy'."
         )
     if pairs:
         return next((label for label in seen if label == 1), 1)
     either = " or ".join(f"pos_label={label!r}" for label in known or seen) if len(known or seen) > 1 else "pos_label"
     raise ParameterError(
-        f"pos_label is needed: the labels of y_true and y_pred are {listed(known or seen)}, and nothing says which of "
-        f"them counts as positive: pass {either}."
+        f"pos_label is needed: the labels are {listed(known or seen)}, and nothing says which of them "
+        f"counts as positive: pass {either}."
     )

@@ -231,7 +231,7 @@ def test_a_ratio_of_two_zeros_is_undefined():
 
 
 def test_three_labels_are_an_error_that_lists_them():
-    with pytest.raises(ValueError, match=r"not binary: together they hold 3 labels, 0, 1, 2"):
+    with pytest.raises(ValueError, match=r"pos_label is needed: there are 3 labels, 0, 1, 2"):
         run(y_pred=[0, 1, 2, 0, 1, 1, 0, 1])
 
 
@@ -245,7 +245,7 @@ def test_nobody_guesses_which_label_is_positive(labels, listed):
 
 
 def test_a_pos_label_that_nobody_has_is_an_error_that_lists_the_labels():
-    with pytest.raises(ValueError, match=r"pos_label='yes' is not among the labels of y_true and y_pred: 0, 1"):
+    with pytest.raises(ValueError, match=r"pos_label='yes' is not among the labels, which are 0, 1"):
         run(pos_label="yes")
 
 

@@ -579,8 +579,16 @@ def test_a_frame_shows_itself_without_a_warning_and_says_who_is_left_out():
             each.p_values()
 
 
-@pytest.mark.parametrize("coded", [lambda y: y + 1, lambda y: 2 * y - 1])
-def test_truth_and_predictions_of_other_codes_are_refused(coded):
+@pytest.mark.parametrize(
+    ("coded", "said"),
+    [
+        (lambda y: y + 1, "these are not the same classes"),
+        (lambda y: 2 * y - 1, "these are not the same classes"),
+        (lambda y: np.where(y == 1, "yes", "no"), "y_true holds 'no', 'yes' and y_pred holds 0, 1: text never equals"),
+        (lambda y: y.astype(str), "y_true holds '0', '1' and y_pred holds 0, 1: text never equals a number"),
+    ],
+)
+def test_truth_and_predictions_of_other_codes_are_refused(coded, said):
     y = np.array([0, 1] * 10)
-    with pytest.raises(ValueError, match="these are not the same classes"):
+    with pytest.raises(ValueError, match=said):
         SignificanceFrame(metrics="accuracy", y_true=coded(y), y_pred=y, sensitive_features=[0] * 10 + [1] * 10)
