@@ -239,12 +239,8 @@ def _verdict(
     drew = any(one.evidence.draws is not None for one in main)
     resampled = any(one.evidence.method in RESAMPLED for one in main)
     limits = (_monte_carlo_limits(leading, main, settings) if drew else None) or (p, p)
-    n_resamples = settings.n_resamples if resampled or drew else 0
-    if n_resamples and settings.adaptive:
-        drawn = (
-            one.evidence.n_defined + one.evidence.n_undefined for one in main if one.evidence.n_extreme is not None
-        )
-        n_resamples = max(drawn, default=0)
+    drawn = (one.evidence.n_defined + one.evidence.n_undefined for one in main if one.evidence.n_extreme is not None)
+    n_resamples = max(drawn, default=0) if resampled or drew else 0
     return leading, Verdict(
         log_p=float(target),
         limits=(min(p, limits[0]), max(p, limits[1])),

@@ -432,7 +432,12 @@ def evaluation_of(design: Design, metric: ScoreMetric | Rate, kinds: Kinds) -> E
             "'bootstrap', or a ScoreMetric with a variance"
         )
     positive = design.pos_label if isinstance(metric, Rate) else positive_for(design, metric)
-    return Evaluation(metric, kinds, positive, design.question(metric), variance, _within(metric, design.settings))
+    question = design.question(metric)
+    by_default = (question.method, variance, question.margin_bounds) == ("auto", "auto", None)
+    alike = kinds.weight is None and kinds.cluster is None
+    if by_default and alike and own and metric.variance is None and kinds.of_numbers:  # type: ignore[union-attr]
+        question, variance = replace(question, method="bootstrap"), None
+    return Evaluation(metric, kinds, positive, question, variance, _within(metric, design.settings))
 
 
 def check_clusters(sample: Sample, settings: Settings) -> None:

@@ -212,6 +212,9 @@ class TwoSides:
 
     def is_alike(self) -> bool:
         """Whether the people of a side are all alike in every stratum, or the difference has no error."""
+        if self.evaluation.variance is None:
+            kinds = np.array([(part.stratum.counts > 0).sum(axis=1) for part in self.parts])
+            return bool((kinds < 2).all(axis=0).any())
         if self.has_no_spread:
             return True
         own = self.own

@@ -28,6 +28,8 @@ from skfairtest.inference.standardized import standardized_moments
 from skfairtest.inference.two_sides import Sides, Statistic
 from skfairtest.metrics import BuiltIn, Mean, Rate
 
+#: Bootstrap samples of functions of numbers by default: in all, and for each comparison.
+ENOUGH, OF_EACH = 999, 40
 #: What makes a p-value that counts permutations alone doubtful.
 _FEWER = "is significant by permutations in which the statistic varies less than in large samples"
 
@@ -46,7 +48,7 @@ class FormNull(DrawnNull):
 
     def error(self, estimate: Estimate) -> float:
         """Return the standard error."""
-        return self.spread if self.studentized else np.nan
+        return self.spread if self.studentized or self.samples is not None else np.nan
 
     def standardized(self) -> Moments | None:
         """Return the difference of two means of people who count alike, and the pooled standard deviation."""
@@ -175,8 +177,8 @@ def _values(
     n_effective, value, error = np.zeros(shape), np.full(shape, np.nan), np.full(shape, np.nan)
     worths = np.zeros(shape)
     rng = np.random.default_rng(seed.spawn(1)[0])
-    # What is not studentized has a standard error all the same, where it costs nothing.
-    shown = replace(made, variance="auto") if made.variance is None and not made.is_own else made
+    # What is not studentized has a standard error all the same.
+    shown = replace(made, variance="auto") if made.variance is None else made
     kind = ""
     for place in zip(*np.nonzero(sample.sizes), strict=True):
         stratum, group = (int(i) for i in place)
@@ -203,7 +205,8 @@ def _values(
             why = f"rests on few people who are misranked ({wrong:.1f}), too few to say how uncertain it is"
         else:
             least = contrasts.SINGLE if corrected and n_effective[place] >= contrasts.UNSEEN else contrasts.SMALL
-            few, why = made.variance is not None and float(functional.informative(masses)[0]) < least, contrasts.FEW
+            uncertain = made.variance is not None or made.question.method == "bootstrap"
+            few, why = uncertain and float(functional.informative(masses)[0]) < least, contrasts.FEW
         if few and not (sample.control_names or np.isnan(found[0])):
             doubtful.append((name, why))
     low, high = (np.full(shape, np.nan) for _ in range(2))
@@ -486,7 +489,7 @@ def _bootstrapped(made: Evaluation, one: Compared) -> tuple[FormNull, Evidence]:
     if null.alike:
         scaled, asymptotic = _asymptotic(made, one)
         null, least = replace(null, form=scaled.form), asymptotic.log_p
-    return null, resampling.evidence_of_samples(null, one.standard_error if null.studentized else 1.0, least)
+    return null, resampling.evidence_of_samples(null, one.standard_error, least)
 
 
 def _with_samples(
@@ -508,7 +511,11 @@ def _with_samples(
         kinds, counts = made.kinds.within(place, [np.arange(n_groups) == g for g in range(n_groups)])
         strata.append(Sides(made.functional(kinds), counts, np.array(sets), kinds.rows, kinds.cluster))
     draw = partial(two_sides.draw_bootstrap, strata, pairs)
-    chunks = resampling.resample(draw, design.settings, seed, what=made.name)
+    settings = design.settings
+    if settings.question.method == "auto":
+        enough = max(ENOUGH, OF_EACH * sum(len(family.members) for family in families))
+        settings = replace(settings, n_resamples=min(settings.n_resamples, enough), adaptive=False)
+    chunks = resampling.resample(draw, settings, seed, what=made.name)
     out = []
     for number, family in enumerate(families):
         moments = resampling.join([chunk[number] for chunk in chunks])
@@ -518,6 +525,8 @@ def _with_samples(
             pooled = Statistic(disparity, one.sides.weights).pooled
             drawn = pooled(Moments(*(array[:, there] for array in moments)))
             found = resampled(pooled(one.sides.shown), drawn, disparity, studentized=one.null.studentized)
-            sampled.append(replace(one, null=replace(one.null, samples=found)))
+            error = one.standard_error if one.null.studentized else found.standard_error
+            spread = one.null.spread if one.null.studentized else error
+            sampled.append(replace(one, null=replace(one.null, samples=found, spread=spread), standard_error=error))
         out.append(Family(family.sides, tuple(sampled)))
     return out

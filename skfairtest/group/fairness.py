@@ -94,16 +94,18 @@ class FairnessTest(GroupsTest):
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap", "diciccio"}, default="auto"
         How the p-value is computed. "auto": exact for rates if the null distribution can be enumerated, otherwise the
         score test; a score test of areas under the ROC curve, average precision, balanced accuracy, averages over
-        classes, Matthews' coefficient and kappa too; permutation for other metrics (with `margin` "asymptotic"), for
-        rates of people with weights, for people in clusters, and if `variance` or `within` requires a null distribution
-        that cannot be enumerated. The row's ``method`` says which was used. The p-value of permutations is not below
-        that of Welch's t (means) or of the normal distribution (other metrics), which permutations of sparse values
-        undercut. "diciccio": algorithm 1 of DiCiccio et al. (2020) as published, without that: everybody's labels are
-        permuted, with bootstrap standard errors unless `variance` says otherwise.
+        classes, Matthews' coefficient and kappa too; bootstrap samples for functions of numbers (medians of errors);
+        permutation for other metrics (with `margin` "asymptotic"), for rates of people with weights, for people in
+        clusters, and if `variance` or `within` requires a null distribution that cannot be enumerated. The row's
+        ``method`` says which was used. The p-value of permutations is not below that of Welch's t (means) or of the
+        normal distribution (other metrics), which permutations of sparse values undercut. "diciccio": algorithm 1 of
+        DiCiccio et al. (2020) as published, without that: everybody's labels are permuted, with bootstrap standard
+        errors unless `variance` says otherwise.
     variance : {"auto", "score", "delta", "jackknife", "bootstrap", None}, default="auto"
         Standard error that studentizes a resampled disparity: of rates with both values equal ("score"), linearized
         (DeLong's for AUC), leaving out one person of each of at most 64 kinds, from 50 bootstrap samples of each
-        resample, or none. "auto": the metric's own; jackknife, else bootstrap, for functions.
+        resample, or none. "auto": the metric's own; jackknife, else bootstrap, for functions; none for functions of
+        numbers, whose interval is the union of the percentile and the basic bootstrap interval.
     within : {"auto", None, "y_true", "y_pred"}, default="auto"
         Among which people labels are permuted: as the metric requires (rates within their own condition, which is
         exact), among everybody, or among people with the same label or prediction. Anything but "auto" changes the null
@@ -115,8 +117,9 @@ class FairnessTest(GroupsTest):
     confidence_level : float, default=0.95
         Of intervals; one minus it is the level of the test.
     n_resamples : int or "adaptive", default=9999
-        Resamples drawn. "adaptive" stops a comparison when 20 were at least as extreme as the data, at 9,999 at the
-        latest; its p-value is valid (Besag and Clifford 1991).
+        Resamples drawn (of functions of numbers by default 999, or 40 for each comparison). "adaptive" stops a
+        comparison when 20 were at least as extreme as the data, at 9,999 at the latest; its p-value is valid (Besag and
+        Clifford 1991).
     missing : {"raise", "exclude", "group", "bounds"}, default="raise"
         How to treat people whose sensitive feature is missing. "exclude": they are left out, and counted in
         `n_unknown_` and `excluded_`. "group": they are a group of their own, "unknown" (in parentheses where a group

@@ -363,6 +363,25 @@ def effective_people(rate: Floats, variance: Floats) -> Floats:
     return np.asarray(np.exp((low + high) / 2))
 
 
+def symmetrized(errors: Floats) -> Floats:
+    """Return errors of bootstrap samples, at each rank the larger in size of it and of its counterpart.
+
+    The edges that they do not reject are the union of the percentile interval (which mirrors the errors) and of the
+    basic one (which does not). Without a standard error each alone rejects equality too often, the basic one of medians
+    of few people three times as often as it should. Errors that are undefined stay so.
+
+    Examples
+    --------
+    >>> symmetrized(np.array([-1.0, 4.0, 0.5, np.nan, 1.0])).tolist()
+    [-4.0, -1.0, 1.0, 4.0, nan]
+    """
+    defined = np.sort(errors[~np.isnan(errors)])
+    half = len(defined) // 2
+    upper = np.maximum(defined, -defined[::-1])[len(defined) - half :]
+    middle = np.zeros(len(defined) % 2)
+    return np.concatenate([-upper[::-1], middle, upper, np.full(len(errors) - len(defined), np.nan)])
+
+
 @dataclass(frozen=True)
 class Resampled:
     """Two values in the data and in bootstrap samples, from which the form at any edge follows.
@@ -376,7 +395,7 @@ class Resampled:
     disparity : {"difference", "ratio"}
         What `edge` is.
     studentized : bool
-        Whether forms are divided by their standard errors.
+        Whether forms are divided by their standard errors. If not, bootstrap samples are `symmetrized`.
     """
 
     observed: Moments
@@ -384,19 +403,28 @@ class Resampled:
     disparity: str
     studentized: bool = True
 
+    @property
+    def standard_error(self) -> float:
+        """The standard deviation of the samples' differences, or of the logarithms of their ratios."""
+        values, _ = linear_form(self.drawn, "difference", 0.0)
+        if self.disparity == "ratio":
+            with np.errstate(divide="ignore", invalid="ignore"):
+                values = np.log(self.drawn.first / self.drawn.second)
+        defined = values[np.isfinite(values)]
+        return float(np.std(defined, ddof=1)) if len(defined) > 1 else np.nan
+
     def statistic(self, edge: float) -> float:
         """Return the form in the data over its standard error."""
-        return float(self._over(*linear_form(self.observed, self.disparity, edge)))
+        distance, variance = linear_form(self.observed, self.disparity, edge)
+        return float(studentize(distance, np.sqrt(variance)) if self.studentized else distance)
 
     def centred(self, edge: float) -> Floats:
         """Return forms in bootstrap samples, less that in the data, over their standard errors; shape (B,)."""
         distance, variance = linear_form(self.drawn, self.disparity, edge)
         middle = distance - linear_form(self.observed, self.disparity, edge)[0]
         # What ought to be 0 is not left as a rounding error.
-        return self._over(np.where(np.abs(middle) < 1e-14, 0.0, middle), variance)
-
-    def _over(self, distance: Floats, variance: Floats) -> Floats:
-        return studentize(distance, np.sqrt(variance)) if self.studentized else distance
+        middle = np.where(np.abs(middle) < 1e-14, 0.0, middle)
+        return studentize(middle, np.sqrt(variance)) if self.studentized else symmetrized(middle)
 
     def test(self, edge: float, alternative: str) -> tuple[float, int, int]:
         """P-value of one edge, how many resamples are at least as extreme, and of how many; two-sided by size."""

@@ -51,6 +51,11 @@ class Measure(Protocol):
         With `null` errors may be those of two equal values.
         """
 
+    def pairs(
+        self, sides: Sequence[Floats], pairs: Sequence[tuple[int, int, bool]], rng: Generator | None
+    ) -> list[Moments]:
+        """Return the moments of pairs of sides, whose values may differ; of each whether the first is in the second."""
+
     def split(self, members: NDArray[Any]) -> Moments | None:
         """Return the moments of both sides from memberships (b, K) in the first, where there is a fast way."""
 
@@ -423,12 +428,7 @@ class Sides:
         for rows in batches(size, MASSES // max(1, n * (1 if self.rows else len(self.counts)))):
             drawn = self._draw(rows.stop - rows.start, rng)
             counted = [np.asarray(reduce(np.add, drawn[side]), dtype=float) for side in self.sides]
-            parts.append(
-                [
-                    self.functional.pair(counted[a], counted[b], shared=shared, null=False, rng=rng)
-                    for a, b, shared in pairs
-                ]
-            )
+            parts.append(self.functional.pairs(counted, pairs, rng))
         return [_stack(of_pair) for of_pair in zip(*parts, strict=True)]
 
     def _draw(self, size: int, rng: Generator) -> NDArray[Any]:

@@ -43,6 +43,56 @@ def test_a_function_of_weighted_people_has_the_error_of_the_rate_that_it_is(clus
     assert own.variance_ == ("linearized" if clusters is None else "cluster-robust")
 
 
+def median_error(y_true, y_pred):
+    return float(np.median(np.abs(y_true - y_pred)))
+
+
+@pytest.mark.parametrize(
+    ("truth", "params", "method"),
+    [
+        (NUMBER, {}, "bootstrap"),
+        (NUMBER, {"disparity": "ratio"}, "bootstrap"),
+        (NUMBER, {"method": "permutation"}, "permutation"),
+        (NUMBER, {"variance": "bootstrap"}, "permutation"),
+        (NUMBER, {"clusters": np.arange(N), "n_resamples": 19}, "permutation"),
+        (NUMBER, {"margin": 0.5, "alternative": "equivalence"}, "asymptotic"),
+        (Y, {}, "permutation"),  # labels: events of a small group may be rare
+    ],
+)
+@pytest.mark.filterwarnings("ignore:n_resamples=19")
+def test_a_function_of_numbers_takes_bootstrap_samples_by_default(truth, params, method):
+    test = run(truth, SCORE, median_error, **params)
+    assert test.comparisons_["method"].tolist() == [method]
+    low, high = test.confidence_interval_
+    equal = 1.0 if test.disparity == "ratio" else 0.0
+    if method != "asymptotic":
+        assert (test.p_value_ > 0.05) == (low < equal < high)
+    assert np.isfinite(test.comparisons_["standard_error"]).all()
+    assert minimum_detectable_disparity(test, power=0.8) > 0
+
+
+def test_so_many_bootstrap_samples_as_comparisons_ask_for():
+    group = np.arange(N) % 8
+    test = run(NUMBER, SCORE, median_error, sensitive_features=group, n_resamples=9999)
+    assert test.n_resamples_ == len(test.null_distribution_) == 40 * 28
+    assert run(NUMBER, SCORE, median_error, n_resamples="adaptive").n_resamples_ == 999
+
+
+def test_bootstrap_samples_without_standard_errors_find_what_is_there():
+    shifted = NUMBER + np.where(GROUP == "a", 1.5, 0.0)
+    for metric in (median_error, "mean_absolute_error"):
+        test = run(shifted, 0 * NUMBER, metric, method="bootstrap", variance=None, n_resamples=999)
+        assert test.p_value_ <= 0.01
+        low, high = test.confidence_interval_
+        assert low > 0.1 or high < -0.1
+
+
+def test_a_group_whose_people_are_all_alike_has_no_samples_that_differ():
+    truth = np.where(GROUP == "a", 1.0, NUMBER)
+    test = run(truth, np.zeros(N) + 0.25, median_error, n_resamples=999)
+    assert test.p_value_ > 0.5  # bootstrap samples of a alone would make the difference look certain
+
+
 def test_a_function_of_numbers_that_everybody_has_of_their_own_is_bootstrapped():
     def error(y_true, y_pred, sample_weight=None):
         return float(np.average(np.abs(y_true - y_pred), weights=sample_weight))
@@ -64,7 +114,8 @@ def test_raw_statistics_leave_the_values_their_errors(metric, scores):
 
 def test_raw_statistics_of_own_functions_have_no_errors():
     test = run(Y, LABEL, lambda t, p: float((t == p).mean()), variance=None)
-    assert test.by_group_[["standard_error", "ci_low", "ci_high"]].isna().all(axis=None)
+    assert test.by_group_[["standard_error", "ci_low", "ci_high"]].notna().all(axis=None)
+    assert test.comparisons_["standard_error"].isna().all()
     with pytest.raises(ValueError, match=r"variance=None.*'auto'"):
         minimum_detectable_disparity(test)
 

@@ -83,7 +83,8 @@ def test_the_error_at_equality_can_be_another_and_holds_for_equal_rates_only():
 
 @pytest.mark.parametrize("disparity", ["difference", "ratio"])
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-def test_bootstrap_limits_are_the_edges_that_are_not_rejected(disparity, alternative):
+@pytest.mark.parametrize("studentized", [True, False])
+def test_bootstrap_limits_are_the_edges_that_are_not_rejected(disparity, alternative, studentized):
     rng = np.random.default_rng(3)
     drawn = moments_of(
         rng.gamma(4, 0.1, 499),
@@ -92,7 +93,7 @@ def test_bootstrap_limits_are_the_edges_that_are_not_rejected(disparity, alterna
         rng.gamma(9, 0.001, 499),
         np.zeros(499),
     )
-    found = resampled(moments_of(0.4, 0.018, 0.9, 0.009, 0.0), drawn, disparity, studentized=True)
+    found = resampled(moments_of(0.4, 0.018, 0.9, 0.009, 0.0), drawn, disparity, studentized=studentized)
     sides = [(alternative, 0.1)] * 2
     ends = (0.0, np.inf) if disparity == "ratio" else (-np.inf, np.inf)
     low, high = found.limits(
@@ -104,6 +105,61 @@ def test_bootstrap_limits_are_the_edges_that_are_not_rejected(disparity, alterna
         assert found.test(end - step, alternative)[0] > 0.1
         assert found.test(end + step, alternative)[0] <= 0.1
     assert (low in ends, high in ends) == (alternative == "less", alternative == "greater")
+
+
+def unstudentized(first, second, drawn_first, drawn_second):
+    none, several = np.zeros(()), np.zeros(len(drawn_first))
+    return resampled(
+        Moments(np.asarray(first), none, np.asarray(second), none, none),
+        Moments(drawn_first, several, drawn_second, several, several),
+        "difference",
+        studentized=False,
+    )
+
+
+def test_without_standard_errors_the_wider_of_percentile_and_basic_interval_decides():
+    rng = np.random.default_rng(5)
+    drawn = rng.gamma(2, 0.5, 999)  # skewed
+    found = unstudentized(1.0, 0.4, drawn, np.zeros(999))
+    differences, estimate = np.sort(drawn), 0.6
+    for alpha in (0.05, 0.3):
+        low, high = np.quantile(differences, [alpha / 2, 1 - alpha / 2])
+        union = min(low, 2 * estimate - high), max(high, 2 * estimate - low)
+        side = ("two-sided", alpha)
+        assert found.limits((side, side), (-np.inf, np.inf)) == pytest.approx(union, abs=0.05)
+    for edge in (0.0, 0.2, 1.5):
+        below, above = (differences <= edge).sum(), (differences >= edge).sum()
+        mirrored = 2 * estimate - differences
+        tails = min(below, above), min((mirrored <= edge).sum(), (mirrored >= edge).sum())
+        assert found.test(edge, "two-sided")[0] == pytest.approx(min(1.0, 2 * max(tails) / 999), abs=2 / 999)
+    assert found.standard_error == pytest.approx(drawn.std(ddof=1))
+
+
+def exponential(rng, size):
+    return rng.exponential(1 / np.log(2), size)
+
+
+MEDIAN_DESIGNS = {
+    "alike": (lambda rng, size: rng.normal(size=size), lambda rng, size: rng.normal(size=size), (15, 450)),
+    "shapes": (lambda rng, size: exponential(rng, size) - 1, lambda rng, size: rng.normal(size=size), (20, 300)),
+    "spreads": (lambda rng, size: 3 * rng.normal(size=size), lambda rng, size: rng.normal(size=size), (30, 300)),
+    "ties": (lambda rng, size: rng.poisson(3, size), lambda rng, size: rng.poisson(3, size), (30, 100)),
+    "few": (exponential, exponential, (10, 10)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("design", MEDIAN_DESIGNS)
+def test_medians_without_standard_errors_reject_seldom_enough(design):
+    first, second, (n, m) = MEDIAN_DESIGNS[design]
+    rng, rejected = np.random.default_rng(9), 0
+    for _ in range(800):
+        x, y = first(rng, n), second(rng, m)
+        of_x = np.median(x[rng.integers(0, n, (399, n))], axis=1)
+        of_y = np.median(y[rng.integers(0, m, (399, m))], axis=1)
+        found = unstudentized(np.median(x), np.median(y), of_x, of_y)
+        rejected += found.test(0.0, "two-sided")[0] <= 0.05
+    assert rejected / 800 <= 0.05 + 1.65 * np.sqrt(0.05 * 0.95 / 800)
 
 
 def test_bootstrap_statistics_are_centred_at_the_data():

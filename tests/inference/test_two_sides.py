@@ -38,6 +38,9 @@ class Recorder:
         a, b = first @ self.weights, second @ self.weights
         return a, a + 1, b, b + 2, np.full_like(a, float(shared))
 
+    def pairs(self, sides, pairs, rng):
+        return [self.pair(sides[a], sides[b], shared=shared, rng=rng) for a, b, shared in pairs]
+
     def subset_splitter(self, blocks):
         return None
 
