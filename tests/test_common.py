@@ -419,7 +419,7 @@ class Adjusted(Kind):
         "n_resamples_", "groups_", "n_samples_",
     )  # fmt: skip
     requests = ("sensitive_features", "covariates", "clusters")
-    nonsense = {"method": "nonsense", "of": 3}
+    nonsense = {"alternative": "nonsense", "of": 3}
 
     def arguments(self, case, data, put):
         more = {"sensitive_features": put.column(data["tree"], "tree")}
@@ -796,8 +796,7 @@ CASES = [
     Case(CORRELATIONS, "several chunks", {"n_resamples": 999}, exact=False),
     Case(ADJUSTED, "straight lines", {"n_folds": 2, **STRAIGHT}, exact=False),
     Case(ADJUSTED, "defaults", {}, exact=False, slow=True),
-    Case(ADJUSTED, "to the rest", {"compare": "to_rest", **SOME, **STRAIGHT}, exact=False),
-    Case(ADJUSTED, "projected", {"method": "pcm", "n_splits": 2, "n_folds": 2, **STRAIGHT}, exact=False, slow=True),
+    Case(ADJUSTED, "to the rest", {"compare": "to_rest", **STRAIGHT}, exact=False),
     Case(ADJUSTED, "accuracy", {"of": "absolute_error", "n_folds": 2, **STRAIGHT}, more=("household",), exact=False),
     Case(ADJUSTED, "functions", {"of": squared, "outcome_model": FOREST, "adjust": None}, exact=False, slow=True),
     *(

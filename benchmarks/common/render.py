@@ -543,10 +543,10 @@ def adjusted(folder):
     rows = []
     for name, found in texts.items():
         kind, design, people, *more = name.split(", ")
-        shares = [found.get(method, "–") for method in ("unadjusted", "gcm", "pcm")]
+        shares = [found.get(method, "–") for method in ("unadjusted", "gcm")]
         runs = f"{document['figures'][name]['runs']:,}"
         rows.append([kind, ", ".join([design, *more]), people.removesuffix(" people"), *shares, runs])
-    head = ["", "design", "people", "without adjustment", "`gcm`", "`pcm`", "data sets"]
+    head = ["", "design", "people", "without adjustment", "adjusted", "data sets"]
     text = ADJUSTED.format(file=path.name, level=number(document["level"]))
     return ["## Disparities given covariates", "", text, "", *folded("Share of data sets rejected", head, rows)]
 
