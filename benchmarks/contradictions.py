@@ -230,7 +230,7 @@ def of_covariates(rng):
     group, x = rng.integers(0, k, n), rng.normal(size=n)
     value = x + rng.normal(size=n) + 0.4 * rng.normal(size=k)[group] * (rng.random() < 0.7)
     test = sf.AdjustedFairnessTest.from_predictions(
-        None, value, sensitive_features=group, covariates={"x": x + 0.5 * (group == 0)}, random_state=0, n_splits=1,
+        None, value, sensitive_features=group, covariates={"x": x + 0.5 * (group == 0)}, random_state=0,
         outcome_model=LinearRegression(), group_model=LogisticRegression(),
     )  # fmt: skip
     return judged(test, {})

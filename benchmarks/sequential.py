@@ -10,8 +10,6 @@ batch, and a stream of single samples after every one.
 - Single samples, compared by queues: who comes next follows the outcomes before.
 - Delay: looks until rejection, beside the looks of a fixed sample whose exact test has a power of 80%, Bonferroni over
   all looks, and the published betting recursion on pairs (online Newton steps).
-- Change: looks from the beginning of a disparity until the detector's alarm, and until the test's; and run lengths
-  without a disparity.
 - Coverage: streams whose confidence sequence ever excludes the true difference, before and after it is cut at equality
   or the margin, once that is rejected.
 
@@ -31,11 +29,11 @@ from scipy.stats import hypergeom
 from benchmarks.common.bounds import Promise
 from benchmarks.common.results import write
 from skfairtest import required_sample_size
-from skfairtest.sequential.e_process import EProcess, e_holm, fisher, mixed
+from skfairtest.sequential.e_process import EProcess, e_holm, mixed
 
 SEED = 20261122
 RESULTS = Path(__file__).parent / "results" / "sequential.json"
-LEVEL, RUN_LENGTH = 0.05, 1000
+LEVEL = 0.05
 STREAMS, COMPARED, DELAYED = 10_000, 2_000, 1_000
 #: What `quick` looks at.
 QUICK = (
@@ -202,19 +200,12 @@ def looked_at_single(arrival, rates, n_streams, rng, method, rows=ROWS):
 
 
 def false_alarms_of_single(arrival, n_streams, rng):
-    """Return false alarms of single samples, and of two such sites of different rates together."""
-    looks = {
-        name: [looked_at_single(arrival, (rate, rate), n_streams, rng, name) for rate in (0.3, 0.1)]
+    """Return false alarms of single samples."""
+    ever = {
+        name: round(float(np.isfinite(looked_at_single(arrival, (0.3, 0.3), n_streams, rng, name)[0]).mean()), 4)
         for name in ("blocks", "betting")
     }
-    ever = {name: round(float(np.isfinite(one[0]).mean()), 4) for name, (one, _) in looks.items()}
-    sites = {name: (fisher(one[1], two[1]) >= -np.log(LEVEL)).mean() for name, (one, two) in looks.items()}
-    return {
-        "looks": ROWS,
-        "streams": n_streams,
-        "ever": ever,
-        "two_sites": {name: round(float(share), 4) for name, share in sites.items()},
-    }
+    return {"looks": ROWS, "streams": n_streams, "ever": ever}
 
 
 def delay_of_single(arrival, n_streams, rng):
@@ -353,31 +344,6 @@ def summary(first):
     }
 
 
-def change(n_streams, rng):
-    """Return looks from a change at look 21 until the alarm of the detector, and until the test rejects."""
-    out = {}
-    for words, after in (("10 points", 0.40), ("5 points", 0.35)):
-        stream = Stream(400, fixed(50, 50), lambda look, after=after: np.array([after if look >= 20 else 0.3, 0.3]))
-        process, looks = begun(n_streams, "blocks"), {"detector": [], "test": []}
-        for counts in stream.batches(n_streams, rng):
-            take(process, counts)
-            looks["detector"].append(process.log_detector >= np.log(RUN_LENGTH))
-            looks["test"].append(process.log_e >= -np.log(LEVEL))
-        out[words] = {}
-        for name, passed in looks.items():
-            first = first_look(np.array(passed))
-            before = first <= 20
-            out[words][name] = {"before": round(float(before.mean()), 4), **summary(first[~before] - 20)}
-    process, first, horizon = begun(n_streams // 4, "blocks"), np.full(n_streams // 4, np.nan), 2 * RUN_LENGTH
-    for look, counts in enumerate(Stream(horizon, fixed(20, 20), constant(0.3, 0.3)).batches(n_streams // 4, rng)):
-        take(process, counts)
-        alarm = process.log_detector >= np.log(RUN_LENGTH)
-        first = np.where(alarm & np.isnan(first), look + 1, first)
-    length = float(np.fmin(first, horizon).mean())
-    out["run_length"] = {"stated": RUN_LENGTH, "at_least": round(length, 1), "horizon": horizon}
-    return out
-
-
 def coverage(n_streams, rng):
     """Return how often a confidence sequence ever excludes the true difference, by threshold 2 / level a side.
 
@@ -422,7 +388,6 @@ def cases(quick):
         "fair: losses of equal means": lambda rng: false_alarms_of_losses(n, rng),
         "three groups": lambda rng: false_alarms_of_three_groups(n, rng),
         **unfair,
-        "change": lambda rng: change(m, rng),
         "coverage": lambda rng: coverage(n, rng),
     }
 
@@ -436,9 +401,8 @@ def problems(figures):
     for name, found in figures.items():
         if name.startswith("fair"):
             for method in ("blocks", "betting"):
-                for words, ever in found.items():
-                    if words in ("ever", "two_sites") and ever[method] > bound(LEVEL, found["streams"]):
-                        yield f"{name}: {method} rejects {ever[method]} ({words})"
+                if found["ever"][method] > bound(LEVEL, found["streams"]):
+                    yield f"{name}: {method} rejects {found['ever'][method]}"
         elif name == "three groups":
             for words, one in found["found"].items():
                 if one["false"] > bound(LEVEL, found["streams"]):
@@ -447,9 +411,6 @@ def problems(figures):
             for words, one in found.items():
                 if one["ever_missed_cut"] > bound(LEVEL, one["streams"]):
                     yield f"{name}, {words}: {one['ever_missed_cut']}"
-        elif name == "change":
-            if found["run_length"]["at_least"] < found["run_length"]["stated"]:
-                yield f"{name}: run length {found['run_length']['at_least']}"
         elif found["delay"]["blocks"]["rejected"] < 0.8:
             yield f"{name}: rejected {found['delay']['blocks']['rejected']} within {found['looks']} looks"
 

@@ -84,16 +84,3 @@ print({name: f"{count} of {SHUFFLES}" for name, count in alarms.items()})
 MonitorDisplay.from_test(test)
 plt.show()
 print(test.summary())
-
-# %%
-# And where a disparity begins late? Three simulated years, in which one group is selected less often from month 20 on.
-# The test has to make up for the long fair time before; the change detector looks back to every month as a possible
-# beginning. Where nothing changes its first false alarm comes after at least 1,000 batches on average.
-monitored = SequentialFairnessTest()
-for month in range(1, 37):
-    groups = rng.choice(["a", "b"], 300)
-    selected = rng.random(300) < 0.5 - 0.12 * ((groups == "a") & (month >= 20))
-    monitored.partial_fit(y_pred=selected, sensitive_features=groups, time=month)
-print(monitored.summary())
-MonitorDisplay.from_test(monitored)
-plt.show()

@@ -870,11 +870,6 @@ def correlated(of="absolute_error", features=("age",), control=None, crowd=(150,
     return of_test(test)
 
 
-def distance_covariance(x, e):
-    """A dependence that a user writes."""
-    return float(np.abs(np.corrcoef(np.abs(x - x.mean()), e)[0, 1]))
-
-
 def add_correlations():
     add("correlation", correlated)
     for of in ("residual", "prediction"):
@@ -886,7 +881,6 @@ def add_correlations():
         add(f"correlation adjust {adjust}", correlated, features=both, adjust=adjust)
     add("correlation strata", correlated, features=both, control="region")
     add("correlation strata spearman", correlated, control="group", correlation="spearman", random_state=1)
-    add("correlation function", correlated, correlation=distance_covariance, features=both)
     add("correlation of function", correlated, of=lambda y_true, y_pred: (y_true - y_pred) ** 2)
     add("correlation adaptive", correlated, n_resamples="adaptive", features=both)
     add("correlation jobs 1", correlated, n_resamples=999, n_jobs=1)

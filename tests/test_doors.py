@@ -417,9 +417,6 @@ def test_later_batches_of_another_vocabulary_are_refused_also_after_saving(of):
         with pytest.raises(ParameterError, match=r"earlier batches\).*\(this batch"):
             test.partial_fit(y_pred=of(PREDICTED), y_true=of(TRUTH), **G)
         assert test.n_samples_ == N
-    other = SequentialFairnessTest(**STREAM).partial_fit(y_pred=words("NO", "yes")(PREDICTED), **LATE)
-    with pytest.raises(ParameterError, match="'no' and 'NO'"):
-        stream.merge(other)
 
 
 def test_later_batches_of_other_codes_are_refused():

@@ -28,13 +28,6 @@ def stored(name):
     return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def pcm():
-    figures = stored("adjusted")["figures"]
-    for people in (500, 5000):
-        found = figures[f"power, changes its sign, {people} people"]
-        yield f"{found['rejected']['pcm']} of {found['runs']}"
-
-
 def two_models(part, of, *methods):
     shares = [[each["rejected"][method] for each in stored("paired")[part]] for method in methods]
     return [f"{of(found):.3f}".removeprefix("0") for found in shares]
@@ -85,7 +78,6 @@ def largest_mismatch():
 
 #: Sentences with figures: the page, the words with a group for each figure, and the figures that are stored.
 SENTENCES = [
-    ("CHANGELOG.md", r"it finds few: (\d+ of \d+) at 500 people, (\d+ of \d+) at 5,000", pcm),
     (
         "doc/methods.md",
         r"are at most (\.\d+) at a level of \.05 \(3,000 data sets each\); permuting labels with Welch's error reaches "
@@ -120,7 +112,6 @@ NOT_SO = {
     r"names neither its split nor its features": "section 5 of DiCiccio et al. names both",
     r"everything .{0,40}that has a number": "figures without values and theorems are not recomputed",
     r"nearly all of whose numbers": "totals are counted",
-    r"pcm\W+ [^.]{0,30}also finds differences that change their sign": "power .03 and .15",
     r"(all|every one) of (them|its numbers) (are|is|come|comes) (reproduced|out)": "some are not",
     r"renaming groups changes no p-value": "a sampled p-value changes with the order of groups",
 }

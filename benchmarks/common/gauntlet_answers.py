@@ -346,13 +346,6 @@ def streamed(test):
     return Answer(bool(test.rejected_), rows_of(test.comparisons_, np.nan, equal), partial(str, test))
 
 
-def merged(people, seed):
-    """Merge two sites at which a group waits for the other, and then take in the other group of the first site."""
-    at = [np.flatnonzero((people.sites == site) & (people.group == group)) for site, group in ((0, 0), (1, 1), (0, 1))]
-    first, second = (taken(sequential("batches", people), people, [rows]) for rows in at[:2])
-    return streamed(taken(first.merge(second), people, at[2:]))
-
-
 # Models that are trained, searched and scored ---------------------------------------------------------------
 
 

@@ -34,7 +34,6 @@ QUESTIONS = {
     "correlation": "predictions and the attribute are uncorrelated",
     "probabilities": "rates are equal, and groups are known by probabilities",
     "streams": "rates are equal, and samples arrive in an order",
-    "two sites": "rates are equal within each of two sites",
     "individuals": "the audit value is the tolerance",
 }
 
@@ -45,7 +44,7 @@ class People:
 
     `rates`: the rates of predictions in the population, by group. `arrives`: the order of rows is that of arrival.
     `table`: probabilities of (true negative, false positive, false negative, true positive), where groups are alike.
-    `sites`: where each person is, in streams of two sites. `individuals`: who a test of individual fairness is about.
+    `individuals`: who a test of individual fairness is about.
     """
 
     group: np.ndarray
@@ -64,7 +63,6 @@ class People:
     weight: np.ndarray | None = None
     clusters: np.ndarray | None = None
     strata: np.ndarray | None = None
-    sites: np.ndarray | None = None
     arrives: bool = False
     individuals: Population | None = None
 
@@ -119,7 +117,7 @@ class Design:
         size of a normal variable, by which skewed numeric predictions are multiplied.
     n_features : int
         Further features of subgroups, which are noise.
-    arrival : {"mixed", "turns", "two sites"}
+    arrival : {"mixed", "turns"}
         "turns": people of the first group come until one of them is selected, then one of the second.
     individuals : Population, optional
         The people of a test of individual fairness.
@@ -170,8 +168,6 @@ class Design:
             return "values that may be negative are no losses"
         if question == "odds ratios" and not self.strata:
             return "has no strata"
-        if question == "two sites" and self.arrival != "two sites":
-            return "has one site"
         return None
 
     def drawn(self, rng, factor=1.0):
@@ -196,13 +192,10 @@ class Design:
         if self.raised:
             turned |= ~y_pred & (rng.random(n) < self.raised)
         moved = rng.choice([-1.0, 1.0], n) * (rng.random(n) < np.array(self.changed)[second])
-        weight, sites = None, None
+        weight = None
         if self.weights:
             above, below, sd = self.weights
             weight = np.exp(np.where(y_pred, above, below) + sd * rng.normal(size=n))
-        if self.arrival == "two sites":
-            sites = (rng.random(n) < 0.9 * group).astype(int)
-            y_pred = rng.random(n) < np.where(sites == 0, 0.1, 0.6)
         population = np.full(len(self.sizes), self._weighted(self.rate))
         population[0] *= factor
         people = People(
@@ -212,7 +205,7 @@ class Design:
             attribute=self._attribute(second, rng), covariates=covariates,
             features={f"f{i + 1}": rng.integers(0, 2 + i % 2, n) for i in range(self.n_features)}, rates=population,
             table=self._table(),
-            weight=weight, sites=sites, arrives=self.arrival == "turns", individuals=self.individuals,
+            weight=weight, arrives=self.arrival == "turns", individuals=self.individuals,
             clusters=self._clusters() if self.clusters else None, strata=self._strata() if self.strata else None,
         )  # fmt: skip
         if self.attribute == "skewed":
@@ -388,9 +381,6 @@ DESIGNS = (
            tables=errors_of_two_kinds(), lacks=only("theil", because="rates differ")),
     Design("arrival that follows outcomes", "people of one group until one is selected, then one of the other",
            (450, 150), arrival="turns", lacks=only("streams", because="the order of people is no part of the test")),
-    Design("two sites", "rates of 10% and 60% at two sites, where one group waits for the other", (150, 150),
-           arrival="two sites",
-           lacks=only("two sites", because="groups differ where sites are not told apart")),
     Design("noise", "a long-tailed attribute, and six features on which nothing depends", (200, 400),
            attribute="noise", n_features=6,
            lacks=only("subgroups, rates", "subgroups, means", "correlation")),

@@ -56,7 +56,7 @@ from benchmarks.common.words import (
     READING,
     SECTIONS,
     SEQUENTIAL,
-    SEQUENTIAL_CHANGE,
+    SEQUENTIAL_COVERAGE,
     SEQUENTIAL_DELAY,
     TOPIC,
     WORSE,
@@ -469,19 +469,10 @@ def sequential(folder):
 
     fair, delays = cases("fair: "), cases("delay: ")
     methods = list(dict.fromkeys(method for found in fair.values() for method in found["ever"]))
-    three, change = figures["three groups"], figures["change"]
+    three = figures["three groups"]
     rows = [
         [name, f"{found['looks']:,}", *(number(found["ever"].get(method)) for method in methods)]
         for name, found in fair.items()
-    ]
-    rows += [
-        [
-            f"two sites together: {name}",
-            f"{found['looks']:,}",
-            *(number(found["two_sites"].get(method)) for method in methods),
-        ]
-        for name, found in fair.items()
-        if "two_sites" in found
     ]
     rows += [
         [f"three groups, {name}", f"{three['looks']:,}", number(found["false"]), *["–"] * (len(methods) - 1)]
@@ -498,11 +489,8 @@ def sequential(folder):
         [name, f"{found['fixed_80']:.1f}", *(looks(found["delay"].get(method)) for method in waits)]
         for name, found in delays.items()
     ]
-    changed = [[f"by {name}", "", looks(change[name]["detector"]), looks(change[name]["test"])]
-               for name in change if name != "run_length"]  # fmt: skip
     missed = number(max(found["ever_missed_cut"] for found in figures["coverage"].values()))
     first, wait = next(iter(fair.values())), next(iter(delays.values()))
-    length = change["run_length"]
     return [
         "## Streams", "",
         SEQUENTIAL.format(file=path.name, streams=f"{first['streams']:,}", level=number(level),
@@ -510,10 +498,7 @@ def sequential(folder):
         *folded("Streams without a disparity that are ever rejected", ["stream", "looks", *methods], rows),
         SEQUENTIAL_DELAY.format(streams=f"{wait['streams']:,}"), "",
         *folded("Looks until half / 80% are rejected", ["stream", "fixed", *waits], delayed),
-        SEQUENTIAL_CHANGE.format(length=f"{length['at_least']:,.0f}", stated=f"{length['stated']:,}", missed=missed,
-                                 level=number(level)), "",
-        *folded("Looks after the change until half / 80% are found", ["rates differ", "", "detector", "test"],
-                changed),
+        SEQUENTIAL_COVERAGE.format(missed=missed, level=number(level)),
     ]  # fmt: skip
 
 
@@ -543,10 +528,10 @@ def adjusted(folder):
     rows = []
     for name, found in texts.items():
         kind, design, people, *more = name.split(", ")
-        shares = [found.get(method, "–") for method in ("unadjusted", "gcm", "pcm")]
+        shares = [found.get(method, "–") for method in ("unadjusted", "gcm")]
         runs = f"{document['figures'][name]['runs']:,}"
         rows.append([kind, ", ".join([design, *more]), people.removesuffix(" people"), *shares, runs])
-    head = ["", "design", "people", "without adjustment", "`gcm`", "`pcm`", "data sets"]
+    head = ["", "design", "people", "without adjustment", "adjusted", "data sets"]
     text = ADJUSTED.format(file=path.name, level=number(document["level"]))
     return ["## Disparities given covariates", "", text, "", *folded("Share of data sets rejected", head, rows)]
 

@@ -585,8 +585,6 @@ How many looks it takes until half, and until 80%, of {streams} streams with a d
 number of looks whose data give one exact test, made once, a power of 80%. The published recursion bets on pairs, one
 sample of each group, and needs groups of one size; Bonferroni's level needs the number of looks beforehand."""
 
-SEQUENTIAL_CHANGE = """\
-A disparity that begins at look 21: looks until the change detector's alarm and until the test rejects. Without a
-disparity the detector's first alarm came after at least {length} looks on average, {stated} being stated. The
-confidence sequence, cut at equality or the margin once that is rejected, ever excluded the true difference in at most
-{missed} of streams (rare events, groups of 5 and 500, labels that come late; at most {level} being stated)."""
+SEQUENTIAL_COVERAGE = """\
+The confidence sequence, cut at equality or the margin once that is rejected, ever excluded the true difference in at
+most {missed} of streams (rare events, groups of 5 and 500, labels that come late; at most {level} being stated)."""

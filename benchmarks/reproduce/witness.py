@@ -25,7 +25,7 @@ WHY = {
     "fisher.test, odds ratio": "R's search for the root stops at a tolerance of about 1e-4",
     "fisher.test, 95% interval": "the same tolerance, in the reciprocal of a large odds ratio",
     "epi.2by2, Breslow-Day statistic": "ours has Tarone's correction",
-    "homogeneity": "ours is Zelen's exact test, not the chi-squared distribution of large strata",
+    "homogeneity": "ours is Zelen's test by sampled tables, not the chi-squared distribution of large strata",
     "tails": "at a limit of the interval the exact tail is half of 5%: the smaller distance is the better limit",
 }
 GOLDEN = Path(__file__).parents[2] / "tests/golden/r.json"

@@ -58,10 +58,6 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         The outcome: what `predict` returns (of two labels 1 for the positive one, or a number); the score or
         probability of the positive label; y_true minus the prediction; their distance (of labels: 1 for a wrong one);
         or ``of(y_true, y_pred)``, which returns a number per person.
-    method : {"gcm", "pcm"}, default="gcm"
-        "gcm": the generalised covariance measure (Shah and Peters 2020), for differences of one sign. "pcm": the
-        projected covariance measure (Lundborg et al. 2024), which also finds differences that change their sign with
-        the covariates if these are large, and has less power against others; with ``alternative="two-sided"`` alone.
     compare : {"between_groups", "to_rest", "to_reference"}, default="between_groups"
         All pairs of groups, or each group against everyone else or against `reference_group`.
     reference_group : label or tuple of labels, optional
@@ -78,17 +74,12 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         zeros and ones for each value but the last.
     n_folds : int, default=5
         Parts of the people, each of which is predicted by models of the others.
-    n_splits : int, default=5
-        With "pcm": how often people are halved at random. The statistic is averaged over these, which makes it
-        conservative.
     confidence_level : float, default=0.95
         Of intervals; one minus it is the level of the test.
-    n_resamples : int, default=9999
-        Of the multiplier bootstrap.
     pos_label : label, optional
         The positive label. None: 1 of {0, 1} or {-1, 1}, or True; other labels need one.
     random_state : int, RandomState, Generator or None
-        Seed of the folds, of models that draw random numbers, and of the multiplier bootstrap.
+        Seed of the folds and of models that draw random numbers.
     n_jobs : int, optional
         Processes among which models are divided. The result is the same.
 
@@ -97,7 +88,7 @@ class AdjustedFairnessTest(Compared, ReportMixin):
     p_value_ : float
         The global p-value: the smallest familywise-adjusted one.
     p_value_interval_ : tuple of float
-        95% limits of `p_value_` with infinitely many resamples; `p_value_` twice where there are none.
+        `p_value_` twice: nothing is sampled.
     rejected_, concern_ : bool
         ``p_value_ <= 1 - confidence_level``.
     caution_ : str
@@ -112,16 +103,16 @@ class AdjustedFairnessTest(Compared, ReportMixin):
     comparisons_ : DataFrame
         One row per comparison. ``value_group`` and ``value_other`` are the means of the outcome, ``unadjusted`` is
         their difference. ``disparity`` is the difference given the covariates (see the notes), in units of the outcome;
-        the interval holds the disparities that "gcm" does not reject. ``outcome_explained`` and ``group_explained`` are
-        the shares of variance that the models predict of people they have not seen; a share below 0 says that the mean
-        would have predicted better. Of a group and another whose outcomes are all the same, or determined by the
-        covariates, the disparity is undefined: it counts as a hypothesis with the p-value 1, and ``method`` says why.
+        the interval holds those that are not rejected. ``outcome_explained`` and ``group_explained`` are the shares of
+        variance that the models predict of people they have not seen; a share below 0 says that the mean would have
+        predicted better. Of a group and another whose outcomes are all the same, or determined by the covariates, the
+        disparity is undefined: it counts as a hypothesis with the p-value 1, and ``method`` says why.
     excluded_ : DataFrame
         Groups and comparisons that were left out, with the reason and the number of people.
     method_, adjust_ : str or None
         What was run.
     n_resamples_ : int
-        Resamples of the multiplier bootstrap; 0 where there is none.
+        0.
     groups_ : list
         Groups, sorted: labels, or tuples of labels.
     pos_label_ : object
@@ -144,18 +135,15 @@ class AdjustedFairnessTest(Compared, ReportMixin):
     Notes
     -----
     With the residuals e of the outcome and x of the group's indicator, the statistic is the mean of e x divided by its
-    standard error, and the disparity is sum(e x) / sum(x^2): the group's coefficient in the partially linear model.
-    The standard error also counts that predictions vary with the people they are learned from, which matters with few
-    people (`skfairtest.adjusted.statistics` has the formula): a model that reproduces the people it was fitted to, such
-    as a forest of full trees, has the larger one.
+    standard error (the generalised covariance measure, Shah and Peters 2020), and the disparity is
+    sum(e x) / sum(x^2): the group's coefficient in the partially linear model. The standard error also counts that
+    predictions vary with the people they are learned from, which matters with few people
+    (`skfairtest.adjusted.statistics` has the formula): a model that reproduces the people it was fitted to, such as a
+    forest of full trees, has the larger one.
 
     Where the difference depends on the covariates, it is an average with the weights P(D = 1 | X) P(D = 0 | X), so that
     people count most whose covariates are found in both groups. Where covariates determine the group, there is nothing
-    to compare, and the interval is infinite.
-
-    "pcm" estimates by how much the products exceed 0, depending on the covariates, from one half of the people, and
-    weights the products of the other half with it. Disparity and interval are those of "gcm", and may say nothing of
-    what it finds.
+    to compare, and the interval is infinite. A difference that changes its sign with the covariates cancels out.
 
     The test is as good as the models: confounding that they do not learn stays in the residuals, and no number of
     people removes it; `caution_` shows signs of it. The default models learn smooth curves, products of pairs and
@@ -168,8 +156,7 @@ class AdjustedFairnessTest(Compared, ReportMixin):
     References
     ----------
     R. D. Shah and J. Peters (2020), The hardness of conditional independence testing and the generalised covariance
-    measure, Annals of Statistics 48, 1514-1538. A. R. Lundborg, I. Kim, R. D. Shah and R. J. Samworth (2024), The
-    projected covariance measure for assumption-lean variable significance testing, Annals of Statistics 52, 2851-2878.
+    measure, Annals of Statistics 48, 1514-1538.
     P. M. Robinson (1988), Econometrica 56, 931-954. V. Chernozhukov et al. (2018), Econometrics Journal 21, C1-C68.
 
     Examples
@@ -212,7 +199,6 @@ class AdjustedFairnessTest(Compared, ReportMixin):
 
     estimator: Any = field(default=None, kw_only=False)
     of: Any = "prediction"
-    method: str = "gcm"
     compare: str = "between_groups"
     reference_group: Any = None
     alternative: str = "two-sided"
@@ -220,9 +206,7 @@ class AdjustedFairnessTest(Compared, ReportMixin):
     outcome_model: Any = None
     group_model: Any = None
     n_folds: int = 5
-    n_splits: int = 5
     confidence_level: float = 0.95
-    n_resamples: int = 9999
     pos_label: Any = None
     random_state: Any = None
     n_jobs: int | None = None
@@ -391,26 +375,16 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         check_seed(self.random_state)
         if not callable(self.of):
             check_choice("of", self.of, OUTCOMES)
-        check_choice("method", self.method, ("gcm", "pcm"))
         check_choice("compare", self.compare, ("between_groups", "to_rest", "to_reference"))
         check_choice("alternative", self.alternative, ("two-sided", "greater", "less"))
-        for name, least in (("n_folds", 2), ("n_splits", 1)):
-            value = getattr(self, name)
-            if not is_integer(value) or value < least:
-                raise ParameterError(f"{name} must be an integer of at least {least}; found {brief(value)}")
+        if not is_integer(self.n_folds) or self.n_folds < 2:
+            raise ParameterError(f"n_folds must be an integer of at least 2; found {brief(self.n_folds)}")
         for name in ("outcome_model", "group_model"):
             value = getattr(self, name)
             if value is not None and not (hasattr(value, "fit") and hasattr(value, "predict")):
                 raise ParameterError(
                     f"{name} must be a regressor or a classifier of scikit-learn; found {brief(value)}"
                 )
-        if self.method == "pcm" and self.alternative != "two-sided":
-            raise ParameterError(
-                f"alternative={self.alternative!r} has no test with method='pcm', which looks for differences of any "
-                "sign: use alternative='two-sided', or method='gcm'"
-            )
-        if isinstance(self.n_resamples, str):
-            raise ParameterError(f"n_resamples must be an integer of at least 1; found {brief(self.n_resamples)}")
         return check_settings(**{**self.get_params(), "method": "asymptotic"})
 
     def _response(self, X: Any, y: Any, sensitive_features: Any, predict_params: Any) -> Any:
@@ -461,9 +435,9 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         excluded: list[Exclusion] = []
         people = People.of(sample, outcome, columns, self._kept(sample, excluded, settings))
         contrasts = list(contrasts_of(sample, people.kept, settings, excluded, 1))
-        seeds = seed_sequence(self.random_state).spawn(4)
+        seeds = seed_sequence(self.random_state).spawn(2)
         outcome_model, group_model = (CurvesThenTrees() if model is None else model for model in self._learners)
-        learning = Learning(outcome_model, group_model, self.n_folds, self.n_splits if self.method == "pcm" else 0)
+        learning = Learning(outcome_model, group_model, self.n_folds)
         measured = measure_adjusted(people, contrasts, sample.group_labels, learning, settings, seeds, excluded)
         (result,) = judge([measured], settings)
         self._set_verdict(result)
@@ -474,7 +448,7 @@ class AdjustedFairnessTest(Compared, ReportMixin):
             frame.insert(list(frame).index("method"), name, [found[place] for found in explained])
         self.comparisons_ = frame
         self.excluded_ = excluded_frame(measured.excluded)
-        self.method_, self.groups_ = self.method, sample.group_labels
+        self.method_, self.groups_ = "gcm", sample.group_labels
         self.caution_ = caution(doubts_of(sorted(result.findings, key=lambda one: one is not result.leading)))
         if self.concern_ and self.caution_:
             warn(self.caution_)
@@ -487,7 +461,6 @@ class AdjustedFairnessTest(Compared, ReportMixin):
             share=set(np.unique(outcome).tolist()) <= {0.0, 1.0},
             compare=self.compare,
             covariates=tuple(column.name for column in columns),
-            method=self.method,
             alternative=settings.question.alternative,
             alpha=settings.alpha,
             adjust=self.adjust_,
@@ -516,7 +489,7 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         Raises
         ------
         ValueError
-            If it is a test with ``method="pcm"``, or was read from JSON.
+            If it was read from JSON.
 
         Notes
         -----
@@ -550,9 +523,8 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         """
         check_is_fitted(self)
         check_choice("to", to, ("confounding",))
-        if self.method_ == "pcm" or not hasattr(self, "_base"):
-            given = "method='pcm'" if self.method_ == "pcm" else "a test that was read from JSON"
-            raise ParameterError(f"to='confounding' needs the residuals of method='gcm', and is not for {given}")
+        if not hasattr(self, "_base"):
+            raise ParameterError("to='confounding' needs the residuals, which a test read from JSON does not have")
         return omitted_variable(self._base, self._biases, at)
 
     @property

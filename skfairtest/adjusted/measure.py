@@ -18,7 +18,6 @@ from skfairtest.adjusted.residuals import (
     folds_of,
     neighbours,
     numbered,
-    projected,
 )
 from skfairtest.adjusted.statistics import Residuals, normal_log_p, studentized_mean
 from skfairtest.comparisons.core import Comparison, Estimate, Evidence, Exclusion, Measured, NullDistribution
@@ -80,14 +79,11 @@ class Learning:
         The models.
     n_folds : int
         Folds of the people.
-    n_splits : int
-        Halvings of the people, of the projected covariance measure; 0 without it.
     """
 
     outcome_model: Any
     group_model: Any
     n_folds: int
-    n_splits: int
 
 
 @dataclass(frozen=True)
@@ -142,12 +138,6 @@ class People:
         rows = np.flatnonzero(first | second)
         return Pair(contrast, other, rows, first[rows])
 
-    def of_everyone(self, pair: Pair, residuals: Residuals) -> Floats:
-        """Return the products of a comparison for all units; 0 where not compared."""
-        units = pair.rows if self.units is None else self.units[pair.rows]
-        products = residuals.outcome * residuals.group
-        return np.asarray(np.bincount(units, products, minlength=self.n_units), dtype=float)
-
     def explained(self, comparison: Comparison) -> tuple[float, float]:
         """Return the shares of variance that models predict, of the outcome and of the group."""
         null, pair = comparison.null, self.pair(comparison.estimate.contrast)
@@ -180,7 +170,7 @@ def measure_adjusted(
     ValueError
         If there are too few clusters.
     """
-    of_folds, of_models, of_splits, _ = seeds
+    of_folds, of_models = seeds
     if people.units is not None and people.n_units < CLUSTERS_OF_A_FOLD * learning.n_folds:
         raise ParameterError(
             f"clusters has {people.n_units} different values, too few for n_folds={learning.n_folds}, each of which "
@@ -196,7 +186,7 @@ def measure_adjusted(
         zip(once, cross_fitted(people.covariates, [*once.values()], folds, of_models, settings.n_jobs), strict=True)
     )
     comparisons: list[Comparison] = []
-    for pair, both, unlike, own in zip(pairs, targets, second, of_splits.spawn(len(pairs)), strict=True):
+    for pair, both, unlike in zip(pairs, targets, second, strict=True):
         units = None if people.units is None else numbered(people.units[pair.rows])
         outcome, member = (left[target.key] for target in both)
         residuals = Residuals(outcome.residuals, member.residuals, units, outcome.varying + member.varying)
@@ -214,9 +204,9 @@ def measure_adjusted(
             nothing = Evidence(0.0, "", np.nan, np.nan)
             comparisons.append(Comparison(estimate, AdjustedNull(settings.question, residuals), nothing))
             continue
-        splits = own.spawn(learning.n_splits)
-        projections = [projected(people.covariates, *both, residuals, people.units, split) for split in splits]
-        evidence = _evidence(residuals, projections, settings.question.alternative)
+        statistic = residuals.statistic()
+        log_p = normal_log_p(statistic, settings.question.alternative)
+        evidence = Evidence(log_p, "gcm", statistic, residuals.standard_error)
         missed = tuple(
             _missed(what, target.values, left[target.key].residuals, left[other.key].residuals, units)
             for what, target, other in zip(("outcome", "group"), both, unlike, strict=True)
@@ -295,17 +285,6 @@ def doubts_of(comparisons: Sequence[Comparison]) -> list[tuple[Any, Any, str, fl
         pair = comparison.estimate.group, comparison.estimate.other
         found += [(*pair, doubt.what, doubt.explained, doubt.by_neighbours) for doubt in comparison.null.doubts]
     return found
-
-
-def _evidence(residuals: Residuals, projections: list[float], alternative: str) -> Evidence:
-    """Return the evidence of the generalised covariance measure, or of the projected one, where there is one."""
-    if projections:
-        statistic = float(np.mean(projections))
-        log_p = normal_log_p(statistic, "greater")
-    else:
-        statistic = residuals.statistic()
-        log_p = normal_log_p(statistic, alternative)
-    return Evidence(log_p, "pcm" if projections else "gcm", statistic, residuals.standard_error)
 
 
 def _undefined(outcome: Floats, residuals: Residuals) -> str:

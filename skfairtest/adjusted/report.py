@@ -20,7 +20,6 @@ OUTCOMES = {
     "residual": "residuals (true minus predicted)",
     "absolute_error": "absolute errors",
 }
-METHODS = {"gcm": "the generalised covariance measure", "pcm": "the projected covariance measure"}
 #: From this share of its variance on, predicted by covariates, a group is hardly found among others.
 SEPARATED = 0.9
 
@@ -39,7 +38,7 @@ class AdjustedSetup(Recorded):
         As in the test.
     covariates : tuple of str
         Names of the covariates.
-    method, alternative : str
+    alternative : str
         As in the test.
     alpha : float
         Level of the test.
@@ -53,7 +52,6 @@ class AdjustedSetup(Recorded):
     share: bool
     compare: str
     covariates: tuple[str, ...]
-    method: str
     alternative: str
     alpha: float
     adjust: str | None
@@ -144,12 +142,6 @@ def _finding(setup: AdjustedSetup, row: Mapping[str, Any], p: str, *, concern: b
     if not concern:
         average = f"adjusted difference {write(row['disparity'])}{unit} ({_interval(setup, row)}), {p}"
         return f"No significant disparity given {setup.given} was detected between {of}: {average}."
-    if setup.method == "pcm":
-        return (
-            f"Significant disparity: {of} differ among people with the same {setup.given}, {p}. On average the "
-            f"difference is {write(row['disparity'])}{unit} ({_interval(setup, row)}), and it need not be the same for "
-            "all."
-        )
     more = "higher" if row["disparity"] > 0 else "lower"
     return (
         f"Significant disparity: given {setup.given}, {setup.outcome} of {group} are "
@@ -169,8 +161,8 @@ def _null(setup: AdjustedSetup) -> str:
     how = {"greater": "not greater in one group than in the other", "less": "not less in one group than in the other"}
     same = how.get(setup.alternative, "the same in both groups")
     return (
-        f"given {setup.given}, the mean of {setup.outcome} is {same}. {METHODS[setup.method].capitalize()} tests it, "
-        "which is valid in large samples if models predict the outcome and the group well from the covariates."
+        f"given {setup.given}, the mean of {setup.outcome} is {same}. The generalised covariance measure tests "
+        "it, which is valid in large samples if models predict the outcome and the group well from the covariates."
     )
 
 
@@ -215,6 +207,4 @@ def _notes(setup: AdjustedSetup, rows: list[dict[str, Any]]) -> list[str]:
         if row not in tested:
             of, why = f"{label(row['group'])} and {setup.other(row)}", row["method"].removeprefix("undefined: ")
             out.append(f"Of {of}, {why}: the difference is undefined, and counts as a hypothesis with p = 1.")
-    if setup.method == "pcm":
-        out.append("p-values also count differences that cancel out on average; intervals are of the average alone.")
     return out

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin, clone, is_classifier
 from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.linear_model import LogisticRegression, Ridge, RidgeCV
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -23,22 +23,18 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.parallel import in_parallel, one_thread
 from skfairtest._utils.text import label, name_of
 from skfairtest._utils.typing import Floats, Positions
-from skfairtest.adjusted.statistics import Residuals, variance_of_predictions
+from skfairtest.adjusted.statistics import variance_of_predictions
 from skfairtest.comparisons.outcomes import numbers
 from skfairtest.readers import Column
 
 #: Where lines may bend, as shares of people; columns of which all pairs have products.
 KNOTS = (0.1, 0.3, 0.5, 0.7, 0.9)
 MOST_IN_PAIRS = 15
-#: Strengths of the penalty of a difference that is guessed.
-PENALTIES = tuple(np.logspace(-1, 4, 11).tolist())
 #: Of the trees that are boosted on what curves leave, and how many: more of them learn steps better, and need people.
 TREES = {"max_leaf_nodes": 4, "learning_rate": 0.3}
 TREES_OF, FEWEST_TREES, MOST_TREES = 400, 60, 300
 #: Of whom averages predict, at the least: half the square root of the number of people.
 FEWEST_NEIGHBOURS = 5
-#: Folds in which the people of one half are predicted, to guess how a difference depends on covariates.
-FOLDS_OF_A_HALF = 2
 
 
 def n_trees(n: int) -> int:
@@ -278,43 +274,6 @@ def cross_fitted(
 
 def _fold_of(X: pd.DataFrame, folds: Positions, target: Target, fold: int, seed: np.random.SeedSequence) -> Part:
     return target.out_of_fold(X, folds, fold, seed)
-
-
-def projected(
-    X: pd.DataFrame, outcome: Target, group: Target, residuals: Residuals, units: Positions | None,
-    seed: np.random.SeedSequence,
-) -> float:  # fmt: skip
-    """Return the projected covariance measure of one halving of people, averaged over both directions.
-
-    One half says by how much products of residuals exceed 0, depending on covariates; its own residuals come from
-    models that know nobody of the other half. With this guess as weights, the other half's products are studentized
-    (Lundborg et al. 2024, algorithm 1, whose projection of a binary variable on the covariates is the residual of this
-    variable times a function of the covariates).
-    """
-    rows = group.rows
-    own_units = None if units is None else units[rows]
-    seeds = seed.spawn(5)
-    halves = folds_of(group.values.astype(np.intp), own_units, 2, seeds[0])
-    statistics = []
-    for half, (of_folds, of_models) in enumerate((seeds[1:3], seeds[3:5])):
-        first, second = np.flatnonzero(halves == half), np.flatnonzero(halves != half)
-        inside = group.values[first].astype(np.intp)
-        folds = np.zeros(len(X), dtype=np.intp)
-        clusters = None if own_units is None else own_units[first]
-        folds[rows[first]] = folds_of(inside, clusters, FOLDS_OF_A_HALF, of_folds)
-        known = [Target(rows[first], one.values[first], one.model, one.where) for one in (outcome, group)]
-        left = cross_fitted(X, known, folds, of_models, None)
-        guess = curves(RidgeCV(PENALTIES)).fit(X.iloc[rows[first]], left[0].residuals * left[1].residuals)
-        weights = guess.predict(X.iloc[rows[second]])
-        part = Residuals(
-            residuals.outcome[second],
-            residuals.group[second],
-            None if own_units is None else numbered(own_units[second]),
-            residuals.varying,
-        )
-        statistic = part.projected(weights)
-        statistics.append(0.0 if np.isnan(statistic) else statistic)
-    return float(np.mean(statistics))
 
 
 def numbered(units: Positions) -> Positions:

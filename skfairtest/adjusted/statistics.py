@@ -16,16 +16,10 @@ shares of those of the errors. For least squares with p columns and n people v i
 (out - in) / (out + in), out of the mean squared residuals of new people and of those the model was fitted to; for
 models that shrink this is an upper bound (compare Cattaneo, Jansson and Newey 2018). It vanishes with many people.
 
-Where the difference changes its sign with the covariates, products cancel out. The projected covariance measure weights
-them with a guess of the difference, made from other people, of which the sign is known: its test has one side
-(Lundborg et al. 2024, section 2.2).
-
 References
 ----------
 R. D. Shah and J. Peters (2020). The hardness of conditional independence testing and the generalised covariance
 measure. Annals of Statistics 48, 1514-1538.
-A. R. Lundborg, I. Kim, R. D. Shah and R. J. Samworth (2024). The projected covariance measure for assumption-lean
-variable significance testing. Annals of Statistics 52, 2851-2878.
 P. M. Robinson (1988). Root-N-consistent semiparametric regression. Econometrica 56, 931-954.
 M. D. Cattaneo, M. Jansson and W. K. Newey (2018). Alternative asymptotics and the partially linear model with many
 regressors. Econometric Theory 34, 277-301.
@@ -122,10 +116,9 @@ class Residuals:
         """By how much standard errors are larger than those of the products one by one."""
         return float(np.sqrt(1 + self.varying / (1 + self.varying)))
 
-    def sums(self, weights: Floats | None = None) -> Floats:
-        """Return the products of both residuals, weighted, summed up in clusters."""
-        products = self.outcome * self.group
-        return self._of_units(products if weights is None else products * weights)
+    def sums(self) -> Floats:
+        """Return the products of both residuals, summed up in clusters."""
+        return self._of_units(self.outcome * self.group)
 
     def _of_units(self, values: Floats) -> Floats:
         return values if self.units is None else np.asarray(np.bincount(self.units, values), dtype=float)
@@ -153,10 +146,6 @@ class Residuals:
     def statistic(self, coefficient: float = 0.0) -> float:
         """Return the studentized mean of the products that are left of a coefficient."""
         return studentized_mean(self.sums() - coefficient * self.squares) / self.inflation
-
-    def projected(self, weights: Floats) -> float:
-        """Return the studentized mean of weighted products."""
-        return studentized_mean(self.sums(weights)) / self.inflation
 
     def limits(self, below: float, above: float) -> tuple[float, float]:
         """Return the coefficients whose statistic is no larger than one value, and no smaller than minus another.

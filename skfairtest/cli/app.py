@@ -719,7 +719,7 @@ def monitor(
         write_files(reports, makers)
     except BadInput as error:
         raise BadInput(f"{error} (the batch was taken in: STATE {state} has advanced)") from error
-    return Status.SIGNIFICANT if test.concern_ or test.changed_ else Status.DONE
+    return Status.SIGNIFICANT if test.concern_ else Status.DONE
 
 
 def _stream(state: str, params: dict[str, Any], people: "People") -> Any:

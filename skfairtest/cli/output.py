@@ -160,7 +160,6 @@ _STREAM = {
     "p_value": "Anytime-valid p-value of the stream so far.",
     "e_value": "Evidence against fairness now.",
     "concern": "1 from the first significant disparity on.",
-    "changed": "1 from the first alarm of the change detector on.",
     "n_batches": "Batches that were taken in.",
     "n_samples": "Samples that were taken in.",
 }

@@ -117,7 +117,7 @@ class RateNull(core.NullDistribution):
         if len(pair.x1) < 2:
             return None
         if disparity == "odds_ratio":
-            return breslow_day(pair.x1, pair.d1, pair.x2, pair.d2, exact=self.question.method != "asymptotic")
+            return breslow_day(pair.x1, pair.d1, pair.x2, pair.d2)
         if self.scale.is_identity:
             return score_homogeneity(pair.x1, pair.d1, pair.x2, pair.d2, disparity)
         each = [pair.only(np.arange(len(pair.x1)) == place) for place in range(len(pair.x1))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +22,7 @@ from skfairtest.comparisons.outcomes import numbers, own_outcome
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.correlation import measure
 from skfairtest.correlation.report import CORRELATIONS, OUTCOMES, CorrelationSetup, correlation_report
-from skfairtest.correlation.statistics import Pairs, UndefinedCorrelationError, arrange
+from skfairtest.correlation.statistics import Pairs, arrange
 from skfairtest.report.mixin import ReportMixin
 from skfairtest.report.report import Report
 
@@ -35,7 +35,7 @@ class CorrelationFairnessTest(Compared, ReportMixin):
     into groups. The outcome is permuted, and each permutation's correlation is divided by its own standard error. If
     outcome and feature are independent, the test is exact in samples of any size. If they are uncorrelated but
     dependent (errors that vary more among the young, but are no larger on average), it is valid in large samples, where
-    the ordinary permutation test is not. With a callable `correlation` the null hypothesis is independence.
+    the ordinary permutation test is not.
 
     Parameters
     ----------
@@ -45,9 +45,8 @@ class CorrelationFairnessTest(Compared, ReportMixin):
     of : {"absolute_error", "residual", "prediction"} or callable, default="absolute_error"
         The outcome: the absolute difference of y_true and y_pred, y_true - y_pred, y_pred, or ``of(y_true, y_pred)``,
         which returns one number per person. The labels of a classifier of two classes become 1 (`pos_label`) and 0.
-    correlation : {"pearson", "spearman"} or callable, default="pearson"
-        Pearson's r; Spearman's rho, with midranks for ties; or ``correlation(x, e)``, which returns one number; it must
-        be larger, the more `x` and `e` depend on each other. A callable is not studentized.
+    correlation : {"pearson", "spearman"}, default="pearson"
+        Pearson's r, or Spearman's rho, with midranks for ties.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         The alternative hypothesis. "greater": a positive correlation. A two-sided test compares absolute values.
     adjust : {"auto", "holm", "bonferroni", "fdr_bh", None}, default="auto"
@@ -76,7 +75,7 @@ class CorrelationFairnessTest(Compared, ReportMixin):
         Studentized and plain correlation of the feature that sets `p_value_`.
     confidence_interval_ : tuple of float
         Confidence limits of that correlation, simultaneous over all features (pointwise with a false-discovery rule or
-        ``adjust=None``); NaN for a callable `correlation`. See the notes.
+        ``adjust=None``). See the notes.
     comparisons_ : DataFrame
         One row per feature; with control features, more rows for single strata. ``standard_error`` is the correlation's
         standard error, whatever its true value, from its influence function; for "pearson", ``statistic`` divides by
@@ -103,7 +102,7 @@ class CorrelationFairnessTest(Compared, ReportMixin):
     Notes
     -----
     With control features, the outcome is permuted within strata, and the correlation is of deviations from the
-    stratum's mean (Spearman: of ranks within the stratum; a callable: its mean over people).
+    stratum's mean (Spearman: of ranks within the stratum).
 
     An interval contains the correlations that the test does not reject. The critical value is that of the permutations,
     at the level of the test divided by the number of features. For "pearson" the
@@ -150,7 +149,7 @@ class CorrelationFairnessTest(Compared, ReportMixin):
 
     estimator: Any = field(default=None, kw_only=False)
     of: Any = "absolute_error"
-    correlation: Any = "pearson"
+    correlation: str = "pearson"
     alternative: str = "two-sided"
     adjust: str | None = "auto"
     confidence_level: float = 0.95
@@ -238,11 +237,9 @@ class CorrelationFairnessTest(Compared, ReportMixin):
         # Between people of equal outcome features decide in the order of their names, not of their columns.
         names = [column.name for column in features]
         pairs = arrange(x, e, strata if controls else None, order=np.argsort(names, kind="stable"))
-        own = callable(self.correlation)
         setup = CorrelationSetup(
             outcome=OUTCOMES[self.of] if isinstance(self.of, str) else f"values of {name_of(self.of)}",
-            measure=name_of(self.correlation) if own else CORRELATIONS[self.correlation],
-            own=own,
+            measure=CORRELATIONS[self.correlation],
             alternative=settings.question.alternative,
             alpha=settings.alpha,
             controls=" x ".join(column.name for column in controls),
@@ -314,18 +311,12 @@ class CorrelationFairnessTest(Compared, ReportMixin):
 
     def _check(self) -> Settings:
         check_seed(self.random_state)
-        for name, options in (("of", OUTCOMES), ("correlation", CORRELATIONS)):
-            value = getattr(self, name)
-            if not (callable(value) or (isinstance(value, str) and value in options)):
-                listed = ", ".join(repr(option) for option in options)
-                raise ParameterError(
-                    f"{name} must be one of {listed}, or a function of two arrays; found {brief(value)}"
-                )
+        if not callable(self.of):
+            check_choice("of", self.of, OUTCOMES)
+        check_choice("correlation", self.correlation, CORRELATIONS)
         check_choice("alternative", self.alternative, ("two-sided", "greater", "less"))
         adjust = "holm" if isinstance(self.adjust, str) and self.adjust == "auto" else self.adjust
-        settings = check_settings(**{**self.get_params(), "method": "permutation", "adjust": adjust})
-        # What is not studentized has no critical value on the scale of others.
-        return replace(settings, variance=None) if callable(self.correlation) else settings
+        return check_settings(**{**self.get_params(), "method": "permutation", "adjust": adjust})
 
     def _outcome(
         self, y_true: readers.Column | None, y_pred: readers.Column, classes: tuple[Any, ...], pos_label: Any
@@ -361,14 +352,7 @@ class CorrelationFairnessTest(Compared, ReportMixin):
         tested = measure.usable(pairs, setup.controls, name_of(self.of))
         left, kept, seed = pairs.only(tested), [names[feature] for feature in tested], seed_sequence(self.random_state)
         what = f"{setup.measure} of {setup.outcome}"
-        try:
-            comparisons = measure.measure_correlations(left, kept, labels, self.correlation, settings, seed, what)
-        except UndefinedCorrelationError as error:
-            where = f" in {label(labels[error.stratum])}" if pairs.stratified else ""
-            raise ParameterError(
-                f"correlation={name_of(self.correlation)} of {label(kept[error.feature])}{where} {error}: it must "
-                "return one number that is not NaN"
-            ) from error
+        comparisons = measure.measure_correlations(left, kept, labels, self.correlation, settings, seed, what)
         for doubt in measure.doubts(comparisons, settings):
             warnings.warn(doubt, SmallGroupWarning, stacklevel=find_stack_level())
         measured = measure.measured_correlations(comparisons, pairs, names, labels, settings)

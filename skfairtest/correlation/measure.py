@@ -139,19 +139,15 @@ class CorrelationNull(DrawnNull):
         return bool(evidence.log_p <= np.log(alpha) and way * self.expected_skewness > LOPSIDED)
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
-        """Invert the test with the variance at each correlation; a function has no interval."""
-        return (
-            statistics.correlation_limits(self.correlation, self.variance, *critical)
-            if self.studentized
-            else (np.nan, np.nan)
-        )
+        """Invert the test with the variance at each correlation."""
+        return statistics.correlation_limits(self.correlation, self.variance, *critical)
 
 
 def measure_correlations(
     pairs: statistics.Pairs,
     features: list[str],
     strata: list[Any],
-    correlation: Any,
+    correlation: str,
     settings: Settings,
     seed: np.random.SeedSequence,
     what: str,
@@ -178,12 +174,8 @@ def measure_correlations(
         stratum, contrast = (
             (strata[place - 1], Contrast(0, None, stratum=place - 1)) if place else (None, Contrast(0, None))
         )
-        studentized = not callable(correlation)
-        null = CorrelationNull(
-            question, value, found.variance[at], float(found.skewness[at]),
-            studentized=studentized, freedom=n - 1 - len(kept),
-        )  # fmt: skip
-        freedom = null.freedom if studentized else None
+        freedom = n - 1 - len(kept)
+        null = CorrelationNull(question, value, found.variance[at], float(found.skewness[at]), freedom=freedom)
         comparisons.append(
             Comparison(
                 Estimate(features[feature], None, None, stratum, contrast, n, n, np.nan, np.nan, value, (-1.0, 1.0)),

@@ -29,9 +29,7 @@ class CorrelationSetup(Recorded):
     outcome : str
         What is correlated with the features ("absolute errors").
     measure : str
-        What the correlation is called, or the name of a function.
-    own : bool
-        Whether it is a function, which measures dependence of any kind and has no interval.
+        What the correlation is called.
     alternative : str
         As in the test.
     alpha : float
@@ -44,7 +42,6 @@ class CorrelationSetup(Recorded):
 
     outcome: str
     measure: str
-    own: bool
     alternative: str
     alpha: float
     controls: str
@@ -64,8 +61,9 @@ def correlation_report(test: Any) -> Report:
     }
     remarks = []
     if not test.concern_:
-        seen = "" if setup.own else ": the interval shows which correlations the data do not rule out"
-        remarks.append(f"This does not prove that there is none{seen}.")
+        remarks.append(
+            "This does not prove that there is none: the interval shows which correlations the data do not rule out."
+        )
     if len(main) > 1:
         remarks.append(_how_many("", main, "feature") + ".")
     if strata:
@@ -90,22 +88,21 @@ def _finding(setup: CorrelationSetup, row: Mapping[str, Any]) -> str:
     feature, controls = label(row["feature"]), setup.controls
     where = f"In {label(row['stratum'])}, " if row["stratum"] is not None else ""
     within = f" within levels of {label(controls)}" if controls and not where else ""
-    limits = f" (interval {cells.difference_span(lambda end: f'{round(end, 2) + 0.0:.2f}', row)})"
-    limits = f"{'' if setup.own else limits}, adjusted {equals_p(row['p_value_adjusted'])}"
-    evidence = f"{label(setup.measure)} {round(row['correlation'], 2) + 0.0:.2f}{limits}"
+    interval = cells.difference_span(lambda end: f"{round(end, 2) + 0.0:.2f}", row)
+    evidence = (
+        f"{setup.measure} {round(row['correlation'], 2) + 0.0:.2f} (interval {interval}), adjusted "
+        f"{equals_p(row['p_value_adjusted'])}"
+    )
     if row["concern"]:
-        verb = "depend on" if setup.own else "grow with" if row["correlation"] > 0 else "shrink with"
+        verb = "grow with" if row["correlation"] > 0 else "shrink with"
         sentence = f"{setup.outcome} {verb} {feature}{within}: {evidence}."
     else:
-        what = f"dependence of {setup.outcome} on" if setup.own else f"correlation of {setup.outcome} with"
-        sentence = f"no {what} {feature} was found{within}: {evidence}."
+        sentence = f"no correlation of {setup.outcome} with {feature} was found{within}: {evidence}."
     return where + sentence if where else sentence[0].upper() + sentence[1:]
 
 
 def _null(setup: CorrelationSetup) -> str:
     inside = f"within every {label(setup.controls)}, " if setup.controls else ""
-    if setup.own:
-        return f"{inside}{setup.outcome} are independent of each sensitive feature. Permuting is exact."
     zero = {"two-sided": "zero", "greater": "at most zero", "less": "at least zero"}[setup.alternative]
     return (
         f"{inside}the {setup.measure} of {setup.outcome} with each sensitive feature is {zero}. Permuting is exact if "
@@ -130,9 +127,8 @@ def _notes(setup: CorrelationSetup, rows: list[dict[str, Any]], *, several: bool
     """Explain the columns; `several` says that there is a second family."""
     out = [f"p-values are adjusted for the number of sensitive features: {ADJUSTED[setup.adjust]}."]
     familywise = setup.adjust in ("holm", "bonferroni")
-    if not setup.own:
-        together = "all features together" if familywise else "one feature at a time"
-        out.append(f"Intervals are {100 * (1 - setup.alpha):g}%, for {together}.")
+    together = "all features together" if familywise else "one feature at a time"
+    out.append(f"Intervals are {100 * (1 - setup.alpha):g}%, for {together}.")
     if several:
         out.append("Single strata are a second family, adjusted by itself; the verdict is on the pooled comparisons.")
     return out

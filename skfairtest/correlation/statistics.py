@@ -44,8 +44,6 @@ Tests, KDD.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -58,9 +56,6 @@ from skfairtest._utils.checks import origin
 from skfairtest._utils.typing import Booleans, Floats, Positions
 from skfairtest.inference.score import studentize
 
-#: "pearson", "spearman", or a function of (x, e) whose absolute value is the larger the more they depend.
-Correlation = str | Callable[[Floats, Floats], Any]
-
 #: Strata of fewer people say nothing about a correlation.
 SMALLEST_STRATUM = 3
 #: Why a stratum is left out, as codes of `Pairs.left_out`.
@@ -69,19 +64,6 @@ KEPT, TOO_FEW, X_CONSTANT, E_CONSTANT = range(4)
 _BLOCK_BYTES = 2**24
 #: Correlations and squared standard errors below these are rounding errors of 0.
 _ZERO_CORRELATION, _ZERO_VARIANCE = 1e-12, 1e-22
-
-
-class UndefinedCorrelationError(ValueError):
-    """A function gave no number: positions of the feature and of the stratum, and why."""
-
-    def __init__(self, feature: int, stratum: int, reason: str) -> None:
-        super().__init__(feature, stratum, reason)  # all of them, for the way back from another process
-        self.feature = feature
-        self.stratum = stratum
-        self.reason = reason
-
-    def __str__(self) -> str:
-        return self.reason
 
 
 @dataclass(frozen=True)
@@ -165,7 +147,7 @@ class Estimates:
 
     `standard_error` is of the correlation wherever it lies; `statistic` is studentized as in the permutations.
     `variance`, with a last axis of 3, holds the coefficients (v, w, k) of the variance v - 2 w d + k d^2 that the
-    correlation has if the true one is larger by d. NaN where a stratum does not count, and as the errors of a function.
+    correlation has if the true one is larger by d. NaN where a stratum does not count.
     `skewness` is that of the mean product of independent values as skewed as these, for Pearson's correlation.
     """
 
@@ -176,25 +158,20 @@ class Estimates:
     skewness: Floats
 
 
-def estimate(pairs: Pairs, correlation: Correlation) -> Estimates:
+def estimate(pairs: Pairs, correlation: str) -> Estimates:
     """Estimate correlations, their standard errors and the statistics that are compared with permuted ones.
 
     Parameters
     ----------
     pairs : Pairs
         Data, of which each feature must have a stratum that counts.
-    correlation : {"pearson", "spearman"} or callable
-        Measure of dependence; a function is not studentized.
+    correlation : {"pearson", "spearman"}
+        Measure of dependence.
 
     Returns
     -------
     Estimates
         Pooled, and by stratum.
-
-    Raises
-    ------
-    UndefinedCorrelationError
-        If a function raises, or returns anything but one finite number.
 
     Examples
     --------
@@ -202,7 +179,7 @@ def estimate(pairs: Pairs, correlation: Correlation) -> Estimates:
     >>> round(float(found.correlation[0, 0]), 3)
     0.8
     """
-    method = _method(pairs, correlation)
+    method = METHODS[correlation](pairs)
     value, error, variance, skewness = method.estimate()
     statistic = method.statistics(method.outcome[None])[0]
     missing = _missing(pairs)
@@ -210,14 +187,14 @@ def estimate(pairs: Pairs, correlation: Correlation) -> Estimates:
     return Estimates(value, error, statistic, np.where(missing[..., None], np.nan, variance), skewness)
 
 
-def permuted(pairs: Pairs, correlation: Correlation, n_resamples: int, seed: np.random.SeedSequence | int) -> Floats:
+def permuted(pairs: Pairs, correlation: str, n_resamples: int, seed: np.random.SeedSequence | int) -> Floats:
     """Draw the statistics of permutations of the outcome within strata, the same permutation for every feature.
 
     Parameters
     ----------
     pairs : Pairs
         Data.
-    correlation : {"pearson", "spearman"} or callable
+    correlation : {"pearson", "spearman"}
         As in `estimate`.
     n_resamples : int
         Permutations.
@@ -227,14 +204,9 @@ def permuted(pairs: Pairs, correlation: Correlation, n_resamples: int, seed: np.
     Returns
     -------
     ndarray, shape (n_resamples, n_features, n_places)
-        As `Estimates.statistic`. NaN where a function returned NaN.
-
-    Raises
-    ------
-    UndefinedCorrelationError
-        If a function raises, or returns anything but one number.
+        As `Estimates.statistic`.
     """
-    method = _method(pairs, correlation)
+    method = METHODS[correlation](pairs)
     rng = np.random.default_rng(seed)
     n = len(pairs.e)
     out = []
@@ -312,31 +284,12 @@ def _per_place(pooled: Floats, strata: Floats, pairs: Pairs) -> Floats:
     return np.concatenate([pooled[:, None], strata], axis=1) if pairs.stratified else pooled[:, None]
 
 
-class _Method(ABC):
-    """A measure of dependence, prepared for many permutations of `outcome`.
+class _Pearson:
+    """Pearson's correlation, prepared for many permutations of `outcome`.
 
     `copies` is how many arrays of the size of the drawn outcomes its statistics need at once.
     """
 
-    copies: int
-    outcome: NDArray[Any]
-
-    @abstractmethod
-    def estimate(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Correlations, standard errors, variances and skewnesses, as in `Estimates`."""
-
-    @abstractmethod
-    def statistics(self, drawn: NDArray[Any]) -> Floats:
-        """Statistics of drawn outcomes of shape (k, n), of shape (k, n_features, n_places)."""
-
-
-def _method(pairs: Pairs, correlation: Correlation) -> _Method:
-    if callable(correlation):
-        return _Own(pairs, correlation)
-    return {"pearson": _Pearson, "spearman": _Spearman}[correlation](pairs)
-
-
-class _Pearson(_Method):
     copies = 4
 
     def __init__(self, pairs: Pairs) -> None:
@@ -460,7 +413,9 @@ def _ranked(values: Floats, pairs: Pairs) -> _Ranks:
     return _Ranks(score, first, last, 1 / (2 * size), (mean - squares) / 4)
 
 
-class _Spearman(_Method):
+class _Spearman:
+    """Spearman's correlation, prepared likewise."""
+
     copies = 8
 
     def __init__(self, pairs: Pairs) -> None:
@@ -536,45 +491,4 @@ class _Spearman(_Method):
         return _per_place(_rounded(r), _rounded(each), pairs), _per_place(error, errors, pairs)
 
 
-class _Own(_Method):
-    """A function of (x, e), on each stratum by itself; pooled, its mean over people."""
-
-    copies = 1
-
-    def __init__(self, pairs: Pairs, function: Callable[[Floats, Floats], Any]) -> None:
-        self.pairs = pairs
-        self.function = function
-        self.outcome = pairs.e
-
-    def estimate(self) -> tuple[Floats, Floats, Floats, Floats]:
-        value = self.statistics(self.outcome[None])[0]
-        # The last place is a stratum where there are strata: the pooled one only tells that one of them is undefined.
-        for feature, place in np.argwhere(~np.isfinite(value) & ~_missing(self.pairs)).tolist()[::-1]:
-            raise UndefinedCorrelationError(feature, max(0, place - 1), f"returned {value[feature, place]}")
-        return value, np.full_like(value, np.nan), np.full((*value.shape, 3), np.nan), np.zeros_like(value)
-
-    def statistics(self, drawn: NDArray[Any]) -> Floats:
-        pairs = self.pairs
-        strata = np.full((len(drawn), len(pairs.x), len(pairs.starts)), np.nan)
-        for feature, stratum in np.argwhere(pairs.left_out == KEPT).tolist():
-            place = pairs.places[stratum]
-            for position, e in enumerate(drawn):
-                value = _call(self.function, pairs.x[feature, place], e[place], feature, stratum)
-                strata[position, feature, stratum] = value
-        weights = np.where(pairs.left_out == KEPT, pairs.sizes, 0)
-        with np.errstate(invalid="ignore"):
-            shares = weights / weights.sum(axis=1, keepdims=True)
-            pooled = np.where(weights > 0, strata, 0.0) * shares
-        pooled = pooled.sum(axis=2, keepdims=True)
-        return np.concatenate([pooled, strata], axis=2) if pairs.stratified else pooled
-
-
-def _call(function: Callable[[Floats, Floats], Any], x: Floats, e: Floats, feature: int, stratum: int) -> float:
-    # Copies: a function that sorts in place must not change the data.
-    try:
-        value = np.asarray(function(x.copy(), e.copy()))
-    except Exception as error:
-        raise UndefinedCorrelationError(feature, stratum, f"raised {type(error).__name__}: {error}") from error
-    if value.size != 1 or value.dtype.kind not in "biuf":
-        raise UndefinedCorrelationError(feature, stratum, f"returned {value!r}, not one number")
-    return float(value.reshape(-1)[0])
+METHODS: dict[str, type[_Pearson | _Spearman]] = {"pearson": _Pearson, "spearman": _Spearman}

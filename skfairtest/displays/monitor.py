@@ -36,8 +36,8 @@ class MonitorDisplay:
         Metric, group and other whose confidence sequence is drawn.
     alpha, margin : float
         Of the test.
-    rejected_at, changed_at : int, optional
-        The looks at which the pair was significant, and at which the change detector raised its alarm.
+    rejected_at : int, optional
+        The look at which the pair was significant.
     share : bool, default=True
         Whether the metric is a share, whose differences are percentage points.
 
@@ -70,7 +70,6 @@ class MonitorDisplay:
     alpha: float = 0.05
     margin: float = 0.0
     rejected_at: int | None = None
-    changed_at: int | None = None
     share: bool = True
 
     @classmethod
@@ -120,7 +119,6 @@ class MonitorDisplay:
             alpha=test.alpha,
             margin=test.margin,
             rejected_at=None if pd.isna(row["rejected_at"]) else int(row["rejected_at"]),
-            changed_at=None if pd.isna(row["changed_at"]) else int(row["changed_at"]),
             share=test._setup().sentences.is_share(row["metric"]),
         )
         return display.plot(ax=ax, **kwargs)
@@ -173,13 +171,12 @@ class MonitorDisplay:
             1 / self.alpha, color=GREY, linestyle="--", linewidth=1.2, label=f"significant from {1 / self.alpha:g}"
         )
         ax.set_yscale("log")
-        for look, marker, words in (
-            (self.rejected_at, "D", "significant disparity"),
-            (self.changed_at, "s", "alarm of change"),
-        ):
-            if look is not None:
-                at = own.loc[own["look"] == look, "e_value_adjusted"]
-                ax.plot([look] * len(at), at, marker, color=ORANGE, markersize=7, label=words, linestyle="none")
+        if self.rejected_at is not None:
+            at = own[own["look"] == self.rejected_at]
+            ax.plot(
+                at["look"], at["e_value_adjusted"], "D", color=ORANGE, markersize=7, label="significant disparity",
+                linestyle="none",
+            )  # fmt: skip
         plain_log(ax.yaxis)
         ax.set_ylabel("evidence")
 

@@ -2,11 +2,9 @@
 
 Given every margin and the sum of group 1's events, tables have a distribution without unknown parameters whenever all
 strata share one odds ratio. Zelen's p-value (1971) is the probability of the tables that are at most as probable as the
-observed one. It is enumerated where that is quick, and otherwise estimated from tables sampled from this distribution,
-which is as valid. Where strata are so many that even this takes long, and where only approximations are asked for, the
-squared distances of the strata from the shared odds ratio are summed, in exact standard errors. The mean and variance
-that their sum has given all margins are those of a gamma distribution, which in large strata is the chi-square
-distribution of Breslow and Day's test; in small strata that one is wrong (Liang and Self 1985).
+observed one, here the share of those among tables that are sampled from this distribution and the observed one, which
+is valid in strata of any size. In large strata Breslow and Day's statistic, with Tarone's correction, has a chi-square
+distribution; in small ones that is wrong (Liang and Self 1985).
 
 For differences and ratios each stratum's distance from the shared value is divided by its standard error there:
 Cochran's Q with score variances, at the shared disparity for which Q is smallest.
@@ -26,7 +24,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.stats import chi2, gamma
+from scipy.stats import chi2
 
 from skfairtest._utils.batches import batches
 from skfairtest._utils.typing import Booleans, Floats, Integers
@@ -34,14 +32,14 @@ from skfairtest.inference.conditional import NARROW, TIE, Strata, stratum_distri
 from skfairtest.inference.odds_ratio import expected_events, mantel_haenszel_odds_ratio
 from skfairtest.inference.score import score_at
 
-#: Tables that are held of either half of the strata.
-ZELEN_CAP = 600_000
-#: Tables that are sampled where these are too many, of how many outcomes of all strata at most, and weights that are
-#: held at a time.
-N_SAMPLED, MOST_OUTCOMES, _WEIGHTS = 9_999, 3_000, 2_000_000
-#: Standard deviations around the centre within which a stratum's tables are enumerated, and a bound on the probability
-#: of all others, which every p-value is rounded up by.
-_WINDOW, _NEGLIGIBLE = 9.0, 1e-12
+#: From how many expected people in each of its four cells on a stratum is large.
+LARGE = 50
+#: Tables that are sampled: of strata with at most so many outcomes together, and of strata with more.
+N_SAMPLED, MOST_OUTCOMES, N_OF_MANY = 9_999, 1_000, 999
+#: Weights that are held at a time.
+_WEIGHTS = 2_000_000
+#: Standard deviations around the centre beyond which a stratum's outcomes are left out.
+_WINDOW = 9.0
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ class Homogeneity:
     p_value : float
         NaN with fewer than two such strata.
     method : str
-        "exact conditional", "sampled conditional" or "asymptotic".
+        "sampled conditional" or "asymptotic".
     distances : ndarray of shape (n_strata,)
         How far each stratum lies from what all share, in standard errors; NaN where its totals leave no choice.
     common : float
@@ -72,20 +70,19 @@ class Homogeneity:
     common: float
 
 
-def breslow_day(x1: Integers, d1: Integers, x2: Integers, d2: Integers, *, exact: bool = True) -> Homogeneity:
+def breslow_day(x1: Integers, d1: Integers, x2: Integers, d2: Integers) -> Homogeneity:
     """Test that all strata have the same odds ratio.
 
     Parameters
     ----------
     x1, d1, x2, d2 : ndarray of int, shape (n_strata,)
         Events and people who meet the condition, per stratum, of group 1 and group 2.
-    exact : bool
-        As of `zelen`, which gives the p-value.
 
     Returns
     -------
     Homogeneity
-        The statistic is Breslow and Day's with Tarone's correction, at the Mantel-Haenszel odds ratio.
+        The statistic is Breslow and Day's with Tarone's correction, at the Mantel-Haenszel odds ratio. Where all strata
+        are large, the p-value is that of its chi-square distribution, and otherwise Zelen's.
 
     Examples
     --------
@@ -103,22 +100,21 @@ def breslow_day(x1: Integers, d1: Integers, x2: Integers, d2: Integers, *, exact
     common = mantel_haenszel_odds_ratio(x1, d1, x2, d2, 0.0)[0]
     used = (m > 0) & (m < d1 + d2) & (d1 > 0) & (d2 > 0)
     distances = np.full(len(x1), np.nan)
-    statistic = float("nan")
+    statistic, smallest = float("nan"), 0.0
     if used.any() and not np.isnan(common):
         expected = expected_events(d1[used], d2[used], m[used], common)
         with np.errstate(divide="ignore", invalid="ignore"):
             cells = (expected, m[used] - expected, d1[used] - expected, d2[used] - m[used] + expected)
-            variance = 1 / np.sum([1 / cell for cell in cells], axis=0)
+            variance, smallest = 1 / np.sum([1 / cell for cell in cells], axis=0), float(np.min(cells))
             excess = x1[used] - expected
             distances[used] = np.where(variance > 0, excess / np.sqrt(variance), 0.0)
         total = float(variance.sum())
         correction = float(excess.sum()) ** 2 / total if total > 0 else 0.0
         statistic = max(0.0, float((distances[used] ** 2).sum()) - correction)
     found = _tested(statistic, used, distances, common)
-    if not found.df or not Strata.of(x1, d1, x2, d2).within_cap():
+    if not found.df or smallest >= LARGE:
         return found
-    p, method = zelen(x1, d1, x2, d2, exact=exact)
-    return replace(found, p_value=p, method=method)
+    return replace(found, p_value=zelen(x1, d1, x2, d2), method="sampled conditional")
 
 
 def _tested(statistic: float, used: Booleans, distances: Floats, common: float) -> Homogeneity:
@@ -127,56 +123,40 @@ def _tested(statistic: float, used: Booleans, distances: Floats, common: float) 
     return Homogeneity(statistic, df, p, "asymptotic", distances, common)
 
 
-def zelen(x1: Integers, d1: Integers, x2: Integers, d2: Integers, *, exact: bool = True) -> tuple[float, str]:
+def zelen(x1: Integers, d1: Integers, x2: Integers, d2: Integers) -> float:
     """Test that all strata have the same odds ratio, given every margin and the sum of group 1's events (Zelen 1971).
 
     Parameters
     ----------
     x1, d1, x2, d2 : ndarray of int, shape (n_strata,)
         Events and people who meet the condition, per stratum, of group 1 and group 2.
-    exact : bool
-        Whether to enumerate or sample tables where strata are not too many.
 
     Returns
     -------
-    p : float
-        The probability of the tables that are at most as probable as the observed one, or its approximation.
-    method : str
-        "exact conditional", "sampled conditional" or "asymptotic".
+    float
+        The share of tables that are at most as probable as the observed one, which is among them.
 
     Examples
     --------
     >>> import numpy as np
-    >>> p, method = zelen(*np.array([[12, 96], [33, 244], [25, 92], [143, 242]]))
-    >>> round(p, 4), method
-    (0.0496, 'exact conditional')
+    >>> round(zelen(*np.array([[12, 96], [33, 244], [25, 92], [143, 242]])), 2)
+    0.05
     """
     strata, observed = Strata.of(x1, d1, x2, d2), int(x1.sum())
     if observed in strata.bounds:  # no other table has this sum
-        return 1.0, "exact conditional"
+        return 1.0
     tilt = strata.tilt_of(observed)
     windows = {stratum: _window(stratum, tilt) for stratum in set(strata.each)}
     # Per stratum the log probabilities of its outcomes, and the place of the observed one among them.
     each = [(windows[stratum][1], x - windows[stratum][0]) for stratum, x in zip(strata.each, x1.tolist(), strict=True)]
+    n = N_SAMPLED if sum(len(logs) for logs, _ in each) <= MOST_OUTCOMES else N_OF_MANY
     if any(not 0 <= x < len(logs) for logs, x in each):
-        return _NEGLIGIBLE, "exact conditional"
+        return 1 / (1 + n)
     each = sorted((one for one in each if len(one[0]) > 1), key=lambda one: -len(one[0]))
     if len(each) < 2:  # the sum decides
-        return 1.0, "exact conditional"
-    halves: tuple[list[Floats], list[Floats]] = ([], [])
-    sizes = [1, 1]
-    for logs, _ in each:  # the larger strata first, each to the half that has fewer tables
-        half = int(sizes[1] < sizes[0])
-        halves[half].append(logs)
-        sizes[half] *= len(logs)
-    if not exact or (max(sizes) > ZELEN_CAP and sum(len(logs) for logs, _ in each) > MOST_OUTCOMES):
-        return _gamma_p(each), "asymptotic"
-    total, level = sum(x for _, x in each), sum(float(logs[x]) for logs, x in each) + TIE
-    if max(sizes) > ZELEN_CAP:
-        drawn = _sampled([logs for logs, _ in each], total)
-        return (1 + int((drawn <= level).sum())) / (1 + len(drawn)), "sampled conditional"
-    (sums, logs), (others, other_logs) = (_tables(half) for half in halves)
-    return min(1.0, _tail(sums, logs, total - others, other_logs, level) + _NEGLIGIBLE), "exact conditional"
+        return 1.0
+    drawn = _sampled([logs for logs, _ in each], sum(x for _, x in each), n)
+    return (1 + int((drawn <= sum(float(logs[x]) for logs, x in each) + TIE).sum())) / (1 + n)
 
 
 def _window(stratum: tuple[int, int, int], tilt: float) -> tuple[int, Floats]:
@@ -192,35 +172,7 @@ def _kept(masses: Floats) -> slice:
     return slice(int(places[0]), int(places[-1]) + 1)
 
 
-def _tables(strata: list[Floats]) -> tuple[Integers, Floats]:
-    """Return the sums and log probabilities of all tables of some strata."""
-    sums, logs = np.zeros(1, dtype=np.int64), np.zeros(1)
-    for of_stratum in strata:
-        sums = (sums[:, None] + np.arange(len(of_stratum))).ravel()
-        logs = (logs[:, None] + of_stratum).ravel()
-    return sums, logs
-
-
-def _tail(sums: Integers, logs: Floats, wanted: Integers, other_logs: Floats, level: float) -> float:
-    """Return the probability, among tables of both halves that match, of those with a log probability up to `level`."""
-    order = np.lexsort((logs, sums))
-    sums, logs = sums[order], logs[order]
-    starts, stops = np.searchsorted(sums, wanted, "left"), np.searchsorted(sums, wanted, "right")
-    matched = np.flatnonzero(stops > starts)
-    starts, stops, others = starts[matched], stops[matched], other_logs[matched]
-    below = np.r_[0.0, np.cumsum(np.exp(logs))]
-    # Within one sum the tables climb, so that places are found by halving all ranges at once.
-    low, high = starts.copy(), stops.copy()
-    while (low < high).any():
-        middle = (low + high) // 2
-        fits = (low < high) & (logs[np.minimum(middle, len(logs) - 1)] + others <= level)
-        low, high = np.where(fits, middle + 1, low), np.where(fits | (low >= high), high, middle)
-    weight = np.exp(others)
-    total = float(weight @ (below[stops] - below[starts]))
-    return float(weight @ (below[low] - below[starts])) / total
-
-
-def _sampled(strata: list[Floats], total: int) -> Floats:
+def _sampled(strata: list[Floats], total: int, n: int) -> Floats:
     """Return the log probabilities of tables that are sampled given the sum of their strata.
 
     The largest stratum comes first: an outcome is as probable as it is in its stratum, times the probability that all
@@ -233,7 +185,7 @@ def _sampled(strata: list[Floats], total: int) -> Floats:
         masses = np.convolve(masses, np.exp(logs))
         kept = _kept(masses)
         rests.append((first + kept.start, masses[kept]))
-    left, drawn = np.full(N_SAMPLED, total), np.zeros(N_SAMPLED)
+    left, drawn = np.full(n, total), np.zeros(n)
     for logs, (first, masses) in zip(strata, rests[::-1], strict=True):
         sums, rows = np.unique(left, return_inverse=True)
         own = (0, np.exp(logs)), (first, masses)
@@ -253,27 +205,6 @@ def _sampled(strata: list[Floats], total: int) -> Floats:
         x = outcomes if len(logs) <= len(masses) else left - outcomes
         drawn, left = drawn + logs[x], left - x
     return drawn
-
-
-def _gamma_p(each: list[tuple[Floats, int]]) -> float:
-    """Return the p-value of the sum of squared distances from the shared odds ratio, in exact standard errors.
-
-    Its mean and variance given the sum of all strata follow from the strata's first four central moments c1 to c4.
-    """
-    moments = []
-    for logs, x in each:
-        masses, places = np.exp(logs), np.arange(len(logs))
-        centred = places - masses @ places
-        moments.append((x - masses @ places, *(float(masses @ centred**power) for power in (2, 3, 4))))
-    excess, variance, third, fourth = np.array(moments).T
-    statistic, total = float((excess**2 / variance).sum()), float(variance.sum())
-    # What the statistic shares with the sum of the strata, and with its square beyond that, is fixed.
-    spread, linear = fourth / variance**2 - 1, float((third / variance).sum())
-    square = float(variance @ spread) / total - linear * float(third.sum()) / total**2
-    mean, of_statistic = len(each) - square / 2, float(spread.sum()) - linear**2 / total - square**2 / 2
-    if of_statistic <= 1e-9 * len(each):  # given the margins, it is the same for all tables
-        return 1.0
-    return float(gamma.sf(statistic, mean**2 / of_statistic, scale=of_statistic / mean))
 
 
 def score_homogeneity(x1: Integers, d1: Integers, x2: Integers, d2: Integers, disparity: str) -> Homogeneity:

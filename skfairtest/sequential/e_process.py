@@ -23,7 +23,6 @@ References
 R. Turner, A. Ly and P. Grunwald (2024), Generic E-variables for exact sequential k-sample tests that allow for optional
 stopping, Journal of Statistical Planning and Inference 230. I. Waudby-Smith and A. Ramdas (2024), Estimating means of
 bounded random variables by betting, JRSS B 86, 1-27. B. Chugg et al. (2023), Auditing Fairness by Betting, NeurIPS.
-J. Shin, A. Ramdas and A. Rinaldo (2023), E-detectors, New England Journal of Statistics in Data Science 2.
 """
 
 from __future__ import annotations
@@ -183,23 +182,6 @@ def e_holm(log_e: Floats) -> Floats:
     return adjusted
 
 
-def fisher(log_e: Floats, other: Floats) -> Floats:
-    """Return the logarithm of one over Fisher's p-value of two independent ones, one over each e-value.
-
-    Nothing is used but that e-values ever reach x with probability at most 1 / x: their product need not be an e-value
-    where somebody stopped both streams because of samples that wait for their block.
-
-    Examples
-    --------
-    >>> float(
-    ...     np.exp(-fisher(np.log(20.0), np.log(20.0))).round(4)
-    ... )  # scipy.stats.combine_pvalues([0.05, 0.05])
-    0.0175
-    """
-    both = np.maximum(log_e, 0.0) + np.maximum(other, 0.0)
-    return np.asarray(both - np.log1p(both))
-
-
 @dataclass(eq=False)
 class EProcess:
     """The evidence about the differences of two means of P pairs, from the first block on; of a size that stays.
@@ -212,9 +194,8 @@ class EProcess:
         Bets on every sample, or on the difference of a block's means.
     differences : ndarray of float, shape (D,)
         Differences at which limits are followed.
-    tested, detected : ndarray of float, shape (P, 2, J)
-        Log wealth of every bet against ``difference <= margin`` and, with groups swapped, ``difference >= -margin``;
-        and the Shiryaev-Roberts sums of what it has been since every block.
+    tested : ndarray of float, shape (P, 2, J)
+        Log wealth of every bet against ``difference <= margin`` and, with groups swapped, ``difference >= -margin``.
     followed : ndarray of float, shape (P, 2, D, ALWAYS)
         Log wealth against ``difference <= d`` for each of `differences`, and with groups swapped.
     seen : ndarray of float, shape (P, 2, 2)
@@ -232,7 +213,6 @@ class EProcess:
     method: str = "blocks"
     differences: Floats = field(default_factory=lambda: DIFFERENCES)
     tested: Floats = field(default_factory=lambda: np.zeros((0, 2, len(BETS))))
-    detected: Floats = field(default_factory=lambda: np.zeros((0, 2, len(BETS))))
     followed: Floats = field(default_factory=lambda: np.zeros((0, 2, len(DIFFERENCES), ALWAYS)))
     seen: Floats = field(default_factory=lambda: np.zeros((0, 2, 2)))
     weight: Floats = field(default_factory=lambda: np.zeros(0))
@@ -245,10 +225,9 @@ class EProcess:
     def begun(cls, n: int, margin: float = 0.0, method: str = "blocks", differences: Floats = DIFFERENCES) -> EProcess:
         """Return the evidence about n pairs before the first block."""
         followed = np.zeros((n, 2, len(differences), ALWAYS))
-        tested, detected = np.zeros((n, 2, len(BETS))), np.full((n, 2, len(BETS)), -np.inf)
         nothing = {name: np.zeros(n) for name in ("weight", "weighted", "n_blocks")}
         return cls(
-            margin, method, differences, tested, detected, followed, np.zeros((n, 2, 2)),
+            margin, method, differences, np.zeros((n, 2, len(BETS))), followed, np.zeros((n, 2, 2)),
             low=np.full(n, -1.0), high=np.ones(n), **nothing,
         )  # fmt: skip
 
@@ -256,14 +235,6 @@ class EProcess:
     def log_e(self) -> Floats:
         """Logarithms of the e-values of the null hypotheses that the difference is within the margin, (P,)."""
         return both_sides(self.tested)
-
-    @property
-    def log_detector(self) -> Floats:
-        """Logarithms of the e-detectors: the first passage above A takes at least A blocks on average if nothing ails.
-
-        Their expectation after t blocks without a disparity is at most t.
-        """
-        return both_sides(self.detected)
 
     @property
     def difference(self) -> Floats:
@@ -314,12 +285,7 @@ class EProcess:
             followed = log_payoffs(values, sides, centre[..., None], self.differences, cautious)
             if first.any():
                 gained[first, 0] = first_payoffs(values[first, 0], sides[first, 0], margin)
-        gained = gained[..., 0, :]
-        so_far = np.cumsum(gained, axis=1)
-        # R <- (R + 1) x payoff, block by block: what began before block j has grown by all payoffs from j on.
-        began = np.concatenate([self.detected[pairs, None], gained - so_far], axis=1)
-        self.detected[pairs] = so_far[:, -1] + log_sum(np.moveaxis(began, 1, -1))
-        self.tested[pairs] += so_far[:, -1]
+        self.tested[pairs] += gained[..., 0, :].sum(axis=1)
         self.followed[pairs] += followed.sum(axis=1)
         self.seen[pairs] += added.sum(axis=1)
         weight = n.prod(axis=-1) / n.sum(axis=-1)
@@ -332,18 +298,6 @@ class EProcess:
         for some in batches(len(pairs), TOGETHER):
             low, other = limits(self.followed[pairs[some]], log_threshold[some, None]).T
             self.low[pairs[some]], self.high[pairs[some]] = low, -other
-
-    def product(self, other: EProcess) -> EProcess:
-        """Return the evidence of two streams of batches of different samples: the product of what each bet has become.
-
-        The sums of detectors are averaged: without a disparity each is at most as many batches as it has seen, on
-        average. Limits begin anew, as each stream's own hold at its level, and both together do not.
-        """
-        added = ("tested", "followed", "seen", "weight", "weighted", "n_blocks")
-        arrays = {name: getattr(self, name) + getattr(other, name) for name in added}
-        detected = np.logaddexp(self.detected, other.detected) - np.log(2)
-        low, high = np.full_like(self.low, -1.0), np.ones_like(self.high)
-        return EProcess(self.margin, self.method, self.differences, detected=detected, low=low, high=high, **arrays)
 
 
 #: What an `EProcess` knows of every pair.

@@ -22,7 +22,7 @@ from skfairtest._utils.text import enumerated, label
 from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.metrics import Metric, Rate, ScoreMetric, resolve_metrics
-from skfairtest.readers import Column, check_vocabularies, one_column, other_labels
+from skfairtest.readers import Column, one_column, other_labels
 from skfairtest.readers.containers import series_name
 from skfairtest.report.mixin import ReportMixin
 from skfairtest.report.plain import plain_value
@@ -88,8 +88,6 @@ class SequentialFairnessTest(ReportMixin):
         All groups that can come, tuples for several sensitive features; a mapping says how many samples of each a block
         of queues has, such as ``{"f": 1, "m": 9}`` (1 otherwise). None: those of the first batch with two or more,
         which share nine tenths of `alpha`; pairs with a group that comes later share what is left.
-    average_run_length : float, default=1000
-        Where nothing differs, the change detector raises its first alarm after at least so many blocks on average.
 
     Attributes
     ----------
@@ -104,11 +102,6 @@ class SequentialFairnessTest(ReportMixin):
         The look that showed the first one, counted from 1.
     concern_ : bool
         Whether any pair shows a significant disparity; the same as `rejected_`, but with ``adjust=None``.
-    changed_ : bool
-        Whether the change detector has raised an alarm: a disparity that began later is found sooner by it. Its false
-        alarms are controlled by `average_run_length` and not by `alpha`.
-    changed_at_ : int or None
-        The look of its first alarm.
     disparity_ : float
         Of the pair with the strongest evidence.
     confidence_interval_ : tuple of float
@@ -118,12 +111,11 @@ class SequentialFairnessTest(ReportMixin):
         is constant, they contain it at all looks, for all pairs together, with probability at least ``1 - alpha``.
     comparisons_ : DataFrame
         The same with samples and values of both groups over all batches, ``e_value``, ``p_value`` (running),
-        ``e_value_adjusted``, ``p_value_adjusted``, ``rejected_at``, ``changed_at``, ``n_uncompared`` (samples of both
+        ``e_value_adjusted``, ``p_value_adjusted``, ``rejected_at``, ``n_uncompared`` (samples of both
         that were in no block: in queues they wait for the other group) and ``concern``.
     wealth_ : DataFrame
         Every look at which a pair had a block: ``look``, ``batch``, ``time``, the pair, its samples so far,
-        ``disparity``, ``ci_low``, ``ci_high``, ``wealth`` (the e-value of the pair), ``e_value_adjusted`` and
-        ``detector``.
+        ``disparity``, ``ci_low``, ``ci_high``, ``wealth`` (the e-value of the pair) and ``e_value_adjusted``.
     pending_ : DataFrame
         Batches that wait for their labels: ``batch``, ``time``, ``n``.
     by_group_ : DataFrame
@@ -156,7 +148,7 @@ class SequentialFairnessTest(ReportMixin):
     References
     ----------
     R. Turner, A. Ly and P. Grunwald (2024), Journal of Statistical Planning and Inference 230. B. Chugg et al. (2023),
-    NeurIPS. I. Waudby-Smith and A. Ramdas (2024), JRSS B 86. J. Shin, A. Ramdas and A. Rinaldo (2023), NEJSDS 2.
+    NeurIPS. I. Waudby-Smith and A. Ramdas (2024), JRSS B 86.
 
     Examples
     --------
@@ -176,7 +168,7 @@ class SequentialFairnessTest(ReportMixin):
     _display: ClassVar[str] = "MonitorDisplay"
     _not_written: ClassVar[tuple[str, ...]] = ("_frames",)
     _reported: ClassVar[tuple[str, ...]] = (
-        "e_value", "p_value", "rejected", "rejected_at", "concern", "changed", "changed_at", "disparity",
+        "e_value", "p_value", "rejected", "rejected_at", "concern", "disparity",
         "confidence_interval", "comparisons", "wealth", "pending", "by_group", "groups", "pos_label", "blocks",
         "method", "adjust", "n_batches", "n_samples",
     )  # fmt: skip
@@ -189,7 +181,6 @@ class SequentialFairnessTest(ReportMixin):
     adjust: str | None = "holm"
     pos_label: Any = None
     groups: Sequence[Any] | Mapping[Any, int] | None = None
-    average_run_length: float = 1000.0
 
     def fit(
         self, *, y_true: Any = None, y_pred: Any, sensitive_features: Any = None, time: Any = None, name: Any = None
@@ -310,54 +301,6 @@ class SequentialFairnessTest(ReportMixin):
             )
         return self
 
-    def merge(self, other: SequentialFairnessTest) -> SequentialFairnessTest:
-        """Return the test of two streams of different samples together, such as those of two sites.
-
-        Evidence is multiplied and limits are computed anew, as if this were the first look: what one of the streams has
-        rejected by itself stays with it. Samples of two sites are never in one block. With queues, somebody who chose
-        the time knew samples that wait: p-values, one over each stream's largest e-value, are combined by Fisher's
-        method, and the new test takes in no batches: feed the streams, and merge again.
-
-        Parameters
-        ----------
-        other : SequentialFairnessTest
-            With the same parameters and groups.
-
-        Returns
-        -------
-        SequentialFairnessTest
-            A new test. With batches, it takes in further ones of either.
-
-        Raises
-        ------
-        ValueError
-            If the tests differ, or share a batch.
-        """
-        check_is_fitted(self)
-        check_is_fitted(other)
-        shared = set(self._names) & set(other._names)
-        if shared:
-            raise ParameterError(
-                f"other has batches that this test took in too ({enumerated(sorted(shared)[:5])}): evidence of the "
-                "same samples counts once"
-            )
-        if self._given != other._given:
-            raise ParameterError(f"other has other parameters: {other._given} and not {self._given}")
-        columns = _joined(self._columns, other._columns, "other")
-        labels = dict(other._labels)
-        for name, mine in self._labels.items():
-            its = labels.get(name, mine)
-            check_vocabularies({name: mine, f"{name} of other": its})
-            labels[name] = distinct_levels([*mine, *its])
-        new = type(self)(**self.get_params())
-        new._given, new._stream = dict(self._given), self._stream.merged(other._stream)
-        new._versions = self._versions
-        new._names, new._waiting = {**self._names, **other._names}, {**self._waiting, **other._waiting}
-        new.n_samples_, new.pos_label_ = self.n_samples_ + other.n_samples_, self.pos_label_
-        new._labels, new._columns = labels, columns
-        new._refresh()
-        return new
-
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:  # type: ignore[override]
         """Write a record, from which `from_json` goes on.
 
@@ -417,9 +360,6 @@ class SequentialFairnessTest(ReportMixin):
         check_choice("adjust", self.adjust, ("holm", "bonferroni", None))
         if not is_number(self.margin) or not 0 <= self.margin < 1:
             raise ParameterError(f"margin must be a number of at least 0 and below 1; found {brief(self.margin)}")
-        length = self.average_run_length
-        if not (is_number(length) or is_integer(length)) or not 1 <= length < np.inf:
-            raise ParameterError(f"average_run_length must be a number of at least 1; found {brief(length)}")
         several = isinstance(self.groups, Mapping) or is_sequence(self.groups)
         if self.groups is not None and (not several or len(set(self.groups)) < 2):
             raise ParameterError(f"groups must list at least two groups, or be None; found {brief(self.groups)}")
@@ -457,11 +397,31 @@ class SequentialFairnessTest(ReportMixin):
         return sample, ready
 
     def _same_columns(self, sample: Sample, y_pred: Any, y_true: Any) -> dict[str, Any]:
-        """The names of the columns of all batches; a batch of other columns is another stream's."""
+        """The names of the columns of all batches, of which unnamed ones go with any.
+
+        Raises
+        ------
+        ValueError
+            If a column has another name: a batch of other columns is another stream's.
+        """
         features = [column.name for column in sample.sensitive]
         names = {"y_pred": series_name(y_pred), "y_true": series_name(y_true)}
         names |= {f"sensitive_features[{i}]": name for i, name in enumerate(features)}
-        return _joined(getattr(self, "_columns", {}), names, "the batch")
+        before: dict[str, str | None] = getattr(self, "_columns", {})
+        named = {
+            role: name for role, name in names.items() if name and not re.fullmatch(r"sensitive_feature_\d+", name)
+        }
+        if before and len(before) != len(names):
+            raise ParameterError(
+                f"sensitive_features of the batch: {len(features)} columns, and {len(before) - 2} before"
+            )
+        for role, name in named.items():
+            if before.get(role) not in (None, name):
+                raise ParameterError(
+                    f"{role} of the batch is {name!r}, and of earlier batches it was {before[role]!r}: other columns "
+                    "are another stream; begin another test"
+                )
+        return {**dict.fromkeys(names), **before, **named}
 
     def _sizes(self) -> dict[Any, int]:
         """The numbers of samples of each group in a block of queues."""
@@ -476,7 +436,6 @@ class SequentialFairnessTest(ReportMixin):
             {metric.name: bounds_of(metric) for metric in metrics},
             float(self.alpha),
             float(self.margin),
-            self.average_run_length,
             "blocks" if self.method == "auto" else self.method,
             self.adjust,
             blocks or (self.blocks if self.blocks != "auto" else "queues" if n_samples == 1 else "batches"),
@@ -493,9 +452,8 @@ class SequentialFairnessTest(ReportMixin):
         self.e_value_ = float(frames.as_e(stream.adjusted().max(initial=0.0)))
         self.p_value_ = float(np.exp(-stream.log_global))
         self.rejected_ = bool(self.p_value_ <= self.alpha)
-        rejected, changed = (at[~np.isnan(at)] for at in (stream.rejected_at, stream.changed_at))
+        rejected = stream.rejected_at[~np.isnan(stream.rejected_at)]
         self.concern_, self.rejected_at_ = bool(len(rejected)), int(rejected.min()) if len(rejected) else None
-        self.changed_, self.changed_at_ = bool(len(changed)), int(changed.min()) if len(changed) else None
         self.groups_, self.n_batches_, self.batches_ = list(stream.arrivals), stream.looks, list(self._names)
         self.blocks_, self.method_, self.adjust_ = stream.plan.blocks, stream.plan.method, stream.plan.adjust
         labels = distinct_levels([label for labels in self._labels.values() for label in labels])
@@ -582,9 +540,7 @@ class SequentialFairnessTest(ReportMixin):
         means = {metric.name: metric.describes for metric in metrics if isinstance(metric, ScoreMetric)}
         margin = (-self.margin, self.margin) if self.margin else None
         sentences = Setup(margin_bounds=margin, alpha=self.alpha, sentences=rates, descriptions=means)
-        return report.StreamSetup(
-            sentences, tuple(metric.name for metric in metrics), self.average_run_length, self.blocks_
-        )
+        return report.StreamSetup(sentences, tuple(metric.name for metric in metrics), self.blocks_)
 
     def _title(self) -> str:
         return f"Monitoring: {enumerated([metric_title(metric) for metric in self._setup().metrics])}"
@@ -610,23 +566,3 @@ def _digest(sample: Sample) -> str:
         }
     )
     return hashlib.sha256(pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes()).hexdigest()[:16]
-
-
-def _joined(before: dict[str, str | None], now: dict[str, str | None], what: str) -> dict[str, str | None]:
-    """The names of columns that are known from either; unnamed ones go with any.
-
-    Raises
-    ------
-    ValueError
-        If a column has another name.
-    """
-    names = {role: name for role, name in now.items() if name and not re.fullmatch(r"sensitive_feature_\d+", name)}
-    if before and len(before) != len(now):
-        raise ParameterError(f"sensitive_features of {what}: {len(now) - 2} columns, and {len(before) - 2} before")
-    for role, name in names.items():
-        if before.get(role) not in (None, name):
-            raise ParameterError(
-                f"{role} of {what} is {name!r}, and of earlier batches it was {before[role]!r}: other columns are "
-                "another stream; begin another test"
-            )
-    return {**dict.fromkeys(now), **before, **names}

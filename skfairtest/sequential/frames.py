@@ -13,7 +13,7 @@ from skfairtest.sequential.stream import NUMBERS, Stream
 LARGEST = 700.0
 COLUMNS = (
     "metric", "group", "other", "disparity", "ci_low", "ci_high", "n_group", "n_other", "n_uncompared", "value_group",
-    "value_other", "e_value", "e_value_adjusted", "rejected_at", "changed_at", "p_value", "p_value_adjusted", "concern",
+    "value_other", "e_value", "e_value_adjusted", "rejected_at", "p_value", "p_value_adjusted", "concern",
 )  # fmt: skip
 
 
@@ -55,11 +55,10 @@ def pairs_frame(stream: Stream) -> pd.DataFrame:
             "e_value_adjusted": as_e(adjusted[place, order]),
             "p_value_adjusted": np.exp(log_p[1]),
             "rejected_at": stream.rejected_at[place, order],
-            "changed_at": stream.changed_at[place, order],
             "concern": ~np.isnan(stream.rejected_at[place, order]),
         }
         frames.append(pd.DataFrame(columns, index=range(len(pairs)), columns=COLUMNS))
-    return pd.concat(frames, ignore_index=True).astype({"rejected_at": "Int64", "changed_at": "Int64", "concern": bool})
+    return pd.concat(frames, ignore_index=True).astype({"rejected_at": "Int64", "concern": bool})
 
 
 def looks_frame(stream: Stream) -> pd.DataFrame:
@@ -75,7 +74,7 @@ def looks_frame(stream: Stream) -> pd.DataFrame:
     found = dict(zip(NUMBERS, np.concatenate(numbers).T, strict=True))
     for name, column in (("disparity", "difference"), ("ci_low", "low"), ("ci_high", "high")):
         found[name] = found.pop(column)
-    for name, log in (("wealth", "log_e"), ("e_value_adjusted", "log_adjusted"), ("detector", "log_detector")):
+    for name, log in (("wealth", "log_e"), ("e_value_adjusted", "log_adjusted")):
         found[name] = as_e(found.pop(log))
     return frame.assign(**found).astype({"n_group": int, "n_other": int})
 

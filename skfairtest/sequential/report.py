@@ -34,15 +34,12 @@ class StreamSetup:
         How differences are written, with the level and the margin.
     metrics : tuple of str
         Their names.
-    average_run_length : float
-        Blocks without a disparity until the change detector's first alarm, on average at least.
     blocks : str
         What a block is: "queues" or "batches".
     """
 
     sentences: Setup
     metrics: tuple[str, ...]
-    average_run_length: float
     blocks: str
 
     @property
@@ -54,13 +51,13 @@ class StreamSetup:
 def sequential_report(test: Any, setup: StreamSetup) -> Report:
     """The report of a fitted `SequentialFairnessTest`, of which a setup says how it is tested."""
     comparisons = test.comparisons_
-    rows = [row for row in records(comparisons) if row["concern"] or not pd.isna(row["changed_at"])]
+    rows = [row for row in records(comparisons) if row["concern"]]
     first = verdict(setup, comparisons, test.p_value_, test.n_batches_, test.n_samples_)
     return Report(
         verdict=f"{first} {ASSUMED[setup.blocks]}",
         concern=bool(comparisons["concern"].any()),
         findings=tuple(sentence(setup, row) for row in rows),
-        hypotheses=(_null(setup), _detector(setup)),
+        hypotheses=(_null(setup),),
         figures=_figures(setup, comparisons, test.wealth_),
         tables=_tables(setup, comparisons, test.wealth_),
         parts=listed("Not compared", _waiting(setup, comparisons, test.pending_)),
@@ -84,16 +81,14 @@ def _figures(setup: StreamSetup, comparisons: pd.DataFrame, wealth: pd.DataFrame
 
 
 def verdict(setup: StreamSetup, comparisons: pd.DataFrame, p_value: float, n_batches: int, n_samples: int) -> str:
-    """Say in a sentence or two whether any look has shown a significant disparity, and whether there was a change."""
+    """Say in a sentence or two whether any look has shown a significant disparity."""
     seen = f"{pluralize(n_batches, 'batch', 'batches')} ({n_samples:,} samples)"
     beyond = "" if setup.sentences.margin_bounds is None else " beyond the margin"
     found, p = comparisons[comparisons["concern"]], smallest_p(p_value, len(comparisons))
-    changed = comparisons["changed_at"].dropna()
-    change = f" The change detector raised its first alarm at look {int(changed.min())}." if len(changed) else ""
     if len(found):
         look = int(found["rejected_at"].min())
-        return f"Significant disparity{beyond} in {seen}: first at look {look} ({p}).{change}"
-    return f"No significant disparity{beyond} was detected in {seen} ({p}).{change} This does not prove fairness."
+        return f"Significant disparity{beyond} in {seen}: first at look {look} ({p})."
+    return f"No significant disparity{beyond} was detected in {seen} ({p}). This does not prove fairness."
 
 
 def sentence(setup: StreamSetup, row: Mapping[str, Any]) -> str:
@@ -112,8 +107,6 @@ def sentence(setup: StreamSetup, row: Mapping[str, Any]) -> str:
     )
     if row["concern"]:
         said += f"; significant since look {int(row['rejected_at'])}, adjusted {equals_p(row['p_value_adjusted'])}"
-    if not pd.isna(row["changed_at"]):
-        said += f"; alarm of a change at look {int(row['changed_at'])}"
     return f"{said}."
 
 
@@ -129,14 +122,6 @@ def _null(setup: StreamSetup) -> str:
         f"Of each pair: in every {setup.block[0]}, {enumerated([*map(label, setup.metrics)])} {alike}. The probability "
         f"that a true hypothesis is ever rejected is at most {100 * written.alpha:g}%, however often the stream is "
         "looked at."
-    )
-
-
-def _detector(setup: StreamSetup) -> str:
-    return (
-        "The change detector looks for a disparity that began later. Where there is none, its first alarm comes on "
-        f"average after at least {setup.average_run_length:,g} {setup.block[1]}: it is no "
-        "test at this level."
     )
 
 

@@ -25,7 +25,7 @@ from skfairtest.inference.sums import MeanSums
 from skfairtest.metrics import RATES, BuiltIn, Metric, Rate
 from skfairtest.readers import Column, check_codings, check_vocabularies, is_label, sort_levels
 from skfairtest.report.record import Recorded
-from skfairtest.sequential.e_process import EProcess, e_holm, fisher, mixed
+from skfairtest.sequential.e_process import EProcess, e_holm
 from skfairtest.tables import Sample, distinct_levels
 
 Recorded.kinds[EProcess.__name__] = EProcess  # which is pure NumPy
@@ -34,11 +34,11 @@ KEPT = 0.1
 #: Distinct values up to which the pairs of a batch are computed together.
 FEW = 16
 #: What is kept of a look at a pair.
-NUMBERS = ("n_group", "n_other", "difference", "low", "high", "log_e", "log_adjusted", "log_detector")
+NUMBERS = ("n_group", "n_other", "difference", "low", "high", "log_e", "log_adjusted")
 #: What a block is made of.
 BLOCKS = ("queues", "batches")
 
-#: Look, batch, time and metric; which pairs had a block (or became significant), and `NUMBERS` of them (M, 8).
+#: Look, batch, time and metric; which pairs had a block (or became significant), and `NUMBERS` of them (M, 7).
 Record = tuple[int, Any, Any, str, Positions, Floats]
 
 
@@ -50,8 +50,8 @@ class Plan(Recorded):
     ----------
     bounds : mapping of str to tuple of float
         Of every metric, in their order, the least and the greatest value of a sample.
-    alpha, margin, average_run_length : float
-        The level, the tolerated difference, and the fewest blocks until a false alarm of change, on average.
+    alpha, margin : float
+        The level, and the tolerated difference.
     method, adjust : str
         As of the test; None: no adjustment.
     blocks : {"queues", "batches"}
@@ -63,7 +63,6 @@ class Plan(Recorded):
     bounds: Mapping[str, tuple[float, float]]
     alpha: float
     margin: float
-    average_run_length: float
     method: str
     adjust: str | None
     blocks: str
@@ -93,7 +92,7 @@ class Stream(Recorded):
         By metric, of all pairs.
     log_adjusted, log_most : ndarray of float, shape (n_metrics, P)
         The largest adjusted log e-value of a pair so far, and the largest of its own.
-    rejected_at, changed_at : ndarray of float, shape (n_metrics, P)
+    rejected_at : ndarray of float, shape (n_metrics, P)
         Looks; nan: not yet.
     totals : dict of (metric, group) to list of float
         Samples and sums of their values, unscaled.
@@ -107,8 +106,6 @@ class Stream(Recorded):
         Batches that were taken in.
     log_global : float
         The largest adjusted log e-value of any pair so far, adjusted whatever was asked for.
-    n_merged : int
-        How many streams these are.
     """
 
     plan: Plan
@@ -120,22 +117,19 @@ class Stream(Recorded):
     log_adjusted: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     log_most: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     rejected_at: Floats = field(default_factory=lambda: np.zeros((0, 0)))
-    changed_at: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     totals: dict[tuple[str, Any], list[float]] = field(default_factory=dict)
     queues: dict[tuple[str, Any], list[float]] = field(default_factory=dict)
     taken: dict[str, Positions] = field(default_factory=dict)
     records: list[Record] = field(default_factory=list)
     looks: int = 0
     log_global: float = 0.0
-    n_merged: int = 1
 
     def __post_init__(self) -> None:
         if not self.evidence:
             plan, n = self.plan, len(self.plan.bounds)
             self.evidence = {m: EProcess.begun(0, plan.margin / plan.width(m), plan.method) for m in plan.bounds}
             self.taken = {metric: np.zeros((0, 2), dtype=np.intp) for metric in plan.bounds}
-            self.log_adjusted, self.log_most = np.zeros((n, 0)), np.zeros((n, 0))
-            self.rejected_at, self.changed_at = np.zeros((n, 0)), np.zeros((n, 0))
+            self.log_adjusted, self.log_most, self.rejected_at = np.zeros((n, 0)), np.zeros((n, 0)), np.zeros((n, 0))
 
     def take(
         self, found: Mapping[str, Mapping[Any, Floats]], groups: Sequence[Any], batch: Any, time: Any
@@ -151,11 +145,6 @@ class Stream(Recorded):
         batch, time : object
             What records call it.
         """
-        if self.n_merged > 1 and self.plan.blocks == "queues":
-            raise ParameterError(
-                "blocks='queues' of several streams were merged, and samples of one cannot be compared with those of "
-                "another: pass the batch to the test of its own stream, and merge again"
-            )
         late = self._arrive(groups)
         self.looks += 1
         compared = {}
@@ -199,7 +188,7 @@ class Stream(Recorded):
             # What a group had before a later one came is compared with earlier groups only.
             begin = [[0 if first else len(self.queues.get((metric, group), ())) for group in pair] for pair in together]
             self.taken[metric] = np.concatenate([self.taken[metric], np.array(begin, dtype=np.intp)])
-        for name, value in (("log_adjusted", 0.0), ("log_most", 0.0), ("rejected_at", np.nan), ("changed_at", np.nan)):
+        for name, value in (("log_adjusted", 0.0), ("log_most", 0.0), ("rejected_at", np.nan)):
             before = getattr(self, name)
             setattr(self, name, np.concatenate([before, np.full((len(before), n), value)], axis=1))
         return [] if first else new
@@ -280,19 +269,14 @@ class Stream(Recorded):
         self.log_global = max(self.log_global, float(self.adjusted().max()))
         self.log_adjusted = np.maximum(self.log_adjusted, adjusted)
         self.log_most = np.maximum(self.log_most, self.log_e())
-        detector = np.stack([evidence.log_detector for evidence in self.evidence.values()])
-        alarms = np.log(self.plan.average_run_length * self.size / self.share)
         rejected = np.isnan(self.rejected_at) & (self.log_adjusted >= -np.log(self.plan.alpha))
-        changed = np.isnan(self.changed_at) & (detector >= alarms)
-        self.rejected_at[rejected], self.changed_at[changed] = self.looks, self.looks
+        self.rejected_at[rejected] = self.looks
         for place, (metric, process) in enumerate(self.evidence.items()):
-            pairs = np.union1d(compared.get(metric, []), np.flatnonzero(rejected[place] | changed[place])).astype(
-                np.intp
-            )
+            pairs = np.union1d(compared.get(metric, []), np.flatnonzero(rejected[place])).astype(np.intp)
             if len(pairs):
                 n = self.n_samples(metric)[pairs]
                 sizes = self.disparities(metric)[pairs]
-                logs = np.stack([process.log_e, adjusted[place], detector[place]], axis=1)[pairs]
+                logs = np.stack([process.log_e, adjusted[place]], axis=1)[pairs]
                 self.records.append((self.looks, batch, time, metric, pairs, np.hstack([n, sizes, logs])))
 
     def disparities(self, metric: str) -> Floats:
@@ -317,50 +301,6 @@ class Stream(Recorded):
         """The number of samples that both groups of every pair have had, (P, 2)."""
         totals = [[self.totals.get((metric, group), (0.0,))[0] for group in pair] for pair in self.pairs]
         return np.reshape(totals, (-1, 2))
-
-    def merged(self, other: Stream) -> Stream:
-        """Return the evidence of two streams of different samples together, as if nobody had looked before.
-
-        Batches are blocks in either stream, and their bets are multiplied. Of queues, somebody who chose the stop
-        knew samples that wait: each pair's evidence is one over Fisher's p-value, and what waits stays uncompared.
-
-        Raises
-        ------
-        ValueError
-            If they test something else, or groups came in other generations.
-        """
-        if self.plan != other.plan:
-            raise ParameterError("other was made with other parameters or metrics: only equal tests merge")
-        if self.arrivals != other.arrivals or self.pairs != other.pairs:
-            raise ParameterError("other has other groups, or they came at other times: name them all in groups=[...]")
-        new = Stream(self.plan, dict(self.arrivals), looks=self.looks + other.looks)
-        new.pairs, new.share, new.size = list(self.pairs), self.share, self.size
-        new.n_merged = self.n_merged + other.n_merged
-        shape = (len(self.evidence), len(self.pairs))
-        new.log_adjusted, new.log_most = np.zeros(shape), np.zeros(shape)
-        new.rejected_at, new.changed_at = np.full(shape, np.nan), np.full(shape, np.nan)
-        everyone, threshold = np.arange(len(self.pairs)), self._log_threshold()
-        for place, (metric, own) in enumerate(self.evidence.items()):
-            theirs = other.evidence[metric]
-            new.evidence[metric] = process = own.product(theirs)
-            new.taken[metric] = np.zeros((len(self.pairs), 2), dtype=np.intp)
-            if self.plan.blocks == "queues":
-                log_e = fisher(self.log_most[place], other.log_most[place])
-                process.tested = np.zeros_like(process.tested) + log_e[:, None, None]
-                # Evidence against a difference is evidence against all smaller ones, and so are chords between these.
-                against = fisher(mixed(own.followed), mixed(theirs.followed))
-                against = np.maximum.accumulate(against[..., ::-1], axis=-1)[..., ::-1]
-                process.followed = np.zeros_like(process.followed)
-                process.followed[..., :-1, :] = against[..., 1:, None]
-            process.settle(everyone, threshold)
-        for totals in (self.totals, other.totals):
-            for name, (n, total) in totals.items():
-                before = new.totals.get(name, [0.0, 0.0])
-                new.totals[name] = [before[0] + n, before[1] + total]
-        new._judge_all(
-            "merged", None, {metric: np.flatnonzero(new.evidence[metric].n_blocks) for metric in new.evidence}
-        )
-        return new
 
 
 def _counted(own: Floats, values: Floats) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.text import label
-from skfairtest._utils.typing import Booleans, Floats, Positions
+from skfairtest._utils.typing import Floats, Positions
 from skfairtest.comparisons.contrasts import EXTREME, FEW, SKEWED, SMALL
 from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.outcomes import Measure
@@ -20,7 +20,7 @@ from skfairtest.inference.score import of_score
 from skfairtest.inference.sums import RateSums
 from skfairtest.metrics import Mean
 from skfairtest.report.cells import records
-from skfairtest.tables.subgroups import Cells, NotSearched, Subgroups, added, distinct_subgroups
+from skfairtest.tables.subgroups import Cells, NotSearched, Subgroups, distinct_subgroups
 
 #: Subgroups whose exact p-values are computed in a step of the explanation: those with the largest scores.
 LOOKED_AT = 5
@@ -98,21 +98,6 @@ class Scanned:
             else:
                 out[places] = of_score(self.measure.sums.scores(own, rest), self.alternative)
         return out
-
-    def unlike(self, row: int, wider: int) -> float:
-        """Return the log p-value that a subgroup differs in its context as its people do in the rest of a wider one."""
-        cells, n_strata = self.subgroups.cells, self.own.shape[1]
-        terms, (_, around) = self.subgroups.terms(row), self.subgroups.members(wider)
-        inside = np.all([cells.codes[:, f] == code for f, code in terms if not cells.contextual[f]], axis=0)
-
-        def of(some: Booleans) -> Floats:
-            return added(self.sums[some], cells.stratum[some], n_strata)[None]
-
-        own, rest = self.own[row][None], self.rest[row][None]
-        others = of(around & inside) - own, of(around & ~inside) - rest
-        sums = self.measure.sums
-        (first, error), (second, other) = sums.difference(own, rest), sums.difference(*others)
-        return float(of_score((first - second) / np.hypot(error, other), self.alternative)[0])
 
 
 def distinct_of(measure: Measure, sums: Floats, subgroups: Subgroups, alternative: str) -> tuple[Subgroups, int]:
@@ -204,7 +189,7 @@ def explain(tested: Scanned, found: Positions, n_hypotheses: int, alpha: float) 
     outside of their contexts. It is chosen if it still differs, its p-value times the number of all hypotheses at most
     `alpha`. In place of a chosen subgroup a shorter description is taken that explains it: one that differs as well,
     and within which it does not differ any more, at the level without adjustment. A subgroup whose context lies inside
-    that of a chosen one is tested for being unlike the rest of that context.
+    that of a chosen one is tested in its own context alone.
 
     If the subgroups of some set explain everything, the probability that one more is chosen after them is at most
     `alpha` (Bonferroni's inequality, whatever led to the set).
@@ -260,9 +245,6 @@ class Given:
             places = np.flatnonzero((covered == pattern).all(axis=1))
             dividing = tuple(one for one, covers in zip(above, pattern.tolist(), strict=True) if not covers)
             out[places] = tested.given(rows[places], self._strata(dividing), exact=exact)
-            for one in np.flatnonzero(pattern).tolist():
-                unlike = [tested.unlike(int(rows[place]), above[one]) for place in places]
-                out[places] = np.maximum(out[places], unlike)
         return out
 
     def _divided(self, rows: tuple[int, ...]) -> Positions:

@@ -7,7 +7,6 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import LinearSVC
-from sklearn.tree import DecisionTreeRegressor
 
 from skfairtest import AdjustedFairnessTest, FairnessTest
 from skfairtest.datasets import load_berkeley
@@ -74,9 +73,9 @@ def test_confounding_is_found_without_adjustment_and_not_with_it():
 
 
 @pytest.mark.exhaustive  # benchmarks/adjusted.py stores more of them
-@pytest.mark.parametrize(("method", "data_sets"), [("gcm", 150), ("pcm", 30)])
-def test_size_with_confounding_is_the_nominal_one(method, data_sets):
-    rejected = sum(asked(people(500, seed=s, shape=np.sin), method=method).rejected_ for s in range(data_sets))
+def test_size_with_confounding_is_the_nominal_one():
+    data_sets = 150
+    rejected = sum(asked(people(500, seed=s, shape=np.sin)).rejected_ for s in range(data_sets))
     assert rejected <= data_sets * (0.05 + 3 * np.sqrt(0.05 * 0.95 / data_sets))
 
 
@@ -86,20 +85,6 @@ def test_the_interval_covers_the_effect_and_the_estimate_is_near_it():
     low, high = np.array([test.confidence_interval_ for test in found]).T
     assert ((low <= 0.5) & (high >= 0.5)).sum() >= 17  # .95 of 20 but for 3 standard errors
     assert np.mean([test.disparity_ for test in found]) == pytest.approx(0.5, abs=0.06)
-
-
-def test_a_difference_that_changes_its_sign_is_found_by_the_projected_measure_alone(thorough):
-    data = people(1500 if thorough else 600, effect=lambda x: 0.8 * np.sign(x), seed=4)
-    tree = {"outcome_model": DecisionTreeRegressor(max_depth=3), "group_model": LogisticRegression()}
-    models = {} if thorough else tree
-    assert not asked(data, **models).rejected_
-    test = asked(data, method="pcm", **models)
-    assert test.p_value_ < 0.001
-    assert test.method_ == "pcm"
-    assert "differ among people with the same x" in str(test)
-    low, high = test.confidence_interval_
-    assert low < 0 or high > 0
-    assert low <= 0 <= high  # of the average, which is 0
 
 
 def test_given_the_department_berkeley_is_as_in_its_strata():
@@ -232,14 +217,13 @@ def test_small_groups_are_left_out_and_listed():
 
 
 @pytest.mark.filterwarnings("ignore:Caution. the models")  # the covariate explains nothing
-@pytest.mark.parametrize("params", [{}, {"method": "pcm"}])
-def test_outcomes_that_are_all_the_same_do_not_shrink_the_family(params):
+def test_outcomes_that_are_all_the_same_do_not_shrink_the_family():
     """Of three groups, two have nobody with the outcome: with the third they make one pair of three, with p = 1."""
     rng = np.random.default_rng(1)
     data = pd.DataFrame({"x": rng.normal(size=120), "group": np.repeat(["a", "b", "c"], 40)})
     data["y"] = np.where(data["group"] == "c", rng.random(120) < 0.2, 0.0)
     with pytest.warns(UserWarning, match="outcome of a against b: the outcome is 0 for everybody: their difference"):
-        test = asked(data, n_folds=2, **params, **STRAIGHT)
+        test = asked(data, n_folds=2, **STRAIGHT)
     assert test.excluded_.empty
     frame = test.comparisons_.set_index(["group", "other"])
     row = frame.loc[("a", "b")]
@@ -274,13 +258,9 @@ def test_what_covariates_determine_cannot_be_compared():
     ("params", "message"),
     [
         ({"of": "accuracy"}, "of must be one of 'prediction', 'score'"),
-        ({"method": "exact"}, "method must be one of 'gcm', 'pcm'"),
         ({"compare": "to_overall"}, "compare must be one of"),
-        ({"method": "pcm", "alternative": "less"}, "alternative='less' has no test with method='pcm'"),
         ({"n_folds": 1}, "n_folds must be an integer of at least 2"),
-        ({"n_splits": 2.5}, "n_splits must be an integer of at least 1"),
         ({"outcome_model": "linear"}, "outcome_model must be a regressor or a classifier"),
-        ({"n_resamples": "adaptive"}, "n_resamples must be an integer"),
         ({"n_folds": 200}, "needs at least two groups of 400 or more people"),
         ({"of": "residual"}, "y is missing: of='residual' needs the true values"),
         ({"group_model": LinearSVC()}, r"group_model=LinearSVC.* is a classifier without predict_proba"),

@@ -154,7 +154,6 @@ def test_several_groups_are_adjusted_together():
 @pytest.mark.parametrize(
     ("params", "at", "says"),
     [
-        ({"method": "pcm"}, None, "is not for method='pcm'"),
         ({}, -1, "at must be one or several numbers from 0 on"),
     ],
 )

@@ -1,7 +1,6 @@
 """Permutation tests of correlation: estimates, standard errors, permutations, and how often they reject."""
 
 import json
-import pickle
 from itertools import permutations, product
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from skfairtest.correlation.statistics import (
     KEPT,
     TOO_FEW,
     X_CONSTANT,
-    UndefinedCorrelationError,
     arrange,
     correlation_limits,
     estimate,
@@ -246,52 +244,6 @@ def test_draws_do_not_depend_on_the_memory_they_are_drawn_in(method, monkeypatch
 
 def test_no_draws_are_an_empty_array():
     assert permuted(arrange(*samples()["tied"]), "pearson", 0, 0).shape == (0, 1, 1)
-
-
-# Functions ------------------------------------------------------------------------------------------------------------
-
-
-def test_a_function_is_evaluated_on_people_of_a_stratum_and_averaged():
-    x, e = samples()["continuous"]
-    strata = np.repeat([0, 1], [40, 80])
-    found = estimate(arrange(x, e, strata), lambda x, e: stats.pearsonr(x, e).statistic)
-    parts = [stats.pearsonr(x[strata == s], e[strata == s]).statistic for s in (0, 1)]
-    np.testing.assert_allclose(found.statistic[0], [(40 * parts[0] + 80 * parts[1]) / 120, *parts])
-    assert np.isnan(found.standard_error).all()
-
-
-def test_a_function_cannot_change_the_data():
-    def sorting(x, e):
-        x.sort()
-        e.sort()
-        return float(x @ e)
-
-    pairs = arrange([3.0, 1, 2, 5], [2.0, 1, 3, 4])
-    before = pairs.x.copy()
-    assert np.ptp(permuted(pairs, sorting, 9, 0)) == 0
-    np.testing.assert_array_equal(pairs.x, before)
-
-
-def test_a_nan_of_a_permutation_is_kept_as_nan():
-    drawn = permuted(arrange([1.0, 2, 3, 4], [1.0, 2, 3, 4]), lambda x, e: np.nan if e[0] > e[1] else 1.0, 99, 0)
-    assert 0 < np.isnan(drawn).sum() < 99
-
-
-@pytest.mark.parametrize(
-    ("function", "reason"),
-    [
-        (lambda x, e: np.nan, "returned nan"),
-        (lambda x, e: np.inf, "returned inf"),
-        (lambda x, e: x, "not one number"),
-        (lambda x, e: "large", "not one number"),
-        (lambda x, e: 1 / 0, "raised ZeroDivisionError"),
-    ],
-)
-def test_a_function_that_gives_no_number_is_named_with_its_place(function, reason):
-    with pytest.raises(UndefinedCorrelationError, match=reason) as error:
-        estimate(arrange([1.0, 2, 3, 4], [1.0, 2, 3, 5]), function)
-    again = pickle.loads(pickle.dumps(error.value))
-    assert (again.feature, again.stratum, str(again)) == (0, 0, str(error.value))
 
 
 # Intervals ------------------------------------------------------------------------------------------------------------

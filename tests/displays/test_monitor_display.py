@@ -29,7 +29,6 @@ def test_what_is_drawn_is_what_the_test_says(test):
     lines = {line.get_label(): line for line in upper.get_lines()}
     np.testing.assert_allclose(lines["evidence (e-value, adjusted)"].get_ydata(), own["e_value_adjusted"])
     assert lines["significant disparity"].get_xdata() == [strongest["rejected_at"]]
-    assert lines["alarm of change"].get_xdata() == [strongest["changed_at"]]
     assert set(lines["significant from 20"].get_ydata()) == {20.0}
     (difference,) = (line for line in lower.get_lines() if line.get_label() == "difference so far")
     np.testing.assert_allclose(difference.get_ydata(), 100 * own["disparity"])

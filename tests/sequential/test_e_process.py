@@ -19,7 +19,6 @@ from skfairtest.sequential.e_process import (
     both_sides,
     e_holm,
     first_payoffs,
-    fisher,
     limits,
     log_payoffs,
     log_payoffs_of_means,
@@ -158,7 +157,7 @@ def test_many_blocks_of_many_pairs_are_those_of_each_taken_alone(method):
         alone = EProcess.begun(1, 0.05, method)
         for block in range(7):
             alone.update(ONE, values[pair, block], counts[pair : pair + 1, block : block + 1])
-        for name in ("log_e", "log_detector", "difference", "followed", "n_blocks"):
+        for name in ("log_e", "difference", "followed", "n_blocks"):
             np.testing.assert_allclose(getattr(together, name)[pair], getattr(alone, name)[0], rtol=1e-9, atol=1e-12)
 
 
@@ -174,7 +173,6 @@ def test_groups_that_are_swapped_have_the_same_evidence(method):
     for process in (one, two):
         process.settle(ONE, np.array([3.0]))
     assert one.log_e == two.log_e
-    assert one.log_detector == two.log_detector
     assert (one.low, one.high) == (-two.high, -two.low)
 
 
@@ -189,15 +187,6 @@ def evidence_of(values):
     counts = np.broadcast_to(np.eye(2), (*values.shape[:2], 2, 2))
     process.update(np.arange(len(values)), values, counts)
     return process
-
-
-def test_the_detector_expects_at_most_as_much_as_there_were_blocks():
-    """Enumerated: two blocks of one sample each, equal rates."""
-    values = pairs_of_bits(2)
-    ones = values.sum(axis=(1, 2))
-    for p in (0.1, 0.5):
-        chance = p**ones * (1 - p) ** (4 - ones)
-        assert chance @ np.exp(evidence_of(values).log_detector) <= 2 + 1e-12
 
 
 @pytest.mark.parametrize("p", [0.3, 0.5, 0.8])
@@ -225,25 +214,6 @@ def test_who_sees_waiting_samples_does_not_change_what_is_ever_reached(p):
     for n in range(1, 5):
         for level in np.unique(most[:, n]):
             assert chance @ (most[:, n] >= level - 1e-12) <= 1 / level + 1e-9
-
-
-@pytest.mark.parametrize("p", [(0.1, 0.9), (0.5, 0.5)])
-def test_what_two_fair_streams_show_together_is_valid_whoever_stopped_them(p):
-    """Enumerated: the largest values of two streams of three blocks with rates of their own."""
-    values = pairs_of_bits(3)
-    most = np.max([np.zeros(len(values)), *(evidence_of(values[:, :n]).log_e for n in range(1, 4))], axis=0)
-    ones = values.sum(axis=(1, 2))
-    chances = [rate**ones * (1 - rate) ** (6 - ones) for rate in p]
-    together, chance = fisher(most[:, None], most), np.multiply.outer(*chances)
-    for log_level in np.unique(together):
-        assert chance[together >= log_level].sum() <= np.exp(-log_level) + 1e-9
-
-
-def test_two_p_values_are_combined_as_scipy_does():
-    from scipy.stats import combine_pvalues
-
-    for pair in ([0.05, 0.2], [1.0, 1e-6], [1e-9, 1e-12]):
-        assert np.exp(-fisher(*-np.log(pair))) == pytest.approx(combine_pvalues(pair).pvalue)
 
 
 def test_a_mixture_begins_with_1_and_keeps_the_share_of_its_best_bet():

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import combine_pvalues
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -200,7 +199,7 @@ def test_who_comes_when_changes_nothing_but_how_many_blocks_there_are():
 def test_blocks_of_queues_have_as_many_samples_of_each_group_as_was_said():
     data = batch(0, n=100, gap=0.3)
     # Numbers are NumPy's: JSON holds them as Python's.
-    numbers = {"alpha": np.float32(0.05), "margin": np.float32(0), "average_run_length": np.int64(500)}
+    numbers = {"alpha": np.float32(0.05), "margin": np.float32(0)}
     sizes = {"a": np.int64(2), "b": np.int64(3)}
     test = SequentialFairnessTest(blocks="queues", groups=sizes, **numbers).partial_fit(
         y_pred=data["y_pred"], sensitive_features=data["sensitive_features"]
@@ -319,65 +318,6 @@ def test_no_frame_is_made_before_somebody_looks_and_then_one(monkeypatch):
         SequentialFairnessTest().wealth_  # noqa: B018
 
 
-def test_streams_of_two_sites_are_put_together():
-    one = fed(SequentialFairnessTest(), range(0, 10), gap=0.15)
-    two = fed(SequentialFairnessTest(), range(10, 20), gap=0.15)
-    both = one.merge(two)
-    assert both.n_samples_ == 1600
-    assert both.e_value_ > max(one.e_value_, two.e_value_)
-    assert both.comparisons_["n_group"].item() == sum(t.comparisons_["n_group"].item() for t in (one, two))
-    again = two.merge(one)
-    assert again.e_value_ == both.e_value_
-    assert again.confidence_interval_ == both.confidence_interval_
-    with pytest.raises(ParameterError, match=r"took in too \(week 3\)"):
-        fed(SequentialFairnessTest(), [3]).merge(one)
-    with pytest.raises(ParameterError, match="other parameters"):
-        one.merge(fed(SequentialFairnessTest(alpha=0.01), [30]))
-
-
-@pytest.mark.parametrize("blocks", ["queues", "batches"])
-def test_two_fair_sites_of_different_rates_have_no_evidence_together(blocks):
-    """Women wait at one site, where most are hired, and men at the other, where few are: they are not compared."""
-    rng, sites = np.random.default_rng(0), []
-    for rate, waiting in ((0.9, "f"), (0.1, "m")):
-        site = SequentialFairnessTest(blocks=blocks, groups=["f", "m"])
-        site.partial_fit(y_pred=(rng.random(40) < rate).astype(int), sensitive_features=rng.choice(["f", "m"], 40))
-        sites.append(site.partial_fit(y_pred=(rng.random(60) < rate).astype(int), sensitive_features=[waiting] * 60))
-    both = sites[0].merge(sites[1])
-    assert both.n_samples_ == 200
-    assert both.comparisons_["e_value"].item() < 2
-    assert both.comparisons_["n_uncompared"].item() == sum(site.comparisons_["n_uncompared"].item() for site in sites)
-    low, high = both.confidence_interval_
-    assert low < 0 < high
-    again = SequentialFairnessTest.from_json(both.to_json())
-    more = {"y_pred": [1, 0], "sensitive_features": ["f", "m"]}
-    if blocks == "batches":
-        assert again.partial_fit(**more).e_value_ == both.partial_fit(**more).e_value_
-        return
-    with pytest.raises(ParameterError, match="pass the batch to the test of its own stream, and merge again"):
-        again.partial_fit(**more)
-
-
-def test_queues_of_two_sites_that_both_differ_are_significant_together():
-    sites = []
-    for seed in range(2):
-        data = batch(seed, n=90, gap=0.6)
-        sites.append(SequentialFairnessTest(blocks="queues", groups=["a", "b"], alpha=1e-5))
-        sites[-1].partial_fit(y_pred=data["y_pred"], sensitive_features=data["sensitive_features"], name=f"site {seed}")
-    both = sites[0].merge(sites[1])
-    assert both.p_value_ == pytest.approx(combine_pvalues([site.p_value_ for site in sites]).pvalue)
-    assert both.rejected_
-    assert not sites[0].rejected_
-    assert 0 < both.confidence_interval_[0] < both.disparity_ < both.confidence_interval_[1]
-    three = both.merge(
-        SequentialFairnessTest(blocks="queues", groups=["a", "b"], alpha=1e-5).partial_fit(
-            y_pred=[1], sensitive_features=["a"]
-        )
-    )
-    assert 1 / three.p_value_ < 1 / both.p_value_
-    assert three.confidence_interval_[0] <= both.confidence_interval_[0]
-
-
 def test_parameters_do_not_change_between_batches():
     test = fed(SequentialFairnessTest(), range(2))
     test.set_params(alpha=0.5)
@@ -397,7 +337,6 @@ def test_parameters_do_not_change_between_batches():
         ({"blocks": "weeks"}, "blocks must be one of"),
         ({"adjust": "fdr_bh"}, "adjust must be one of"),
         ({"groups": ["a"]}, "groups must list"),
-        ({"average_run_length": 0}, "average_run_length must be"),
         ({"metric": "roc_auc"}, "no rate and no mean"),
         ({"metric": "f1"}, "metric='jaccard'"),
         ({"metric": "disparate_impact"}, "compared by a ratio"),
@@ -491,15 +430,6 @@ def test_rates_of_ones_own_are_tested_and_have_no_state_in_json():
     assert test.e_value_ == same.e_value_
     with pytest.raises(ParameterError, match="metric must be a name"):
         test.to_json()
-
-
-def test_a_change_after_a_fair_start_is_found_sooner_by_the_detector():
-    test = fed(SequentialFairnessTest(), range(60), n=200)
-    assert not test.changed_
-    fed(test, range(60, 90), n=200, gap=0.15)
-    assert test.changed_
-    assert 60 < test.changed_at_ < 80
-    assert test.rejected_at_ is None or test.changed_at_ <= test.rejected_at_
 
 
 def test_two_sensitive_features_make_groups_of_both():
