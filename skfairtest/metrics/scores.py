@@ -151,7 +151,7 @@ def _check_seen(context: Context, label: Any) -> None:
     """Check that the positive label occurs."""
     seen = sort_levels({*context.columns["y_true"].levels, *context.columns["y_pred"].levels})
     if label not in seen:
-        raise ParameterError(f"pos_label={label!r} is not among the labels of y_true and y_pred: {listed(seen)}")
+        raise ParameterError(f"pos_label={label!r} is not among the labels: {listed(seen)}")
 
 
 @dataclass(frozen=True)

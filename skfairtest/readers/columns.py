@@ -542,18 +542,16 @@ def resolve_pos_label(labels: Iterable[Any], pos_label: Any = None, classes: Seq
         for label in [*seen, *known, *sort_levels(frozenset().union(*pairs))]:
             if is_label(label, pos_label):
                 return label
-        raise ParameterError(
-            f"pos_label={brief(pos_label)} is not among the labels of y_true and y_pred: {listed(seen)}."
-        )
+        raise ParameterError(f"pos_label={brief(pos_label)} is not among the labels: {listed(seen)}.")
     if len(seen) > 2:
         raise ParameterError(
-            f"y_true and y_pred are not binary: together they hold {len(seen)} labels, {listed(seen)}. Pass pos_label "
-            "to test one of them against the others, or use a metric that needs no positive label, such as 'accuracy'."
+            f"pos_label is needed: labels are not binary, there are {len(seen)}, {listed(seen)}. Pass it to test one "
+            "of them against the others, or use a metric that needs no positive label, such as 'accuracy'."
         )
     if pairs:
         return next((label for label in seen if label == 1), 1)
     either = " or ".join(f"pos_label={label!r}" for label in known or seen) if len(known or seen) > 1 else "pos_label"
     raise ParameterError(
-        f"pos_label is needed: the labels of y_true and y_pred are {listed(known or seen)}, and nothing says which of "
-        f"them counts as positive: pass {either}."
+        f"pos_label is needed: the labels are {listed(known or seen)}, and nothing says which of them counts as "
+        f"positive: pass {either}."
     )

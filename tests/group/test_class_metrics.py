@@ -102,7 +102,7 @@ def test_a_ratio_of_one_label_has_the_exact_test_of_that_label_as_the_positive_o
     assert of_label.method_ == positive.method_ == "exact"
     assert of_label.p_value_ == pytest.approx(positive.p_value_, rel=1e-12)
     assert of_label.confidence_interval_ == pytest.approx(positive.confidence_interval_)
-    with pytest.raises(ValueError, match="pos_label=7 is not among the labels of y_true and y_pred: 0, 1"):
+    with pytest.raises(ValueError, match="pos_label=7 is not among the labels: 0, 1"):
         run(people, partial(getattr(sk, f"{name}_score"), pos_label=7), "positive", "yes")
 
 
