@@ -1,12 +1,10 @@
 """Files that are there as a whole, or as they were."""
 
 import errno
-import glob
 import hashlib
 import json
 import os
 import stat
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -76,22 +74,3 @@ def write_text(text: str, path: str | os.PathLike[str] | None) -> str | None:
     with replaced(path) as name, open(name, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
         file.write(text)
     return None
-
-
-def sweep(folder: str | os.PathLike[str], name: str | None = None, *, older_than: float = 600.0) -> None:
-    """Remove what killed processes have left of files that they were writing.
-
-    Parameters
-    ----------
-    folder : str or path
-        Where the files are.
-    name : str, optional
-        Of one file; by default of all.
-    older_than : float
-        Seconds since somebody has written to it: what is younger may still be written by another process.
-    """
-    names = "*" if name is None else glob.escape(name[:LONGEST])
-    for path in glob.glob(os.path.join(glob.escape(os.fspath(folder)), f".{names}.{'[0-9a-f]' * 32}")):
-        with suppress(OSError):  # another process has removed it
-            if time.time() - os.stat(path).st_mtime >= older_than:
-                os.unlink(path)

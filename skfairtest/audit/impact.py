@@ -130,7 +130,7 @@ def impact_frame(
     GroupsMissing
         If fewer than two categories can be compared.
     NothingDefined
-        If nobody was selected in any of those that can be compared, or no two of them share a stratum.
+        If no one was selected in the categories that can be compared, or if no two of them have a stratum in common.
     """
     if not is_number(smallest_share) or not 0 <= smallest_share < 1:
         raise ParameterError(f"smallest_share must be at least 0 and below 1; found {brief(smallest_share)}")
@@ -148,7 +148,7 @@ def impact_frame(
         )
     if not any(categories[place].selected for place in compared):
         raise NothingDefined(
-            f"{feature}: nobody was selected in any category that can be compared, so there is no highest rate"
+            f"{feature}: no one was selected in the categories that can be compared, so there is no highest rate"
         )
     # The category with the highest rate comes last, so that it is the other side of its comparisons.
     compared.sort(key=lambda i: (Fraction(categories[i].selected, categories[i].n), categories[i].n, -i))
@@ -228,9 +228,9 @@ def impact_table(
     although the highest rate is chosen from the data. p-values are adjusted for the comparisons within a feature (or a
     crossing), not for the number of features: `FairnessAudit` judges all of them together.
 
-    It takes people as selected independently of each other. If they compete for one place (a list of candidates of whom
-    one is chosen), pass the lists as `strata`: each row's null hypothesis then is that both categories have the same
-    rate in every stratum, and the test is exact given how many of both were selected there.
+    The test takes people as selected independently of each other. If candidates compete for the same position, one hire
+    from each shortlist for example, pass the shortlists as `strata`: each row's null hypothesis then is that both
+    categories have the same rate in every stratum, and the test is exact given how many of both were selected there.
 
     Parameters
     ----------

@@ -5,14 +5,11 @@ tested. A command imports what it computes with when it runs: the version and th
 """
 
 import os
-import re
 import shlex
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext, redirect_stdout
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from io import StringIO
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -21,12 +18,10 @@ from skfairtest._utils.errors import meant
 from skfairtest._version import __version__
 from skfairtest.cli import options as opt
 from skfairtest.cli.errors import OPTIONS, BadInput, Status, in_terms_of_options, one_line
-from skfairtest.cli.output import check_outputs, listening, show, tell, write_files, write_out
+from skfairtest.cli.output import check_outputs, drop_output, listening, tell, write, write_files, write_out
 
 if TYPE_CHECKING:
     from skfairtest import FairnessAudit
-    from skfairtest.audit.record import AuditRecord
-    from skfairtest.cli.reading import People
 
 PROGRAM = "skfairtest"
 Missing = Literal["raise", "exclude", "group", "bounds"]
@@ -34,22 +29,12 @@ Compare = Literal["between_groups", "to_overall", "to_rest", "to_highest", "to_l
 Intersections = Literal["to_rest", "between_groups", "to_parents"]
 Reference = Literal["between_groups", "to_overall", "to_rest", "to_reference"]
 Alternative = Literal["two-sided", "greater", "less", "equivalence"]
-ENGINES = (
-    "Files that do not fit into memory: FairnessTest.from_frame, in Python, takes frames of polars, DuckDB, Spark, "
-    "Dask and ibis (doc/guide/scale.md)."
-)
 app = typer.Typer(
     name=PROGRAM,
     pretty_exceptions_enable=False,
     add_completion=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
-# Usage errors, which typer shows as exceptions of its own from some version on.
-_USAGE_ERRORS: tuple[type[Exception], ...] = tuple(
-    kind
-    for kind in typer.BadParameter.__mro__
-    if issubclass(kind, Exception) and kind.__name__ in ("ClickException", "TyperException")
 )
 
 
@@ -66,39 +51,52 @@ def run(argv: Sequence[str] | None = None) -> int:
     int
         The exit status; 130 when interrupted.
     """
-    debug = bool(os.environ.get("SKFAIRTEST_DEBUG"))
+    arguments = sys.argv[1:] if argv is None else list(argv)
     try:
-        arguments = sys.argv[1:] if argv is None else list(argv)
+        if sys.stdout is None:
+            raise BadInput("standard output is closed")
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
         command = shlex.join([PROGRAM, *arguments])
-        with redirect_stdout(StringIO()) if {"-h", "--help"} & {*arguments} else nullcontext() as shown:
-            status = typer.main.get_command(app).main(arguments, PROGRAM, standalone_mode=False, obj=command)
-        if shown is not None:
-            write_out(shown.getvalue())
-        return Status.DONE if status is None else Status(status)
+        return Status(program.main(arguments, PROGRAM, standalone_mode=False, obj=command) or Status.DONE)
     except (KeyboardInterrupt, typer.Abort):
         return Status.INTERRUPTED
+    except SystemExit:  # typer: the reader of the help has seen enough
+        return Status.DONE
     except ModuleNotFoundError:
         raise  # an extra that is not installed: the caller names it
-    except _USAGE_ERRORS as error:
-        message = error.format_message().rstrip(".").replace("Value error, ", "")  # type: ignore[attr-defined]
-        unknown = getattr(error, "option_name", "").strip("-").replace("-", "_")
-        if unknown and "No such option" in message and (near := meant(unknown, OPTIONS)) is not None:
-            message = f"No such option: --{unknown.replace('_', '-')}. Did you mean {OPTIONS[near]}?"
-        message = re.sub(r" \(Possible options: (\S+)\)$", r". Did you mean \1?", message)
-        command = getattr(getattr(error, "ctx", None), "command_path", PROGRAM)
-        tell(f"{PROGRAM}: {one_line(message)} ({command} -h shows what can be typed)")
-        return Status.BAD_INPUT
-    except (BadInput, ValueError, NotImplementedError) as error:
-        if debug:
-            traceback.print_exc()
-        tell(f"{PROGRAM}: {one_line(error if isinstance(error, BadInput) else in_terms_of_options(error))}")
-        return Status.BAD_INPUT
     except Exception as error:
-        if debug:
+        status, message = _failure(error)
+        if os.environ.get("SKFAIRTEST_DEBUG") and not isinstance(error, _USAGE_ERROR):
             traceback.print_exc()
-        hint = "" if debug else " (SKFAIRTEST_DEBUG=1 shows where)"
-        tell(f"{PROGRAM}: internal error: {type(error).__name__}: {one_line(error)}{hint}")
-        return Status.INTERNAL
+        tell(f"{PROGRAM}: {one_line(message)}")
+        return status
+
+
+#: typer's errors about what was typed.
+_USAGE_ERROR: Any = typer.BadParameter.__base__
+
+
+def _failure(error: Exception) -> tuple[Status, str]:
+    """The status of an error, and what to say about it."""
+    if isinstance(error, _USAGE_ERROR):
+        message = error.format_message().rstrip(".")
+        command = error.ctx.command if error.ctx is not None else program
+        known = {name.strip("-").replace("-", "_"): name for each in command.params for name in each.opts}
+        known |= {each.name: each.opts[0] for each in command.params if each.name not in known}
+        typed = error.option_name.strip("-").replace("-", "_") if hasattr(error, "possibilities") else ""
+        if (near := meant(typed, known)) is not None:
+            message = f"No such option: {error.option_name}. Did you mean {known.get(near, near)}?"
+        path = error.ctx.command_path if error.ctx is not None else PROGRAM
+        return Status.BAD_INPUT, f"{message} ({path} -h shows what can be typed)"
+    if isinstance(error, BadInput):
+        return Status.BAD_INPUT, str(error)
+    if isinstance(error, ValueError | NotImplementedError):
+        return Status.BAD_INPUT, in_terms_of_options(error)
+    if isinstance(error, OSError):  # files' errors have been dealt with
+        drop_output()
+        return Status.BAD_INPUT, f"standard output: {error.strerror or error}"
+    hint = "" if os.environ.get("SKFAIRTEST_DEBUG") else " (SKFAIRTEST_DEBUG=1 shows where)"
+    return Status.INTERNAL, f"internal error: {type(error).__name__}: {error}{hint}"
 
 
 @app.callback(invoke_without_command=True)
@@ -126,7 +124,6 @@ def main(
 def demo(
     html: Annotated[str, opt.output("Where to write the page.")] = "skfairtest-demo.html",
     details: opt.Details = False,
-    no_color: opt.NoColor = False,
 ) -> Status:
     """Audit the COMPAS scores, an example that comes along, by race and sex.
 
@@ -159,27 +156,27 @@ def demo(
         sources=tuple(text for text in paragraphs if text.startswith(("Source:", "Caution:", "Reference:"))),
     )
     audit._say(record)
-    _write_audit(audit, {"--html": html}, details, no_color)
+    _write_audit(audit, {"--html": html}, details)
     write_out(f"\nThe same report as a page for the browser, with drawings: {one_line(os.path.abspath(html))}\n")
     return Status.DONE
 
 
-@app.command(epilog=ENGINES)
+@app.command()
 def audit(
     context: typer.Context,
     files: opt.Files,
-    sensitive: opt.Sensitive,
+    sensitive_features: opt.Sensitive,
     y_true: opt.YTrue = None,
     y_pred: opt.YPred = None,
     y_score: opt.YScore = None,
-    control: opt.Control = None,
-    weight: opt.Weight = None,
-    cluster: opt.Cluster = None,
+    control_features: opt.Control = None,
+    sample_weight: opt.Weight = None,
+    clusters: opt.Cluster = None,
     scan: Annotated[
         list[str] | None, opt.column("Also search subgroups of this column and the groups; repeatable.")
     ] = None,
-    baseline: Annotated[
-        str | None, opt.column("The predictions of the model in production, to compare these with.")
+    y_pred_baseline: Annotated[
+        str | None, opt.column("The predictions of the model in production, to compare these with.", "--baseline")
     ] = None,
     y_judge: Annotated[
         str | None, opt.column("A guess of everyone's true label, if --y-true has labels for some people.")
@@ -188,9 +185,11 @@ def audit(
     labelled: Annotated[Literal["at_random"] | None, opt.option("How people with a label were chosen.")] = None,
     missing: Annotated[Missing, opt.option("How to treat people whose group is an empty field.")] = "raise",
     encoding: opt.Encoding = "utf-8",
-    threshold: Annotated[float | None, opt.option("Predict 1 from this score on; replaces --y-pred.", "SCORE")] = None,
+    prediction_threshold: Annotated[
+        float | None, opt.option("Predict 1 from this score on; replaces --y-pred.", "SCORE", "--threshold")
+    ] = None,
     impact: Annotated[bool, opt.option("Also compare selection rates with the highest one.", None, "--impact")] = False,
-    metric: opt.Metrics = None,
+    metrics: opt.Metrics = None,
     pos_label: opt.PosLabel = None,
     positive_means: Annotated[
         str | None, opt.option('What a positive prediction means, such as "denied".', "WORDS")
@@ -206,8 +205,8 @@ def audit(
     intersections: Annotated[bool, opt.option("Test intersections of the columns as well.")] = True,
     compare_intersections: Annotated[Intersections, opt.option("What an intersection is compared with.")] = "to_rest",
     n_resamples: opt.Resamples = 9999,
-    seed: opt.Seed = 0,
-    jobs: opt.Jobs = None,
+    random_state: opt.Seed = 0,
+    n_jobs: opt.Jobs = None,
     accept: opt.Accept = None,
     details: opt.Details = False,
     html: opt.Html = None,
@@ -215,7 +214,6 @@ def audit(
     csv: opt.Csv = None,
     markdown: opt.Markdown = None,
     junit: opt.JUnit = None,
-    no_color: opt.NoColor = False,
 ) -> Status:
     """Test predictions for disparities between groups of people.
 
@@ -233,64 +231,49 @@ def audit(
     In a CSV file only an empty field is missing: a group may be called NA or 007. Labels are numbers if all of them are
     written like numbers; scores and weights are numbers with a decimal point.
 
+    Files that do not fit into memory: FairnessTest.from_frame, in Python, takes frames of polars, DuckDB, Spark, Dask
+    and ibis (doc/guide/scale.md).
+
     The exit status is 0 if no significant disparity was detected, 1 if there is one, 2 for bad input, 3 for an internal
     error, 4 if not everything could be tested.
     """  # noqa: D301
-    reports = {"--html": html, "--json": json, "--csv": csv, "--markdown": markdown, "--junit": junit}
-    check_outputs(reports, files)
+    outputs = {"--html": html, "--json": json, "--csv": csv, "--markdown": markdown, "--junit": junit}
+    check_outputs(outputs, files)
     if y_pred is None and y_score is None:
         raise BadInput("--y-pred is missing: name the column of predictions, or --y-score for metrics of scores alone")
-    if threshold is not None and (y_score is None or y_pred is not None):
+    if prediction_threshold is not None and (y_score is None or y_pred is not None):
         raise BadInput("--threshold makes predictions of --y-score, and replaces --y-pred")
     from skfairtest import FairnessAudit, SubgroupScan
     from skfairtest._utils.text import label
-    from skfairtest.cli.reading import cut_where_many, read_people
-    from skfairtest.readers.columns import MAX_GROUPS, WARN_GROUPS, check_level_count, read_column
-    from skfairtest.report.mixin import positive_label
+    from skfairtest.audit.findings import accept as accept_findings
+    from skfairtest.cli.reading import BINS, read_people, typed_label
 
-    roles = {
-        **{"--y-true": y_true, "--y-pred": y_pred, "--y-score": y_score, "--sensitive": sensitive, "--scan": scan},
-        **{"--control": control, "--weight": weight, "--cluster": cluster, "--baseline": baseline},
-        **{"--y-judge": y_judge, "--label-probability": label_probability},
-    }
-    few = any((y_judge, label_probability, labelled))
-    optional = [*(["--sensitive"] if missing != "raise" else []), *(["--y-true"] if few else [])]
-    metrics = metric or "standard"
+    few = y_judge is not None or label_probability is not None or labelled is not None
+    optional = {"sensitive_features": missing != "raise", "y_true": few}
+    named: dict[str, Any] = {"y_true": y_true, "y_pred": y_pred, "y_score": y_score}
+    named |= {"sensitive_features": sensitive_features, "scan": scan, "control_features": control_features}
+    named |= {"sample_weight": sample_weight, "clusters": clusters, "y_pred_baseline": y_pred_baseline}
+    named |= {"y_judge": y_judge, "label_probability": label_probability}
     searched: dict[str, Any] = {}
     with listening() as told:
-        people = read_people(files, roles, encoding=encoding, optional=optional)
-        scores = people.column("--y-score")
-        if scan:
-            scanned = SubgroupScan(features=list(people.frames["--scan"]), confidence_level=1 - alpha)
-            searched["scan"] = scanned.set_params(
-                metric=metric or ("selection_rate" if y_true is None else "equalized_odds")
-            )
-            searched["X"] = {
-                name: cut_where_many(values.array, scanned.n_bins) for name, values in people.frames["--scan"].items()
-            }
-        for name, values in people.frames["--sensitive"].items():
-            numbers = cut_where_many(values.dropna().array, WARN_GROUPS)
-            check_level_count(
-                read_column(numbers, "sensitive_features", name=str(name)), "sensitive_features", MAX_GROUPS, None
-            )
+        bins = {**BINS, "scan": SubgroupScan().n_bins}
+        columns = read_people(files, named, encoding, optional, bins)
+        if (features := columns.pop("scan")) is not None:
+            searching = metrics or ("selection_rate" if y_true is None else "equalized_odds")
+            scanned = SubgroupScan(features=list(features), metric=searching, confidence_level=1 - alpha)
+            searched = {"scan": scanned, "X": features}
+        if prediction_threshold is not None:
+            columns["y_pred"] = columns["y_score"].ge(prediction_threshold).astype(int)
         result = FairnessAudit.from_predictions(
-            people.column("--y-true"),
-            people.column("--y-pred") if threshold is None or scores is None else scores.ge(threshold).astype(int),
-            y_score=scores,
-            sensitive_features=people.frames["--sensitive"],
-            control_features=people.frames.get("--control"),
-            sample_weight=people.column("--weight"),
-            clusters=people.column("--cluster"),
-            y_judge=people.column("--y-judge"),
-            label_probability=people.column("--label-probability"),
-            y_pred_baseline=people.column("--baseline"),
-            metrics=metrics,
-            pos_label=people.pos_label(pos_label),
+            **columns,
+            **searched,
+            metrics=metrics or "standard",
+            pos_label=typed_label(pos_label, columns),
             compare=compare,
             disparity=disparity,
             margin=margin,
             missing=missing,
-            adjust=None if adjust == "none" else adjust,
+            adjust=adjust,
             intersections=intersections,
             compare_intersections=compare_intersections,
             impact=impact,
@@ -299,34 +282,27 @@ def audit(
             labelled=labelled,
             confidence_level=1 - alpha,
             n_resamples=n_resamples,
-            random_state=seed,
-            n_jobs=jobs,
-            **searched,
+            random_state=random_state,
+            n_jobs=n_jobs,
         )
     record = result.record_
-    name = label(os.path.basename(people.files[0]) if len(people.files) == 1 else f"{len(people.files)} files")
-    read = ", ".join(f"{option} {label(column)}" for option, column in roles.items() if isinstance(column, str))
+    name = label(os.path.basename(files[0]) if len(files) == 1 else f"{len(files)} files")
+    read = ", ".join(f"{OPTIONS[role]} {label(column)}" for role, column in named.items() if isinstance(column, str))
     if record.baseline is not None:
-        record = replace(record, baseline=replace(record.baseline, names=(str(baseline), str(y_pred))))
-    labels = positive_label(record.verdict.pos_label, None, record.verdict.negative_labels)
+        record = replace(record, baseline=replace(record.baseline, names=(str(y_pred_baseline), str(y_pred))))
     assert record.provenance is not None
     warned = [one_line(in_terms_of_options(warning)) for warning in record.warnings]
     record = replace(
         record,
         title=f"Fairness audit of {name}",
         subject=name,
-        about=(" ".join([f"{len(people):,} people; {read}.", *labels]),),
+        about=(f"{len(columns['sensitive_features']):,} people; {read}.",),
         provenance=replace(record.provenance, command=context.obj),
-        parts=tuple(
-            replace(part, excluded=part.excluded.assign(reason=list(map(in_terms_of_options, part.excluded["reason"]))))
-            for part in record.parts
-        ),
         not_compared=tuple((names, in_terms_of_options(reason)) for names, reason in record.not_compared),
         warnings=tuple(dict.fromkeys((*warned, *told))),
     )
-    result._say(_accepting(record, accept))
-    _write_audit(result, reports, details, no_color)
-    return _status_of(result.record_)
+    result._say(accept_findings(record, opt.reasons(accept)))
+    return _write_audit(result, outputs, details)
 
 
 @app.command()
@@ -338,96 +314,65 @@ def report(
     csv: opt.Csv = None,
     markdown: opt.Markdown = None,
     junit: opt.JUnit = None,
-    no_color: opt.NoColor = False,
 ) -> Status:
     """Write the reports of an audit, or of another test, that --json has saved.
 
     Nothing is computed again: every number and sentence is that of what was saved, and so is the exit status.
     """
-    reports = {"--html": html, "--csv": csv, "--markdown": markdown, "--junit": junit}
-    check_outputs(reports, [record_file])
+    outputs = {"--html": html, "--csv": csv, "--markdown": markdown, "--junit": junit}
+    check_outputs(outputs, [record_file])
     from pathlib import Path
 
     import skfairtest
+    from skfairtest.audit.findings import accept as accept_findings
+    from skfairtest.paired.models import ModelComparison
     from skfairtest.report.record import read_record
 
     try:
-        text = Path(record_file).read_bytes()
-        result: Any = getattr(skfairtest, str(read_record(text)["test"])).from_json(text)
+        source = Path(record_file)
+        result: Any = getattr(skfairtest, str(read_record(source)["test"]), ModelComparison).from_json(source)
     except OSError as error:
         raise BadInput(f"{record_file}: {error.strerror or error}") from error
-    except (AttributeError, ValueError) as error:
+    except ValueError as error:
         raise BadInput(f"{record_file}: {str(error).removeprefix('source ')}") from error
     if isinstance(result, skfairtest.FairnessAudit):
         if accept:
-            result._say(_accepting(result.record_, accept))
-        _write_audit(result, reports, details, no_color)
-        return _status_of(result.record_)
+            result._say(accept_findings(result.record_, opt.reasons(accept)))
+        return _write_audit(result, outputs, details)
     for option, given in (("--accept", accept), ("--junit", junit)):
         if given:
             raise BadInput(f"{option} is for audits; {record_file} holds a {type(result).__name__}")
-    del reports["--junit"]
-    return _write_test(result, reports, result.to_frame, no_color)
+    return write(result._report(), outputs, result.to_frame())
 
 
-def _accepting(record: "AuditRecord", accepted: Sequence[str] | None) -> "AuditRecord":
-    """The record with the findings that are known, each typed as ID=REASON."""
-    from skfairtest.audit.findings import accept
+def _write_audit(audit: "FairnessAudit", outputs: Mapping[str, str | None], details: bool) -> Status:
+    """Write an audit; its status does not count what was accepted, and says whether everything could be tested."""
+    from skfairtest.audit.findings import findings_of, to_junit
 
-    return accept(
-        record, {name: reason.strip() for name, _, reason in (text.partition("=") for text in accepted or ())}
-    )
-
-
-def _status_of(record: "AuditRecord") -> Status:
-    concern = record.verdict.concern
-    if concern and record.accepted:
-        from skfairtest.audit.findings import findings_of
-
-        concern = any(finding.row["concern"] and finding.reason is None for finding in findings_of(record))
-    if concern:
+    record = audit.record_
+    write(
+        audit._report(), outputs, audit.to_frame(), details=details, titled=True,
+        rest="--details shows it here, --html FILE writes a page.",
+        more="--details shows all of them, --csv lists them", json=audit.to_json, junit=lambda: to_junit(record),
+    )  # fmt: skip
+    if record.verdict.concern and (
+        not record.accepted or any(each.row["concern"] and each.reason is None for each in findings_of(record))
+    ):
         return Status.SIGNIFICANT
     return Status.NOT_TESTED if record.untested or record.individual_verdict == "no_trace" else Status.DONE
-
-
-def _write_audit(audit: "FairnessAudit", reports: Mapping[str, str | None], details: bool, no_color: bool) -> None:
-    """Write an audit to standard output, and each report to the file that was named."""
-    from skfairtest.audit.findings import to_junit
-    from skfairtest.report.text import to_csv
-
-    show(
-        audit._report(), details=details, titled=True, rest="--details shows it here, --html FILE writes a page.",
-        more="--details shows all of them, --csv lists them", no_color=no_color,
-    )  # fmt: skip
-    makers: dict[str, Callable[[], str | None]] = {
-        "--html": lambda: audit.to_html(details=details),
-        "--json": audit.to_json,
-        "--csv": lambda: to_csv(audit.to_frame()),
-        "--markdown": lambda: audit.to_markdown(details=details),
-        "--junit": lambda: to_junit(audit.record_),
-    }
-    write_files(reports, makers)
-
-
-def _write_test(test: Any, reports: Mapping[str, str | None], frame: Any, no_color: bool) -> Status:
-    """Write a test to standard output, and each report to the file that was named."""
-    from skfairtest.report.text import to_csv
-
-    show(test._report(), no_color=no_color)
-    makers = {"--html": test.to_html, "--json": test.to_json, "--markdown": test.to_markdown}
-    write_files(reports, {**makers, "--csv": lambda: to_csv(frame())})
-    return Status.SIGNIFICANT if test.concern_ else Status.DONE
 
 
 @app.command()
 def scan(
     files: opt.Files,
-    sensitive: opt.Sensitive,
+    sensitive_features: opt.Sensitive,
     y_true: opt.YTrue = None,
     y_pred: opt.YPred = None,
     y_score: opt.YScore = None,
-    feature: Annotated[list[str] | None, opt.column("Further columns that describe subgroups; repeatable.")] = None,
-    control: opt.Control = None,
+    features: Annotated[
+        list[str] | None, opt.column("Further columns that describe subgroups; repeatable.", "--feature")
+    ] = None,
+    control_features: opt.Control = None,
     encoding: opt.Encoding = "utf-8",
     max_depth: Annotated[int, opt.option("The most columns that describe a subgroup.")] = 2,
     min_group_size: Annotated[int, opt.option("The fewest people of a subgroup.")] = 50,
@@ -443,38 +388,32 @@ def scan(
     ] = "familywise",
     alpha: opt.Alpha = 0.05,
     n_resamples: opt.Resamples = 999,
-    seed: opt.Seed = 0,
+    random_state: opt.Seed = 0,
     html: opt.Html = None,
     json: opt.Json = None,
     csv: opt.Csv = None,
     markdown: opt.Markdown = None,
-    no_color: opt.NoColor = False,
 ) -> Status:
     """Search combinations of columns for subgroups that differ.
 
     P-values are adjusted for all subgroups together. Of those that differ, only the ones that explain the others are
     reported. Columns of more than --n-bins different numbers are cut into intervals.
     """
-    reports = {"--html": html, "--json": json, "--csv": csv, "--markdown": markdown}
-    check_outputs(reports, files)
+    outputs = {"--html": html, "--json": json, "--csv": csv, "--markdown": markdown}
+    check_outputs(outputs, files)
     from skfairtest import SubgroupScan
-    from skfairtest.cli.reading import cut_where_many, read_people
+    from skfairtest.cli.reading import read_people, typed_label
 
-    columns = list(dict.fromkeys([*sensitive, *(feature or ())]))
-    roles = {"--y-true": y_true, "--y-pred": y_pred, "--y-score": y_score, "--sensitive": columns, "--control": control}
+    described = [*sensitive_features, *(features or ())]
+    named = {"y_true": y_true, "y_pred": y_pred, "y_score": y_score, "sensitive_features": described}
+    named |= {"control_features": control_features}
     with listening():
-        people = read_people(files, roles, encoding=encoding)
+        columns = read_people(files, named, encoding, bins={"sensitive_features": n_bins})
         test = SubgroupScan.from_predictions(
-            people.column("--y-true"),
-            people.column("--y-pred"),
-            y_score=people.column("--y-score"),
-            sensitive_features={
-                name: cut_where_many(values.array, n_bins) for name, values in people.frames["--sensitive"].items()
-            },
-            control_features=people.frames.get("--control"),
+            **columns,
             metric=metric or "equalized_odds",
-            features=feature or None,
-            pos_label=people.pos_label(pos_label),
+            features=features,
+            pos_label=typed_label(pos_label, columns),
             compare=compare,
             max_depth=max_depth,
             min_group_size=min_group_size,
@@ -483,23 +422,23 @@ def scan(
             guarantee=guarantee,
             n_resamples=n_resamples,
             confidence_level=1 - alpha,
-            random_state=seed,
+            random_state=random_state,
         )
-    return _write_test(test, reports, test.to_frame, no_color)
+    return write(test._report(), outputs, test.to_frame(), json=test.to_json)
 
 
 @app.command()
 def impact(
     files: opt.Files,
-    sensitive: opt.Sensitive,
+    sensitive_features: opt.Sensitive,
     y_pred: opt.YPred = None,
     y_score: Annotated[
         str | None, opt.column("Scores, in place of --y-pred: the rate is the share above their median.")
     ] = None,
     strata: Annotated[
-        list[str] | None, opt.column("Compare within these: lists of which one is chosen, jobs; repeatable.")
+        list[str] | None, opt.column("Compare only people with the same value here, such as a job; repeatable.")
     ] = None,
-    cluster: opt.Cluster = None,
+    clusters: opt.Cluster = None,
     encoding: opt.Encoding = "utf-8",
     pos_label: opt.PosLabel = None,
     alpha: opt.Alpha = 0.05,
@@ -510,7 +449,6 @@ def impact(
     html: opt.Html = None,
     csv: opt.Csv = None,
     markdown: opt.Markdown = None,
-    no_color: opt.NoColor = False,
 ) -> Status:
     """Compare selection rates with the highest one, and with chance.
 
@@ -521,68 +459,57 @@ def impact(
     The four-fifths rule and a significance test side by side, for each column and their intersections.
 
     An empty field is an unknown category: these people are counted and not compared. The test is valid although the
-    highest rate is chosen from the data. If people compete for one place, name the column of their lists by --strata.
+    highest rate is chosen from the data. If candidates compete for the same position, such as one hire from each
+    shortlist, pass the column that identifies the shortlist as --strata.
     """  # noqa: D301
-    reports = {"--html": html, "--csv": csv, "--markdown": markdown}
-    check_outputs(reports, files)
+    outputs = {"--html": html, "--csv": csv, "--markdown": markdown}
+    check_outputs(outputs, files)
     from skfairtest import impact_table
     from skfairtest._utils.text import label
     from skfairtest.audit.impact_report import impact_report
-    from skfairtest.cli.reading import read_people
+    from skfairtest.cli.reading import labels_in, read_people, typed_label
     from skfairtest.readers import resolve_pos_label
-    from skfairtest.report import html as pages
-    from skfairtest.report import text as texts
 
-    roles = {"--y-pred": y_pred, "--y-score": y_score, "--sensitive": sensitive}
-    roles |= {"--strata": strata, "--cluster": cluster}
+    named = {"y_pred": y_pred, "y_score": y_score, "sensitive_features": sensitive_features, "strata": strata}
+    named |= {"clusters": clusters}
     with listening() as told:
-        people = read_people(files, roles, encoding=encoding, optional=["--sensitive"])
-        positive = people.pos_label(pos_label)
+        columns = read_people(files, named, encoding, {"sensitive_features": True})
         table = impact_table(
-            people.column("--y-pred"),
-            y_score=people.column("--y-score"),
-            sensitive_features=people.frames["--sensitive"],
-            strata=people.frames.get("--strata"),
-            clusters=people.column("--cluster"),
-            pos_label=positive,
+            **columns,
+            pos_label=typed_label(pos_label, columns),
             intersections=intersections,
             smallest_share=smallest_share,
             confidence_level=1 - alpha,
         )
     about = f"scores in {label(y_score)}"
     if y_score is None:
-        about = f"selected: {label(y_pred)} is {label(resolve_pos_label(people.labels, positive))}"
+        selected = resolve_pos_label(labels_in(columns), typed_label(pos_label, columns))
+        about = f"selected: {label(y_pred)} is {label(selected)}"
     about += f"; compared within {label(', '.join(strata))}" if strata else ""
-    found = impact_report(
+    report = impact_report(
         table,
-        title=f"Impact table of {label(', '.join(map(os.path.basename, people.files[:3])))}",
-        about=f"{len(people):,} people; {about}.",
+        title=f"Impact table of {label(', '.join(map(os.path.basename, files[:3])))}",
+        about=f"{len(columns['sensitive_features']):,} people; {about}.",
         scoring=y_score is not None,
         smallest_share=smallest_share,
         confidence_level=1 - alpha,
         not_compared=told,
     )
-    show(found, titled=True, no_color=no_color)
-    makers = {
-        "--html": lambda: pages.page(found, landscape=True),
-        "--csv": lambda: texts.to_csv(table.assign(category=[label(name) for name in table["category"]])),
-        "--markdown": lambda: texts.markdown(found, details=True),
-    }
-    write_files(reports, makers)
-    return Status.SIGNIFICANT if table["significant"].fillna(False).any() else Status.DONE
+    frame = table.assign(category=[label(name) for name in table["category"]])
+    return write(report, outputs, frame, details=True, titled=True, landscape=True)
 
 
 @app.command()
 def compare(
     files: opt.Files,
-    sensitive: opt.Sensitive,
+    sensitive_features: opt.Sensitive,
     y_true: opt.YTrue = None,
     y_pred: Annotated[
         list[str] | None, opt.column("A model's predictions: the baseline's first, then each candidate's.")
     ] = None,
     y_score: Annotated[list[str] | None, opt.column("Scores, in place of --y-pred.")] = None,
-    control: opt.Control = None,
-    cluster: opt.Cluster = None,
+    control_features: opt.Control = None,
+    clusters: opt.Cluster = None,
     encoding: opt.Encoding = "utf-8",
     metric: opt.Metrics = None,
     pos_label: opt.PosLabel = None,
@@ -595,55 +522,55 @@ def compare(
     alpha: opt.Alpha = 0.05,
     adjust: opt.Adjust = "auto",
     n_resamples: opt.Resamples = 9999,
-    seed: opt.Seed = 0,
-    jobs: opt.Jobs = None,
+    random_state: opt.Seed = 0,
+    n_jobs: opt.Jobs = None,
     html: opt.Html = None,
-    json: Annotated[str | None, opt.output("Also write the results as JSON.")] = None,
+    json: opt.Json = None,
     csv: opt.Csv = None,
     markdown: opt.Markdown = None,
-    no_color: opt.NoColor = False,
 ) -> Status:
     """Compare the disparities of two or more models on the same people.
 
     The first --y-pred is the baseline, such as the model in production; each other one is a candidate. The null
     hypothesis: a disparity between groups is the same under both models. Several sensitive columns are crossed.
     """
-    reports = {"--html": html, "--json": json, "--csv": csv, "--markdown": markdown}
-    option, names = ("--y-score", y_score) if y_score else ("--y-pred", y_pred or [])
-    if (y_pred and y_score) or len(set(names)) < 2 or len(set(names)) < len(names):
-        raise BadInput(f"{option}: name two or more different columns, the baseline's first; found {', '.join(names)}")
-    check_outputs(reports, files)
+    outputs = {"--html": html, "--json": json, "--csv": csv, "--markdown": markdown}
+    role, names = ("y_score", y_score) if y_score else ("y_pred", y_pred or [])
+    if (y_pred and y_score) or len({*names}) < max(2, len(names)):
+        raise BadInput(
+            f"{OPTIONS[role]}: name two or more different columns, the baseline's first; found {', '.join(names)}"
+        )
+    check_outputs(outputs, files)
     from skfairtest import compare_models
-    from skfairtest.cli.reading import read_people
-    from skfairtest.comparisons.frames import written_labels
+    from skfairtest.cli.reading import read_people, typed_label
 
-    roles = {"--y-true": y_true, option: names, "--sensitive": sensitive, "--control": control, "--cluster": cluster}
-    question: dict[str, Any] = {} if margin is None else {"alternative": "fairer", "margin": margin}
+    named = {"y_true": y_true, role: names, "sensitive_features": sensitive_features}
+    named |= {"control_features": control_features, "clusters": clusters}
+    certified: dict[str, Any] = {} if margin is None else {"alternative": "fairer", "margin": margin}
     with listening():
-        people = read_people(files, roles, encoding=encoding)
+        columns = read_people(files, named, encoding)
+        positive = typed_label(pos_label, columns)
         models = compare_models(
-            {name: people.frames[option][name] for name in names},
-            y=people.column("--y-true"),
-            sensitive_features=people.frames["--sensitive"],
-            control_features=people.frames.get("--control"),
-            clusters=people.column("--cluster"),
+            dict(columns.pop(role)),
+            y=columns.pop("y_true"),
+            **columns,
             metric=metric or "equalized_odds",
-            pos_label=people.pos_label(pos_label),
+            pos_label=positive,
             compare=compare,
-            adjust=None if adjust == "none" else adjust,
+            adjust=adjust,
             n_resamples=n_resamples,
             confidence_level=1 - alpha,
-            random_state=seed,
-            n_jobs=jobs,
-            **question,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            **certified,
         )
-    return _write_test(models, reports, lambda: written_labels(models.results.reset_index()), no_color)
+    return write(models._report(), outputs, models.to_frame(), json=models.to_json)
 
 
 @app.command()
 def monitor(
     state: Annotated[str, typer.Argument(metavar="STATE", help="The JSON file of the stream; the first run makes it.")],
-    sensitive: opt.Sensitive,
+    sensitive_features: opt.Sensitive,
     batch: Annotated[str, opt.option("The batch, one row per sample.", "FILE")],
     name: Annotated[str | None, opt.option("The batch's name.  [default: the file's name]", "NAME", "--name")] = None,
     y_true: opt.YTrue = None,
@@ -651,7 +578,9 @@ def monitor(
     y_score: opt.YScore = None,
     encoding: opt.Encoding = "utf-8",
     metric: opt.Metrics = None,
-    group: Annotated[list[str] | None, opt.option("A group that can come; repeat it for all groups.", "NAME")] = None,
+    groups: Annotated[
+        list[str] | None, opt.option("A group that can come; repeat it for all groups.", "NAME", "--group")
+    ] = None,
     pos_label: opt.PosLabel = None,
     alpha: Annotated[
         float | None,
@@ -663,7 +592,6 @@ def monitor(
     ] = None,
     html: opt.Html = None,
     markdown: opt.Markdown = None,
-    openmetrics: Annotated[str | None, opt.output("Also write the last look as OpenMetrics text.")] = None,
 ) -> Status:
     """Test a stream, batch by batch, valid however often you look.
 
@@ -671,43 +599,40 @@ def monitor(
     by its name: the same name with the same rows changes nothing, with other rows it is an error. Labels may come
     later, under the name of their batch. The test is valid if who is in a batch does not follow the outcomes in it.
     """
-    reports = {"--html": html, "--markdown": markdown, "--openmetrics": openmetrics}
+    outputs = {"--html": html, "--markdown": markdown}
     if (y_pred is None) == (y_score is None):
         raise BadInput("name one column of predictions, --y-pred or --y-score")
     if name is None and not os.path.isfile(batch):
         raise BadInput("--name is missing: a batch from a pipe needs a name")
-    check_outputs({"STATE": state, **reports}, [batch])
+    check_outputs({"STATE": state, **outputs}, [batch])
+    from pathlib import Path
     from time import strftime
 
     import filelock
 
-    from skfairtest._utils.files import sweep
-    from skfairtest.cli.output import open_metrics
-    from skfairtest.cli.reading import read_people
+    from skfairtest import SequentialFairnessTest
+    from skfairtest.cli.reading import read_people, typed_label
 
-    params = {
-        "metric": metric,
-        "pos_label": pos_label,
-        "alpha": alpha,
-        "margin": margin,
-        "blocks": blocks,
-        "groups": group,
-    }
-    params = {key: value for key, value in params.items() if value is not None}
-    roles = {"--y-true": y_true, "--y-pred": y_pred, "--y-score": y_score, "--sensitive": sensitive}
+    role = "y_pred" if y_score is None else "y_score"
+    named = {"y_true": y_true, role: y_pred or y_score, "sensitive_features": sensitive_features}
+    name = os.path.basename(batch) if name is None else name
     try:
         with filelock.FileLock(f"{os.path.realpath(state)}.lock", timeout=0), listening():
-            sweep(*os.path.split(os.path.realpath(state)), older_than=0)
-            people = read_people([batch], roles, encoding=encoding)
-            predictions = people.column("--y-pred" if y_score is None else "--y-score")
-            test = _stream(state, params, people)
-            test.partial_fit(
-                y_pred=predictions,
-                y_true=people.column("--y-true"),
-                sensitive_features=people.frames["--sensitive"],
-                time=os.path.basename(batch) if name is None else name,
-                name=os.path.basename(batch) if name is None else name,
-            )
+            columns = read_people([batch], named, encoding)
+            params = {"metric": metric, "pos_label": typed_label(pos_label, columns), "alpha": alpha, "margin": margin}
+            params = {
+                key: value for key, value in {**params, "blocks": blocks, "groups": groups}.items() if value is not None
+            }
+            try:
+                known = Path(state) if os.path.exists(state) else None
+                test = SequentialFairnessTest.from_json(known) if known else SequentialFairnessTest(**params)
+            except ValueError as error:
+                raise BadInput(f"STATE {state}: {error}") from error
+            for key, value in params.items():
+                if str(value) != str(begun := getattr(test, key)):
+                    raise BadInput(f"{OPTIONS[key]} {value}: {state} was begun with {begun}, which cannot change")
+            columns["y_pred"] = columns.pop(role)
+            test.partial_fit(**columns, name=name, time=name)
             test.to_json(state)
     except filelock.Timeout:
         raise BadInput(f"STATE {state}: another run is working on it. Run this again when it has ended") from None
@@ -715,94 +640,70 @@ def monitor(
         raise BadInput(f"STATE {state}: {error.strerror or error}") from error
     try:
         write_out(f"{strftime('%Y-%m-%d')} {os.path.basename(state)}: {test.summary()}\n")
-        makers = {"--html": test.to_html, "--markdown": test.to_markdown, "--openmetrics": lambda: open_metrics(test)}
-        write_files(reports, makers)
+        write_files(outputs, html=test.to_html, markdown=test.to_markdown)
     except BadInput as error:
         raise BadInput(f"{error} (the batch was taken in: STATE {state} has advanced)") from error
     return Status.SIGNIFICANT if test.concern_ else Status.DONE
 
 
-def _stream(state: str, params: dict[str, Any], people: "People") -> Any:
-    """The test of a state, or a new one, if the options are those of its first run."""
-    from pathlib import Path
-
-    from skfairtest import SequentialFairnessTest
-    from skfairtest._utils.errors import ParameterError
-
-    if not os.path.exists(state):
-        params["pos_label"] = people.pos_label(params.get("pos_label"))
-        return SequentialFairnessTest(**params)
-    try:
-        test = SequentialFairnessTest.from_json(Path(state))
-    except (UnicodeDecodeError, ParameterError) as error:
-        raise BadInput(f"STATE {state}: {error}") from error
-    known = test.get_params()
-    for key, value in params.items():
-        if value != known[key] and str(value) != str(known[key]):
-            option = "--group" if key == "groups" else f"--{key.replace('_', '-')}"
-            raise BadInput(f"{option} {value}: {state} was begun with {known[key]}, which cannot change")
-    return test
-
-
 @app.command()
 def power(
     metric: Annotated[str, opt.option("A rate, a criterion, a mean or roc_auc.", "NAME")] = "selection_rate",
-    rate: Annotated[
-        list[str] | None, opt.option("The true value in a group, once per group; of a mean, MEAN:SD.", "VALUE")
+    rates: Annotated[
+        list[str] | None,
+        opt.option(
+            "The true value in a group, once per group; of a mean MEAN:SD, of a criterion NAME=VALUE.",
+            "VALUE",
+            "--rate",
+        ),
     ] = None,
-    n: Annotated[
+    n_per_group: Annotated[
         list[int] | None, opt.option("People in a group: once per group, or once for all.", "PEOPLE", "--n")
     ] = None,
-    baseline: Annotated[str | None, opt.option("The value in all groups but the first.", "VALUE")] = None,
-    target: Annotated[
-        float | None, opt.option("The probability of detecting it.  [default: 0.8]", "SHARE", "--power")
+    power: Annotated[float | None, opt.option("The probability of detecting it.  [default: 0.8]", "SHARE")] = None,
+    shares: Annotated[
+        list[float] | None, opt.option("The share of people in a group.  [default: equal]", None, "--share")
     ] = None,
-    share: Annotated[list[float] | None, opt.option("The share of people in a group.  [default: equal]")] = None,
-    base_rate: Annotated[list[float] | None, opt.option("The share of a group for whom the rate is computed.")] = None,
+    base_rates: Annotated[
+        list[float] | None, opt.option("The share of a group for whom the rate is computed.", None, "--base-rate")
+    ] = None,
     compare: Annotated[Reference, opt.option("The other side; the reference is the last group.")] = "between_groups",
     disparity: opt.Disparity = "difference",
     margin: Annotated[str | None, opt.option("A disparity to tolerate; for equivalence also LOW:HIGH.", "SIZE")] = None,
     alternative: Annotated[
         Alternative, opt.option('"equivalence": that groups are alike within --margin.')
     ] = "two-sided",
-    direction: Annotated[
-        Literal["auto", "up", "down"], opt.option("Whether the value is above or below --baseline.")
-    ] = "auto",
     alpha: opt.Alpha = 0.05,
     json: Annotated[str | None, opt.output("Also write the answer as JSON.")] = None,
 ) -> Status:
-    """Compute how many people a test needs, or what it can detect.
+    """Compute how many people a test needs, or how likely it is to detect a disparity.
 
     \b
       skfairtest power --rate 0.3 --rate 0.5
           how many people are needed to detect rates of 30% and 50%
       skfairtest power --rate 0.3 --rate 0.5 --n 60 --n 200
           how likely a test of 60 and 200 people is to detect them
-      skfairtest power --baseline 0.3 --n 60 --n 200
-          the smallest disparity that such a test is likely to detect
     """  # noqa: D301
     check_outputs({"--json": json})
     from json import dumps
 
-    from skfairtest.cli.power import answer, margin_of
+    from skfairtest.cli.power import answer
 
-    found = answer(
-        rate=rate or [],
-        n=n or [],
-        baseline=baseline,
-        target=target,
-        shares=share or [],
+    answered = answer(
+        rates=rates or [],
+        n_per_group=n_per_group or [],
+        target=power,
+        shares=shares or [],
         metric=metric,
-        base_rates=base_rate or [],
+        base_rates=base_rates or [],
         compare=compare,
         disparity=disparity,
-        margin=margin_of(margin),
+        margin=margin,
         alternative=alternative,
-        direction=direction,
         alpha=alpha,
     )
-    write_out("".join(f"{sentence}\n" for sentence in found["sentences"]))
-    write_files({"--json": json}, {"--json": lambda: dumps(found, indent=2) + "\n"})
+    write_out("".join(f"{sentence}\n" for sentence in answered["sentences"]))
+    write_files({"--json": json}, json=lambda: dumps(answered, indent=2) + "\n")
     return Status.DONE
 
 
@@ -812,15 +713,20 @@ def metrics() -> Status:
     from skfairtest._utils.text import enumerated
     from skfairtest.metrics import CRITERIA, RATES, SCORES
 
+    def needed(metric: Any) -> str:
+        return f"{metric.name} ({', '.join(OPTIONS[name] for name in sorted(metric.reads, reverse=True))})"
+
     lines = ["Rates:"]
-    lines += [f"  {_needed(rate)}: among {rate.among}, the share who {rate.happens}" for rate in RATES.values()]
+    lines += [f"  {needed(rate)}: among {rate.among}, the share who {rate.happens}" for rate in RATES.values()]
     lines += ["", "Criteria, which are several rates tested together:"]
     lines += [f"  {name}: {enumerated(list(rates))}" for name, rates in CRITERIA.items()]
     lines += ["", "Other metrics of each group:"]
-    lines += [f"  {_needed(metric)}: {metric.describes}" for metric in SCORES.values()]
+    lines += [f"  {needed(metric)}: {metric.describes}" for metric in SCORES.values()]
     write_out("\n".join(lines) + "\n")
     return Status.DONE
 
 
-def _needed(metric: Any) -> str:
-    return f"{metric.name} ({', '.join(OPTIONS[name] for name in sorted(metric.reads, reverse=True))})"
+program: Any = typer.main.get_command(app)
+OPTIONS |= {
+    each.name: each.opts[0] for command in program.commands.values() for each in command.params if "--" in each.opts[0]
+}

@@ -22,35 +22,18 @@ class Status(IntEnum):
     DONE, SIGNIFICANT, BAD_INPUT, INTERNAL, NOT_TESTED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 
-#: Parameters of the package that are called the same here.
-_SAME = (
-    "pos_label y_true y_pred y_score metric compare compare_intersections disparity "
-    "margin missing positive_means favorable alpha adjust n_resamples alternative direction scan impact guarantee "
-    "y_judge label_probability labelled strata smallest_share max_depth max_subgroups min_group_size n_bins power "
-    "baseline"
-)
-#: The package's parameters, and what they are called here.
+#: The option of each parameter of the package; `skfairtest.cli.app` fills it in from its commands.
 OPTIONS = {
-    **{name: f"--{name.replace('_', '-')}" for name in _SAME.split()},
-    "sensitive_features": "--sensitive",
-    "control_features": "--control",
-    "sample_weight": "--weight",
-    "clusters": "--cluster",
     "y": "--y-true",
-    "y_pred_baseline": "--baseline",
-    "prediction_threshold": "--threshold",
-    "metrics": "--metric",
-    "random_state": "--seed",
-    "n_jobs": "--jobs",
-    "features": "--feature",
-    "rates": "--rate",
-    "shares": "--share",
-    "base_rates": "--base-rate",
-    "n_per_group": "--n",
+    "y_pred_a": "the baseline's predictions",
+    "y_pred_b": "the candidate's predictions",
+    "y_score_a": "the baseline's scores",
+    "y_score_b": "the candidate's scores",
 }
 #: What is typed, or shown, for what is code in the package, where that is not an option with a value.
 _FLAGS = {
     "intersections=False": "--no-intersections",
+    "must be a dict": "must be given as NAME=VALUE",
     "see excluded_": 'see "Left out" in the report',
     "(for example scores >= 0.5, or prediction_threshold=0.5)": "(or give --threshold 0.5 in place of --y-pred)",
 }
@@ -78,6 +61,7 @@ def in_terms_of_options(message: Exception | str) -> str:
 
     Examples
     --------
+    >>> import skfairtest.cli.app
     >>> in_terms_of_options("pos_label is needed: pass pos_label='yes' or pos_label='no'.")
     "--pos-label is needed: pass --pos-label 'yes' or --pos-label 'no'."
     >>> in_terms_of_options(ParameterError("margin must be a number; found 'wide'"))
@@ -89,11 +73,9 @@ def in_terms_of_options(message: Exception | str) -> str:
         text = message.renamed(option).replace(f"{option}=", f"{option} ", 1)
     for code, flag in _FLAGS.items():
         text = text.replace(code, flag)
-    return _CODE.sub(_as_option, text)
 
+    def as_option(code: re.Match[str]) -> str:
+        name, equals = code.groups()
+        return f"{OPTIONS[name]}{' ' * bool(equals)}" if name in OPTIONS and (equals or "_" in name) else code[0]
 
-def _as_option(code: re.Match[str]) -> str:
-    name, equals = code.groups()
-    if name not in OPTIONS or not (equals or "_" in name):
-        return code[0]
-    return OPTIONS[name] + (" " if equals else "")
+    return _CODE.sub(as_option, text)

@@ -1,34 +1,30 @@
-"""How many people a test needs, how likely it is to detect a disparity, or which disparity it can detect."""
+"""How many people a test needs, or how likely it is to detect a disparity."""
 
 from typing import Any
 
 from skfairtest._utils.text import enumerated, label
 from skfairtest.cli.errors import BadInput
-from skfairtest.planning.power import minimum_detectable_disparity, power, required_sample_size
-
-Value = float | tuple[float, ...]
+from skfairtest.planning.power import power, required_sample_size
 
 
 def answer(
-    *, rate: list[str], n: list[int], baseline: str | None, target: float | None, shares: list[float], **test: Any
+    rates: list[str], n_per_group: list[int], target: float | None, shares: list[float], **test: Any
 ) -> dict[str, Any]:
     """Answer the question that the given numbers leave open.
 
     Parameters
     ----------
-    rate : list of str
+    rates : list of str
         Values in each group, perhaps with the rate that they are of: ``true_positive_rate=0.7``.
-    n : list of int
-        People in each group.
-    baseline : str or None
-        The value in all groups but the first.
+    n_per_group : list of int
+        People in each group; empty: how many are needed.
     target : float or None
         The probability of detecting the disparity.
     shares : list of float
         The share of people in each group, if numbers of people are computed.
     **test
-        Parameters of the functions of the package: metric, base_rates, compare, disparity, margin, alternative, alpha
-        and direction.
+        Parameters of the functions of the package: metric, base_rates, compare, disparity, margin, alternative and
+        alpha.
 
     Returns
     -------
@@ -40,103 +36,57 @@ def answer(
     BadInput
         If the numbers do not make a question.
     """
-    direction = test.pop("direction")
-    if bool(rate) == (baseline is not None):
-        raise BadInput("give --rate once per group, or --baseline and --n for the smallest disparity to be detected")
-    if rate and direction != "auto":
-        raise BadInput("--direction is where --baseline looks for a disparity: leave it out with --rate")
-    if n and (shares or (rate and target is not None)):
+    if not rates:
+        raise BadInput("--rate is missing: give it once per group")
+    if n_per_group and (shares or target is not None):
         raise BadInput("--n leaves nothing open: leave out --n for the people needed, or --power and --share")
-    rates = _rates(rate, test["metric"])
-    groups = len(next(iter(rates.values()))) if rates else max(len(n), 2)
-    people = _per_group(n, groups, "--n")
-    test["base_rates"] = _per_group(test["base_rates"] or [1.0], groups, "--base-rate")
-    certain = (
-        f"with a probability of {100 * (0.8 if target is None else target):g}%, at the {100 * test['alpha']:g}% level"
-    )
-    given: Any = rates if len(rates) > 1 else next(iter(rates.values()), None)
-    truth = ", and ".join(f"{label(name)} is {_by_group(values)}" for name, values in rates.items())
+    named: dict[str, list[Any]] = {}
+    for text in rates:
+        name, _, value = text.rpartition("=")
+        named.setdefault(name.strip() or test["metric"], []).append(_numbers(value, "--rate"))
+    groups, shares_met = max(map(len, named.values())), test["base_rates"] or [1.0]
+    test["base_rates"] = shares_met * (groups if len(shares_met) == 1 else 1)
+    test["margin"] = None if test["margin"] is None else _numbers(test["margin"], "--margin")
+    given: Any = named if len(named) > 1 else next(iter(named.values()))
+    truth = ", and ".join(f"{label(name)} is {_by_group(values)}" for name, values in named.items())
     certifies = test["alternative"] == "equivalence"
     goal = "certify that the groups are alike" if certifies else "detect a disparity"
     if test["margin"] is not None:
         ends = test["margin"] if isinstance(test["margin"], tuple) else (test["margin"],)
         shown = " to ".join("any value" if end is None else f"{end:g}" for end in ends)
         goal += f" {'within' if certifies else 'beyond'} the margin of {shown}"
-    numbers: dict[str, Any]
-    if baseline is not None:
-        if not n:
-            raise BadInput("--n is missing: --baseline asks what so many people can detect")
-        size = minimum_detectable_disparity(
-            baseline=_value(baseline), n_per_group=people, power=target or 0.8, direction=direction, **test
-        )
-        numbers = {"question": "minimum_detectable_disparity", "minimum_detectable_disparity": size}
-        less = certifies or (test["disparity"] != "difference" and size < 1)
-        sentence = (
-            f"A test of {_by_group(people, ' people')} can {goal} of {size:.3g} or {'less' if less else 'more'} (as a "
-            f"{test['disparity'].replace('_', ' ')}) from a baseline of {baseline}, {certain}."
-        )
-    elif n:
-        value = power(rates=given, n_per_group=people, **test)
-        numbers = {"question": "power", "power": value}
-        sentence = (
-            f"If {truth}, a test of {_by_group(people, ' people')} will {goal} with a probability of "
-            f"{100 * value:.1f}%, at the {100 * test['alpha']:g}% level."
-        )
+    level = f"at the {100 * test['alpha']:g}% level"
+    if n_per_group:
+        people = tuple(n_per_group) * (groups if len(n_per_group) == 1 else 1)
+        likely = power(rates=given, n_per_group=people, **test)
+        numbers: dict[str, Any] = {"question": "power", "power": likely}
+        sentence = f"If {truth}, a test of {_by_group(people, ' people')} will {goal} with a probability of "
+        sentence += f"{100 * likely:.1f}%, {level}."
     else:
-        people = required_sample_size(
-            rates=given, power=target or 0.8, shares=_per_group(shares, groups, "--share") or None, **test
-        )
+        wanted = 0.8 if target is None else target
+        people = required_sample_size(rates=given, power=wanted, shares=shares or None, **test)
         numbers = {"question": "required_sample_size"}
-        sentence = f"{sum(people):,} people are needed ({_by_group(people)}) to {goal} {certain}, if {truth}."
-    people_of = "over whom the metric is computed" if all(base == 1 for base in test["base_rates"]) else "in all"
+        sentence = f"{sum(people):,} people are needed ({_by_group(people)}) to {goal} with a probability of "
+        sentence += f"{100 * wanted:g}%, {level}, if {truth}."
+    counted = "everyone for whom the metric is computed" if {*shares_met} == {1} else "everyone in a group"
     sentences = [
         sentence,
-        f"The numbers are of people {people_of}, and groups are compared by --compare {test['compare']}.",
+        f"The numbers count {counted}; groups are compared by --compare {test['compare']}.",
         "The values are assumptions, not data: the answer holds if they are true.",
     ]
-    return {"sentences": sentences, **numbers, "n_per_group": people, "rates": rates, **test}
+    return {"sentences": sentences, **numbers, "n_per_group": people, "rates": named, **test}
 
 
-def _per_group(values: list[Any], groups: int, option: str) -> tuple[Any, ...]:
-    """One value per group; a single value is that of all groups."""
-    if len(values) not in (0, 1, groups):
-        raise BadInput(f"{option} is given {len(values)} times for {groups} groups: give it once, or once per group")
-    return tuple(values) * (groups if len(values) == 1 else 1)
-
-
-def _rates(texts: list[str], metric: str) -> dict[str, list[Value]]:
-    """The values in each group of each rate."""
-    rates: dict[str, list[Value]] = {}
-    for text in texts:
-        name, _, value = text.rpartition("=")
-        rates.setdefault(name.strip() or metric, []).append(_value(value))
-    if len({len(values) for values in rates.values()}) > 1 or any(len(values) < 2 for values in rates.values()):
-        counts = ", ".join(f"{len(values)} of {label(name)}" for name, values in rates.items())
-        raise BadInput(f"--rate must be given once per group, for at least two groups, of every rate; found {counts}")
-    return rates
-
-
-def _value(text: str) -> Value:
-    """A value, or the mean and the standard deviation that MEAN:SD stands for."""
-    numbers = _ends(text, f"a value must be a number such as 0.3 (of a mean, MEAN:SD such as 10:2.5); found {text!r}")
-    return numbers  # type: ignore[no-any-return]
-
-
-def margin_of(text: str | None) -> Any:
-    """A margin as a number, or as the two ends that LOW:HIGH stands for, one of which may be open."""
-    says = f"--margin must be a number such as 0.05, or LOW:HIGH such as -0.05:0.1; found {text!r}"
-    return None if text is None else _ends(text, says, open_ended=True)
-
-
-def _ends(text: str, says: str, *, open_ended: bool = False) -> Any:
-    """The number, or the two numbers between which a colon stands, of which an open one is None."""
+def _numbers(text: str, option: str) -> Any:
+    """A number, or the two that MEAN:SD and LOW:HIGH stand for; of a margin, one may be open."""
     try:
-        ends = [None if open_ended and not part else float(part) for part in text.split(":")]
+        numbers = [None if option == "--margin" and not part else float(part) for part in text.split(":")]
+        if len(numbers) > 2 or numbers == [None]:
+            raise ValueError
     except ValueError:
-        raise BadInput(says) from None
-    if len(ends) > 2 or ends == [None]:
-        raise BadInput(says)
-    return tuple(ends) if len(ends) == 2 else ends[0]
+        example = {"--margin": "0.05, or LOW:HIGH such as -0.05:0.1"}.get(option, "0.3, or of a mean MEAN:SD, 10:2.5")
+        raise BadInput(f"{option} must be a number such as {example}; found {text!r}") from None
+    return tuple(numbers) if len(numbers) == 2 else numbers[0]
 
 
 def _by_group(values: Any, unit: str = "") -> str:

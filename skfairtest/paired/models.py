@@ -15,10 +15,8 @@ from skfairtest._utils.text import label
 from skfairtest.comparisons.frames import written_labels
 from skfairtest.inference.multiplicity import holm
 from skfairtest.paired.fairness import PairedFairnessTest
-from skfairtest.paired.record import PairedRecord
 from skfairtest.paired.report import models_report
-from skfairtest.report.mixin import Pages, positive_label
-from skfairtest.report.plain import plain_value
+from skfairtest.report.mixin import Pages, library_versions, positive_label
 from skfairtest.report.report import Report
 
 
@@ -39,50 +37,46 @@ class ModelComparison(Pages):
         (with ``alternative="fairer"``: certified).
     confidence_level : float
         Of all intervals together.
+    alternative : {"two-sided", "fairer"}
+        As of `PairedFairnessTest`.
     """
 
     baseline: str
     tests: Mapping[str, PairedFairnessTest] = field(repr=False)
     results: pd.DataFrame = field(repr=False)
     confidence_level: float = 0.95
+    alternative: str = "two-sided"
+    _given: dict[str, Any] = field(default_factory=dict, repr=False)
+    _versions: dict[str, str] = field(default_factory=library_versions, repr=False)
 
     @property
     def concern_(self) -> bool:
         """Whether a candidate differs significantly; with ``alternative="fairer"``, whether one was not certified."""
-        found = self.results["significant"]
-        return bool(not found.all() if self._is_fairer else found.any())
+        significant = self.results["significant"]
+        return bool(not significant.all() if self.alternative == "fairer" else significant.any())
 
-    @property
-    def _is_fairer(self) -> bool:
-        return any(test.alternative == "fairer" for test in self.tests.values())
-
-    @property
-    def _records(self) -> dict[str, PairedRecord]:
-        return {name: test._record((self.baseline, name)) for name, test in self.tests.items()}
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain Python.
+    def to_frame(self) -> pd.DataFrame:
+        """The results, with a column for the candidate.
 
         Returns
         -------
-        dict
-            ``baseline``, ``confidence_level``, ``concern``, ``results`` (a dict for each candidate) and ``candidates``
-            (each with what `PairedFairnessTest.to_dict` returns).
+        DataFrame
+            In which labels of several features are one text each.
         """
+        return written_labels(self.results.reset_index())
+
+    def _facts(self) -> dict[str, Any]:
+        """The attributes that a record keeps."""
         return {
-            "test": "compare_models",
-            "baseline": self.baseline,
-            "confidence_level": self.confidence_level,
-            "concern": self.concern_,
-            "results": plain_value(written_labels(self.results.reset_index())),
-            "candidates": {name: test.to_dict() for name, test in self.tests.items()},
+            "tests": {},
+            **{name: getattr(self, name) for name in ("baseline", "results", "confidence_level", "alternative")},
         }
 
     def __str__(self) -> str:
         """Return the verdict and sentences, then the tables."""
         return self.to_text(details=True).rstrip("\n")
 
-    def _report(self) -> Report:
+    def _whole(self) -> Report:
         made, tests = models_report(self), list(self.tests.values())
         cautions = dict.fromkeys(f"Caution: {caution}" for test in tests for caution in test._cautions)
         labels = positive_label(tests[0].pos_label_, None, tests[0].negative_labels_)
@@ -195,7 +189,7 @@ def compare_models(
     adjusted = np.exp(holm(np.log([test.p_value_ for test in tests.values()])))
     results["p_value_adjusted"] = adjusted
     results["significant"] = adjusted <= alpha * (1 + 1e-12)
-    return ModelComparison(first, tests, results, confidence_level)
+    return ModelComparison(first, tests, results, confidence_level, params.get("alternative", "two-sided"))
 
 
 def _row(test: PairedFairnessTest) -> dict[str, Any]:

@@ -84,7 +84,8 @@ def paired_section(found: PairedRecord) -> Report:
 
 def models_report(compared: Any) -> Report:
     """The report of a `ModelComparison`: several candidates against one baseline, each with a report of its own."""
-    found, results, fairer = compared._records, compared.results, compared._is_fairer
+    found = {name: test._record((compared.baseline, name)) for name, test in compared.tests.items()}
+    results, fairer = compared.results, compared.alternative == "fairer"
     reports: dict[str, Report] = {
         name: replace(test._report_of(found[name]), title=label(name)) for name, test in compared.tests.items()
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 from abc import abstractmethod
@@ -11,7 +10,6 @@ from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any, ClassVar, Self, overload
 
 import pandas as pd
@@ -44,20 +42,30 @@ class Pages:
     #: Whether its text has a title, and headings.
     _titled: ClassVar[bool] = False
 
-    @abstractmethod
-    def to_dict(self) -> dict[str, Any]:
-        """The results as plain Python."""
+    #: The settings, and the versions of what computed the numbers.
+    _given: dict[str, Any]
+    _versions: dict[str, str]
 
     @abstractmethod
+    def _whole(self) -> Report:
+        """Make the report."""
+
+    @abstractmethod
+    def _facts(self) -> dict[str, Any]:
+        """The attributes that a record keeps."""
+
     def _report(self) -> Report:
-        """The report."""
+        """The report: made now, or that of the record that was read."""
+        kept = vars(self).get("_kept")
+        report: Report = decoded(kept) if kept else self._whole()
+        return report
 
     @overload
     def to_json(self, path: None = None) -> str: ...
     @overload
     def to_json(self, path: str | os.PathLike[str]) -> None: ...
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Write as JSON what `to_dict` returns; of a test a record: settings, report, frames and a checksum.
+        """Write a record as JSON: settings, report, frames and a checksum.
 
         Parameters
         ----------
@@ -91,8 +99,59 @@ class Pages:
         return write_text(self._written(), path)
 
     def _written(self) -> str:
-        """The text of JSON."""
-        return json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n"
+        """The record."""
+        report, facts, tables = self._report(), {}, {}
+        for name, value in self._facts().items():
+            if FRAME in value if isinstance(value, dict) else isinstance(value, pd.DataFrame):
+                tables[name] = table_of(frame_of(value) if isinstance(value, dict) else value)
+            elif name not in ("_versions", "_given", "_kept"):
+                facts[name] = encoded(value)
+        known = {"test": type(self).__name__, "versions": self._versions, "parameters": self._given}
+        return write_record({**known, "report": encoded(report), "tables": tables, "facts": facts})
+
+    @classmethod
+    def from_json(cls, source: str | bytes | os.PathLike[str]) -> Self:
+        """Read a test that `to_json` wrote: its attributes, frames, reports and pictures are those that it had.
+
+        Nothing is computed again. What needs the people (`sensitivity`, breaking points that were not computed, a plan)
+        needs another fit.
+
+        Parameters
+        ----------
+        source : str, bytes or path
+            The text, or a path object (``pathlib.Path``) of its file.
+
+        Returns
+        -------
+        test
+            The fitted test, without its estimator and without ``null_distribution_``; parameters that are objects are
+            their names.
+
+        Raises
+        ------
+        ValueError
+            If it is not such a text, was changed since, or is of a version that wrote other records.
+
+        Examples
+        --------
+        >>> from skfairtest import FairnessTest
+        >>> test = FairnessTest.from_predictions(
+        ...     None, [1, 1, 0, 0], sensitive_features=list("ffmm"), metric="selection_rate"
+        ... )
+        >>> str(FairnessTest.from_json(test.to_json())) == str(test)
+        True
+        """
+        document = read_record(source, cls.__name__)
+        test = cls.__new__(cls)
+        facts = {name: decoded(value) for name, value in document["facts"].items()}
+        frames = {name: frame_from(table) for name, table in document["tables"].items()}
+        kept = {"_versions": document["versions"], "_given": document["parameters"]}
+        test._take({**facts, **frames, **kept, "_kept": document["report"]})
+        return test
+
+    def _take(self, facts: dict[str, Any]) -> None:
+        """Take the attributes of a record."""
+        self.__dict__.update(facts)
 
     @overload
     def to_text(self, path: None = None, *, details: bool = False) -> str: ...
@@ -186,13 +245,9 @@ class ReportMixin(Pages, ModelTest):
     def _made(self) -> Report:
         """Make the report of the fitted test."""
 
-    def _report(self) -> Report:
-        """The report: made now, or that of the record that was read; cautions come first."""
+    def _whole(self) -> Report:
+        """The report of the fitted test; cautions come first."""
         check_is_fitted(self)
-        kept: Any = vars(self).get("_kept")
-        if kept:
-            report: Report = decoded(kept)
-            return report
         made = self._made()
         remarks = (*self._label_remarks(), *map("Caution: {}".format, self._cautions), *made.remarks)
         return replace(made, title=self._title(), remarks=remarks)
@@ -211,62 +266,6 @@ class ReportMixin(Pages, ModelTest):
         for name, value in self.get_params().items():
             found[name] = None if name in self._models else value if is_recorded(value) else self._given.get(name)
         return found
-
-    def _written(self) -> str:
-        """The record."""
-        check_is_fitted(self)
-        report, facts, tables = self._report(), {}, {}
-        for name, value in self._facts().items():
-            if FRAME in value if isinstance(value, dict) else isinstance(value, pd.DataFrame):
-                tables[name] = table_of(frame_of(value) if isinstance(value, dict) else value)
-            elif name not in ("_versions", "_given", "_kept"):
-                facts[name] = encoded(value)
-        known = {"test": type(self).__name__, "versions": self._versions, "parameters": self._given}
-        return write_record({**known, "report": encoded(report), "tables": tables, "facts": facts})
-
-    @classmethod
-    def from_json(cls, source: str | bytes | os.PathLike[str]) -> Self:
-        """Read a test that `to_json` wrote: its attributes, frames, reports and pictures are those that it had.
-
-        Nothing is computed again. What needs the people (`sensitivity`, breaking points that were not computed, a plan)
-        needs another fit.
-
-        Parameters
-        ----------
-        source : str, bytes or path
-            The text, or a path object (``pathlib.Path``) of its file.
-
-        Returns
-        -------
-        test
-            The fitted test, without its estimator and without ``null_distribution_``; parameters that are objects are
-            their names.
-
-        Raises
-        ------
-        ValueError
-            If it is not such a text, was changed since, or is of a version that wrote other records.
-
-        Examples
-        --------
-        >>> from skfairtest import FairnessTest
-        >>> test = FairnessTest.from_predictions(
-        ...     None, [1, 1, 0, 0], sensitive_features=list("ffmm"), metric="selection_rate"
-        ... )
-        >>> str(FairnessTest.from_json(test.to_json())) == str(test)
-        True
-        """
-        document = read_record(Path(source).read_bytes() if isinstance(source, os.PathLike) else source, cls.__name__)
-        test = cls.__new__(cls)
-        facts = {name: decoded(value) for name, value in document["facts"].items()}
-        frames = {name: frame_from(table) for name, table in document["tables"].items()}
-        kept = {"_versions": document["versions"], "_given": document["parameters"]}
-        test._take({**facts, **frames, **kept, "_kept": document["report"]})
-        return test
-
-    def _take(self, facts: dict[str, Any]) -> None:
-        """Take the attributes of a record."""
-        self.__dict__.update(facts)
 
     def plot(self, *, ax: Any = None, **params: Any) -> Any:
         """Draw the fitted test.

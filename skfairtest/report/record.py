@@ -21,9 +21,11 @@ Tuples are lists; everything else that JSON has no form for is an object with it
 
 import json
 import math
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -200,8 +202,8 @@ def write_record(document: Mapping[str, Any]) -> str:
     return json.dumps({**whole, "checksum": checksum(whole)}, allow_nan=False) + "\n"
 
 
-def read_record(text: str | bytes, name: str | None = None) -> dict[str, Any]:
-    """Read what `write_record` has written, of a class if that is named.
+def read_record(text: str | bytes | os.PathLike[str], name: str | None = None) -> dict[str, Any]:
+    """Read what `write_record` has written, of a class if that is named; a path is that of its file.
 
     Raises
     ------
@@ -209,6 +211,7 @@ def read_record(text: str | bytes, name: str | None = None) -> dict[str, Any]:
         If it is something else, or was changed since.
     """
     what = f"what {name or 'a test'}.to_json writes"
+    text = Path(text).read_bytes() if isinstance(text, os.PathLike) else text
     if not isinstance(text, str | bytes | bytearray):
         raise ParameterError(f"source must be {what}, or a pathlib.Path of its file; found {type(text).__name__}")
     try:

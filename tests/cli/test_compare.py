@@ -1,13 +1,12 @@
 """``skfairtest compare``: what it finds in a file, writes and returns."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from skfairtest import PairedFairnessTest, compare_models
 from skfairtest.cli.app import run
+from skfairtest.paired.models import ModelComparison
 
 
 @pytest.fixture(scope="module")
@@ -88,13 +87,16 @@ def test_every_format_says_what_the_class_says_and_parquet_is_read_alike(people,
     options = [part for name, path in files.items() for part in (f"--{name}", str(path))]
     assert compare(people.with_suffix(".parquet"), *AB, *ASKED, *options) == 1
     text = capsys.readouterr().out
-    found = json.loads(files["json"].read_text())
+    assert run(["report", str(files["json"]), "--html", str(tmp_path / "again.html")]) == 1
+    assert capsys.readouterr().out == text
+    assert (tmp_path / "again.html").read_text() == files["html"].read_text()
+    found = ModelComparison.from_json(files["json"])
     rows = pd.read_csv(people)
     own = PairedFairnessTest.from_predictions(
         None, rows["a"], rows["b"], sensitive_features=rows[["sex"]], metric="selection_rate", random_state=0
     )
-    assert found["candidates"]["b"]["p_value"] == pytest.approx(own.p_value_)
-    assert found["concern"] is True
+    assert found.results.loc["b", "p_value"] == pytest.approx(own.p_value_)
+    assert found.concern_
     assert '<span class="bar' in files["html"].read_text()
     assert "line runs from a (hollow circle) to b" in files["html"].read_text()
     for written in (text, files["html"].read_text(), files["markdown"].read_text()):
@@ -119,7 +121,10 @@ def test_several_columns_and_strata(people, capsys):
         ([*AB, *ASKED, "--alpha", "2"], "'--alpha': must lie between 0 and 1"),
         ([*AB, *ASKED, "--margin", "3"], "--margin must be a number of at least 0 and below 1"),
         ([*AB, "--sensitive", "sex"], "--y-true"),
-        (["--y-pred", "a", "--y-pred", "word", *ASKED], "a number never equals text"),
+        (
+            ["--y-pred", "a", "--y-pred", "word", *ASKED],
+            "the candidate's predictions holds 'no', 'yes': a number never equals text",
+        ),
         ([*AB, *ASKED, "--html", "nowhere/models.html"], "there is no folder nowhere"),
     ],
 )

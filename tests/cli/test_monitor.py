@@ -11,10 +11,7 @@ import pandas as pd
 import pytest
 
 from skfairtest import SequentialFairnessTest
-from skfairtest._utils.files import checksum
-from skfairtest._utils.text import label
 from skfairtest.cli.app import run
-from skfairtest.cli.output import open_metrics
 
 
 def people(week, gap=0.25, n=150):
@@ -140,13 +137,6 @@ def test_output_that_cannot_be_written_says_that_the_state_has_advanced(tmp_path
     assert SequentialFairnessTest.from_json(state).n_batches_ == 1
 
 
-def _edited(state, **fields):
-    document = json.loads(state)
-    document["state"]["stream"].update(fields)
-    document["checksum"] = checksum({name: value for name, value in document.items() if name != "checksum"})
-    return json.dumps(document)
-
-
 def test_a_fair_stream_stays_at_status_0(tmp_path, week, capsys):
     state = tmp_path / "state.json"
     for number in range(8):
@@ -270,31 +260,3 @@ def test_the_same_command_line_works_every_night(tmp_path, week):
     state = tmp_path / "state.json"
     options = ["--metric", "selection_rate", "--alpha", "0.01", "--margin", "0.02", "--group", "f", "--group", "m"]
     assert [monitor(state, week(number, gap=0.0), *options) for number in range(3)] == [0, 0, 0]
-
-
-def test_a_collector_reads_what_is_known_of_a_stream(tmp_path, week):
-    parser = pytest.importorskip("prometheus_client.openmetrics.parser")
-    state, metrics = tmp_path / "state.json", tmp_path / "stream.prom"
-    for number in range(3):
-        assert monitor(state, week(number), "--openmetrics", str(metrics)) in (0, 1)
-    families = {each.name: each for each in parser.text_string_to_metric_families(metrics.read_text())}
-    test = SequentialFairnessTest.from_json(state)
-    (row,) = test.comparisons_.to_dict("records")
-    for name in ("p_value", "e_value", "concern", "changed", "n_batches", "n_samples"):
-        (sample,) = families[f"skfairtest_{name}"].samples
-        assert (sample.value, sample.labels) == (float(getattr(test, f"{name}_")), {})
-    for name in ("disparity", "ci_low", "ci_high", "p_value_adjusted"):
-        (sample,) = families[f"skfairtest_comparison_{name}"].samples
-        assert sample.value == row[name]
-        assert sample.labels == {"metric": "selection_rate", "group": "f", "other": "m"}
-    assert all(family.type == "gauge" for family in families.values())
-
-
-def test_a_collector_reads_names_that_need_quotes():
-    parser = pytest.importorskip("prometheus_client.openmetrics.parser")
-    groups = ['a "b"', "c\\d"]
-    test = SequentialFairnessTest().fit(y_pred=[0, 1] * 20, sensitive_features=groups * 20)
-    families = {each.name: each for each in parser.text_string_to_metric_families(open_metrics(test))}
-    (sample,) = families["skfairtest_comparison_disparity"].samples
-    assert [sample.labels["group"], sample.labels["other"]] == [label(group) for group in groups]
-    assert np.isnan(families["skfairtest_comparison_disparity"].samples[0].value) == np.isnan(test.disparity_)

@@ -9,8 +9,10 @@ import pandas as pd
 import pytest
 
 from skfairtest.cli.errors import BadInput
-from skfairtest.cli.reading import People, cut_where_many, read_people
+from skfairtest.cli.options import files_of
+from skfairtest.cli.reading import read_people
 
+MISSING = {"sensitive_features": True}
 VALUES = [
     *("f", "m", "NA", "007", "1_0", "x,y", "x;y", 'say "hi"', '5" pipe', "line\nbreak", "cr\rlf", "cr\r\nlf"),
     *(" padded ", "é", "", "\t", "|", "'", "true", "1", "0", "0.50"),
@@ -48,9 +50,8 @@ def test_500_generated_files_are_what_pythons_csv_module_reads_or_an_error(tmp_p
         path.write_bytes(data)
         header, *rows = (row for row in csv.reader(io.StringIO(content, newline=""), delimiter=separator) if row)
         try:
-            frame = read_people(
-                [str(path)], {"--sensitive": wanted}, encoding=encoding.removesuffix("-sig"), optional=["--sensitive"]
-            ).frames["--sensitive"]
+            roles = {"sensitive_features": wanted}
+            frame = read_people([str(path)], roles, encoding.removesuffix("-sig"), MISSING, {})["sensitive_features"]
         except BadInput:
             refused += 1
             continue
@@ -67,7 +68,7 @@ def test_a_file_longer_than_a_block_has_every_line_end_and_quote(tmp_path):
         with path.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file, lineterminator=end, quoting=csv.QUOTE_ALL).writerows([["x"], *([text] for text in texts)])
         assert path.stat().st_size > 1 << 20
-        assert np.array_equal(read_people([str(path)], {"--sensitive": "x"}).column("--sensitive"), texts)
+        assert np.array_equal(read_people([str(path)], {"sensitive_features": "x"})["sensitive_features"], texts)
 
 
 def people(tmp_path, text, roles, **options):
@@ -76,7 +77,7 @@ def people(tmp_path, text, roles, **options):
     return read_people([str(path)], roles, **options)
 
 
-ROLES = {"--y-pred": "p", "--sensitive": ["sex"]}
+ROLES = {"y_pred": "p", "sensitive_features": ["sex"]}
 
 
 @pytest.mark.parametrize(
@@ -88,6 +89,7 @@ ROLES = {"--y-pred": "p", "--sensitive": ["sex"]}
         (b"p,sex\n1,f,3\n", "line 2: 3 fields, where the header has 2"),
         (b"p,sex\n1\n", "line 2: 1 fields, where the header has 2"),
         (b'p,sex\n1,f\n0,"m\n', "line 3: a quoted value is never closed"),
+        (b'p,sex\n1,5" pipe\n0,"m\n1,f\n', "line 4: a quoted value is never closed"),
         (b"p,sex\n1,f\n0,\n", "1 of 2 values are missing in column 'sex' (--sensitive)"),
         (b"p,gender\n1,f\n", "there is no column 'sex' (--sensitive); the columns are 'p', 'gender'"),
         (b"p,Sex\n1,f\n", "did you mean 'Sex'?"),
@@ -122,10 +124,10 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path, text, says):
 )
 def test_labels_are_numbers_if_all_of_them_are_written_like_numbers(tmp_path, texts, labels):
     read = people(tmp_path, "p,sex\n" + "".join(f"{text},{text}\n" for text in texts), ROLES)
-    values = read.column("--y-pred").tolist()
+    values = read["y_pred"].tolist()
     assert values == labels
     assert [type(value) for value in values] == [type(label) for label in labels]
-    assert read.column("--sensitive").tolist() == texts
+    assert read["sensitive_features"]["sex"].tolist() == texts
 
 
 @pytest.mark.parametrize(
@@ -139,52 +141,54 @@ def test_labels_are_numbers_if_all_of_them_are_written_like_numbers(tmp_path, te
     ],
 )
 def test_labels_beside_text_are_text_together(tmp_path, pairs, y_true, y_pred):
-    roles = {"--y-true": "t", "--y-pred": "p", "--sensitive": "sex"}
+    roles = {"y_true": "t", "y_pred": "p", "sensitive_features": "sex"}
     read = people(tmp_path, "t,p,sex\n" + "".join(f"{pair},f\n" for pair in pairs), roles)
-    assert read.column("--y-true").tolist() == y_true
-    assert read.column("--y-pred").tolist() == y_pred
+    assert read["y_true"].tolist() == y_true
+    assert read["y_pred"].tolist() == y_pred
 
 
 @pytest.mark.parametrize(("text", "value"), [("0.5", 0.5), ("1e-3", 0.001), ("-.25", -0.25), (" 2 ", 2.0)])
 def test_scores_are_numbers(tmp_path, text, value):
-    read = people(tmp_path, f"s,sex\n{text},f\n0.1,m\n", {"--y-score": "s", "--sensitive": "sex"})
-    assert read.column("--y-score").tolist() == [value, 0.1]
+    read = people(tmp_path, f"s,sex\n{text},f\n0.1,m\n", {"y_score": "s", "sensitive_features": "sex"})
+    assert read["y_score"].tolist() == [value, 0.1]
 
 
 @pytest.mark.parametrize("text", ["high", "0,5", "1_0", "inf", "nan", "0x1"])
 def test_what_is_no_number_is_said(tmp_path, text):
     with pytest.raises(BadInput, match="in column 's' \\(--y-score\\) is not a number"):
-        people(tmp_path, f's,sex\n"{text}",f\n0.1,m\n', {"--y-score": "s", "--sensitive": "sex"})
+        people(tmp_path, f's,sex\n"{text}",f\n0.1,m\n', {"y_score": "s", "sensitive_features": "sex"})
 
 
 def test_parquet_keeps_its_types_and_numbers(tmp_path):
     frame = pd.DataFrame({"p": [1, 0, 1], "s": [0.25, 0.5, 1.0], "sex": [7, 8, 7], "town": ["", "x", None]})
     path = tmp_path / "people.pq"
     frame.to_parquet(path)
-    roles = {"--y-pred": "p", "--y-score": "s", "--sensitive": ["sex", "town"]}
-    read = read_people([str(path)], roles, optional=["--sensitive"])
-    assert isinstance(read, People)
-    assert read.column("--y-pred").tolist() == [1, 0, 1]
-    assert read.column("--y-score").tolist() == [0.25, 0.5, 1.0]
-    assert read.frames["--sensitive"]["sex"].tolist() == [7, 8, 7]
-    assert read.frames["--sensitive"]["town"].isna().tolist() == [False, False, True]
+    roles = {"y_pred": "p", "y_score": "s", "sensitive_features": ["sex", "town"]}
+    read = read_people([str(path)], roles, optional=MISSING)
+    assert read["y_pred"].tolist() == [1, 0, 1]
+    assert read["y_score"].tolist() == [0.25, 0.5, 1.0]
+    assert read["sensitive_features"]["sex"].tolist() == [7, 8, 7]
+    assert read["sensitive_features"]["town"].isna().tolist() == [False, False, True]
     frame.assign(s=list("abc")).to_parquet(path)
     with pytest.raises(BadInput, match="string, not numbers"):
-        read_people([str(path)], roles, optional=["--sensitive"])
+        read_people([str(path)], roles, optional=MISSING)
 
 
 def test_files_of_different_types_are_refused_and_alike_ones_are_one(tmp_path):
     frame = pd.DataFrame({"p": [1, 0], "sex": ["f", "m"]})
     for name in ("a.csv", "b.csv"):
         frame.to_csv(tmp_path / name, index=False)
-    assert len(read_people([str(tmp_path / "*.csv"), str(tmp_path / "a.csv")], ROLES)) == 4
+    assert len(read_people(files_of([str(tmp_path / "*.csv"), str(tmp_path / "a.csv")]), ROLES)["y_pred"]) == 4
     frame.to_parquet(tmp_path / "c.parquet")
     with pytest.raises(BadInput, match="different types"):
-        read_people([str(tmp_path / "a.csv"), str(tmp_path / "c.parquet")], ROLES)
+        read_people(files_of([str(tmp_path / "*")]), ROLES)
 
 
-def test_numbers_are_cut_if_there_are_many_and_one_value_may_name_what_is_missing():
-    many = pd.Categorical([*map(str, range(20)), "unknown"])
-    assert cut_where_many(many, 5).tolist() == [*range(20), "unknown"]
-    assert cut_where_many(many, 20) is many
-    assert cut_where_many(pd.Categorical([*map(str, range(20)), "a", "b"]), 5).tolist()[-1] == "b"
+def test_many_numbers_are_a_quantity_and_one_value_may_name_what_is_missing(tmp_path):
+    def sexes(others, n_bins):
+        text = "p,sex\n" + "".join(f"1,{value}\n" for value in [*range(20), *others])
+        return people(tmp_path, text, ROLES, bins={"sensitive_features": n_bins})["sensitive_features"]["sex"].tolist()
+
+    assert sexes(["unknown"], 5) == [*range(20), "unknown"]
+    assert sexes(["unknown"], 20) == [*map(str, range(20)), "unknown"]
+    assert sexes(["a", "b"], 5) == [*map(str, range(20)), "a", "b"]
