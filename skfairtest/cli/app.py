@@ -309,14 +309,13 @@ def audit(
     if record.baseline is not None:
         record = replace(record, baseline=replace(record.baseline, names=(str(baseline), str(y_pred))))
     labels = positive_label(record.verdict.pos_label, None, record.verdict.negative_labels)
-    assert record.provenance is not None
     warned = [one_line(in_terms_of_options(warning)) for warning in record.warnings]
     record = replace(
         record,
         title=f"Fairness audit of {name}",
         subject=name,
         about=(" ".join([f"{len(people):,} people; {read}.", *labels]),),
-        provenance=replace(record.provenance, command=context.obj),
+        provenance={**record.provenance, "command": context.obj},
         parts=tuple(
             replace(part, excluded=part.excluded.assign(reason=list(map(in_terms_of_options, part.excluded["reason"]))))
             for part in record.parts
