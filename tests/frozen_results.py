@@ -171,9 +171,7 @@ def of_audit(audit, *, record=False):
         values["record"] = unworded(_without_defaults(plain_record(audit)))
     again = sf.FairnessAudit.from_json(audit.to_json())
     values["read_again"] = plain([again.p_value_, again.concern_, len(again.comparisons_)])
-    # A model's class has another module where this file is a script.
-    hash_of_model = audit.record_.provenance.model_hash or "none"
-    texts["str"] = texts["str"].replace(audit.record_.created, "").replace(hash_of_model, "")
+    texts["str"] = texts["str"].replace(audit.record_.created, "")
     for library, number in audit.record_.versions.items():
         texts["str"] = texts["str"].replace(f"{library}: {number}", library)
     return values, texts

@@ -15,7 +15,6 @@ from skfairtest._utils.files import write_text
 from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
 from skfairtest.audit.impact import ImpactRecord
-from skfairtest.audit.provenance import Provenance
 from skfairtest.audit.record import COLUMNS, AuditPart, AuditRecord, AuditVerdict
 from skfairtest.audit.report import audit_report, summary_frame
 from skfairtest.comparisons.breaking import kept_breaking_point, shown_breaking_point
@@ -180,7 +179,7 @@ def record_of(
     subject: str,
     parameters: Mapping[str, Any],
     not_compared: Sequence[tuple[str, str]],
-    provenance: Provenance,
+    provenance: Mapping[str, Any],
     impact: ImpactRecord | None = None,
     said: Sequence[str] = (),
 ) -> AuditRecord:

@@ -479,9 +479,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     def _trace(self, *columns: str) -> None:
         """Say in the record with what else the audit was called."""
         traced = self.record_.provenance
-        if traced is not None:
-            traced = replace(traced, columns=(*traced.columns, *columns))
-            self.record_ = replace(self.record_, provenance=traced)
+        traced = {**traced, "columns": (*traced["columns"], *columns)}
+        self.record_ = replace(self.record_, provenance=traced)
 
     def _baseline_test(self, known: set[str]) -> tuple[PairedFairnessTest, list[str]]:
         """Return the test against the model in production, and why it leaves out metrics; `known` is what is said."""

@@ -9,8 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from skfairtest._utils.text import label
-from skfairtest.audit.provenance import Accepted
-from skfairtest.audit.record import AuditPart, AuditRecord
+from skfairtest.audit.record import Accepted, AuditPart, AuditRecord
 from skfairtest.report.cells import result_sentences
 from skfairtest.report.plain import plain_rows
 

@@ -24,6 +24,7 @@ import numpy as np
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.audit.grid import FEW_POINTS, FEW_RATIO, Standing, people_of_groups, standings
 from skfairtest.audit.impact_report import below_sentence
+from skfairtest.audit.provenance import FEW_LABELS
 from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.report.cells import records
 from skfairtest.report.report import Bar, Cell, bars
@@ -270,8 +271,7 @@ def _unknown_groups(part: AuditPart) -> list[dict[str, Any]]:
 
 def _labels(record: AuditRecord) -> list[str]:
     """Say how much rests on labels and how much on a judge, where not everybody has a label."""
-    columns = () if record.provenance is None else record.provenance.columns
-    few = "labelled" in record.parameters or {"y_judge", "label_probability"} & set(columns)
+    few = "labelled" in record.parameters or set(FEW_LABELS) & set(record.provenance["columns"])
     return [record.parts[record.leading[0]].setup.people] if few else []
 
 

@@ -10,7 +10,6 @@ import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.audit.impact import ImpactRecord
-from skfairtest.audit.provenance import Accepted, Provenance
 from skfairtest.paired.record import PairedRecord
 from skfairtest.report import plain
 from skfairtest.report.cells import oriented, oriented_histogram
@@ -22,6 +21,14 @@ from skfairtest.subgroups.report import ScanRecord
 
 #: Groupings that the verdict names.
 NAMED = 3
+
+
+@dataclass(frozen=True)
+class Accepted(Recorded):
+    """A known finding, by the identifier that `skfairtest.audit.findings` gives the comparison, and its reason."""
+
+    id: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -159,7 +166,7 @@ class AuditRecord(Recorded):
     individual: tuple[str, ...] = ()
     individual_verdict: str | None = None
     homogeneity: tuple[str, ...] = ()
-    provenance: Provenance | None = None
+    provenance: Mapping[str, Any]
     accepted: tuple[Accepted, ...] = ()
 
     def __post_init__(self) -> None:

@@ -339,13 +339,11 @@ def _typed(name: str, value: Any) -> str:
 def _traces(record: AuditRecord) -> Iterator[str]:
     """Say what the numbers can be traced back to."""
     found = record.provenance
-    if found is not None:
-        if found.command is not None:
-            yield f"command: {label(found.command)}"
-        yield f"data: {found.data_hash} (of the rows that were tested, in any order)"
-        if found.model is not None:
-            yield f"model: {label(found.model)}"
-            yield f"model's hash: {found.model_hash or 'none: the model cannot be pickled'}"
+    if found["command"] is not None:
+        yield f"command: {label(found['command'])}"
+    yield f"data: {found['data_hash']} (of the rows that were tested, in any order)"
+    if found["model"] is not None:
+        yield f"model: {label(found['model'])}"
 
 
 def null_hypotheses(parts: Sequence[AuditPart]) -> list[str]:

@@ -290,14 +290,13 @@ def audit(
     read = ", ".join(f"{OPTIONS[role]} {label(column)}" for role, column in named.items() if isinstance(column, str))
     if record.baseline is not None:
         record = replace(record, baseline=replace(record.baseline, names=(str(y_pred_baseline), str(y_pred))))
-    assert record.provenance is not None
     warned = [one_line(in_terms_of_options(warning)) for warning in record.warnings]
     record = replace(
         record,
         title=f"Fairness audit of {name}",
         subject=name,
         about=(f"{len(columns['sensitive_features']):,} people; {read}.",),
-        provenance=replace(record.provenance, command=context.obj),
+        provenance={**record.provenance, "command": context.obj},
         not_compared=tuple((names, in_terms_of_options(reason)) for names, reason in record.not_compared),
         warnings=tuple(dict.fromkeys((*warned, *told))),
     )

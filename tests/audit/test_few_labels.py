@@ -53,7 +53,7 @@ def test_a_fit_takes_a_judge_by_the_name_of_a_column(more):
     said = run(metrics=["accuracy", "selection_rate"])
     assert audit.comparisons_["p_value"].tolist() == said.comparisons_["p_value"].tolist()
     assert f"{KNOWN.sum()} labels and the judge are worth" in str(audit)
-    assert {"y_judge", *columns} <= set(audit.record_.provenance.columns)
+    assert {"y_judge", *columns} <= set(audit.record_.provenance["columns"])
     assert "y_judge=y_judge" in audit.to_text(details=True)
 
 

@@ -1,29 +1,14 @@
-"""What an audit can be traced back to, and who signs it."""
-
-import os
-import pickle
-import subprocess
-import sys
+"""What an audit can be traced back to, and how it was called."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfairtest import FairnessAudit
-from skfairtest.audit.provenance import model_hash, model_text
-
-MODEL = """
-import numpy as np
-from sklearn.ensemble import RandomForestClassifier
-from skfairtest.audit.provenance import model_hash
-X = np.random.default_rng(0).random((60, 3))
-print(model_hash(RandomForestClassifier(5, random_state=0).fit(X, X[:, 0] > 0.5)))
-"""
+from skfairtest.audit.provenance import model_text
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*are approximate:UserWarning")
 
@@ -53,18 +38,16 @@ def code(audit):
 
 def test_a_fit_names_the_model_and_how_it_was_called(fitted, people):
     found = fitted.record_.provenance
-    assert found.entry == "fit"
-    assert found.columns == ("y_true", "y_pred", "y_score")
-    assert found.model == model_text(fitted.estimator)
-    assert "LogisticRegression(C=0.5)" in found.model
-    assert found.model_hash == model_hash(fitted.estimator)
+    assert found["entry"] == "fit"
+    assert found["columns"] == ("y_true", "y_pred", "y_score")
+    assert found["model"] == model_text(fitted.estimator)
+    assert "LogisticRegression(C=0.5)" in found["model"]
     lines = code(fitted)
     assert "FairnessAudit(" in lines
     assert "model," in lines
     assert "random_state=3," in lines
     assert ").fit(X, y, sensitive_features=data[['sex']])" in lines
-    for said in (found.data_hash, found.model_hash):
-        assert any(said in line for line in lines)
+    assert any(found["data_hash"] in line for line in lines)
 
 
 def test_predictions_and_tables_have_no_model(people, compas_table):
@@ -73,11 +56,11 @@ def test_predictions_and_tables_have_no_model(people, compas_table):
         y, y, sensitive_features=sex, sample_weight=np.arange(200) + 1.0, metrics="accuracy"
     )
     found = audit.record_.provenance
-    assert (found.entry, found.model, found.model_hash) == ("from_predictions", None, None)
-    assert found.columns == ("y_true", "y_pred", "sample_weight")
+    assert (found["entry"], found["model"]) == ("from_predictions", None)
+    assert found["columns"] == ("y_true", "y_pred", "sample_weight")
     assert "sample_weight=sample_weight," in code(audit)
     table = FairnessAudit.from_table(compas_table.regroup(["sex"]), metrics="selection_rate")
-    assert table.record_.provenance.entry == "from_table"
+    assert table.record_.provenance["entry"] == "from_table"
     assert code(table)[code(table).index("FairnessAudit.from_table(") + 1] == "table,"
 
 
@@ -86,33 +69,10 @@ def test_the_same_data_have_one_hash_and_other_data_another(people):
     order = np.random.default_rng(1).permutation(200)
 
     def found(y, sex):
-        return FairnessAudit.from_predictions(None, y, sensitive_features=sex).record_.provenance.data_hash
+        return FairnessAudit.from_predictions(None, y, sensitive_features=sex).record_.provenance["data_hash"]
 
     assert found(y[order], sex.iloc[order]) == found(y, sex)
     assert found(1 - y, sex) != found(y, sex)
-
-
-def test_the_hash_of_a_model_is_that_of_its_parameters_and_of_what_it_learned(people):
-    X, y, _ = people
-    one = LogisticRegression().fit(X, y)
-    for model in (one, GridSearchCV(one, {"C": [1, 2]}).fit(X, y), RandomForestClassifier(5).fit(X, y)):
-        assert model_hash(pickle.loads(pickle.dumps(model))) == model_hash(model)
-    assert model_hash(LogisticRegression(C=2).fit(X, y)) != model_hash(one)
-    assert model_hash(LogisticRegression().fit(X, 1 - y)) != model_hash(one)
-
-
-@pytest.mark.parametrize("seed", ["0", pytest.param("1", marks=pytest.mark.slow)])
-def test_the_hash_of_a_model_is_the_same_in_another_process(seed):
-    X = np.random.default_rng(0).random((60, 3))
-    here = model_hash(RandomForestClassifier(5, random_state=0).fit(X, X[:, 0] > 0.5))
-    there = subprocess.run(
-        [sys.executable, "-c", MODEL],
-        env=os.environ | {"PYTHONHASHSEED": seed},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert there.stdout.strip() == here
 
 
 def test_a_model_that_cannot_be_written_as_bytes_is_tested_all_the_same(people):
@@ -126,9 +86,7 @@ def test_a_model_that_cannot_be_written_as_bytes_is_tested_all_the_same(people):
             raise RuntimeError("not this one")
 
     audit = FairnessAudit(Closed()).fit(X, y, sensitive_features=sex)
-    found = audit.record_.provenance
-    assert (found.model, found.model_hash) == ("Closed", None)
-    assert "model's hash: none: the model cannot be pickled" in audit.to_text(details=True)
+    assert audit.record_.provenance["model"] == "Closed"
 
 
 def test_all_comparisons_are_written_as_csv(fitted, tmp_path):
