@@ -165,17 +165,11 @@ def _of_model(name: str) -> property:
     return property(get, keep, drop, "Of the model.")
 
 
-class ModelTest(PlainState, MetaEstimatorMixin, BaseEstimator):
-    """A test with a parameter ``estimator``, which is fitted already."""
-
-    estimator: Any
-    #: The parameters that hold fitted models.
-    _models: ClassVar[tuple[str, ...]] = ("estimator",)
-    n_features_in_: Any = _of_model("n_features_in_")
-    feature_names_in_: Any = _of_model("feature_names_in_")
+class Answering:
+    """A class whose constructors and fits answer keywords that are guessed."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Answer keywords that are guessed."""
+        """Wrap the constructors and fits that a class defines."""
         super().__init_subclass__(**kwargs)
         for name, method in list(vars(cls).items()):
             if isinstance(method, classmethod) and name.startswith("from_"):
@@ -183,6 +177,16 @@ class ModelTest(PlainState, MetaEstimatorMixin, BaseEstimator):
             elif name in ANSWERING:
                 owner = cls.__name__ if name == "__init__" else ""
                 setattr(cls, name, answering_guesses(method, owner, forget if name == "fit" else None))
+
+
+class ModelTest(Answering, PlainState, MetaEstimatorMixin, BaseEstimator):
+    """A test with a parameter ``estimator``, which is fitted already."""
+
+    estimator: Any
+    #: The parameters that hold fitted models.
+    _models: ClassVar[tuple[str, ...]] = ("estimator",)
+    n_features_in_: Any = _of_model("n_features_in_")
+    feature_names_in_: Any = _of_model("feature_names_in_")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters of the test; those of the estimator are not among them.

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self, overload
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from skfairtest._utils.base import FRAME, ModelTest, frame_of
+from skfairtest._utils.base import FRAME, Answering, ModelTest, frame_of
 from skfairtest._utils.files import write_text
 from skfairtest._utils.text import enumerated, label
 from skfairtest._version import __version__
@@ -34,7 +34,7 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn", "matplotli
 REST = "to_text(details=True), or to_html('report.html') as a page; comparisons_ and by_group_ are frames."
 
 
-class Pages:
+class Pages(Answering):
     """What is written as JSON, as a section of a model card, and as a page of its own."""
 
     #: Which attribute has the rows that a short table leaves out.
