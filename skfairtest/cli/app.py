@@ -291,7 +291,7 @@ def audit(
 @app.command()
 def report(
     context: typer.Context,
-    record_file: Annotated[str, typer.Argument(metavar="RECORD", help="The JSON file of an audit.")],
+    record_file: Annotated[str, typer.Argument(metavar="RECORD", help="What --json has written.")],
     accept: opt.Accept = None,
     details: opt.Details = False,
     html: opt.Html = None,

@@ -165,9 +165,10 @@ def _csv(path: str, data: bytes, columns: Mapping[str, str], encoding: str) -> A
             convert_options=options,
         )
     except pa.ArrowInvalid as error:
-        raise BadInput(f"{path}{_where(path, data, separator) or f': {error}'}") from error
-    if quoted and any(column[-1].is_valid for column in table.columns):
-        raise BadInput(f"{path}{_where(path, data, separator)}")
+        _check_lines(path, data, separator)
+        raise BadInput(f"{path}: {error}") from error
+    if quoted and (data.count(b'"') % 2 or any(column[-1].is_valid for column in table.columns)):
+        _check_lines(path, data, separator)
     if len(table) == quoted:
         raise BadInput(f"{path}: the file has a header but no rows")
     return table.slice(0, len(table) - quoted).select(list(columns))
@@ -183,22 +184,21 @@ def _text(path: str, data: bytes, encoding: str) -> str:
         ) from error
 
 
-def _where(path: str, data: bytes, separator: str) -> str | None:
-    """Which line of a CSV file is malformed, and why; None if none is."""
+def _check_lines(path: str, data: bytes, separator: str) -> None:
+    """Refuse a CSV file of which a line is malformed."""
     text, width = io.StringIO(_text(path, data, "utf-8").removeprefix("\ufeff"), newline=""), 0
     reader = csv.reader(text, delimiter=separator, strict=True)
     try:
         for row in reader:
             width = width or len(row)
             if row and len(row) != width:
-                return (
-                    f", line {reader.line_num}: {len(row)} fields, where the header has {width}: a value that holds "
-                    "the separator needs quotes"
+                raise BadInput(
+                    f"{path}, line {reader.line_num}: {len(row)} fields, where the header has {width}: a value that "
+                    "holds the separator needs quotes"
                 )
     except csv.Error as error:
-        closed = "unexpected end" not in str(error)
-        return f", line {reader.line_num}: {error if closed else 'a quoted value is never closed'}"
-    return None
+        said = "a quoted value is never closed" if "unexpected end" in str(error) else error
+        raise BadInput(f"{path}, line {reader.line_num}: {said}") from error
 
 
 def _parquet(path: str, data: bytes, columns: Mapping[str, str]) -> Any:
