@@ -10,6 +10,7 @@ import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -62,9 +63,9 @@ def run(argv: Sequence[str] | None = None) -> int:
         return Status.INTERRUPTED
     except SystemExit:  # typer: the reader of the help has seen enough
         return Status.DONE
-    except ModuleNotFoundError:
-        raise  # an extra that is not installed: the caller names it
     except Exception as error:
+        if isinstance(error, ModuleNotFoundError):
+            raise  # an extra that is not installed: the caller names it
         status, message = _failure(error)
         if os.environ.get("SKFAIRTEST_DEBUG") and not isinstance(error, _USAGE_ERROR):
             traceback.print_exc()
@@ -129,7 +130,7 @@ def demo(
 
     The report is also written as a page for the browser. The exit status is 0, although there are disparities.
     """
-    check_outputs({"--html": html})
+    check_outputs({"html": html})
     from skfairtest import FairnessAudit
     from skfairtest.datasets import load_compas
     from skfairtest.metrics import RATES
@@ -156,7 +157,7 @@ def demo(
         sources=tuple(text for text in paragraphs if text.startswith(("Source:", "Caution:", "Reference:"))),
     )
     audit._say(record)
-    _write_audit(audit, {"--html": html}, details)
+    _write_audit(audit, {"html": html}, details)
     write_out(f"\nThe same report as a page for the browser, with drawings: {one_line(os.path.abspath(html))}\n")
     return Status.DONE
 
@@ -237,27 +238,24 @@ def audit(
     The exit status is 0 if no significant disparity was detected, 1 if there is one, 2 for bad input, 3 for an internal
     error, 4 if not everything could be tested.
     """  # noqa: D301
-    outputs = {"--html": html, "--json": json, "--csv": csv, "--markdown": markdown, "--junit": junit}
-    check_outputs(outputs, files)
-    if y_pred is None and y_score is None:
-        raise BadInput("--y-pred is missing: name the column of predictions, or --y-score for metrics of scores alone")
+    outputs = check_outputs(opt.outputs(context), files)
     if prediction_threshold is not None and (y_score is None or y_pred is not None):
         raise BadInput("--threshold makes predictions of --y-score, and replaces --y-pred")
     from skfairtest import FairnessAudit, SubgroupScan
     from skfairtest._utils.text import label
-    from skfairtest.audit.findings import accept as accept_findings
-    from skfairtest.cli.reading import BINS, read_people, typed_label
+    from skfairtest.cli.reading import read_people, typed_label
 
     few = y_judge is not None or label_probability is not None or labelled is not None
     optional = {"sensitive_features": missing != "raise", "y_true": few}
-    named: dict[str, Any] = {"y_true": y_true, "y_pred": y_pred, "y_score": y_score}
-    named |= {"sensitive_features": sensitive_features, "scan": scan, "control_features": control_features}
-    named |= {"sample_weight": sample_weight, "clusters": clusters, "y_pred_baseline": y_pred_baseline}
-    named |= {"y_judge": y_judge, "label_probability": label_probability}
+    named = opt.columns(context)
+    settings = opt.settings(
+        context,
+        "compare compare_intersections intersections disparity margin adjust missing labelled impact favorable "
+        "positive_means n_resamples random_state n_jobs",
+    )
     searched: dict[str, Any] = {}
     with listening() as told:
-        bins = {**BINS, "scan": SubgroupScan().n_bins}
-        columns = read_people(files, named, encoding, optional, bins)
+        columns = read_people(files, named, encoding, optional)
         if (features := columns.pop("scan")) is not None:
             searching = metrics or ("selection_rate" if y_true is None else "equalized_odds")
             scanned = SubgroupScan(features=list(features), metric=searching, confidence_level=1 - alpha)
@@ -267,30 +265,16 @@ def audit(
         result = FairnessAudit.from_predictions(
             **columns,
             **searched,
+            **settings,
             metrics=metrics or "standard",
             pos_label=typed_label(pos_label, columns),
-            compare=compare,
-            disparity=disparity,
-            margin=margin,
-            missing=missing,
-            adjust=adjust,
-            intersections=intersections,
-            compare_intersections=compare_intersections,
-            impact=impact,
-            positive_means=positive_means,
-            favorable=favorable,
-            labelled=labelled,
             confidence_level=1 - alpha,
-            n_resamples=n_resamples,
-            random_state=random_state,
-            n_jobs=n_jobs,
         )
-    record = result.record_
+    record: Any = result.record_
     name = label(os.path.basename(files[0]) if len(files) == 1 else f"{len(files)} files")
     read = ", ".join(f"{OPTIONS[role]} {label(column)}" for role, column in named.items() if isinstance(column, str))
     if record.baseline is not None:
         record = replace(record, baseline=replace(record.baseline, names=(str(y_pred_baseline), str(y_pred))))
-    warned = [one_line(in_terms_of_options(warning)) for warning in record.warnings]
     record = replace(
         record,
         title=f"Fairness audit of {name}",
@@ -298,15 +282,16 @@ def audit(
         about=(f"{len(columns['sensitive_features']):,} people; {read}.",),
         provenance={**record.provenance, "command": context.obj},
         not_compared=tuple((names, in_terms_of_options(reason)) for names, reason in record.not_compared),
-        warnings=tuple(dict.fromkeys((*warned, *told))),
+        warnings=tuple(dict.fromkeys((*map(one_line, map(in_terms_of_options, record.warnings)), *told))),
     )
-    result._say(accept_findings(record, opt.reasons(accept)))
-    return _write_audit(result, outputs, details)
+    result._say(record)
+    return _write_audit(result, outputs, details, accept)
 
 
 @app.command()
 def report(
-    record_file: Annotated[str, typer.Argument(metavar="RECORD", help="The JSON file of an audit.")],
+    context: typer.Context,
+    record_file: Annotated[str, typer.Argument(metavar="RECORD", help="What --json has written.")],
     accept: opt.Accept = None,
     details: opt.Details = False,
     html: opt.Html = None,
@@ -318,12 +303,8 @@ def report(
 
     Nothing is computed again: every number and sentence is that of what was saved, and so is the exit status.
     """
-    outputs = {"--html": html, "--csv": csv, "--markdown": markdown, "--junit": junit}
-    check_outputs(outputs, [record_file])
-    from pathlib import Path
-
+    outputs = check_outputs(opt.outputs(context), [record_file])
     import skfairtest
-    from skfairtest.audit.findings import accept as accept_findings
     from skfairtest.paired.models import ModelComparison
     from skfairtest.report.record import read_record
 
@@ -335,19 +316,21 @@ def report(
     except ValueError as error:
         raise BadInput(f"{record_file}: {str(error).removeprefix('source ')}") from error
     if isinstance(result, skfairtest.FairnessAudit):
-        if accept:
-            result._say(accept_findings(result.record_, opt.reasons(accept)))
-        return _write_audit(result, outputs, details)
+        return _write_audit(result, outputs, details, accept)
     for option, given in (("--accept", accept), ("--junit", junit)):
         if given:
             raise BadInput(f"{option} is for audits; {record_file} holds a {type(result).__name__}")
     return write(result._report(), outputs, result.to_frame())
 
 
-def _write_audit(audit: "FairnessAudit", outputs: Mapping[str, str | None], details: bool) -> Status:
+def _write_audit(
+    audit: "FairnessAudit", outputs: Mapping[str, str | None], details: bool, accepted: Sequence[str] | None = None
+) -> Status:
     """Write an audit; its status does not count what was accepted, and says whether everything could be tested."""
-    from skfairtest.audit.findings import findings_of, to_junit
+    from skfairtest.audit.findings import accept, findings_of, to_junit
 
+    if accepted:
+        audit._say(accept(audit.record_, opt.reasons(accepted)))
     record = audit.record_
     write(
         audit._report(), outputs, audit.to_frame(), details=details, titled=True,
@@ -363,6 +346,7 @@ def _write_audit(audit: "FairnessAudit", outputs: Mapping[str, str | None], deta
 
 @app.command()
 def scan(
+    context: typer.Context,
     files: opt.Files,
     sensitive_features: opt.Sensitive,
     y_true: opt.YTrue = None,
@@ -398,36 +382,31 @@ def scan(
     P-values are adjusted for all subgroups together. Of those that differ, only the ones that explain the others are
     reported. Columns of more than --n-bins different numbers are cut into intervals.
     """
-    outputs = {"--html": html, "--json": json, "--csv": csv, "--markdown": markdown}
-    check_outputs(outputs, files)
+    outputs = check_outputs(opt.outputs(context), files)
     from skfairtest import SubgroupScan
     from skfairtest.cli.reading import read_people, typed_label
 
-    described = [*sensitive_features, *(features or ())]
-    named = {"y_true": y_true, "y_pred": y_pred, "y_score": y_score, "sensitive_features": described}
-    named |= {"control_features": control_features}
+    settings = opt.settings(
+        context, "compare max_depth min_group_size n_bins max_subgroups guarantee n_resamples random_state"
+    )
+    named = opt.columns(context)
+    named["sensitive_features"] = [*sensitive_features, *(named.pop("features") or ())]
     with listening():
         columns = read_people(files, named, encoding, bins={"sensitive_features": n_bins})
         test = SubgroupScan.from_predictions(
             **columns,
+            **settings,
             metric=metric or "equalized_odds",
             features=features,
             pos_label=typed_label(pos_label, columns),
-            compare=compare,
-            max_depth=max_depth,
-            min_group_size=min_group_size,
-            n_bins=n_bins,
-            max_subgroups=max_subgroups,
-            guarantee=guarantee,
-            n_resamples=n_resamples,
             confidence_level=1 - alpha,
-            random_state=random_state,
         )
     return write(test._report(), outputs, test.to_frame(), json=test.to_json)
 
 
 @app.command()
 def impact(
+    context: typer.Context,
     files: opt.Files,
     sensitive_features: opt.Sensitive,
     y_pred: opt.YPred = None,
@@ -461,29 +440,25 @@ def impact(
     highest rate is chosen from the data. If candidates compete for the same position, such as one hire from each
     shortlist, pass the column that identifies the shortlist as --strata.
     """  # noqa: D301
-    outputs = {"--html": html, "--csv": csv, "--markdown": markdown}
-    check_outputs(outputs, files)
+    outputs = check_outputs(opt.outputs(context), files)
     from skfairtest import impact_table
     from skfairtest._utils.text import label
     from skfairtest.audit.impact_report import impact_report
     from skfairtest.cli.reading import labels_in, read_people, typed_label
     from skfairtest.readers import resolve_pos_label
 
-    named = {"y_pred": y_pred, "y_score": y_score, "sensitive_features": sensitive_features, "strata": strata}
-    named |= {"clusters": clusters}
     with listening() as told:
-        columns = read_people(files, named, encoding, {"sensitive_features": True})
+        columns = read_people(files, opt.columns(context), encoding, {"sensitive_features": True})
+        positive = typed_label(pos_label, columns)
         table = impact_table(
             **columns,
-            pos_label=typed_label(pos_label, columns),
-            intersections=intersections,
-            smallest_share=smallest_share,
+            **opt.settings(context, "intersections smallest_share"),
+            pos_label=positive,
             confidence_level=1 - alpha,
         )
     about = f"scores in {label(y_score)}"
     if y_score is None:
-        selected = resolve_pos_label(labels_in(columns), typed_label(pos_label, columns))
-        about = f"selected: {label(y_pred)} is {label(selected)}"
+        about = f"selected: {label(y_pred)} is {label(resolve_pos_label(labels_in(columns), positive))}"
     about += f"; compared within {label(', '.join(strata))}" if strata else ""
     report = impact_report(
         table,
@@ -500,6 +475,7 @@ def impact(
 
 @app.command()
 def compare(
+    context: typer.Context,
     files: opt.Files,
     sensitive_features: opt.Sensitive,
     y_true: opt.YTrue = None,
@@ -533,44 +509,38 @@ def compare(
     The first --y-pred is the baseline, such as the model in production; each other one is a candidate. The null
     hypothesis: a disparity between groups is the same under both models. Several sensitive columns are crossed.
     """
-    outputs = {"--html": html, "--json": json, "--csv": csv, "--markdown": markdown}
     role, names = ("y_score", y_score) if y_score else ("y_pred", y_pred or [])
     if (y_pred and y_score) or len({*names}) < max(2, len(names)):
         raise BadInput(
             f"{OPTIONS[role]}: name two or more different columns, the baseline's first; found {', '.join(names)}"
         )
-    check_outputs(outputs, files)
+    outputs = check_outputs(opt.outputs(context), files)
     from skfairtest import compare_models
     from skfairtest.cli.reading import read_people, typed_label
 
-    named = {"y_true": y_true, role: names, "sensitive_features": sensitive_features}
-    named |= {"control_features": control_features, "clusters": clusters}
-    certified: dict[str, Any] = {} if margin is None else {"alternative": "fairer", "margin": margin}
     with listening():
-        columns = read_people(files, named, encoding)
+        columns = read_people(files, opt.columns(context), encoding)
         positive = typed_label(pos_label, columns)
+        models_of = {"y_pred": columns.pop("y_pred"), "y_score": columns.pop("y_score")}
         models = compare_models(
-            dict(columns.pop(role)),
+            dict(models_of[role]),
             y=columns.pop("y_true"),
             **columns,
             metric=metric or "equalized_odds",
             pos_label=positive,
-            compare=compare,
-            adjust=adjust,
-            n_resamples=n_resamples,
             confidence_level=1 - alpha,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            **certified,
+            alternative="two-sided" if margin is None else "fairer",
+            **opt.settings(context, "compare margin adjust n_resamples random_state n_jobs"),
         )
     return write(models._report(), outputs, models.to_frame(), json=models.to_json)
 
 
 @app.command()
 def monitor(
+    context: typer.Context,
     state: Annotated[str, typer.Argument(metavar="STATE", help="The JSON file of the stream; the first run makes it.")],
     sensitive_features: opt.Sensitive,
-    batch: Annotated[str, opt.option("The batch, one row per sample.", "FILE")],
+    batch: Annotated[str, opt.option("The batch, one row per sample.", "PATH")],
     name: Annotated[str | None, opt.option("The batch's name.  [default: the file's name]", "NAME", "--name")] = None,
     y_true: opt.YTrue = None,
     y_pred: opt.YPred = None,
@@ -598,13 +568,12 @@ def monitor(
     by its name: the same name with the same rows changes nothing, with other rows it is an error. Labels may come
     later, under the name of their batch. The test is valid if who is in a batch does not follow the outcomes in it.
     """
-    outputs = {"--html": html, "--markdown": markdown}
+    outputs = opt.outputs(context)
     if (y_pred is None) == (y_score is None):
         raise BadInput("name one column of predictions, --y-pred or --y-score")
     if name is None and not os.path.isfile(batch):
         raise BadInput("--name is missing: a batch from a pipe needs a name")
     check_outputs({"STATE": state, **outputs}, [batch])
-    from pathlib import Path
     from time import strftime
 
     import filelock
@@ -612,16 +581,13 @@ def monitor(
     from skfairtest import SequentialFairnessTest
     from skfairtest.cli.reading import read_people, typed_label
 
-    role = "y_pred" if y_score is None else "y_score"
-    named = {"y_true": y_true, role: y_pred or y_score, "sensitive_features": sensitive_features}
     name = os.path.basename(batch) if name is None else name
     try:
         with filelock.FileLock(f"{os.path.realpath(state)}.lock", timeout=0), listening():
-            columns = read_people([batch], named, encoding)
-            params = {"metric": metric, "pos_label": typed_label(pos_label, columns), "alpha": alpha, "margin": margin}
-            params = {
-                key: value for key, value in {**params, "blocks": blocks, "groups": groups}.items() if value is not None
-            }
+            columns = read_people([batch], opt.columns(context), encoding)
+            params = {**opt.settings(context, "alpha margin blocks"), "groups": groups, "metric": metric}
+            params["pos_label"] = typed_label(pos_label, columns)
+            params = {key: value for key, value in params.items() if value is not None}
             try:
                 known = Path(state) if os.path.exists(state) else None
                 test = SequentialFairnessTest.from_json(known) if known else SequentialFairnessTest(**params)
@@ -630,8 +596,8 @@ def monitor(
             for key, value in params.items():
                 if str(value) != str(begun := getattr(test, key)):
                     raise BadInput(f"{OPTIONS[key]} {value}: {state} was begun with {begun}, which cannot change")
-            columns["y_pred"] = columns.pop(role)
-            test.partial_fit(**columns, name=name, time=name)
+            scores = columns.pop("y_score")
+            test.partial_fit(**columns if scores is None else {**columns, "y_pred": scores}, name=name, time=name)
             test.to_json(state)
     except filelock.Timeout:
         raise BadInput(f"STATE {state}: another run is working on it. Run this again when it has ended") from None
@@ -647,6 +613,7 @@ def monitor(
 
 @app.command()
 def power(
+    context: typer.Context,
     metric: Annotated[str, opt.option("A rate, a criterion, a mean or roc_auc.", "NAME")] = "selection_rate",
     rates: Annotated[
         list[str] | None,
@@ -683,26 +650,15 @@ def power(
       skfairtest power --rate 0.3 --rate 0.5 --n 60 --n 200
           how likely a test of 60 and 200 people is to detect them
     """  # noqa: D301
-    check_outputs({"--json": json})
+    outputs = check_outputs(opt.outputs(context))
     from json import dumps
 
     from skfairtest.cli.power import answer
 
-    answered = answer(
-        rates=rates or [],
-        n_per_group=n_per_group or [],
-        target=power,
-        shares=shares or [],
-        metric=metric,
-        base_rates=base_rates or [],
-        compare=compare,
-        disparity=disparity,
-        margin=margin,
-        alternative=alternative,
-        alpha=alpha,
-    )
+    settings = opt.settings(context, "metric compare disparity margin alternative alpha")
+    answered = answer(rates or [], n_per_group or [], power, shares or [], base_rates=base_rates or [], **settings)
     write_out("".join(f"{sentence}\n" for sentence in answered["sentences"]))
-    write_files({"--json": json}, json=lambda: dumps(answered, indent=2) + "\n")
+    write_files(outputs, json=lambda: dumps(answered, indent=2) + "\n")
     return Status.DONE
 
 
@@ -726,6 +682,4 @@ def metrics() -> Status:
 
 
 program: Any = typer.main.get_command(app)
-OPTIONS |= {
-    each.name: each.opts[0] for command in program.commands.values() for each in command.params if "--" in each.opts[0]
-}
+OPTIONS |= {each.name: each.opts[0] for command in program.commands.values() for each in command.params}

@@ -1,6 +1,7 @@
 """Options that several commands share: what can be typed, and what the help says about it.
 
-A command's parameters have the names that the package gives them, so that errors about one can name the option.
+A command's parameters have the names that the package gives them. So errors can name the option; and what a command
+need not look at (`columns`, `settings`, `outputs`) goes from the context to the package by its name.
 """
 
 import glob
@@ -52,6 +53,21 @@ def files_of(patterns: Sequence[str]) -> list[str]:
                 raise BadInput(f"{pattern}: no file matches this pattern (** matches folders within folders)")
         files.update((os.path.realpath(path), path) for path in matching)
     return sorted(files.values())
+
+
+def columns(context: typer.Context) -> dict[str, Any]:
+    """The columns that were named, by the parameter."""
+    return {each.name: context.params[each.name] for each in context.command.params if each.metavar == "COLUMN"}
+
+
+def outputs(context: typer.Context) -> dict[str, str | None]:
+    """The file to write for each option that names one, by the parameter."""
+    return {each.name: context.params[each.name] for each in context.command.params if each.metavar == "FILE"}
+
+
+def settings(context: typer.Context, names: str) -> dict[str, Any]:
+    """The values of options that are parameters of the package as they are."""
+    return {name: context.params[name] for name in names.split()}
 
 
 def reasons(accepted: Sequence[str] | None) -> dict[str, str]:

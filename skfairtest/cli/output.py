@@ -10,43 +10,46 @@ from typing import Any
 
 from skfairtest._utils.files import write_text
 from skfairtest._utils.progress import Bar, shown_by
-from skfairtest.cli.errors import BadInput, Status, in_terms_of_options, one_line
+from skfairtest.cli.errors import OPTIONS, BadInput, Status, in_terms_of_options, one_line
 
 
-def check_outputs(outputs: Mapping[str, str | None], sources: Sequence[str] = ()) -> None:
+def check_outputs(outputs: Mapping[str, str | None], sources: Sequence[str] = ()) -> Mapping[str, str | None]:
     """Refuse files that cannot be written, before anything is computed.
 
     Parameters
     ----------
     outputs : mapping of str to str or None
-        The file that each option names, if any.
+        The file of each parameter, if any.
     sources : sequence of str
         The files that are read.
+
+    Returns
+    -------
+    mapping
+        The same files.
 
     Raises
     ------
     BadInput
-        If a folder is not there or not writable, a file is one that is read, or two options name the same.
+        If a folder is not there, a file is not writable or is one that is read, or two options name the same.
     """
     taken = dict.fromkeys(map(os.path.realpath, sources), "is the file to be read: name another one")
-    for option, path in outputs.items():
+    for name, path in outputs.items():
         if path is None:
             continue
-        try:
-            file = os.path.realpath(path)
-        except ValueError as error:  # a name that no file can have
-            raise BadInput(f"{option} {path}: {error}") from error
-        folder, problem = os.path.dirname(file), taken.get(file)
-        written = {folder: os.path.isfile(file) or not os.path.exists(file), file: os.path.exists(file)}
+        option = OPTIONS.get(name, name)
+        file = os.path.realpath(path)
+        problem = taken.get(file)
         if os.path.isdir(file):
             problem = "is a folder: name a file in it"
-        elif not os.path.isdir(folder):
+        elif not os.path.isdir(os.path.dirname(file)):
             problem = f"there is no folder {os.path.dirname(path)}"
-        elif not all(os.access(each, os.W_OK) for each in written if written[each]):
+        elif os.path.isfile(file) and not os.access(file, os.W_OK):
             problem = "you have no permission to write it: name another file"
         if problem:
             raise BadInput(f"{option} {path}: {problem}")
         taken[file] = f"is the file that {option} writes: name another one"
+    return outputs
 
 
 @contextmanager
@@ -95,7 +98,7 @@ def write(
     report : Report
         The report.
     outputs : mapping of str to str or None
-        The file that each option names, if any.
+        The file of each parameter, if any.
     frame : DataFrame, optional
         The table of --csv.
     details, titled, rest, more, landscape
@@ -134,14 +137,13 @@ def write(
 
 
 def write_files(outputs: Mapping[str, str | None], **makers: Callable[[], str | None]) -> None:
-    """Write what is made for each option to the file that it names."""
-    for option, path in outputs.items():
+    """Write what is made for each parameter to its file."""
+    for name, path in outputs.items():
         if path is not None:
-            made = makers[option.strip("-")]() or ""
             try:
-                write_text(made, path)
+                write_text(makers[name]() or "", path)
             except OSError as error:
-                raise BadInput(f"{option} {path}: {error.strerror or error}") from error
+                raise BadInput(f"{OPTIONS[name]} {path}: {error.strerror or error}") from error
 
 
 def write_out(text: str) -> None:

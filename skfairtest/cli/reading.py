@@ -29,8 +29,8 @@ from skfairtest.readers.levels import plain_scalar, sort_levels
 #: The parameters whose columns hold labels and numbers; other columns hold names of groups.
 LABELS = ("y_true", "y_pred", "y_judge", "y_pred_baseline")
 NUMBERS = ("y_score", "sample_weight", "label_probability")
-#: Columns with more different numbers are no groups.
-BINS = {"sensitive_features": WARN_GROUPS}
+#: Columns with more different numbers are quantities; those that are scanned are cut into so many intervals.
+BINS = {"sensitive_features": WARN_GROUPS, "scan": 5}
 HINTS = {
     "sensitive_features": ", or say how to treat them: --missing exclude, group or bounds",
     "y_true": ", or say how labels were chosen: --labelled at_random or --label-probability",
@@ -38,7 +38,6 @@ HINTS = {
 SEPARATORS = (",", ";", "\t", "|")
 #: How files begin that many people would try, and what they are.
 _OTHERS = {b"PK\x03\x04": "a spreadsheet or a zip archive", b"\xd0\xcf\x11\xe0": "an old spreadsheet"}
-_OTHERS |= {b"BZh": "compressed by bzip2", b"\xfd7zX": "compressed by xz", b"\x28\xb5\x2f\xfd": "compressed by zstd"}
 #: Numbers as they are usually written; "007" and "1_0" are text.
 _NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)?(\.\d+)?(?<=\d)([eE][+-]?\d+)?")
 _LONGEST_HEADER = 1 << 22
@@ -92,7 +91,9 @@ def read_people(
         If a file cannot be read, is malformed or lacks a column, or values are missing or are no numbers.
     """
     wanted = {role: dict.fromkeys([names] if isinstance(names, str) else names or ()) for role, names in roles.items()}
-    columns = {name: role for role, names in reversed(wanted.items()) for name in names}
+    # A column of labels or numbers stays one where it is named for the groups, too.
+    ordered = sorted(wanted, key=lambda role: (role in LABELS, role in NUMBERS))
+    columns = {name: role for role in ordered for name in wanted[role]}
     for within in ("strata", "control_features"):
         if shared := [name for name in wanted.get(within, ()) if name in wanted["sensitive_features"]]:
             raise BadInput(f"column {shared[0]!r} is named by --sensitive and {OPTIONS[within]}: give it one role")
@@ -148,27 +149,29 @@ def _csv(path: str, data: bytes, columns: Mapping[str, str], encoding: str) -> A
     separator = max(headers, key=lambda each: (set(columns) <= set(headers[each]), len(headers[each])))
     header = headers[separator]
     _check_columns(path, header, columns)
-    empty = separator.join(['""'] * len(header))  # a last row, which a quote that is never closed swallows
+    empty = separator.join(['""'] * len(header)) + "\n"  # a last row, which a quote that is never closed swallows
+    quoted = b'"' in data
     options = pa.csv.ConvertOptions(
-        include_columns=list({**columns, header[-1]: ""}),
-        column_types={name: pa.dictionary(pa.int32(), pa.string()) for name in header},
+        include_columns=list({**columns, header[-1]: ""} if quoted else columns),
+        column_types={header[-1]: pa.string(), **{name: pa.dictionary(pa.int32(), pa.string()) for name in columns}},
         null_values=[""],
         strings_can_be_null=True,
         quoted_strings_can_be_null=True,
     )
     try:
         table = pa.csv.read_csv(
-            pa.BufferReader(data + f"\n{empty}\n".encode()),
-            parse_options=pa.csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+            pa.BufferReader(data + b"\n" + empty.encode() if quoted else data),
+            parse_options=pa.csv.ParseOptions(delimiter=separator, newlines_in_values=quoted),
             convert_options=options,
         )
     except pa.ArrowInvalid as error:
-        raise BadInput(f"{path}{_where(path, data, separator) or f': {error}'}") from error
-    if any(column[-1].is_valid for column in table.columns):
-        raise BadInput(f"{path}{_where(path, data, separator)}")
-    if len(table) == 1:
+        _check_lines(path, data, separator)
+        raise BadInput(f"{path}: {error}") from error
+    if quoted and (data.count(b'"') % 2 or any(column[-1].is_valid for column in table.columns)):
+        _check_lines(path, data, separator)
+    if len(table) == quoted:
         raise BadInput(f"{path}: the file has a header but no rows")
-    return table.slice(0, len(table) - 1).select(list(columns))
+    return table.slice(0, len(table) - quoted).select(list(columns))
 
 
 def _text(path: str, data: bytes, encoding: str) -> str:
@@ -181,22 +184,21 @@ def _text(path: str, data: bytes, encoding: str) -> str:
         ) from error
 
 
-def _where(path: str, data: bytes, separator: str) -> str | None:
-    """Which line of a CSV file is malformed, and why; None if none is."""
+def _check_lines(path: str, data: bytes, separator: str) -> None:
+    """Refuse a CSV file of which a line is malformed."""
     text, width = io.StringIO(_text(path, data, "utf-8").removeprefix("\ufeff"), newline=""), 0
     reader = csv.reader(text, delimiter=separator, strict=True)
     try:
         for row in reader:
             width = width or len(row)
             if row and len(row) != width:
-                return (
-                    f", line {reader.line_num}: {len(row)} fields, where the header has {width}: a value that holds "
-                    "the separator needs quotes"
+                raise BadInput(
+                    f"{path}, line {reader.line_num}: {len(row)} fields, where the header has {width}: a value that "
+                    "holds the separator needs quotes"
                 )
     except csv.Error as error:
-        closed = "unexpected end" not in str(error)
-        return f", line {reader.line_num}: {error if closed else 'a quoted value is never closed'}"
-    return None
+        said = "a quoted value is never closed" if "unexpected end" in str(error) else error
+        raise BadInput(f"{path}, line {reader.line_num}: {said}") from error
 
 
 def _parquet(path: str, data: bytes, columns: Mapping[str, str]) -> Any:
@@ -246,9 +248,8 @@ def _typed(values: Any, role: str, name: str, n_bins: int | None = None) -> Any:
             return values
         levels[numbers] = pd.to_numeric(pd.Series(levels[numbers])).tolist()
         return levels[values.codes]
-    if role not in (*LABELS, *NUMBERS) or not isinstance(values, pd.Categorical):
-        return values
-    if not all(isinstance(level, str) for level in values.categories):
+    written = isinstance(values, pd.Categorical) and all(isinstance(level, str) for level in values.categories)
+    if role not in (*LABELS, *NUMBERS) or not written:
         return values
     texts = [text.strip() for text in values.categories]
     others = [text for text in texts if not _NUMBER.fullmatch(text)]

@@ -249,7 +249,7 @@ class GroupsTest(Compared, ReportMixin):
         if y_score is not None:
             readers.predictions_from_X(y_score, "y_score")
         if y_pred is None and y_score is None:
-            raise ParameterError("y_pred and y_score are both None: pass predictions, or scores for a metric of scores")
+            raise ParameterError("y_pred is missing: pass the predictions, or y_score for metrics of scores alone")
         decided = params.get("prediction_threshold") is not None
         if decided and y_pred is not None:
             raise ParameterError(

@@ -603,7 +603,7 @@ def test_what_is_missing_is_named(people):
         FairnessAudit(model).fit(X, y)
     with pytest.raises(ValueError, match="y is missing: precision cannot be computed without it"):
         FairnessAudit(model, metrics="precision").fit(X, sensitive_features=groups)
-    with pytest.raises(ValueError, match="y_pred and y_score are both None"):
+    with pytest.raises(ValueError, match="y_pred is missing: pass the predictions, or y_score"):
         FairnessAudit.from_predictions(y, None, sensitive_features=groups)
     with pytest.raises(ValueError, match="estimator is not for from_predictions, which takes predictions"):
         FairnessAudit.from_predictions(y, y, sensitive_features=groups, estimator=model)

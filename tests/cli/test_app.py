@@ -202,7 +202,6 @@ def test_alpha_decides(tmp_path, capsys):
         (["audit", ".", *SEX], "Is a directory"),
         (["audit", "FILE", *SEX, "--html", "no/such/folder.html"], "--html no/such/folder.html: there is no folder"),
         (["audit", "FILE", *SEX, "--json", "."], "--json .: is a folder"),
-        (["audit", "FILE", *SEX, "--csv", "a\0b"], "--csv"),
         (["audit", "FILE", *SEX, "--markdown", "FILE"], "is the file to be read"),
         (["audit", "FILE", *SEX, "--html", "a", "--json", "./a"], "is the file that --html writes"),
         (["demo", "--html", "no/such/page.html"], "there is no folder"),
@@ -227,7 +226,8 @@ def test_a_flag_is_named_where_the_package_names_a_parameter():
 
 def test_a_file_that_cannot_be_written_is_2(people, capsys, monkeypatch):
     monkeypatch.setattr("skfairtest.cli.output.os.access", lambda *_: False)
-    assert audit(people, *SEX, "--csv", str(people) + ".txt") == 2
+    people.with_name("rows.csv").touch()
+    assert audit(people, *SEX, "--csv", str(people.with_name("rows.csv"))) == 2
     assert "you have no permission to write it" in one_line(capsys)
 
 

@@ -737,7 +737,7 @@ def test_scores_alone_are_enough_for_a_metric_of_scores(people):
 def test_missing_scores_are_named(people):
     with pytest.raises(ValueError, match=r"y_score is missing.*roc_auc"):
         run(people["truth"], people["decision"], people["group"], ["roc_auc", "selection_rate"])
-    with pytest.raises(ValueError, match=r"y_pred and y_score are both None"):
+    with pytest.raises(ValueError, match=r"y_pred is missing: pass the predictions, or y_score"):
         run(people["truth"], None, people["group"], "roc_auc")
 
 
