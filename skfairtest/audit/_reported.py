@@ -77,13 +77,9 @@ class ReportedAudit(Compared, ReportMixin):
 
     @property
     def breaking_point_(self) -> pd.DataFrame:
-        """With how few decisions, and true labels, of one group each verdict would turn."""
+        """With how few decisions, and true labels, of one group the verdict would turn."""
         check_is_fitted(self)
-        frame = shown_breaking_point(self, self._breaking).copy()
-        features = [part.feature for part in self.record_.parts for _ in range(len(part.comparisons))]
-        kinds = frame["changed"].nunique()
-        frame.insert(0, "feature", pd.Series([*features, None] * kinds, dtype=object))
-        return frame
+        return shown_breaking_point(self, self._breaking)
 
     @overload
     def to_csv(self, path: None = None) -> str: ...

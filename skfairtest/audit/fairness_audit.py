@@ -147,11 +147,10 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         with power .8 at the level that the adjustment leaves the smallest p-value (see Notes): an absolute
         difference, or a ratio above 1; infinite where none would have been found, NaN where it is not known.
     breaking_point_ : DataFrame
-        As of `FairnessTest`: with how few decisions, and true labels, of one group the verdict on each comparison, and
-        last on all of them, would turn. A group is of people who are alike in all features (``among``). It follows from
-        the record, with intersections, where rates say how many people have which label and prediction; otherwise the
-        AttributeError says why not. p-values of other metrics stay as they are; changes of a column that one of these
-        reads are not searched.
+        As of `FairnessTest`: with how few decisions, and true labels, of one group the verdict would turn. A group is
+        of people who are alike in all features (``among``). It follows from the record, with intersections, where rates
+        say how many people have which label and prediction; otherwise the AttributeError says why not. p-values of
+        other metrics stay as they are; changes of a column that one of these reads are not searched.
     by_group_ : DataFrame
         ``feature``, ``metric``, ``stratum``, ``group``, ``n``, ``n_effective``, ``value``, ``standard_error``,
         ``ci_low``, ``ci_high`` (pointwise) and ``small``.

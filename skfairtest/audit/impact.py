@@ -492,13 +492,13 @@ def flips_of_test(x: int, n: int, top: int, m: int, alpha: float) -> Any:
     counts = np.array([[[n - x, x], [0, 0]], [[m - top, top], [0, 0]]])
     rate = np.array([[1, 2]]), np.array([[[0, 1], [0, 1]]]), np.ones((1, 2, 2), dtype=int)
     decided = Decided(counts, *rate, (Question(),), (Scale(),), (False,), log_p, (None,), None, alpha, together=False)
-    now = decided.verdicts(log_p[None])[0]
-    most = min(n, top * n // m) - x if now[0] else x
+    now = int(decided.verdicts(log_p[None])[0])
+    most = min(n, top * n // m) - x if now else x
     low, high = 0, most
     while low < high:  # every number of changes is tried, if there are few
         tried = np.unique(np.linspace(low + 1, high, MOST_TRIED).astype(np.int64))
-        changes = tried[:, None] * np.array([0, 0, 1 if now[0] else -1])
-        turned = decided.settle(changes, now, np.ones((len(changes), 2), dtype=bool))[:, 0]
+        changes = tried[:, None] * np.array([0, 0, 1 if now else -1])
+        turned = decided.settle(changes, now)
         if not turned.any():
             break
         first = int(turned.argmax())

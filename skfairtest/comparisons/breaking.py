@@ -33,8 +33,8 @@ CHANGED = {"y_pred": "decisions", "y_true": "labels"}
 #: Comparisons, and people of exact tests against a margin, up to which reports search, which is not to slow them down.
 MOST_COMPARISONS, MOST_WITH_MARGIN = 150, 500
 COLUMNS = [
-    "metric", "group", "other", "concern", "changed", "n_changed", "among", "among_label", "n_among", "to_positive",
-    "to_negative", "tied", "search",
+    "concern", "changed", "n_changed", "among", "among_label", "n_among", "to_positive", "to_negative", "tied",
+    "search",
 ]  # fmt: skip
 NUMBERS = ("n_changed", "n_among", "to_positive", "to_negative")
 
@@ -49,37 +49,23 @@ class BreakingPoint(Decided):
         The features that make groups.
     groups : tuple of object
         The groups whose people may change.
-    rows : tuple of (object, ..., int)
-        The labels of each comparison, and the place of its hypothesis.
     changed : tuple of str
         The columns, of `CHANGED`, whose changes have all p-values follow from the counts.
     """
 
     names: tuple[str, ...]
     groups: tuple[Any, ...]
-    rows: tuple[tuple[Any, Any, Any, int], ...]
     changed: tuple[str, ...]
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """A row for each comparison and kind of change, then for the verdict."""
-        return self._frame(None)
-
-    @cached_property
-    def verdict(self) -> pd.DataFrame:
-        """The rows of the verdict alone."""
-        return self._frame([-1])
-
-    def _frame(self, places: Sequence[int] | None) -> pd.DataFrame:
-        rows = (*(self.rows if places is None else ()), (None, None, None, -1))
-        now = self.verdicts(self.log_p[None])[0]
-        found: list[tuple[Any, ...]] = []
-        for column in self.changed:
-            decided = self if column == "y_pred" else self.of_labels()
-            turns = decided.turns(places)
-            found += [
-                (*named, bool(now[place]), CHANGED[column], *decided.shown(*turns[place])) for *named, place in rows
-            ]
+        """A row for each kind of change."""
+        now = bool(self.verdicts(self.log_p[None])[0])
+        found = [
+            (now, CHANGED[column], *decided.shown(*decided.turns()))
+            for column in self.changed
+            for decided in (self if column == "y_pred" else self.of_labels(),)
+        ]
         columns: dict[str, Any] = dict(zip(COLUMNS, map(list, zip(*found, strict=True)), strict=True))
         return frame_of(columns | {name: pd.array(columns[name], dtype="Int64") for name in NUMBERS})
 
@@ -125,14 +111,14 @@ def verdict_lines(setup: Setup, found: BreakingPoint | pd.DataFrame | str) -> li
     if not isinstance(found, BreakingPoint):
         return []
     exact = any(one.margin_bounds is not None and one.method != "asymptotic" for one in found.questions)
-    if len(found.rows) > MOST_COMPARISONS or (exact and found.counts.sum() > MOST_WITH_MARGIN):
+    if len(found.hypotheses) > MOST_COMPARISONS or (exact and found.counts.sum() > MOST_WITH_MARGIN):
         return []
-    return [breaking_sentence(replace(setup, names=found.names), records(found.verdict))]
+    return [breaking_sentence(replace(setup, names=found.names), records(found.frame))]
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One grouping: who is compared with whom by what, and the comparisons that are shown, with their groups' labels.
+    """One grouping: who is compared with whom by what.
 
     `tested` has the hypotheses of all comparisons that are defined, and the logarithms of their p-values; hypotheses
     of rates are put together here.
@@ -141,7 +127,6 @@ class Part:
     design: Design
     metrics: tuple[Metric, ...]
     tested: Mapping[tuple[str, Contrast], tuple[Equality | None, float]]
-    shown: tuple[tuple[str, Any, Any, Contrast], ...]
 
 
 def breaking_point_of(results: Sequence[Result], *, together: bool = False) -> partial[BreakingPoint] | str:
@@ -160,13 +145,12 @@ def breaking_point_of(results: Sequence[Result], *, together: bool = False) -> p
         return "it does not count people by all features together: intersections=True does"
     parts = []
     for result, counted in zip(results, samples, strict=True):
-        measured, estimates = result.measured, [finding.estimate for finding in result.findings]
+        measured = result.measured
         tested = {
             (one.estimate.metric, one.estimate.contrast): (one.estimate.hypothesis, one.in_family.evidence.log_p)
             for one in measured.comparisons
         }
-        shown = tuple((one.metric, one.group, one.other, one.contrast) for one in estimates)
-        parts.append(Part(replace(measured.design, sample=counted), measured.metrics, tested, shown))
+        parts.append(Part(replace(measured.design, sample=counted), measured.metrics, tested))
     first = results[0]
     return partial(breaking_points, parts, whole, first.verdict.adjust, first.measured.pos_label, together=together)
 
@@ -177,14 +161,8 @@ def breaking_points(
     """Put together what breaking points follow from."""
     metrics = parts[0].metrics
     reads = frozenset().union(*(metric.reads for metric in metrics if isinstance(metric, Rate)))
-    listed: list[tuple[Any, ...]] = []
-    places: dict[tuple[int, str, Contrast], int] = {}
-    for number, part in enumerate(parts):
-        for key, hypothesis in _hypotheses(part, whole):
-            places[number, *key] = len(listed)
-            listed.append(hypothesis)
+    listed = [hypothesis for part in parts for hypothesis in _hypotheses(part, whole)]
     same = distinct([equality for equality, *_ in listed])
-    place_of = {place: number for number, own in enumerate(same) for place in own}
     equality, sides, event, given, question, scale, overall, log_p = zip(*(listed[own[0]] for own in same), strict=True)
     # As numbers, which any format can hold.
     numbers: dict[Any, int] = {}
@@ -196,19 +174,14 @@ def breaking_points(
         )
         for one in equality
     )
-    rows = [
-        (metric, group, other, place_of[places[number, metric, contrast]])
-        for number, part in enumerate(parts)
-        for metric, group, other, contrast in part.shown
-    ]
     return BreakingPoint(
         _counts(whole, reads, positive), np.stack(sides), np.stack(event), np.stack(given), question, scale, overall,
         np.array(log_p), tied, adjust, parts[0].design.settings.alpha, together, tuple(whole.sensitive_names),
-        tuple(whole.group_labels), tuple(rows), changeable(metrics),
+        tuple(whole.group_labels), changeable(metrics),
     )  # fmt: skip
 
 
-def _hypotheses(part: Part, whole: Sample) -> list[tuple[tuple[str, Contrast], tuple[Any, ...]]]:
+def _hypotheses(part: Part, whole: Sample) -> list[tuple[Any, ...]]:
     """What all comparisons test, also those that are undefined as counts are: fields of `Decided`, in their order."""
     design, listed = part.design, []
     own = [whole.sensitive_names.index(name) for name in design.sample.sensitive_names]
@@ -230,7 +203,7 @@ def _hypotheses(part: Part, whole: Sample) -> list[tuple[tuple[str, Contrast], t
                 counted = np.zeros(len(inside), dtype=np.int64), nothing, nothing, question, Scale(), False
             else:
                 continue
-            listed.append((key, (equality, *counted, log_p)))
+            listed.append((equality, *counted, log_p))
     return listed
 
 

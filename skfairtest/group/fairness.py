@@ -186,17 +186,16 @@ class FairnessTest(GroupsTest):
         contain 0 where the interval of the difference does; they assume neither normal numbers nor equal variances, and
         are approximate.
     breaking_point_ : DataFrame
-        Of tests of rates, how few decisions, or true labels, of one group would reverse verdicts if changed: a row
-        for each comparison and each of the two (``changed``), then for the verdict on all comparisons (``metric`` is
-        None). ``n_changed`` is the smallest number of people in one group for whom a refit says the opposite,
-        whichever people these are and in whichever direction; missing where no number suffices. ``among`` is that
-        group, ``among_label`` the other label of the people who change, where it is one (the true label where decisions
-        do), ``n_among`` how many could change alike, ``to_positive`` and ``to_negative`` how many change to what, and
-        ``tied`` the other groups of which as many suffice. ``search`` is "every change" where
-        every smaller change was ruled out; "bisection", in large tables, where changes in five proportions of their
-        two kinds were searched: as many suffice, and fewer may. Computed when first looked at. Not there, with the
-        reason in the error, where p-values do not follow from counts: other metrics, weights, clusters, control
-        features, resamples, more than two labels, ``missing="bounds"``, and with "to_highest" and "to_lowest".
+        Of tests of rates, how few decisions, or true labels, of one group would reverse the verdict if changed: a row
+        for each of the two (``changed``). ``n_changed`` is the smallest number of people in one group for whom a refit
+        says the opposite, whichever people these are and in whichever direction; missing where no number suffices.
+        ``among`` is that group, ``among_label`` the other label of the people who change, where it is one (the true
+        label where decisions do), ``n_among`` how many could change alike, ``to_positive`` and ``to_negative`` how many
+        change to what, and ``tied`` the other groups of which as many suffice. ``search`` is "every change" where every
+        smaller change was ruled out; "bisection", in large tables, where changes in five proportions of their two kinds
+        were searched: as many suffice, and fewer may. Computed when first looked at. Not there, with the reason in the
+        error, where p-values do not follow from counts: other metrics, weights, clusters, control features, resamples,
+        more than two labels, ``missing="bounds"``, and with "to_highest" and "to_lowest".
     null_distribution_ : ndarray of shape (n_resamples, n_comparisons) or None
         Statistics under permuted labels, flipped signs or in bootstrap samples, as ``method`` says; None where every
         null distribution was enumerated, NaN where one was.

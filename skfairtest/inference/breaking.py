@@ -14,7 +14,7 @@ most of the rest.
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Self
@@ -128,7 +128,7 @@ class Decided:
 
     @cached_property
     def _turnable(self) -> Booleans:
-        """Whether changes in a group may turn each verdict: (groups, hypotheses + 1).
+        """Whether changes in a group may turn the verdict: (groups,).
 
         Other groups' hypotheses keep their p-values, of which those outside of the zone are decided; and one such
         significant hypothesis (with equivalence, one without certificate) decides for all together.
@@ -136,7 +136,7 @@ class Decided:
         untouched = (self.sides == 0).T
         below, above = self.log_p <= self._zone[0], self.log_p > self._zone[1]
         alone = above if self.questions[0].alternative == "equivalence" else below
-        return np.column_stack([~(untouched & (below | above)), ~(untouched & alone).any(axis=1)])
+        return np.asarray(~(untouched & alone).any(axis=1))
 
     def _moves(self, cells: Integers) -> Floats:
         """By how much each hypothesis's count of some cells changes with u and with v: (2, hypotheses)."""
@@ -154,8 +154,8 @@ class Decided:
         return Pair(*found)
 
     def verdicts(self, log_p: Floats) -> Integers:
-        """Whether each hypothesis, and all together, are a significant disparity: 1 or 0; -1 where undefined."""
-        out = np.full((len(log_p), log_p.shape[1] + 1), -1)
+        """Whether the hypotheses together are a significant disparity: 1 or 0; -1 where all are undefined."""
+        out = np.full(len(log_p), -1)
         absent = np.isnan(log_p)
         varying = absent.any(axis=0) & ~absent.all(axis=0)
         _, firsts, number = np.unique(absent[:, varying], axis=0, return_index=True, return_inverse=True)
@@ -165,15 +165,12 @@ class Decided:
             if not len(kept):
                 continue
             own = log_p[np.ix_(rows, kept)]
-            found = rejected(own, [self.hypotheses[one] for one in kept], self.adjust, self.level)
             if equivalence:
-                whole = own.max(axis=1) > most
-                found = ~found & whole[:, None]
+                out[rows] = own.max(axis=1) > most
             elif self.together or self.adjust in FAMILYWISE:
-                whole = found.any(axis=1)
+                out[rows] = rejected(own, [self.hypotheses[one] for one in kept], self.adjust, self.level).any(axis=1)
             else:
-                whole = own.min(axis=1) + np.log(len(kept)) <= most
-            out[np.ix_(rows, kept)], out[rows, -1] = found, whole
+                out[rows] = own.min(axis=1) + np.log(len(kept)) <= most
         return out
 
     def _bounds(self, table: Pair) -> tuple[Floats, Floats]:
@@ -200,10 +197,10 @@ class Decided:
         """Which p-values have to be known better."""
         return np.asarray((low < high) & (high > self._zone[0]) & (low <= self._zone[1]))
 
-    def settle(self, changes: Integers, now: Integers, wanted: Booleans) -> Booleans:
-        """Which verdicts turn after which changes, among those `wanted`: (changes, hypotheses + 1).
+    def settle(self, changes: Integers, now: int) -> Booleans:
+        """After which changes the verdict, which is `now` 0 or 1, turns: (changes,).
 
-        Changes are in increasing order of people; beyond the first that turns a verdict, those of more are not settled.
+        Changes are in increasing order of people; beyond the first that turns it, those of more are not settled.
         """
         table, people = self.tables(changes), np.abs(changes[:, 1:]).sum(axis=1)
         low, high = self._bounds(table)
@@ -214,18 +211,15 @@ class Decided:
         batch = _BATCH if self.questions[0].margin_bounds is None else _FEW
         while True:
             sure = first == last
-            turned = wanted & sure & (first == 1 - now)
-            limit = np.where(turned, people[:, None], np.inf).min(axis=0, initial=np.inf)
-            open_ = np.flatnonzero((wanted & ~sure & (people[:, None] <= limit)).any(axis=1))[:batch]
+            turned = sure & (first == 1 - now)
+            open_ = np.flatnonzero(~sure & (people <= people[turned].min(initial=people.max())))[:batch]
             if not len(open_):
                 return np.asarray(turned)
             unknown = self._unknown(low[open_], high[open_])
-            # Of a hypothesis itself first, then those small enough to be the first one rejected: others rarely matter.
+            # First those small enough to be the first one rejected: others rarely matter.
             smallest = np.log(self.level / np.maximum((~np.isnan(low[open_])).sum(axis=1), 1)) + 1e-9
-            chosen = unknown & (wanted & ~sure)[open_, :-1]
-            for others in (unknown & (low[open_] <= smallest[:, None]), unknown):
-                chosen = np.where(chosen.any(axis=1)[:, None], chosen, others)
-            rows, columns = np.nonzero(chosen)
+            small = unknown & (low[open_] <= smallest[:, None])
+            rows, columns = np.nonzero(np.where(small.any(axis=1)[:, None], small, unknown))
             self._narrow(table, low, high, fisher, open_[rows], columns)
             first[open_], last[open_] = self.verdicts(low[open_]), self.verdicts(high[open_])
 
@@ -278,37 +272,31 @@ class Decided:
                 if not np.isnan(both[0]):
                     insort(self._ordered.setdefault((question, *key), []), both)
 
-    def turns(self, columns: Sequence[int] | None = None) -> list[tuple[list[list[int]], bool]]:
-        """The changes of fewest people of one group with which each verdict turns, and, last, that on all together.
+    def turns(self) -> tuple[list[list[int]], bool]:
+        """The changes of fewest people of one group with which the verdict turns.
 
         A change (group, u, v) of each group in which as many people suffice; none where no change turns the verdict.
         Where not all changes of fewer people were looked at, which the second value says, changes in five proportions
-        of u and v were, by bisection: these people are enough, and fewer may be. Of some hypotheses (-1: of all
-        together) where `columns` says which.
+        of u and v were, by bisection: these people are enough, and fewer may be.
         """
-        now = self.verdicts(self.log_p[None])[0]
-        reach, may = self._reach(), self._turnable & (now >= 0)
-        if columns is not None:
-            may[:, np.setdiff1d(np.arange(len(now)), np.arange(len(now))[list(columns)])] = False
-        out: dict[int, tuple[list[list[int]], bool]] = {}
+        now = int(self.verdicts(self.log_p[None])[0])
+        reach = self._reach()
+        # The most people there are to change, by group.
+        most = (self._turnable & (now >= 0)) * reach.max(axis=2).sum(axis=1)
         done, radius, looked_at = 0, 2, 0
-        # The most people there are to change, by group and verdict.
-        most = may * reach.max(axis=2).sum(axis=1)[:, None]
         while (most > done).any():
-            near = np.minimum(reach * (most > done).any(axis=1)[:, None, None], radius)
+            near = np.minimum(reach * (most > done)[:, None, None], radius)
             # About half of the changes by at most so many in each direction are by so many people.
             n_changes = int((near.sum(axis=2) + 1).prod(axis=1).sum())
-            if done >= _FIRST and looked_at + n_changes // 2 * len(now) > _LOOKED_AT:
-                break
+            if done >= _FIRST and looked_at + n_changes // 2 * len(self.log_p) > _LOOKED_AT:
+                return self._along_paths(reach, now, most > done, done), False
             changes = self._changes(near, done, radius)
-            looked_at += len(changes) * len(now)
-            self._keep(out, changes, self.settle(changes, now, (most > done)[changes[:, 0]]), every=True)
-            most[:, list(out)] = 0
+            looked_at += len(changes) * len(self.log_p)
+            turned = self.settle(changes, now)
+            if turned.any():
+                return _fewest(changes[turned]), True
             done, radius = radius, 2 * radius
-        unfinished = (most > done).any(axis=0)
-        if unfinished.any():
-            self._along_paths(out, reach, now, most > done, done)
-        return [out.get(column, ([], not unfinished[column])) for column in range(len(now))]
+        return [], True
 
     def _reach(self) -> Integers:
         """How far u and v can go down and up in each group: (groups, 2, 2); nowhere if nothing follows from it."""
@@ -326,15 +314,6 @@ class Decided:
             found.append(np.stack([np.full(kept.sum(), group), u[kept], v[kept]], axis=1))
         changes = np.concatenate(found)
         return changes[np.argsort(np.abs(changes[:, 1:]).sum(axis=1), kind="stable")]
-
-    def _keep(self, out: dict[int, Any], changes: Integers, turned: Booleans, *, every: bool) -> None:
-        people = np.abs(changes[:, 1:]).sum(axis=1)
-        for column in np.flatnonzero(turned.any(axis=0)).tolist():
-            own = turned[:, column]
-            tied = changes[own & (people == people[own].min())].tolist()
-            # Of each group the way with the fewest kinds of changes.
-            tied.sort(key=lambda way: (way[0], way[1] != 0 and way[2] != 0, way))
-            out[column] = list({group: [group, *moved] for group, *moved in reversed(tied)}.values())[::-1], every
 
     def _level_points(
         self, changes_of: Callable[[Integers, Integers], Integers], paths: Integers, people: Integers, of: Booleans
@@ -387,7 +366,7 @@ class Decided:
                 out[:, own] = np.sign(beyond)
         return out
 
-    def _along_paths(self, out: dict[int, Any], reach: Integers, now: Integers, may: Booleans, done: int) -> None:
+    def _along_paths(self, reach: Integers, now: int, may: Booleans, done: int) -> list[list[int]]:
         """Search changes of which a certain share are of u, as far as that goes, by bisection."""
         group, up, further, number = np.indices((len(reach), 2, 2, len(_SHARES))).reshape(4, -1)
         share, far, farther = np.array(_SHARES)[number], reach[group, 0, up], reach[group, 1, further]
@@ -399,17 +378,18 @@ class Decided:
             moved = own * (2 * up[path] - 1), (people - own) * (2 * further[path] - 1)
             return np.stack([group[path], *moved], axis=1)
 
-        def settled(path: Integers, people: Integers, wanted: Booleans) -> tuple[Integers, Booleans]:
+        def settled(path: Integers, people: Integers) -> tuple[Integers, Booleans]:
             changes = changes_of(path, people)
             order = np.argsort(np.abs(changes[:, 1:]).sum(axis=1), kind="stable")
-            turned = np.zeros(wanted.shape, dtype=bool)
-            turned[order] = self.settle(changes[order], now, wanted[order])
+            turned = np.zeros(len(path), dtype=bool)
+            turned[order] = self.settle(changes[order], now)
             return changes, turned
 
         ends = far + farther
         tried = np.unique(np.geomspace(done + 1, int(ends.max()), _TRIED).astype(np.int64))
-        paths, people = (a.ravel() for a in np.meshgrid(np.flatnonzero(may[group].any(axis=1)), tried, indexing="ij"))
-        level, at = self._level_points(changes_of, paths, people, now[:-1] == 1)
+        paths, people = (a.ravel() for a in np.meshgrid(np.flatnonzero(may[group]), tried, indexing="ij"))
+        significant = (self.log_p <= self._zone[1]) != (self.questions[0].alternative == "equivalence")
+        level, at = self._level_points(changes_of, paths, people, significant)
         paths, people = np.unique(np.column_stack([np.r_[paths, level], np.r_[people, at]]), axis=0).T
         before = np.where(np.r_[True, np.diff(paths) > 0], done, np.r_[done, people[:-1]])
         # No path is tried beyond its end, nor where another one is the same.
@@ -417,27 +397,31 @@ class Decided:
         kept &= people > np.where(up & (share == 0), farther, np.where(further & (share == 1), far, 0))[paths]
         paths, people, before = paths[kept], people[kept], before[kept]
         pieces = np.searchsorted(tried[_AT_ONCE - 1 :: _AT_ONCE], people)
-        found = []
         for piece in np.unique(pieces).tolist():
-            rows = np.flatnonzero((pieces == piece) & may[group[paths]].any(axis=1))
-            changes, turned = settled(paths[rows], people[rows], may[group[paths[rows]]])
-            taken = np.abs(changes[:, 1:]).sum(axis=1)
-            least = np.where(turned, taken[:, None], np.iinfo(np.int64).max).min(axis=0, initial=np.iinfo(np.int64).max)
-            row, column = np.nonzero(turned & (taken[:, None] == least))
-            found.append(np.stack([paths[rows[row]], column, before[rows[row]], taken[row]]))
-            may = may & ~turned.any(axis=0)
-        path, column, low, high = np.concatenate(found, axis=1)
+            rows = np.flatnonzero(pieces == piece)
+            changes, turned = settled(paths[rows], people[rows])
+            if turned.any():
+                break
+        else:
+            return []
+        taken = np.abs(changes[:, 1:]).sum(axis=1)
+        first = turned & (taken == taken[turned].min())
+        path, low, high = paths[rows[first]], before[rows[first]], taken[first]
         while (high - low > 1).any():
             middle = (low + high) // 2
-            _, turned = settled(path, middle, column[:, None] == np.arange(len(now)))
-            found = turned[np.arange(len(column)), column]
+            _, found = settled(path, middle)
             low, high = np.where(found, low, middle), np.where(found, middle, high)
-            fewest = np.full(len(now), np.iinfo(np.int64).max)
-            np.minimum.at(fewest, column, high)
-            kept = low < fewest[column]
-            path, column, low, high = path[kept], column[kept], low[kept], high[kept]
-        changes, _ = settled(path, high, np.zeros((len(path), len(now)), dtype=bool))
-        self._keep(out, changes, column[:, None] == np.arange(len(now)), every=False)
+            kept = low < high.min()
+            path, low, high = path[kept], low[kept], high[kept]
+        return _fewest(changes_of(path, high))
+
+
+def _fewest(changes: Integers) -> list[list[int]]:
+    """Of changes (group, u, v), those of the fewest people: of each group the way with the fewest kinds of changes."""
+    people = np.abs(changes[:, 1:]).sum(axis=1)
+    tied = changes[people == people.min()].tolist()
+    tied.sort(key=lambda way: (way[0], way[1] != 0 and way[2] != 0, way))
+    return list({group: [group, *moved] for group, *moved in reversed(tied)}.values())[::-1]
 
 
 def _score_log_p(x1: Floats, d1: Floats, x2: Floats, d2: Floats, question: Question) -> Floats:

@@ -25,12 +25,11 @@ def hired_of_ten(n: int) -> FairnessTest:
 def test_the_frame_and_the_report_name_the_groups_and_the_direction():
     assert [hired_of_ten(n).concern_ for n in (2, 3, 4)] == [True, True, False]
     test = hired_of_ten(2)
-    one, verdict = test.breaking_point_.to_dict("records")
+    (one,) = test.breaking_point_.to_dict("records")
     known = {"changed": "decisions", "n_changed": 2, "n_among": 8, "among": "a", "to_positive": 2, "to_negative": 0}
     assert one["among_label"] is None  # nobody has a true label
     assert {name: one[name] for name in known} == known
     assert one["tied"] == ("b",)  # 6 of ten in b: the same table with events and groups exchanged
-    assert (verdict["metric"], verdict["n_changed"]) == (None, 2)
     turn = "2 of the 8 people of group a who were predicted negative had been predicted positive"
     assert f"The verdict would be reversed if {turn} (or as many decisions about group b)." in str(test)
 
