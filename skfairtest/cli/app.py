@@ -246,7 +246,6 @@ def audit(
     from skfairtest._utils.text import label
     from skfairtest.cli.reading import cut_where_many, read_people
     from skfairtest.readers.columns import MAX_GROUPS, WARN_GROUPS, check_level_count, read_column
-    from skfairtest.report.mixin import positive_label
 
     roles = {
         **{"--y-true": y_true, "--y-pred": y_pred, "--y-score": y_score, "--sensitive": sensitive, "--scan": scan},
@@ -308,13 +307,12 @@ def audit(
     read = ", ".join(f"{option} {label(column)}" for option, column in roles.items() if isinstance(column, str))
     if record.baseline is not None:
         record = replace(record, baseline=replace(record.baseline, names=(str(baseline), str(y_pred))))
-    labels = positive_label(record.verdict.pos_label, None, record.verdict.negative_labels)
     warned = [one_line(in_terms_of_options(warning)) for warning in record.warnings]
     record = replace(
         record,
         title=f"Fairness audit of {name}",
         subject=name,
-        about=(" ".join([f"{len(people):,} people; {read}.", *labels]),),
+        about=(f"{len(people):,} people; {read}.",),
         provenance={**record.provenance, "command": context.obj},
         parts=tuple(
             replace(part, excluded=part.excluded.assign(reason=list(map(in_terms_of_options, part.excluded["reason"]))))

@@ -140,8 +140,12 @@ class Sensitivity:
             return f"{self.verdict}. The verdict survives any amount of what was assumed here."
         if np.isnan(amount):
             return f"{self.verdict}. The verdict survives not even {what.format(self._written(self.violation.least))}."
+        written, step = self._written(amount), 1e-5 if self.violation.is_share else 0.01
+        if written == self._written(self.violation.least):  # so little that it is written as none
+            more = self._written(self.violation.least + step)
+            return f"{self.verdict}. The verdict does not survive {what.format(more)}."
         # Rounded down: what is written is survived.
-        return f"{self.verdict}. The verdict survives up to {what.format(self._written(amount))}."
+        return f"{self.verdict}. The verdict survives up to {what.format(written)}."
 
     def _written(self, amount: float) -> str:
         if not self.violation.is_share:
