@@ -7,7 +7,7 @@ certainty count. Shares (points) and ratios (logarithms) come before metrics wit
 by p-value.
 
 One comparison stands for each metric of each grouping. Those of intersections come after those of single features, and
-are left out for metrics by which a single feature differs.
+are left out unless they are stronger than what single features say by the same metric.
 
 The first sentences of an audit: who is worst off and by how much, how sure that is, and what could be missed.
 """
@@ -107,10 +107,10 @@ def highlights(record: AuditRecord) -> list[Highlight]:
     """
     found = sorted((one for one in _compared(record) if one.row["concern"]), key=lambda one: one.strength)
     found.sort(key=lambda one: len(one.part.sensitive))
-    fewest = {one.row["metric"]: len(one.part.sensitive) for one in reversed(found)}
     chosen: dict[tuple[str, str], Highlight] = {}
     for one in found:
-        if len(one.part.sensitive) == fewest[one.row["metric"]]:
+        fewer = [each for each in chosen.values() if len(each.part.sensitive) < len(one.part.sensitive)]
+        if not any(each.row["metric"] == one.row["metric"] and each.strength <= one.strength for each in fewer):
             chosen.setdefault((one.part.feature, one.row["metric"]), one)
     told = list(chosen.values())[:MOST]
     more = [one for one in found if len(one.part.sensitive) == 1 and one not in told][: max(FEWEST - len(told), 0)]

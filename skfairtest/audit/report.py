@@ -158,8 +158,8 @@ def _ranked(record: AuditRecord, n_shown: int) -> str:
     rest = record.verdict.n_found - n_shown
     more = f" {pluralize(rest, 'further significant comparison')} below." if rest else ""
     return (
-        "Ranked by the interval end nearest to equality, single features first; intersections only for metrics by "
-        f"which no single feature differs. Intervals are in parentheses, and gaps are computed before rounding.{more}"
+        "Ranked by the interval end nearest to equality, single features first; intersections only if they are "
+        f"stronger by that metric. Intervals are in parentheses, and gaps are computed before rounding.{more}"
     )
 
 
