@@ -1,8 +1,8 @@
 """Results that a change of the code behind them must not change, and how they are written down.
 
-``python -m tests.frozen_results --write`` computes every case, or those named, and writes tests/golden/frozen.json;
-with ``--texts-only`` it leaves the numbers alone and writes only the hashes of what people read: sentences, reports,
-reasons and warnings. ``--compare`` prints what differs from the file, for all cases or for those named.
+``python -m tests.frozen_results --write`` computes every case, or those named, and writes tests/golden/frozen.json.
+Texts are made, and not stored: tests/report/golden has a page of each kind. ``--compare`` prints what differs from the
+file, for all cases or for those named.
 
 Every case asks the public interface only. Its people are drawn as integers and uniform numbers from a seeded generator.
 """
@@ -199,31 +199,24 @@ def of_display(display):
 
 
 def compute(name):
-    """Compute a case: its values, and hashes of its texts."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    """Compute the values of a case."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         try:
-            values, texts = CASES[name]()
+            values, _ = CASES[name]()
         except ValueError as error:
-            values, texts = {"raises": type(error).__name__}, {"error": str(error)}
-    said = [
-        str(each.message)
-        for each in caught
-        if each.category is UserWarning or each.category.__module__.startswith("skfairtest")
-    ]
-    texts["warnings"] = "\n".join(said)
-    return json.loads(json.dumps(values)), {kind: digest(text) for kind, text in texts.items() if text}
+            values = {"raises": type(error).__name__}
+    return json.loads(json.dumps(values))
 
 
 # How it is compared -------------------------------------------------------------------------
 
 
-def changes(name, values, texts):
-    """List where a case differs from what is stored: texts only with the same versions."""
+def changes(name, values):
+    """List where a case differs from what is stored."""
     exact = stored()["computed_with"] == computed_with()
     rtol = 1e-6 if name in ITERATIVE else 1e-9
-    lines = differences(values, stored()["cases"][name], exact=exact, rtol=rtol)
-    return lines + (differences(texts, stored()["texts"][name], exact=True, where="texts") if exact else [])
+    return differences(values, stored()["cases"][name], exact=exact, rtol=rtol)
 
 
 def differences(found, was, *, exact, where="", rtol=1e-9):
@@ -1409,12 +1402,10 @@ def stored():
     return json.loads(PATH.read_text(encoding="utf-8"))
 
 
-def write(computed, with_values):
+def write(computed):
     """Write the file, a case per line; cases that were not computed stay as they are stored."""
-    new = {name: found for name, (found, _) in computed.items()} if with_values else {}
-    values = {name: new[name] if name in new else stored()["cases"][name] for name in CASES}
-    made_with = computed_with() if len(new) == len(CASES) else stored()["computed_with"]
-    texts = {name: computed[name][1] if name in computed else stored()["texts"][name] for name in CASES}
+    values = {name: computed[name] if name in computed else stored()["cases"][name] for name in CASES}
+    made_with = computed_with() if len(computed) == len(CASES) else stored()["computed_with"]
 
     def lines(cases):
         return ",\n".join(
@@ -1423,7 +1414,7 @@ def write(computed, with_values):
 
     PATH.parent.mkdir(exist_ok=True)
     head = json.dumps(made_with)
-    text = f'{{"computed_with": {head},\n"cases": {{\n{lines(values)}\n}},\n"texts": {{\n{lines(texts)}\n}}}}\n'
+    text = f'{{"computed_with": {head},\n"cases": {{\n{lines(values)}\n}}}}\n'
     PATH.write_text(text, encoding="utf-8")
 
 
@@ -1432,7 +1423,6 @@ def main(arguments=None):
     task = parser.add_mutually_exclusive_group(required=True)
     task.add_argument("--write", nargs="*", metavar="CASE", help="write tests/golden/frozen.json")
     task.add_argument("--compare", nargs="*", metavar="CASE", help="print what differs from it")
-    parser.add_argument("--texts-only", action="store_true", help="write the hashes of texts, not the numbers")
     asked = parser.parse_args(arguments)
     computed, seconds = {}, {}
     for name in asked.compare or asked.write or CASES:
@@ -1440,7 +1430,7 @@ def main(arguments=None):
         computed[name] = compute(name)
         seconds[name] = time.perf_counter() - started
     if asked.write is not None:
-        write(computed, not asked.texts_only)
+        write(computed)
         slowest = sorted(seconds, key=seconds.get)[-10:]
         print(
             f"{len(computed)} cases, {sum(seconds.values()):.0f} s;",
@@ -1448,8 +1438,8 @@ def main(arguments=None):
         )
         return 0
     found = 0
-    for name, (values, texts) in computed.items():
-        lines = changes(name, values, texts)
+    for name, values in computed.items():
+        lines = changes(name, values)
         found += bool(lines)
         for line in lines:
             print(f"{name}: {line}")

@@ -5,8 +5,9 @@ from dataclasses import fields, is_dataclass
 import pandas as pd
 
 from skfairtest import FairnessAudit
-from skfairtest.report.cells import result_sentences
+from skfairtest.report.cells import oriented, records
 from skfairtest.report.plain import plain_rows, plain_value
+from skfairtest.report.sentences import finding_sentence
 
 
 def plain_record(made):
@@ -18,8 +19,8 @@ def plain_record(made):
     found["verdict"]["sentence"] = record.sentence
     found["not_compared"] = [{"sensitive": names, "reason": reason} for names, reason in record.not_compared]
     for part, rows in zip(record.parts, found["parts"], strict=True):
-        for row, said in zip(rows["comparisons"], result_sentences(part.setup, part.comparisons), strict=True):
-            row["sentence"] = said
+        for row, shown in zip(rows["comparisons"], records(oriented(part.setup, part.comparisons)), strict=True):
+            row["sentence"] = finding_sentence(part.setup, shown)
     return found
 
 

@@ -543,7 +543,7 @@ class AdjustedFairnessTest(Compared, ReportMixin):
                 f"more people, two in each of n_folds={self.n_folds}; found {found}"
             )
         partners = len(large) if self.compare == "between_groups" else 1
-        reason = f"fewer than {fewest} people, two in each fold: compared with nobody"
+        reason = f"fewer than {fewest} people, two in each fold: not compared"
         excluded += [
             Exclusion(None, labels[group], None, None, reason, sizes[group], sizes[group], partners)
             for group in kept

@@ -11,7 +11,7 @@ from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.report import cells
 from skfairtest.report.record import Recorded
 from skfairtest.report.report import Column, Report, Table
-from skfairtest.report.sentences import ADJUSTED, number, points, sampling_error, share_digits, smallest_p
+from skfairtest.report.sentences import ADJUSTED, decimal, number, points, sampling_error, share_digits, smallest_p
 
 #: What each outcome is called.
 OUTCOMES = {
@@ -167,7 +167,7 @@ def _null(setup: AdjustedSetup) -> str:
 
 
 def _table(setup: AdjustedSetup, rows: list[dict[str, Any]]) -> Table:
-    write = cells.number_text if setup.share else number
+    write = decimal if setup.share else number
     columns = (
         cells.GROUP, replace(cells.COMPARED_WITH, shows=setup.other), Column("people", shows="n_group"),
         Column("others", shows="n_other"), Column("unadjusted", shows=lambda row: write(row["unadjusted"])),

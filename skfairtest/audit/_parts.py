@@ -17,15 +17,14 @@ from sklearn.base import clone
 
 from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.text import enumerated
-from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.audit._questions import kinds_of
-from skfairtest.audit.impact import SMALLEST_SHARE, ImpactRecord, tables_of
+from skfairtest.audit.impact import SMALLEST_SHARE, ImpactRecord, above_median, tables_of
 from skfairtest.inference.multiplicity import holm
 from skfairtest.metrics import Metric
 from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.paired.metric import paired
 from skfairtest.paired.record import PairedRecord
-from skfairtest.readers import Column, as_numbers, resolve_pos_label
+from skfairtest.readers import Column, resolve_pos_label
 from skfairtest.report.plain import at_most
 from skfairtest.subgroups.fairness import SubgroupScan
 from skfairtest.tables import Sample
@@ -101,7 +100,8 @@ def impact_of(
     kinds, _ = kinds_of(people, estimator, pos_label)
     scoring = bool(kinds & {"scores", "continuous"}) and "binary" not in kinds
     if scoring:
-        chosen = _above_median(people, "y_pred" if "y_pred" in people.columns else "y_score")
+        name = "y_pred" if "y_pred" in people.columns else "y_score"
+        chosen = above_median(people.columns[name], people.counts)
     else:
         decisions = people.labels_of("y_pred")
         positive = resolve_pos_label(people.labels, pos_label, classes)
@@ -114,24 +114,6 @@ def impact_of(
         method=method if method in ("exact", "asymptotic") else "auto",
     )
     return ImpactRecord(scoring, SMALLEST_SHARE, tuple(map(str, reasons)), pd.concat(frames, ignore_index=True))
-
-
-def _above_median(people: Sample, name: str) -> Booleans:
-    """Whether each row's number is above the median of all people's."""
-    numbers = as_numbers(people.columns[name])
-    if numbers is None:
-        raise ParameterError(f"{name} must be numbers, whose median divides people in the impact table; found labels")
-    return np.asarray(numbers > _median(numbers, people.counts))
-
-
-def _median(numbers: Floats, counts: Integers | None) -> float:
-    """Return the median of numbers of which there are so many."""
-    if counts is None:
-        return float(np.median(numbers))
-    order = np.argsort(numbers, kind="stable")
-    upto, n = np.cumsum(counts[order]), int(counts.sum())
-    low, high = (numbers[order[np.searchsorted(upto, rank, side="right")]] for rank in ((n - 1) // 2, n // 2))
-    return float((low + high) / 2)
 
 
 #: What the models of an audit are called in its report.

@@ -24,11 +24,10 @@ from skfairtest.comparisons.frames import ByGroup, cautions, comparisons_frame, 
 from skfairtest.comparisons.null_histogram import minimum_detectable, null_histogram_of
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.paired.fairness import PairedFairnessTest
-from skfairtest.report.cells import homogeneity_sentences, result_sentences
+from skfairtest.report.cells import homogeneity_sentences, oriented, records
 from skfairtest.report.mixin import ReportMixin, library_versions
-from skfairtest.report.plain import frame_of
 from skfairtest.report.report import Report
-from skfairtest.report.sentences import FOUND, NOT_FOUND
+from skfairtest.report.sentences import FOUND, NOT_FOUND, finding_sentence
 from skfairtest.report.text import to_csv
 from skfairtest.subgroups.fairness import SubgroupScan
 
@@ -53,7 +52,7 @@ class ReportedAudit(Compared, ReportMixin):
         self.by_group_ = pd.concat([_with_feature(part, part.by_group) for part in record.parts], ignore_index=True)
         counts = {"n": record.verdict.n_samples, "n_effective": 0, "comparisons": 0}
         rows = [{**dict.fromkeys(COLUMNS["excluded"]), "reason": why, **counts} for _, why in record.not_compared]
-        whole = frame_of(rows, COLUMNS["excluded"])
+        whole = pd.DataFrame(rows, columns=list(COLUMNS["excluded"]))
         whole.insert(0, "feature", pd.Series([names for names, _ in record.not_compared], dtype=object))
         left_out = [*(_with_feature(part, part.excluded) for part in record.parts), whole]
         self.excluded_ = pd.concat([frame for frame in left_out if len(frame)] or left_out[:1], ignore_index=True)
@@ -125,23 +124,19 @@ class ReportedAudit(Compared, ReportMixin):
     def _facts(self) -> dict[str, Any]:
         """The attributes that a record keeps: frames of parts are slices of those of the audit."""
         facts, parts = super()._facts(), self.record_.parts
-        rows = [[len(getattr(part, name)) for name in COLUMNS] for part in parts]
         bare: dict[str, Any] = {name: pd.DataFrame() for name in COLUMNS}
         record = replace(self.record_, parts=tuple(replace(part, **bare) for part in parts))
         if record.impact is not None:
             record = replace(record, impact=replace(record.impact, frame=pd.DataFrame()))
-        return {**facts, "record_": record, "_rows": rows, "_breaking": kept_breaking_point(self._breaking)}
+        return {**facts, "record_": record, "_breaking": kept_breaking_point(self._breaking)}
 
     def _take(self, facts: dict[str, Any]) -> None:
-        record, rows, parts = facts["record_"], facts.pop("_rows"), []
+        record, parts = facts["record_"], []
         whole = {name: facts[f"{name}_"][list(columns)] for name, columns in COLUMNS.items()}
-        starts = [0] * len(COLUMNS)
-        for part, own in zip(record.parts, rows, strict=True):
-            frames: dict[str, Any] = {}
-            for place, name in enumerate(COLUMNS):
-                ends = slice(starts[place], starts[place] + own[place])
-                frames[name] = whole[name].iloc[ends].reset_index(drop=True)
-                starts[place] += own[place]
+        features = {name: facts[f"{name}_"]["feature"].to_numpy() for name in COLUMNS}
+        for part in record.parts:
+            own = {name: np.flatnonzero(features[name] == part.feature) for name in COLUMNS}
+            frames = {name: frame.iloc[own[name]].reset_index(drop=True) for name, frame in whole.items()}
             parts.append(replace(part, **frames))
         if record.impact is not None:
             record = replace(record, impact=replace(record.impact, frame=facts["impact_"]))
@@ -163,7 +158,8 @@ def _with_feature(part: AuditPart, frame: pd.DataFrame) -> pd.DataFrame:
 
 def _results(part: AuditPart) -> pd.DataFrame:
     frame = _with_feature(part, part.comparisons)
-    sentences = pd.Series(result_sentences(part.setup, part.comparisons), dtype=object)
+    said = [finding_sentence(part.setup, row) for row in records(oriented(part.setup, part.comparisons))]
+    sentences = pd.Series(said, dtype=object)
     frame.insert(list(frame).index("method"), "sentence", sentences)
     return frame
 

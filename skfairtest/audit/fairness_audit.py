@@ -22,7 +22,6 @@ from skfairtest._utils.progress import progress
 from skfairtest.audit._parts import baseline_record, check_counted, comparable, impact_of, paired_test, wanted_scan
 from skfairtest.audit._questions import asked_of, enough_draws, groupings, how_many, kinds_of, sets_of
 from skfairtest.audit._reported import ReportedAudit, record_of
-from skfairtest.audit.impact import ImpactRecord
 from skfairtest.audit.provenance import FEW_LABELS, provenance_of
 from skfairtest.comparisons.breaking import breaking_point_of
 from skfairtest.comparisons.core import Exclusion, Measured
@@ -233,7 +232,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     ...         "sentence"
     ...     ].item()
     ... )
-    No significant disparity was detected between men and women in accuracy. 65.4% of men ...
+    Men were predicted correctly less often than women: 65.372%  ...
 
     Young women against young men, and against older women:
 
@@ -642,7 +641,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         if not measured:
             assert missing is not None
             raise missing
-        impact = self._impact(sample, classes) if self.impact else None
+        names = ("pos_label", "intersections", "confidence_level", "method")
+        asked_for = {name: getattr(self, name) for name in names}
+        impact = impact_of(sample, self.estimator, classes=classes, **asked_for) if self.impact else None
         results = judge(measured, questions[0], together=True)
         self._set(
             record_of(
@@ -664,18 +665,6 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         if scan is not None and subject == FROM_TABLE:
             self._keep_scan(scan._fit_sample(sample, *scan._check(), scan.random_state, subject))
         return self
-
-    def _impact(self, sample: Sample, classes: tuple[Any, ...] | None) -> ImpactRecord:
-        """Return the impact tables."""
-        return impact_of(
-            sample,
-            self.estimator,
-            pos_label=self.pos_label,
-            classes=classes,
-            intersections=bool(self.intersections),
-            confidence_level=self.confidence_level,
-            method=self.method,
-        )
 
     def _parameters(self, metrics: Sequence[Metric], seed: int) -> dict[str, Any]:
         given = self.get_params(deep=False)

@@ -10,8 +10,9 @@ from xml.etree import ElementTree
 
 from skfairtest._utils.text import label
 from skfairtest.audit.record import Accepted, AuditPart, AuditRecord
-from skfairtest.report.cells import result_sentences
+from skfairtest.report.cells import oriented, records
 from skfairtest.report.plain import plain_rows
+from skfairtest.report.sentences import finding_sentence
 
 #: What XML 1.0 cannot hold.
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -70,7 +71,7 @@ def findings_of(record: AuditRecord) -> Iterator[Finding]:
     """
     known = {accepted.id: accepted for accepted in record.accepted}
     for part in record.parts:
-        said = result_sentences(part.setup, part.comparisons)
+        said = [finding_sentence(part.setup, row) for row in records(oriented(part.setup, part.comparisons))]
         for row, sentence in zip(plain_rows(part.comparisons), said, strict=True):
             name = _id(part, row, below=_is_below(part, row))
             yield Finding(name, part, row, sentence, known.get(name))

@@ -15,7 +15,7 @@ from skfairtest._utils.text import label, pluralize
 from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.report.cells import records
 from skfairtest.report.report import Cell, Column, Table
-from skfairtest.report.sentences import CHANCE, Setup, number, percent, points
+from skfairtest.report.sentences import CHANCE, Setup, number, percent, points, turned
 from skfairtest.report.wording import worse_when
 
 #: A group is too small to tell where no comparison of it would have found a difference, or a ratio, of this size.
@@ -68,7 +68,7 @@ class Standing:
 
     def is_few(self, setup: Setup) -> bool:
         """Whether the group is too small to tell: see `few_rule`."""
-        if self.significant:
+        if self.significant or not self.n_effective:  # a value of no one is undefined
             return False
         if np.isnan(self.p_value) or self.n_effective < 10:
             return True
@@ -112,7 +112,7 @@ def standings(part: AuditPart) -> dict[Any, dict[str, Standing]]:
     for row in records(part.comparisons):
         compared.setdefault((row["metric"], row["group"]), []).append(row)
         if part.setup.compare == "between_groups" and row["group"] is not None:
-            compared.setdefault((row["metric"], row["other"]), []).append(_turned(part.setup, row))
+            compared.setdefault((row["metric"], row["other"]), []).append(turned(part.setup, row))
     people = {key: sum(row["n_effective"] for row in rows) for key, rows in counted.items()}
     found: dict[Any, dict[str, Standing]] = {}
     for (metric, group), rows in counted.items():
@@ -138,16 +138,6 @@ def standings(part: AuditPart) -> dict[Any, dict[str, Standing]]:
 def _others(people: Mapping[tuple[str, Any], int], metric: str, row: Mapping[str, Any]) -> int:
     """The number of people whom the metric counts on the other side of a comparison."""
     return int(people.get((metric, row["other"]), row["n_other"]))
-
-
-def _turned(setup: Setup, row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a comparison seen from its other side, as far as standings need it."""
-    disparity = row["disparity"]
-    if setup.is_ratio(row["metric"]):
-        turned = np.inf if disparity == 0 else 1 / disparity
-    else:
-        turned = -disparity
-    return {**row, "group": row["other"], "other": row["group"], "n_other": row["n_group"], "disparity": turned}
 
 
 def _average(setup: Setup, metric: str, disparities: Sequence[float], weights: Sequence[float]) -> float:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from skfairtest._utils.checks import is_number
 from skfairtest._utils.errors import GroupsMissing, NothingDefined, ParameterError, answering_guesses, brief, warn
-from skfairtest._utils.typing import Integers, Positions
+from skfairtest._utils.typing import Booleans, Integers, Positions
 from skfairtest.audit._questions import groupings
 from skfairtest.comparisons.engine import check_question
 from skfairtest.comparisons.family import decide
@@ -404,10 +404,20 @@ def _selected(y_pred: Any, y_score: Any, pos_label: Any) -> Column:
     if pos_label is not None:
         raise ParameterError(f"pos_label={brief(pos_label)} is a label in y_pred, but y_score was given: leave it out")
     values = read_values(y_score, "y_score")
-    numbers = as_numbers(values)
+    return Column("y_score", (False, True), above_median(values).astype(np.intp), values.index)
+
+
+def above_median(column: Any, counts: Integers | None = None) -> Booleans:
+    """Whether the number of each row, which stands for so many people, is above the median of all people's."""
+    numbers = as_numbers(column)
     if numbers is None:
-        raise ParameterError("y_score must be numbers, whose median divides people; found labels: pass them as y_pred")
-    return Column("y_score", (False, True), (numbers > np.median(numbers)).astype(np.intp), values.index)
+        raise ParameterError(f"{column.name} must be numbers, whose median divides people; found labels")
+    order = np.argsort(numbers, kind="stable")
+    upto = np.cumsum(np.ones(len(order), dtype=int) if counts is None else counts[order])
+    middle = [
+        numbers[order[np.searchsorted(upto, rank, side="right")]] for rank in ((upto[-1] - 1) // 2, upto[-1] // 2)
+    ]
+    return np.asarray(numbers > float(np.mean(middle)))
 
 
 def _categories(columns: Sequence[Column], people: Sample) -> tuple[list[Category], Positions]:

@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, pluralize
-from skfairtest.audit.record import AuditRecord
 from skfairtest.report.cells import records
 from skfairtest.report.report import Bar, Cell, Column, Report, Table
 from skfairtest.report.sentences import equals_p, p_text, percent, ratio, span
@@ -99,24 +98,24 @@ def impact_report(
     )
 
 
-def impact_section(record: AuditRecord) -> Report:
-    """What an audit's report says of its impact tables."""
-    impact, level, unfavorable = record.impact, 1 - record.verdict.alpha, record.setup.favorable is False
-    assert impact is not None
-    remark = (
-        "These tables have a level of their own, apart from the comparisons of this audit: the verdict does not count "
-        "them."
-    )
-    return impact_report(
-        impact.frame, title="Impact table", about=remark, scoring=impact.scoring,
-        smallest_share=impact.smallest_share, confidence_level=level,
-        not_compared=(*map(label, impact.not_compared), *([UNFAVORABLE] if unfavorable else [])),
-    )  # fmt: skip
+def _compared(table: pd.DataFrame) -> pd.DataFrame:
+    """The categories compared with the highest rate."""
+    return table[table["compared"] & ~table["highest"]]
+
+
+def below_sentences(table: pd.DataFrame) -> Iterator[str]:
+    """Say how many impact ratios are below .8, and of which categories there are too few people."""
+    n, below = len(_compared(table)), int(_compared(table)["below_four_fifths"].astype(bool).sum())
+    if n == 1:
+        yield f"The impact ratio is{'' if below else ' not'} below .8."
+    elif n:
+        yield f"{below or 'None'} of {n:,} impact ratios {'is' if below < 2 else 'are'} below .8."
+    yield from _few(table)
 
 
 def _verdict(table: pd.DataFrame) -> tuple[str, bool | None]:
     """The verdict, and whether it is of a significant disparity."""
-    compared = table[table["compared"] & ~table["highest"]]
+    compared = _compared(table)
     if not len(compared):
         return "No category can be compared with the highest rate.", None
     found, below = int(compared["significant"].sum()), compared["below_four_fifths"].astype(bool)
@@ -127,23 +126,13 @@ def _verdict(table: pd.DataFrame) -> tuple[str, bool | None]:
         said = f"Significant disparity: of {comparisons} with the highest rate compared, {differ}."
     if other:
         said += f" {other:,} {'is' if other == 1 else 'are'} not below four fifths, but significant."
-    said += f" {_how_many(len(compared), int(below.sum()))}."
+    said += f" {next(below_sentences(table))}"
     return said if found else f"{said} This does not prove fairness.", found > 0
-
-
-def _how_many(n: int, below: int) -> str:
-    if n == 1:
-        return f"The impact ratio is{'' if below else ' not'} below .8"
-    return f"{below or 'None'} of {n:,} impact ratios {'is' if below < 2 else 'are'} below .8"
-
-
-def _below(table: pd.DataFrame) -> pd.DataFrame:
-    return table[table["compared"] & ~table["highest"] & table["below_four_fifths"].fillna(False)].sort_values("ratio")
 
 
 def _findings(table: pd.DataFrame) -> Iterator[str]:
     """Yield what a lawyer asks of the categories below four fifths: the rate, the ratio, the shortfall, and chance."""
-    below = _below(table).sort_values("significant", ascending=False, kind="stable")
+    below = _compared(table).query("below_four_fifths").sort_values(["significant", "ratio"], ascending=[False, True])
     for row in records(below.head(DESCRIBED)):
         chance = "statistically significant" if row["significant"] else "not significant, chance may explain it"
         yield (
@@ -153,17 +142,6 @@ def _findings(table: pd.DataFrame) -> Iterator[str]:
         )
     if len(below) > DESCRIBED:
         yield f"{len(below) - DESCRIBED:,} more are below four fifths."
-
-
-def below_sentence(table: pd.DataFrame) -> str:
-    """Say how many impact ratios are below .8, the lowest first, and of which categories there are too few people."""
-    n, below = int((table["compared"] & ~table["highest"]).sum()), _below(table)
-    names = [
-        f"{label(row['category'])} ({row['ratio']:.3f}, {'' if row['significant'] else 'not '}significant)"
-        for row in records(below)
-    ]
-    named = f": {enumerated(names, most=NAMED)}" if names else ""
-    return " ".join([*([f"{_how_many(n, len(below))}{named}."] if n else []), *_few(table)])
 
 
 def _few(table: pd.DataFrame) -> Iterator[str]:

@@ -114,14 +114,9 @@ class AuditPart(Recorded):
 
     @classmethod
     def of(cls, sensitive: tuple[str, ...], control: tuple[str, ...], setup: Setup, **frames: pd.DataFrame) -> Self:
-        """Return the part of frames, with the columns and types of `COLUMNS` and labels as files have them."""
-        features = {"group": len(sensitive), "other": len(sensitive), "stratum": len(control)}
-        for name, columns in COLUMNS.items():
-            rows = plain.plain_rows(frames[name])
-            for row in rows:
-                row |= {key: plain.of_features(row[key], n) for key, n in features.items() if key in row}
-            frames[name] = plain.frame_of(rows, columns)
-        return cls(sensitive, control, replace(setup, names=sensitive), **frames)
+        """Return the part of frames, with the columns of `COLUMNS`."""
+        kept = {name: frames[name][list(columns)] for name, columns in COLUMNS.items()}
+        return cls(sensitive, control, replace(setup, names=sensitive), **kept)
 
     def in_words(self, positive_means: str | None, favorable: bool | None) -> Self:
         """Return the part with sentences that say what a positive prediction means."""
@@ -172,11 +167,6 @@ class AuditRecord(Recorded):
     def __post_init__(self) -> None:
         """Make everything plain, so that a record is the same before it is written and after it is read."""
         object.__setattr__(self, "parameters", plain.plain_value(self.parameters))
-        verdict = self.verdict
-        positive, *negative = (
-            plain.of_features(plain.plain_value(label), 1) for label in (verdict.pos_label, *verdict.negative_labels)
-        )
-        object.__setattr__(self, "verdict", replace(verdict, pos_label=positive, negative_labels=tuple(negative)))
         # Sentences say what a positive prediction means, as the parameters do.
         words = {name: self.parameters.get(name) for name in ("positive_means", "favorable")}
         check_words(**words)

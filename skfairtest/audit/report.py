@@ -5,9 +5,8 @@ What an audit was computed with: each method that was used, in a sentence, and w
 
 import tomllib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import files
-from typing import Any
 
 import pandas as pd
 
@@ -15,121 +14,67 @@ from skfairtest._utils.text import label, pluralize
 from skfairtest.audit.findings import findings_of
 from skfairtest.audit.grid import audit_grid
 from skfairtest.audit.headline import first_sentences, intervals_of, people_compared, shown_first
-from skfairtest.audit.impact_report import impact_section
+from skfairtest.audit.impact_report import UNFAVORABLE, impact_report
 from skfairtest.audit.provenance import call_lines
 from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.comparisons.breaking import BreakingPoint, verdict_lines
+from skfairtest.group.report import GROUPS_ADJUSTED
 from skfairtest.paired.report import paired_section
 from skfairtest.report import cells
 from skfairtest.report.draw import NullHistogram
 from skfairtest.report.mixin import positive_label
 from skfairtest.report.plain import plain_value
 from skfairtest.report.report import Column, Figure, Report, Table, listed
-from skfairtest.report.sentences import CHANCE, Setup, metric_title, null_sentence, p_text, result_sentence
+from skfairtest.report.sentences import CHANCE, finding_sentence, metric_title, null_sentence, p_text
 from skfairtest.subgroups.report import scan_section
 
-
-@dataclass(frozen=True)
-class Method:
-    """One method.
-
-    Parameters
-    ----------
-    when : str
-        What an audit has if it was used: one of the words that `_traits` yields.
-    says : str
-        What was done.
-    citation : str
-        Who described it.
-    """
-
-    when: str
-    says: str
-    citation: str
-
-
 _FILE = files("skfairtest.audit").joinpath("methods.toml")
-#: In the order in which a reader meets them.
-METHODS = tuple(Method(**method) for method in tomllib.loads(_FILE.read_text(encoding="utf-8"))["method"])
+#: Methods with what was done and who described it, by what an audit has if it was used; in the order of the report.
+METHODS: dict[str, str] = {
+    method["when"]: f"{method['says']} {method['citation']}"
+    for method in tomllib.loads(_FILE.read_text(encoding="utf-8"))["method"]
+}
 
 
-def methods_used(record: AuditRecord) -> list[Method]:
-    """Name the methods that the numbers of a record come from, and no others."""
-    had = {trait for part in record.parts for trait in _traits(part)}
+def methods_used(record: AuditRecord) -> list[str]:
+    """Name the methods that the numbers of a record come from, and no others, by the keys of `METHODS`."""
+    sections = {"subgroups": record.scan, "impact": record.impact, "two models": record.baseline}
+    had = {name for name, section in sections.items() if section is not None}
     if record.verdict.n_comparisons > 1:  # one comparison has nothing to be adjusted for
         had.add(str(record.verdict.adjust))
-    if record.scan is not None:
-        had.add("subgroups")
-    if record.impact is not None:
-        had.add("impact")
-    if record.baseline is not None:
-        had.add("two models")
-    return [method for method in METHODS if method.when in had]
-
-
-def _traits(part: AuditPart) -> Iterator[str]:
-    """Yield what decides which methods were used in one grouping."""
-    setup, comparisons = part.setup, part.comparisons
-    for metric, stratum, method in zip(
-        comparisons["metric"], comparisons["stratum"], comparisons["method"], strict=True
-    ):
-        pooled = stratum is None and bool(part.control)
-        if metric in setup.everybody:
-            yield "permutation of everybody" if method == "permutation" else method
-            continue
-        yield _evidence(setup, metric, method, pooled=pooled)
-        if pooled:
-            yield "strata"
-        if method != "bootstrap":
-            yield _interval(setup, metric, pooled=pooled)
-    shown = set(part.by_group["metric"])
-    if part.pools_groups:
-        yield "several groups together"
-    if setup.people:
-        yield "linearized"
-    elif "roc_auc" in shown:
-        yield "roc_auc"
-    if any(_counted(setup, metric) for metric in shown):
-        yield "rate"
-    if comparisons["minimum_detectable"].notna().any():
-        yield "detectable"
-
-
-def _counted(setup: Setup, metric: str) -> bool:
-    """Whether the metric is a rate, and people count alike: its distributions come from counts."""
-    return metric in setup.sentences and not setup.people
-
-
-def _evidence(setup: Setup, metric: str, method: str, *, pooled: bool) -> str:
-    """Name the method of a p-value."""
-    if method == "exact unconditional" and setup.margin_bounds is not None:
-        return "exact margin"
-    if method == "score":
-        return "areas"
-    if method != "asymptotic":
-        return method
-    if not _counted(setup, metric):
-        return "normal"
-    return "inverted interval" if setup.margin_bounds is not None and (pooled or metric in setup.functions) else "score"
-
-
-def _interval(setup: Setup, metric: str, *, pooled: bool) -> str:
-    """Name the method of the interval of a disparity."""
-    if not _counted(setup, metric):
-        return "interval by standard errors"
-    kind, function = setup.disparity_of(metric), metric in setup.functions
-    if function and (pooled or (setup.compare == "to_overall" and kind == "ratio")):
-        return "interval by the delta method"
-    if pooled:
-        return "interval of a stratified rate"
-    return "interval of a function" if function else "interval"
+    for part in record.parts:
+        setup, comparisons, shown = part.setup, part.comparisons, set(part.by_group["metric"])
+        rates = set() if setup.people else set(setup.sentences)  # people who count alike
+        for metric, method in zip(comparisons["metric"], comparisons["method"], strict=True):
+            if metric in setup.everybody:
+                had.add("permutation of everybody" if method == "permutation" else method)
+                continue
+            exact = "exact unconditional" if setup.margin_bounds is None else "exact margin"
+            law = {
+                "exact unconditional": exact,
+                "score": "areas",
+                "asymptotic": "score" if metric in rates else "normal",
+            }
+            had.add(law.get(method, method))
+            if method != "bootstrap":
+                had.add("interval" if metric in rates else "interval by standard errors")
+        traits = {
+            "strata": part.control and comparisons["stratum"].isna().any(),
+            "several groups together": part.pools_groups,
+            "linearized": setup.people,
+            "roc_auc": "roc_auc" in shown and not setup.people,
+            "rate": rates & shown,
+            "detectable": comparisons["minimum_detectable"].notna().any(),
+        }
+        had |= {name for name, has in traits.items() if has}
+    return [name for name in METHODS if name in had]
 
 
 UNDEFINED = "No comparison is defined: see what was left out."
 
 
 def audit_report(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | str = "") -> Report:
-    """The report of an audit.
+    """The report of an audit; every name in it is safe to print.
 
     Parameters
     ----------
@@ -137,70 +82,73 @@ def audit_report(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | s
         What was found.
     breaking : BreakingPoint, DataFrame or str
         What breaking points follow from, or why there are none.
-
-    Returns
-    -------
-    Report
-        The report; every name in it is safe to print.
     """
     record = record.oriented()
-    parts, verdict = record.parts, record.verdict
-    headline, *others = first_sentences(record)
+    verdict, several, favorable = record.verdict, record.verdict.n_comparisons > 1, record.setup.favorable
+    shown, (headline, *others) = shown_first(record), first_sentences(record)
     # Behind the counts: a label that is a number does not stand before one.
-    labels = positive_label(verdict.pos_label, record.setup.positive_means, verdict.negative_labels)
-    others[:1] = [" ".join([*others[:1], *labels])]
-    shown = shown_first(record)
+    others[:1] = [
+        " ".join(
+            [*others[:1], *positive_label(verdict.pos_label, record.setup.positive_means, verdict.negative_labels)]
+        )
+    ]
+    accepted = {one.id: f"Accepted: {metric_title(one.row['metric'])}, {one.name}" for one in findings_of(record)}
+    others += verdict_lines(record.setup, breaking)
+    others += [
+        f"{accepted.get(one.id, 'Accepted, and no longer observed:')} ({label(one.id)}): {label(one.reason)}"
+        for one in record.accepted
+    ]
+    sections = []
+    if record.impact is not None:
+        level = (
+            "These tables have a level of their own, apart from the comparisons of this audit: the verdict does not "
+            "count them."
+        )
+        against = (*map(label, record.impact.not_compared), *([UNFAVORABLE] if favorable is False else []))
+        sections.append(impact_report(
+            record.impact.frame, title="Impact table", about=level, scoring=record.impact.scoring,
+            smallest_share=record.impact.smallest_share, confidence_level=1 - verdict.alpha, not_compared=against,
+        ))  # fmt: skip
+    if record.scan is not None:
+        level = (
+            "This search has a guarantee of its own, apart from the comparisons of this audit: they do not share a "
+            "level, and the verdict does not count it."
+        )
+        sections.append(replace(scan_section(record.scan), title="Subgroups nobody named", remarks=(level,)))
+    if record.baseline is not None:
+        sections.append(replace(paired_section(record.baseline), title="Compared with the model in production"))
+    if record.individual:
+        said, *findings = record.individual
+        sections.append(Report(title="Similar people", verdict=said, findings=tuple(findings)))
     return Report(
         title=label(record.title),
         about=record.about,
         verdict=headline,
         concern=verdict.concern,
-        remarks=(*filter(None, others), *verdict_lines(record.setup, breaking), *_accepted(record), _seed(record)),
-        numbers=tuple(_numbers(record)),
+        remarks=tuple(filter(None, others)),
+        numbers=(
+            ("people", people_compared(record)),
+            ("comparisons" if several else "comparison", f"{verdict.n_comparisons:,}"),
+            ("significant", f"{verdict.n_found:,}"),
+            ("smallest adjusted p" if several else "p", p_text(verdict.p_value)),
+            ("level", f"{100 * verdict.alpha:g}%"),
+        ),
         grid=audit_grid(record),
         lead=_ranked(record, len(shown)) if shown else "",
         findings=intervals_of(shown),
         parts=(
             *listed("Are disparities the same in every stratum?", record.homogeneity),
-            *([] if record.impact is None else [impact_section(record)]),
-            *([] if record.scan is None else [_scan(record)]),
-            *([] if record.baseline is None else [_baseline(record)]),
-            *_individual(record),
+            *sections,
             *_left_out(record),
-            *(grouping(part) for part in parts),
+            *map(grouping, record.parts),
             _null_distribution(record),
-            *listed("What was tested: the null hypotheses", null_hypotheses(parts)),
-            *listed("What the metrics are", _definitions(parts)),
+            *listed("What was tested: the null hypotheses", null_hypotheses(record.parts)),
+            *listed("What the metrics are", _definitions(record.parts)),
         ),
-        methods=tuple(f"{method.says} {method.citation}" for method in methods_used(record)),
+        methods=tuple(METHODS[name] for name in methods_used(record)),
         notes=tuple(legend(record)),
         reproduce=tuple(_reproducing(record)),
     )
-
-
-def _accepted(record: AuditRecord) -> Iterator[str]:
-    found = {one.id: f"Accepted: {metric_title(one.row['metric'])}, {one.name}" for one in findings_of(record)}
-    turned = "Accepted, and no longer observed:"
-    for one in record.accepted:
-        yield f"{found.get(one.id, turned)} ({label(one.id)}): {label(one.reason)}"
-
-
-def _seed(record: AuditRecord) -> str:
-    seed, version = record.parameters.get("random_state"), record.versions.get("skfairtest")
-    return (
-        f"To reproduce: random_state={seed}, skfairtest {version}; settings and versions are at the end of the whole "
-        "report."
-    )
-
-
-def _numbers(record: AuditRecord) -> Iterator[tuple[str, str]]:
-    """Yield the numbers that a reader wants first."""
-    verdict, several = record.verdict, record.verdict.n_comparisons > 1
-    yield "people", people_compared(record)
-    yield "comparisons" if several else "comparison", f"{verdict.n_comparisons:,}"
-    yield "significant", f"{verdict.n_found:,}"
-    yield "smallest adjusted p" if several else "p", p_text(verdict.p_value)
-    yield "level", f"{100 * verdict.alpha:g}%"
 
 
 def _ranked(record: AuditRecord, n_shown: int) -> str:
@@ -210,28 +158,9 @@ def _ranked(record: AuditRecord, n_shown: int) -> str:
     rest = record.verdict.n_found - n_shown
     more = f" {pluralize(rest, 'further significant comparison')} below." if rest else ""
     return (
-        "Ranked by the interval end nearest to equality, single features first; intersections only where they do not "
-        f"repeat a single feature. Intervals are in parentheses, and gaps are computed before rounding.{more}"
+        "Ranked by the interval end nearest to equality, single features first; intersections only if they are "
+        f"stronger by that metric. Intervals are in parentheses, and gaps are computed before rounding.{more}"
     )
-
-
-def _scan(record: AuditRecord) -> Report:
-    assert record.scan is not None
-    level = (
-        "This search has a guarantee of its own, apart from the comparisons of this audit: they do not share a level, "
-        "and the verdict does not count it."
-    )
-    return replace(scan_section(record.scan), title="Subgroups nobody named", remarks=(level,))
-
-
-def _baseline(record: AuditRecord) -> Report:
-    assert record.baseline is not None
-    return replace(paired_section(record.baseline), title="Compared with the model in production")
-
-
-def _individual(record: AuditRecord) -> Iterator[Report]:
-    if record.individual:
-        yield Report(title="Similar people", verdict=record.individual[0], findings=record.individual[1:])
 
 
 def _left_out(record: AuditRecord) -> Iterator[Report]:
@@ -273,7 +202,7 @@ def grouping(part: AuditPart) -> Report:
         title=title,
         lead=lead,
         concern=bool(len(found)) or None,
-        findings=tuple(result_sentence(setup, row) for row in told),
+        findings=tuple(finding_sentence(setup, row) for row in told),
         tables=(*values, *tables),
         folded=True,
     )
@@ -282,7 +211,7 @@ def grouping(part: AuditPart) -> Report:
 def _null_distribution(record: AuditRecord) -> Report:
     part, row = record.leading
     lead, histogram = record.parts[part], record.null_distribution
-    said = result_sentence(lead.setup, cells.records(lead.comparisons.iloc[[row]])[0])
+    said = finding_sentence(lead.setup, cells.records(lead.comparisons.iloc[[row]])[0])
     note = "Its null distribution is not kept in this record." if histogram is None else label(histogram.note)
     return Report(
         title="What chance alone would show",
@@ -313,37 +242,25 @@ def _definitions(parts: Sequence[AuditPart]) -> list[str]:
 
 
 def _reproducing(record: AuditRecord) -> Iterator[str]:
+    """Say how the audit was called, and what its numbers can be traced back to."""
+    found, parameters = record.provenance, plain_value(record.parameters)
     yield from record.sources
     yield (
         f"This audit ran on {label(record.created)}. The same data, versions and settings reproduce these results; "
         "random_state is the seed."
     )
-    parameters = plain_value(record.parameters)
-    if parameters.get("prediction_threshold") is None and parameters.get("response") == "auto":
-        parameters = {name: parameters[name] for name in parameters if name not in ("prediction_threshold", "response")}
-    given = [f"{label(name)}={label(_typed(name, value))}" for name, value in parameters.items()]
-    yield from (f"  {line}" for line in call_lines(record.provenance, given))
-    yield from _traces(record)
+    # A test within the audit is written as its call already.
+    tests = {name for name in ("individual", "scan", "baseline") if isinstance(parameters.get(name), str)}
+    given = [
+        f"{label(name)}={label(' '.join(value.split()) if name in tests else repr(value))}"
+        for name, value in parameters.items()
+        if (name, value) not in (("prediction_threshold", None), ("response", "auto"))
+    ]
+    yield from (f"  {line}" for line in call_lines(found, given))
+    traced = {"command": found["command"], "data": f"{found['data_hash']} (of the rows that were tested, in any order)",
+              "model": found["model"]}  # fmt: skip
+    yield from (f"{name}: {label(value)}" for name, value in traced.items() if value is not None)
     yield f"{', '.join(f'{label(name)}: {label(version)}' for name, version in record.versions.items())}."
-
-
-def _typed(name: str, value: Any) -> str:
-    """Write a parameter as it is typed: a test within the audit is written as its call already."""
-    return (
-        " ".join(value.split())
-        if name in ("individual", "scan", "baseline") and isinstance(value, str)
-        else repr(value)
-    )
-
-
-def _traces(record: AuditRecord) -> Iterator[str]:
-    """Say what the numbers can be traced back to."""
-    found = record.provenance
-    if found["command"] is not None:
-        yield f"command: {label(found['command'])}"
-    yield f"data: {found['data_hash']} (of the rows that were tested, in any order)"
-    if found["model"] is not None:
-        yield f"model: {label(found['model'])}"
 
 
 def null_hypotheses(parts: Sequence[AuditPart]) -> list[str]:
@@ -372,34 +289,13 @@ def summary_frame(parts: Sequence[AuditPart]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["feature", "metric", "n_comparisons", "n_found", *shown])
 
 
-def _kept(parts: Sequence[AuditPart], comparisons: pd.DataFrame) -> str:
-    """Say how often audits report a false positive, and what that assumes."""
-    level = f"{100 * parts[0].setup.alpha:g}%"
-    rough = sorted({method for method in comparisons["method"] if not method.startswith(("exact", "undefined"))})
-    if not rough:
-        said = f"At most {level} of audits done like this report even one false positive."
-    else:
-        said = (
-            f"At most about {level} of audits done like this report even one false positive: about, because "
-            f"{' and '.join(rough)} p-values are approximate, and better the more people there are."
-        )
-    if not any(part.pools_groups for part in parts):
-        return said
-    return (
-        f"{said} Where a group is compared with several groups together (everyone, everyone else, the rest of a parent "
-        "group), this assumes that the people in these are a random sample: if so many of each were chosen in advance, "
-        "false positives can be more frequent."
-    )
-
-
 def legend(record: AuditRecord) -> list[str]:
     """Say what the columns of the tables are."""
-    parts, verdict, setup = record.parts, record.verdict, record.setup
-    comparisons = pd.concat([part.comparisons for part in parts], ignore_index=True)
+    parts, n, setup = record.parts, record.verdict.n_comparisons, record.setup
+    methods = sorted({method for part in parts for method in part.comparisons["method"]})
     confidence = f"{100 * (1 - setup.alpha):g}% confidence"
-    several = verdict.n_comparisons > 1
     familywise = setup.adjust in ("holm", "shaffer", "bonferroni")
-    together = f" for all {pluralize(verdict.n_comparisons, 'comparison')} together" if several and familywise else ""
+    together = f" for all {pluralize(n, 'comparison')} together" if n > 1 and familywise else ""
     compared = {
         "difference": "value minus against, before rounding",
         "ratio": "value divided by against",
@@ -411,35 +307,27 @@ def legend(record: AuditRecord) -> list[str]:
         "people: everyone in the group. n: those over whom the value is computed. The interval of a value has "
         f"{confidence} for that group alone.",
         f"{setup.disparity.replace('_', ' ')}: {compared}.{order} Its interval has {confidence}{together}.",
-        f"detectable: the smallest disparity, in either direction, that the comparison had an "
-        f"{CHANCE} of detecting; {cells.NO_SIZE}: not even the largest one had. For rates by the "
-        "power of the test that was run, for other metrics by normal approximation.",
+        f"detectable: the smallest disparity, in either direction, that the comparison had an {CHANCE} of detecting; "
+        f"{cells.NO_SIZE}: not even the largest one had.",
         "p: how often chance alone would show a disparity at least as extreme as this one, if the null hypothesis were "
-        f"true. Method: {', '.join(sorted(set(comparisons['method'])))}.",
+        f"true. Method: {', '.join(methods)}.",
     ]
-    if "asymptotic" in set(comparisons["method"]):
+    if "asymptotic" in methods:
+        lines.append("asymptotic: approximate, which needs hundreds of people on both sides.")
+    corrected = "the p itself"
+    if n > 1 and setup.adjust is not None:
+        corrected = f"p, corrected for {n:,} comparisons ({GROUPS_ADJUSTED[setup.adjust]})"
+    corrected += "; comparisons that test the same hypothesis count once" if n > 1 and familywise else ""
+    lines.append(f"adjusted p: {corrected}. A disparity is significant where it is at most {setup.alpha:g}.")
+    if familywise or n == 1:
+        rough = [method for method in methods if not method.startswith(("exact", "undefined"))]
+        about = f"; about, because {' and '.join(rough)} p-values are approximate" if rough else ""
+        level = f"{'about ' if rough else ''}{100 * setup.alpha:g}%"
+        lines.append(f"At most {level} of audits done like this report even one false positive{about}.")
+    if any(part.pools_groups for part in parts):
         lines.append(
-            "asymptotic: the disparity over its standard error is assumed to be normal, which needs hundreds of people "
-            "on both sides."
-        )
-    significant = f"A disparity is significant where the adjusted p is at most {setup.alpha:g}."
-    if not several:
-        lines.append(f"adjusted p: the p itself, because there is one comparison. {significant}")
-    elif setup.adjust in ("holm", "shaffer"):
-        how = "Holm's method" if setup.adjust == "holm" else "Holm's method, with Shaffer's factors for pairs of groups"
-        lines.append(
-            f"adjusted p: among {verdict.n_comparisons:,} comparisons, some have a small p by chance alone. This "
-            "p-value is corrected for that, over all groupings and metrics together; comparisons that test the same "
-            f"hypothesis count once ({how}). {significant} "
-            f"{_kept(parts, comparisons)}"
-        )
-    elif setup.adjust is None:
-        lines.append(
-            f"adjusted p: the p itself; nothing corrects for {verdict.n_comparisons:,} comparisons. {significant}"
-        )
-    else:
-        lines.append(
-            f"adjusted p: p, corrected for {verdict.n_comparisons:,} comparisons ({setup.adjust}). {significant}"
+            "Where a group is compared with several groups together (everyone, everyone else, the rest of a parent "
+            "group), this assumes that the people in these are a random sample."
         )
     if setup.people:
         lines.append(setup.people)

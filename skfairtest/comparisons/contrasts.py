@@ -262,7 +262,7 @@ def kept_groups(sample: Sample, excluded: list[Exclusion], settings: Settings, n
         )
     for g, n in enumerate(totals.tolist()):
         if n < SMALLEST_GROUP:
-            reason = f"fewer than {SMALLEST_GROUP} people: compared with nobody"
+            reason = f"fewer than {SMALLEST_GROUP} people: not compared"
             partners = {"between_groups": len(kept), "to_parents": len(sample.sensitive_names)}.get(settings.compare, 1)
             excluded.append(Exclusion(None, labels[g], None, None, reason, n, n, partners * n_metrics))
     return kept

@@ -231,7 +231,7 @@ def _estimates(
                 missing.update((side, place) for side, total in totals if side is not None and total == 0)
                 if totals[0][1] and (base.second is None or totals[1][1]):
                     stratified = " in the same stratum" if design.sample.control_names else ""
-                    reason = "nobody to compare with meets the condition" + stratified
+                    reason = "no one on the other side meets the condition" + stratified
                     excluded.append(design.left_out(rate.name, contrast, other, reason, int(totals[0][1]), n_group))
                 continue
             undefined = "both values are 0" + " or 1" * (question.disparity == "odds_ratio")

@@ -260,7 +260,7 @@ def _compared(
             if lacking:
                 continue
             stratified = " in the same stratum" if design.sample.control_names else ""
-            reason, n_effective = f"nobody to compare with{stratified}", 0
+            reason, n_effective = f"no one is on the other side{stratified}", 0
             if flags:
                 reason = f"{_why_undefined(made)}, in those it is compared with"
         else:

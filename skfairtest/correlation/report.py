@@ -8,7 +8,7 @@ from skfairtest._utils.text import label, pluralize
 from skfairtest.report import cells
 from skfairtest.report.record import Recorded
 from skfairtest.report.report import Column, Report, Table
-from skfairtest.report.sentences import ADJUSTED, equals_p, sampling_error
+from skfairtest.report.sentences import ADJUSTED, decimal, equals_p, sampling_error
 
 #: What each outcome is called.
 OUTCOMES = {
@@ -117,8 +117,8 @@ def _table(setup: CorrelationSetup, rows: list[dict[str, Any]]) -> Table:
             label(setup.controls), "name", named=True,
             shows=lambda row: f"all {label(setup.controls)}" if row["stratum"] is None else label(row["stratum"]),
         ),
-        Column("people", shows="n"), Column("correlation", shows=lambda row: cells.number_text(row["correlation"])),
-        cells.interval("{:.4f}".format), cells.P, cells.ADJUSTED_P, cells.VERDICT,
+        Column("people", shows="n"), Column("correlation", shows=lambda row: decimal(row["correlation"])),
+        cells.interval(decimal), cells.P, cells.ADJUSTED_P, cells.VERDICT,
     )  # fmt: skip
     return Table.of(columns, cells.barred(rows, "correlation"), "Comparisons", few=cells.SHOWN)
 

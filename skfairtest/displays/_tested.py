@@ -287,11 +287,11 @@ def axis_factor(setup: Setup, metric: str) -> float:
 
 def value_factor(setup: Setup, metric: str) -> float:
     """The factor of values on their axis: 100 where they are percentages."""
-    return 100.0 if setup.is_percentage(metric) else 1.0
+    return 100.0 if setup.is_event(metric) else 1.0
 
 
 def value_axis(setup: Setup, metric: str) -> str:
     """Say what is on the axis of values, with its unit."""
     if not setup.is_share(metric):
         return "in the metric's unit"
-    return "% of people" if setup.is_percentage(metric) else "value from 0 to 1"
+    return "% of people" if setup.is_event(metric) else "value from 0 to 1"

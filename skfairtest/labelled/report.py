@@ -11,7 +11,7 @@ from skfairtest._utils.text import label
 from skfairtest.group.report import group_report
 from skfairtest.report import cells
 from skfairtest.report.report import Column, Report, Table
-from skfairtest.report.sentences import smallest_p
+from skfairtest.report.sentences import decimal, smallest_p
 
 
 def worth_sentence(labels: pd.DataFrame, metric: str) -> str:
@@ -34,8 +34,8 @@ def labelled_report(test: Any) -> Report:
     of_labels = (
         several and cells.NAME, cells.GROUP, Column("people", shows="n"),
         Column("labels", shows="labels"), Column("worth", shows=lambda row: f"{row['worth']:.0f} labels"),
-        Column("bins", shows="bins"), Column("value", shows=lambda row: cells.number_text(row["value"])),
-        Column("the judge says", shows=lambda row: cells.number_text(row["value_judge"])),
+        Column("bins", shows="bins"), Column("value", shows=lambda row: decimal(row["value"])),
+        Column("the judge says", shows=lambda row: decimal(row["value_judge"])),
     )  # fmt: skip
     rows: Any = {"marks": None, "few": cells.SHOWN}
     tables = [Table.of(of_labels, cells.records(test.labels_), "What labels are worth with the judge", **rows)]
@@ -43,8 +43,8 @@ def labelled_report(test: Any) -> Report:
     if len(judged):
         of_judge = (
             several and cells.NAME, cells.GROUP, cells.COMPARED_WITH,
-            Column("disparity", shows=lambda row: cells.number_text(row["disparity"])),
-            Column("by the judge alone", shows=lambda row: cells.number_text(row["disparity_judge"])),
+            Column("disparity", shows=lambda row: decimal(row["disparity"])),
+            Column("by the judge alone", shows=lambda row: decimal(row["disparity_judge"])),
             Column("p (judge is right)", shows=cells.P.shows),
         )  # fmt: skip
         tables += [Table.of(of_judge, cells.records(judged), "The disparity that the judge alone finds", **rows)]
@@ -52,7 +52,7 @@ def labelled_report(test: Any) -> Report:
         if worst is not None and worst["p_value"] * len(judged) <= test._setup.alpha:
             findings.append(
                 f"The judge is biased between groups: its disparity of {label(worst['group'])} and "
-                f"{label(worst['other'])} is off by {cells.number_text(worst['bias'])} "
+                f"{label(worst['other'])} is off by {decimal(worst['bias'])} "
                 f"({smallest_p(min(1.0, worst['p_value'] * len(judged)), len(judged))}). The test is not."
             )
     report = group_report(test)

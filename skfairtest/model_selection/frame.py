@@ -67,7 +67,7 @@ def frame_report(by_group: pd.DataFrame | pd.Series, cells: Cells, class_name: s
         left_out += [
             f"{label(metric.name)}{where}: {cell.reason}"
             for metric, cell in zip(cells.metrics, found, strict=True)
-            if cell is not None and cell.reason and not np.isnan(cell.p_value)
+            if cell is not None and cell.reason
         ]
     marked = frozenset(place for place, row in enumerate(rows) if any(cell.endswith(" *") for cell in row))
     said = (

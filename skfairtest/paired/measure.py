@@ -249,7 +249,7 @@ def measure_changes(
                 lacking = [side for side, total in totals if side is not None and not total]
                 missing.update((side, place) for side in lacking)
                 if not lacking:
-                    reason = "nobody to compare with meets the condition"
+                    reason = "no one on the other side meets the condition"
                     reason += " in the same stratum" if design.sample.control_names else ""
                     excluded.append(design.left_out(metric.name, contrast, other, reason, int(n[0].sum())))
                 continue

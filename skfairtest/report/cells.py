@@ -13,7 +13,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfairtest._utils.text import enumerated, label, pluralize
-from skfairtest._utils.typing import Floats
 from skfairtest.report import sentences
 from skfairtest.report.draw import NullHistogram
 from skfairtest.report.report import NOT_CERTIFIED, Bar, Cell, Column, Report, Table, bars
@@ -28,32 +27,12 @@ ADJUSTED_P = Column("adjusted p", shows=lambda row: sentences.p_text(row["p_valu
 VERDICT = Column("verdict", "mark", shows=lambda row: "significant" if row["concern"] else "")
 
 
-def number_text(value: float) -> str:
-    """Write a value or a disparity with four decimals.
-
-    Examples
-    --------
-    >>> (
-    ...     number_text(0.35),
-    ...     number_text(-0.00001),
-    ...     number_text(float("nan")),
-    ...     number_text(float("-inf")),
-    ... )
-    ('0.3500', '0.0000', 'undefined', '-inf')
-    """
-    if np.isnan(value):
-        return "undefined"
-    if np.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    return f"{round(value, 4) + 0.0:.4f}"  # + 0.0: no minus sign before 0
-
-
 def numbers(setup: sentences.Setup, barred: str = "", **fields: str) -> Iterator[Column]:
     """Yield a column for each field that holds values of a metric; shares have four decimals, `barred` a bar."""
 
     def written(name: str) -> Callable[[Mapping[str, Any]], str | Cell]:
         def write(row: Mapping[str, Any]) -> str | Cell:
-            text = (number_text if setup.is_share(row["metric"]) else sentences.number)(row[name])
+            text = (sentences.decimal if setup.is_share(row["metric"]) else sentences.number)(row[name])
             return Cell(text, bar=row.get("bar")) if name == barred else text
 
         return write
@@ -78,8 +57,6 @@ def difference_span(write: Callable[[float], str], row: Mapping[str, Any]) -> st
     return sentences.span(write, row["ci_low"], row["ci_high"], (0.0,) if row.get("concern") else ())
 
 
-#: Decimals say something between these sizes; beyond, digits do.
-SMALL, LARGE = 1e-3, 1e4
 #: Rows of a short table of comparisons: significant ones up to MOST, others up to FEW.
 FEW, MOST = 5, 20
 #: What the bars of a table are.
@@ -127,33 +104,6 @@ def pooled_first(comparisons: pd.DataFrame) -> pd.DataFrame:
     return comparisons.iloc[np.argsort(comparisons["stratum"].notna().to_numpy(), kind="stable")]
 
 
-def _shown(value: float) -> str:
-    """Write a value of a metric that is no share, or a difference of two, with four decimals or four digits."""
-    if np.isnan(value) or value == 0 or SMALL <= abs(value) < LARGE:
-        return number_text(value)
-    return sentences.number(value)
-
-
-def _written(setup: sentences.Setup, row: Mapping[str, Any]) -> sentences.Written:
-    """The format of the numbers of a comparison in a table.
-
-    Shares and ratios are written as in sentences; other values with four decimals, or more (see `written`).
-    """
-    metric, numbers = row["metric"], [row[name] for name in ("value_group", "value_other", "disparity")]
-    if row["group"] is not None and (setup.is_share(metric) or setup.is_ratio(metric)):
-        return sentences.written(setup, row)
-    plain = sentences.Written(_shown, _shown)
-    if row["group"] is None or not np.isfinite(numbers).all():
-        return plain
-    if not all(value == 0 or SMALL <= abs(value) < LARGE for value in numbers):
-        return sentences.written_numbers(*numbers)
-    found = sentences.decimals_of(*numbers, fewest=4, extra=2)
-    if found is None:
-        return plain
-    write = partial(sentences.decimal, decimals=found)
-    return sentences.Written(write, write)
-
-
 def compared_with(setup: sentences.Setup, row: Mapping[str, Any]) -> str:
     """Name whom the group of a comparison is compared with."""
     return EVERYBODY.get(setup.compare, label(row["other"]))
@@ -186,11 +136,9 @@ def _value_cells(setup: sentences.Setup, row: Mapping[str, Any], bar: Bar | None
     """Write a value, its interval, and how many people it rests on, with a remark if these are few."""
     metric, value = row["metric"], row["value"]
     remark = "" if not row["small"] else " (small)" if row["n_effective"] else " (no one)"
-    write: Callable[[float], str] = _shown
-    if setup.is_percentage(metric):
+    write: Callable[[float], str] = sentences.decimal if setup.is_share(metric) else sentences.number
+    if setup.is_event(metric):
         write = partial(sentences.percent, digits=sentences.share_digits(value))
-    elif setup.is_share(metric):
-        write = sentences.decimal
     interval = "" if np.isnan(value) else sentences.span(write, row["ci_low"], row["ci_high"]).replace("%", "", 1)
     return write(value), Cell(interval, bar=bar), f"{row['n_effective']:,}{remark}"
 
@@ -283,7 +231,7 @@ def comparisons_table(
     word = NOT_CERTIFIED if setup.alternative == "equivalence" else "significant"
     listed = records(comparisons)
     rows = [
-        {"verdict": word if row["concern"] else "", **row, "how": _written(setup, row), "bar": bar}
+        {"verdict": word if row["concern"] else "", **row, "how": sentences.written(setup, row), "bar": bar}
         for row, bar in zip(listed, comparison_bars(setup, listed), strict=True)
     ]
 
@@ -329,8 +277,8 @@ def excluded_tables(excluded: pd.DataFrame, caption: str = "Left out") -> tuple[
     return (Table.of(columns, records(excluded), caption, None),) if len(excluded) else ()
 
 
-#: Columns of the two sides of a comparison.
-SIDES = (("group", "other"), ("n_group", "n_other"), ("value_group", "value_other"))
+#: Columns that say which side of a comparison is which.
+TURNED = ("group", "other", "n_group", "n_other", "value_group", "value_other", "disparity", "ci_low", "ci_high")
 
 
 def oriented(setup: sentences.Setup, comparisons: pd.DataFrame) -> pd.DataFrame:
@@ -365,16 +313,10 @@ def oriented(setup: sentences.Setup, comparisons: pd.DataFrame) -> pd.DataFrame:
     turned = _turned(setup, comparisons)
     if not turned.any():
         return comparisons
-    ratios = np.array([setup.is_ratio(metric) for metric in comparisons["metric"]], dtype=bool)
-    changed: dict[str, Any] = {}
-    for first, second in SIDES:
-        a, b = (comparisons[name].to_numpy() for name in (first, second))
-        for name, values in ((first, np.where(turned, b, a)), (second, np.where(turned, a, b))):
-            # Of text alone pandas makes a column in which None is no longer None.
-            changed[name] = pd.Series(values, index=comparisons.index, dtype=values.dtype)
-    for name, source in (("disparity", "disparity"), ("ci_low", "ci_high"), ("ci_high", "ci_low")):
-        here, there = (comparisons[column].to_numpy(dtype=float) for column in (name, source))
-        changed[name] = np.where(turned, _opposite(there, ratios), here)
+    rows = zip(records(comparisons), turned, strict=True)
+    listed = [sentences.turned(setup, row) if is_turned else row for row, is_turned in rows]
+    changed = {name: pd.Series([row[name] for row in listed], comparisons.index, comparisons[name].dtype)
+               for name in TURNED if name in comparisons}  # fmt: skip
     return comparisons.assign(**changed)
 
 
@@ -392,20 +334,11 @@ def oriented_histogram(
     return replace(histogram, low=low, high=high, mass=mass, extreme=extreme, observed=0.0 - histogram.observed)
 
 
-def result_sentences(setup: sentences.Setup, comparisons: pd.DataFrame) -> list[str]:
-    """Say what each comparison of an audit says, as reports do."""
-    rows = oriented(setup, comparisons).to_dict("records")
-    return [sentences.result_sentence(setup, row) for row in rows]  # type: ignore[arg-type]
-
-
 def _turned(setup: sentences.Setup, comparisons: pd.DataFrame) -> NDArray[np.bool_]:
     """The mask of comparisons that are shown the other way round."""
-    if (
-        setup.compare != "between_groups"
-        or setup.models == "sizes"
-        or setup.alternative not in ("two-sided", "equivalence")
-        or not setup.is_symmetric
-    ):
+    low, high = setup.margin_bounds or (0.0, 0.0)
+    two_sided = setup.alternative in ("two-sided", "equivalence") and (low == -high or np.isclose(low * high, 1.0))
+    if setup.compare != "between_groups" or setup.models == "sizes" or not two_sided:
         return np.zeros(len(comparisons), dtype=bool)
     null = np.array([1.0 if setup.is_ratio(metric) else 0.0 for metric in comparisons["metric"]])
     # Only pairs: a metric of everybody has no group, and one of each group nobody whom it is compared with.
@@ -415,11 +348,6 @@ def _turned(setup: sentences.Setup, comparisons: pd.DataFrame) -> NDArray[np.boo
     pooled = comparisons["stratum"].isna()
     leads = {pair: bool(is_larger) for pair, is_larger, leads in zip(pairs, larger, pooled, strict=True) if leads}
     return np.array([leads.get(pair, is_larger) for pair, is_larger in zip(pairs, larger, strict=True)], dtype=bool)
-
-
-def _opposite(disparity: Floats, ratios: NDArray[np.bool_]) -> Floats:
-    with np.errstate(divide="ignore"):
-        return np.where(ratios, 1 / disparity, 0.0 - disparity)
 
 
 def homogeneity_part(
@@ -446,12 +374,8 @@ def homogeneity_part(
     return (Report(title=title, remarks=(lead,), findings=tuple(others), tables=(table,)),)
 
 
-#: Strata of one sign that are named.
-NAMED = 6
-
-
 def homogeneity_sentences(setup: sentences.Setup, homogeneity: pd.DataFrame, comparisons: pd.DataFrame) -> list[str]:
-    """Say how many disparities are not the same in every stratum, then what each of these hides.
+    """Say how many disparities are not the same in every stratum, then of each of these where it is farthest.
 
     Parameters
     ----------
@@ -465,52 +389,28 @@ def homogeneity_sentences(setup: sentences.Setup, homogeneity: pd.DataFrame, com
     list of str
         None where there are no strata.
     """
-    if not len(homogeneity):
+    rows, strata = records(homogeneity.sort_values("p_value", kind="stable")), label(setup.controls)
+    if not rows:
         return []
-    rows = records(homogeneity.sort_values("p_value", kind="stable"))
     found = [row for row in rows if row["p_value_adjusted"] <= setup.alpha]
-    tested = pluralize(len(rows), "disparity", "disparities")
     smallest = sentences.smallest_p(min(row["p_value_adjusted"] for row in rows), len(rows))
+    tested = pluralize(len(rows), "disparity", "disparities")
     if not found:
-        which = "the disparity differs" if len(rows) == 1 else f"any of {tested} differs"
-        return [
-            f"It was not detected that {which} over {label(setup.controls)} ({smallest}). This does not prove that "
-            "strata are alike."
-        ]
-    which = "The disparity differs" if len(rows) == 1 else f"{len(found):,} of {tested} differ"
-    which += "s" if len(found) == 1 < len(rows) else ""
-    lead = f"{which} over {label(setup.controls)} by more than chance explains ({smallest})."
-    return [lead, *(_sentence(setup, row, comparisons) for row in found)]
-
-
-def _sentence(setup: sentences.Setup, row: Mapping[str, Any], comparisons: pd.DataFrame) -> str:
-    """Say where a disparity is farthest from what strata share, and whether its sign differs among them."""
-    group, other = label(row["group"]), compared_with(setup, row)
-    far, size = label(row["stratum"]), abs(row["distance"])
-    where = (
-        f"{sentences.metric_title(row['metric'])}, {group} and {other}: {far} is farthest from the disparity "
-        f"that all would share, by {size:.1f} standard errors (adjusted {sentences.equals_p(row['p_value_adjusted'])})."
-    )
-    above, below = _signs(setup, row, comparisons)
-    if not (above and below):
-        return where
-    pooled = "average" if setup.disparity == "difference" else "pooled number"
-    return (
-        f"{where} The {pooled} over {label(setup.controls)} hides opposite signs: the observed value of {group} is the "
-        f"higher one in {enumerated(above, most=NAMED)}, and the lower one in {enumerated(below, most=NAMED)}."
-    )
-
-
-def _signs(setup: sentences.Setup, row: Mapping[str, Any], comparisons: pd.DataFrame) -> tuple[list[str], list[str]]:
-    """Return the strata in which the group's value is the higher one, and those in which it is the lower one."""
-    same = [
-        one
-        for one in records(comparisons)
-        if one["stratum"] is not None
-        and (one["metric"], one["group"], one["other"]) == (row["metric"], row["group"], row["other"])
-    ]
-    higher, lower = (
-        [label(one["stratum"]) for one in same if sign * (one["value_group"] - one["value_other"]) > 0]
-        for sign in (1, -1)
-    )
-    return higher, lower
+        none = f"No significant difference between strata was detected in {tested} over {strata} ({smallest})."
+        return [f"{none} This does not prove that strata are alike."]
+    differ = f"{len(found):,} of {tested} {'differs' if len(found) == 1 else 'differ'}"
+    which = "The disparity differs" if len(rows) == 1 else differ
+    said = [f"{which} over {strata} by more than chance explains ({smallest})."]
+    within = comparisons[comparisons["stratum"].notna()]
+    for row in found:
+        alike = [within[key].map(lambda value, own=row[key]: value == own) for key in ("metric", "group", "other")]
+        same = within[np.logical_and.reduce(alike)]
+        signs = set(np.sign((same["value_group"] - same["value_other"]).astype(float))) >= {-1.0, 1.0}
+        hides = " The average over strata hides opposite signs." if signs else ""
+        p = sentences.equals_p(row["p_value_adjusted"])
+        said.append(
+            f"{sentences.metric_title(row['metric'])}, {label(row['group'])} and {compared_with(setup, row)}: "
+            f"{label(row['stratum'])} is farthest from the disparity that all would share, by "
+            f"{abs(row['distance']):.1f} standard errors (adjusted {p}).{hides}"
+        )
+    return said

@@ -1,21 +1,15 @@
 """Plain data: labels, numbers and frames as JSON has them."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from skfairtest._utils.checks import is_integer
 from skfairtest._utils.text import name_of
-
-#: Columns of frames that hold labels; the others hold numbers, truth values and our own words.
-LABELS = frozenset({"metric", "group", "other", "stratum", "reason", "method", "verdict"})
-WHOLE = frozenset({"n", "n_group", "n_other", "n_effective", "comparisons"})
-TRUTH = frozenset({"concern", "small"})
 
 
 def plain_label(value: Any) -> Any:
@@ -68,40 +62,10 @@ def plain_value(value: Any) -> Any:
     return plain_label(value)
 
 
-def _label(value: Any) -> Any:
-    return tuple(map(_label, value)) if isinstance(value, list) else value
-
-
-def of_features(value: Any, features: int) -> Any:
-    """Return a plain label of so many features: a tuple that is the label of one of them is written as text."""
-    if not isinstance(value, list):
-        return value
-    return [of_features(part, 1) for part in value] if features > 1 else str(_label(value))
-
-
-def _column(name: str, values: list[Any], index: pd.Index) -> pd.Series | NDArray[Any]:
-    if name in LABELS:
-        column = np.empty(len(values), dtype=object)
-        column[:] = [_label(value) for value in values]
-        return pd.Series(column, index=index, dtype=object)
-    if name in WHOLE:
-        return np.array([int(value) for value in values], dtype=np.int64)
-    if name in TRUTH:
-        return np.array([bool(value) for value in values], dtype=bool)
-    return np.array([math.nan if value is None else float(value) for value in values], dtype=float)
-
-
 def plain_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a frame as JSON has them."""
     columns = {str(name): [plain_value(value) for value in column.tolist()] for name, column in frame.items()}
     return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-
-
-def frame_of(rows: Sequence[Mapping[str, Any]], columns: Iterable[str]) -> pd.DataFrame:
-    """Return rows as a frame with the types of the schema, whatever they came from."""
-    # Columns that share one index need not be aligned.
-    index = pd.RangeIndex(len(rows))
-    return pd.DataFrame({name: _column(name, [row[name] for row in rows], index) for name in columns}, index=index)
 
 
 def at_most(p: float, level: float) -> bool:

@@ -24,6 +24,8 @@ ADJUSTED = {
 FOUND, NOT_FOUND = "disparity found", "no disparity found"
 #: Values and decimals beyond are written with their first digits alone.
 LARGEST, MOST_DECIMALS = 1e15, 8
+#: Differences up to this are those of rounding.
+TINY = 1e-10
 #: Names that titles put into words, and the words among them that are written otherwise.
 _IDENTIFIER = re.compile("[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _ACRONYMS = {"roc": "ROC", "auc": "AUC", "corrcoef": "correlation coefficient"}
@@ -115,12 +117,6 @@ class Setup(Recorded):
         """Whether the values of a metric are shares of people of whom something happened."""
         return bool(self.sentences.get(metric, ("", ""))[0]) and metric not in self.functions
 
-    @property
-    def is_symmetric(self) -> bool:
-        """Whether both sides of a margin are alike, so that it holds for a comparison turned round as well."""
-        low, high = self.margin_bounds or (0.0, 0.0)
-        return low == -high or bool(np.isclose(low * high, 1.0))
-
     def open_ends(self, row: Mapping[str, Any]) -> tuple[float, ...]:
         """The values at which the interval of a rejected null hypothesis is open: equality, or the margins."""
         familywise = self.adjust in ("holm", "shaffer", "bonferroni")
@@ -139,10 +135,6 @@ class Setup(Recorded):
     def is_share(self, metric: str) -> bool:
         """Whether the metric is a share of people, whose differences are percentage points."""
         return metric not in self.descriptions and metric not in self.everybody
-
-    def is_percentage(self, metric: str) -> bool:
-        """Whether the values of the metric are such shares themselves, and not a function of them."""
-        return metric in self.sentences and metric not in self.functions
 
 
 def p_text(p: float) -> str:
@@ -185,9 +177,21 @@ def percent(value: float, digits: int = 1) -> str:
 
 
 def points(value: float, digits: int = 1) -> str:
-    """Write a difference of shares in percentage points."""
+    """Write a difference of shares in percentage points; with more decimals where these are not 0 and fewer are.
+
+    Examples
+    --------
+    >>> points(-0.123), points(0.0), points(0.00004)
+    ('-12.3', '0.0', '0.004')
+    """
     # + 0.0: no minus sign before 0.0
+    digits = _enough(100 * value, digits)
     return "undefined" if np.isnan(value) else f"{round(100 * value, digits) + 0.0:.{digits}f}"
+
+
+def _enough(value: float, digits: int) -> int:
+    """Return so many decimals, or as many as a value that is not 0 needs not to be written as 0."""
+    return max(digits, _decimals(abs(value), 1)) if np.isfinite(value) and abs(value) > TINY else digits
 
 
 def share_digits(*shares: float) -> int:
@@ -245,11 +249,10 @@ def disparity_writer(setup: Setup, metric: str) -> tuple[Any, str]:
     return (points, " points") if setup.is_share(metric) else (number, "")
 
 
-def decimals_of(first: float, second: float, difference: float, *, fewest: int, extra: int = 1) -> int | None:
-    """Return with how many decimals two values and their difference are written, so that no subtraction misleads.
+def decimals_of(first: float, second: float, difference: float, *, fewest: int) -> int:
+    """Return with how many decimals two values and their difference are written, so that few subtractions mislead.
 
-    They are the fewest with which the values shown differ by the difference shown, and at most `extra` more than the
-    `fewest`; None if so many do not suffice.
+    They are the `fewest`, or one more if the values shown then differ by the difference shown.
 
     Examples
     --------
@@ -259,13 +262,12 @@ def decimals_of(first: float, second: float, difference: float, *, fewest: int, 
     ... )
     (2, 1)
     """
-    if not np.isfinite([first, second, difference]).all():
-        return fewest
-    for decimals in range(fewest, min(fewest + extra, MOST_DECIMALS) + 1):
-        a, b, gap = (round(value * 10**decimals) for value in (first, second, difference))
-        if a - b == gap:
-            return decimals
-    return None
+    if np.isfinite([first, second, difference]).all():
+        for decimals in (fewest, fewest + 1):
+            a, b, gap = (round(value * 10**decimals) for value in (first, second, difference))
+            if a - b == gap:
+                return decimals
+    return fewest
 
 
 @dataclass(frozen=True)
@@ -286,36 +288,32 @@ class Written:
 
 
 def written(setup: Setup, row: Mapping[str, Any]) -> Written:
-    """The format of the numbers of a comparison in a sentence.
+    """The format of the numbers of a comparison, in sentences and in tables.
 
-    Shares are percentages and their differences points, with one decimal (more for tiny shares), or one more where
-    these do not agree; other values have four digits or more. Where they do not agree either, a note of the report says
-    that differences are computed before rounding.
+    Shares are percentages and their differences points, with one decimal, or as many as show that they differ; other
+    values have four digits or more. Differences are computed before rounding.
     """
     metric, numbers = row["metric"], [row[name] for name in ("value_group", "value_other", "disparity")]
+    digits = share_digits(*numbers[:2])
     if setup.is_ratio(metric):
-        digits = share_digits(*numbers[:2])
         value = partial(percent, digits=digits)
-        return Written(value if setup.is_percentage(metric) else decimal if setup.is_share(metric) else number, ratio)
+        return Written(value if setup.is_event(metric) else decimal if setup.is_share(metric) else number, ratio)
     if not setup.is_share(metric):
         return written_numbers(*numbers)
-    fewest = share_digits(*numbers[:2])
-    found = decimals_of(*(100 * value for value in numbers), fewest=fewest)
-    digits = fewest if found is None else found
-    value = partial(percent, digits=digits) if setup.is_percentage(metric) else partial(decimal, decimals=digits + 2)
+    digits = decimals_of(*(100 * value for value in numbers), fewest=_enough(100 * numbers[2], digits))
+    value = partial(percent, digits=digits) if setup.is_event(metric) else partial(decimal, decimals=digits + 2)
     return Written(value, partial(points, digits=digits), " points")
 
 
 def written_numbers(first: float, second: float, difference: float) -> Written:
     """The format of two values of any size and of their difference: four digits of the larger, two of the gap."""
-    if not np.isfinite([first, second, difference]).all():
-        return Written(number, number)
     largest, gap = max(abs(first), abs(second)), abs(difference)
-    fewest = max(0, _decimals(largest, 4), _decimals(gap, 2))
-    found = decimals_of(first, second, difference, fewest=fewest) if largest < LARGEST else None
-    if found is None:
+    if not np.isfinite([first, second, difference]).all() or largest >= LARGEST:
         return Written(number, number)
-    write = partial(decimal, decimals=found, short=True)
+    fewest = max(0, _decimals(largest, 4), _decimals(gap, 2) if gap > TINY * largest else 0)
+    if fewest > MOST_DECIMALS:
+        return Written(number, number)
+    write = partial(decimal, decimals=decimals_of(first, second, difference, fewest=fewest), short=True)
     return Written(write, write)
 
 
@@ -325,86 +323,76 @@ def _decimals(value: float, digits: int) -> int:
 
 
 def decimal(value: float, decimals: int = 3, *, short: bool = False) -> str:
-    """Write a value with so many decimals; `short`: without zeros at the end.
+    """Write a value with so many decimals, or as many as it needs not to be 0; `short`: without zeros at the end.
 
     Examples
     --------
-    >>> decimal(0.5), decimal(0.5, 4, short=True), decimal(-45720.4, 0), decimal(-0.0001, 2)
-    ('0.500', '0.5', '-45,720', '0.00')
+    >>> decimal(0.5), decimal(0.5, 4, short=True), decimal(-45720.4, 0), decimal(-0.0004, 2)
+    ('0.500', '0.5', '-45,720', '-0.0004')
     """
     if not np.isfinite(value):
         return number(value)
+    decimals = _enough(value, decimals)
     rounded = round(value, decimals) + 0.0  # + 0.0: no minus sign before 0
     text = f"{rounded:,.{decimals}f}" if abs(rounded) >= 1e4 else f"{rounded:.{decimals}f}"
     return text.rstrip("0").rstrip(".") if short and "." in text else text
 
 
 def ratio(value: float) -> str:
-    """Write a ratio with two decimals, or two digits if it is small.
+    """Write a ratio with two decimals; with more if it is small, or would seem to be 1.
 
     Examples
     --------
-    >>> ratio(0.8), ratio(0.00123), ratio(0.0)
-    ('0.80', '0.0012', '0.00')
+    >>> ratio(0.8), ratio(0.00123), ratio(0.0), ratio(1.0), ratio(1.0004)
+    ('0.80', '0.0012', '0.00', '1.00', '1.0004')
     """
     if not np.isfinite(value):
         return number(value)
-    return f"{value:.2f}" if value >= 0.1 or value == 0 else f"{value:.2g}"
+    return f"{value:.{_enough(value - 1, 2)}f}" if value >= 0.1 or value == 0 else f"{value:.2g}"
 
 
 def null_sentence(setup: Setup, metric: str) -> str:
     """State the null hypothesis of one metric's comparisons."""
-    happens, among = setup.told(metric)
-    features, name = label(setup.features), label(metric)
+    (happens, among), name, features = setup.told(metric), label(metric), label(setup.features)
+    inside = f", within every {label(setup.controls)}" if setup.controls else ""
+    described = setup.descriptions.get(metric, "")
     if metric in setup.everybody:
+        if described.startswith((BETWEEN_CURVES, FROM_SCORES)):
+            two = described.startswith(BETWEEN_CURVES)
+            same = f"{'the same share of any two groups' if two else 'that share of each group'} of {features}"
+            return f"{name}: at every score {same} is truly positive{inside}"
         given = f" among people of one {setup.within}" if setup.within in ("y_true", "y_pred") else ""
-        inside = f", within every {label(setup.controls)}" if setup.controls else ""
-        described = setup.descriptions.get(metric, "")
-        if described.startswith(BETWEEN_CURVES):
-            return f"{name}: at every score the same share of any two groups of {features} is truly positive{inside}"
-        if described.startswith(FROM_SCORES):
-            return f"{name}: at every score that share of each group of {features} is truly positive{inside}"
         subject = "predictions" if metric == "normalized_mutual_info" else "truth and prediction together"
         return f"{name}: {subject} do not depend on {features}{given}{inside}"
-    against = {
-        "between_groups": f"the groups of {features} compared",
-        "to_overall": f"each group of {features} and everyone else",
-        "to_rest": f"each group of {features} and everyone else",
-        "to_reference": f"each group of {features} and the reference group",
-        "to_highest": f"each group of {features} and the one with the highest value",
-        "to_lowest": f"each group of {features} and the one with the lowest value",
-        "to_parents": (
-            f"each group of {features} and the rest of each of its parent groups (the people who share all its "
-            "features but one)"
-        ),
-    }[setup.compare]
-    inside = f", within every {label(setup.controls)}" if setup.controls else ""
+    against = f"each group of {features} and " + {
+        "between_groups": "any other group",
+        "to_reference": "the reference group",
+        "to_highest": "the one with the highest value",
+        "to_lowest": "the one with the lowest value",
+        "to_parents": "the rest of each of its parent groups (the people who share all its features but one)",
+    }.get(setup.compare, "everyone else")
     # Equal shares are equal values of any function of them; a margin is one of the values.
     shares = happens and (setup.margin_bounds is None or metric not in setup.functions)
-    described = setup.descriptions.get(metric, "") or name
-    who = f"among {among}{inside}, the share who {happens}" if shares else f"{described}{inside}"
+    who = f"among {among}{inside}, the share who {happens}" if shares else f"{described or name}{inside}"
     if setup.margin_bounds is None:
         same = f"any two groups of {features}" if setup.compare == "between_groups" else against
-        how = {
-            "greater": f"is not greater in the first of {against}",
-            "less": f"is not smaller in the first of {against}",
-        }.get(setup.alternative, f"is the same in {same}")
+        ways = {"greater": "not greater in the first of", "less": "not smaller in the first of"}
+        way = ways.get(setup.alternative)
+        how = f"is the same in {same}" if way is None else f"is {way} {against}"
         if setup.within != "auto":
             what = {"y_true": "predictions given the true label", "y_pred": "true labels given the prediction"}
             labels = what.get(setup.within or "", "true labels and predictions together")
             where = "everywhere" if setup.within is None else f"within {setup.within}"
             how += f", and so is the whole distribution of {labels}: labels were permuted {where}"
         return f"{name}: {who} {how}"
-    low, high = setup.margin_bounds
     write, unit = disparity_writer(setup, metric)
-    noun = setup.disparity_of(metric)
-    band = f"{write(low)} to {write(high)}{unit}"
+    noun, (low, high) = setup.disparity_of(metric), map(write, setup.margin_bounds)
     _, beyond, ends = margin_words(setup.margin_bounds, write)
     how = {
         "equivalence": f"differs in {against}: their {noun} lies {beyond} {ends}{unit}",
-        "greater": f"has in {against} a {noun} of at most {write(high)}{unit}",
-        "less": f"has in {against} a {noun} of at least {write(low)}{unit}",
-    }.get(setup.alternative, f"has in {against} a {noun} within {band}")
+        "greater": f"has in {against} a {noun} of at most {high}{unit}",
+        "less": f"has in {against} a {noun} of at least {low}{unit}",
+    }.get(setup.alternative, f"has in {against} a {noun} within {low} to {high}{unit}")
     return f"{name}: {who} {how}"
 
 
@@ -438,84 +426,24 @@ def margin_words(bounds: tuple[float, float], write: Any) -> tuple[str, str, str
     )
 
 
-def _who(setup: Setup, row: Mapping[str, Any]) -> tuple[str, str]:
+def sides(setup: Setup, row: Mapping[str, Any]) -> tuple[str, str]:
     """Name the people of a group, and those whom they are compared with."""
     return sides_of(setup.names, setup.compare, row["group"], row["other"], unique=setup.unique)
 
 
-def _where(setup: Setup, row: Mapping[str, Any]) -> str:
-    return _within(setup, row) or (f"averaged over {label(setup.controls)}, " if setup.controls else "")
+def turned(setup: Setup, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a comparison seen from its other side."""
+
+    def opposite(end: float) -> float:
+        return (np.inf if end == 0 else 1 / end) if setup.is_ratio(row["metric"]) else 0.0 - end
+
+    pairs = (("group", "other"), ("n_group", "n_other"), ("value_group", "value_other"))
+    swapped = {a: row[b] for pair in pairs for a, b in (pair, pair[::-1]) if b in row}
+    ends = {"disparity": "disparity", "ci_low": "ci_high", "ci_high": "ci_low"}
+    return {**row, **swapped, **{end: opposite(row[source]) for end, source in ends.items()}}
 
 
-def _within(setup: Setup, row: Mapping[str, Any]) -> str:
-    """Name the stratum of a comparison; a number, True or False with the name of its feature."""
-    stratum = row["stratum"]
-    if stratum is None:
-        return ""
-    named = "in" if isinstance(stratum, str | tuple) else f"with {label(setup.controls)} ="
-    return f"{named} {label(stratum)}, "
-
-
-def _p(row: Mapping[str, Any], *, adjusted: bool) -> str:
-    return f"adjusted {equals_p(row['p_value_adjusted'])}" if adjusted else equals_p(row["p_value"])
-
-
-def _values(setup: Setup, row: Mapping[str, Any]) -> str:
-    """Say what the value of the group is against that of the other."""
-    metric, (group, other) = row["metric"], _who(setup, row)
-    happens, among = setup.told(metric)
-    write = written(setup, row).value
-    a, b = write(row["value_group"]), write(row["value_other"])
-    if setup.is_event(metric):
-        return f"{_among(among)}{a} of {group} {past(happens)}, versus {b} of {other}"
-    described = setup.descriptions.get(metric, "") or label(metric)
-    return f"{described} is {a} for {group} versus {b} for {other}"
-
-
-def _among(among: str) -> str:
-    return "" if among in ("", "all people") else f"among {among}, "
-
-
-def _sentence(text: str) -> str:
-    return text[0].upper() + text[1:] + "."
-
-
-def finding_sentence(setup: Setup, row: Mapping[str, Any], *, adjusted: bool = True) -> str:
-    """Say in plain words what one comparison found: who, what share, how far apart, how sure.
-
-    Parameters
-    ----------
-    setup : Setup
-        How the test was set up.
-    row : mapping
-        A row of ``comparisons_``.
-    adjusted : bool
-        Whether to give the p-value adjusted for all comparisons.
-
-    Returns
-    -------
-    str
-        One sentence.
-    """
-    metric = row["metric"]
-    if metric in setup.everybody:
-        return _sentence(f"{_statistic(setup, row)}, {_p(row, adjusted=adjusted)}")
-    how = written(setup, row)
-    size = _of_size(setup.disparity_of(metric), row["disparity"], f"{how.disparity(row['disparity'])}{how.unit}")
-    gap = f"{size} (interval {span(how.disparity, row['ci_low'], row['ci_high'], setup.open_ends(row))})"
-    return _sentence(f"{_where(setup, row)}{_values(setup, row)}: {gap}, {_p(row, adjusted=adjusted)}")
-
-
-def _statistic(setup: Setup, row: Mapping[str, Any]) -> str:
-    """Say the number of a metric that has no value of each group: one of pairs of groups, of a group, or of all."""
-    described = setup.descriptions.get(row["metric"]) or label(row["metric"])
-    if row["group"] is not None:
-        group, other = _who(setup, row)
-        described += f" in {group}" if row["other"] is None else f" between {group} and {other}"
-    return f"{_within(setup, row)}{described} is {number(row['disparity'])}"
-
-
-def gap_sentence(setup: Setup, row: Mapping[str, Any], *, turn: bool = False) -> str:
+def gap_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
     """Say who has less or more, the two values, and the gap with its interval, without a sign or a p-value.
 
     Parameters
@@ -523,49 +451,77 @@ def gap_sentence(setup: Setup, row: Mapping[str, Any], *, turn: bool = False) ->
     setup : Setup
         How the comparison was set up.
     row : mapping
-        A row of the comparisons of an audit.
-    turn : bool
-        Whether the second group comes first.
+        A row of ``comparisons_``.
 
     Returns
     -------
     str
-        A sentence without its full stop.
+        A sentence without its capital and its full stop.
     """
-    metric, how, kind = row["metric"], written(setup, row), setup.disparity_of(row["metric"])
+    metric, how, kind, where = row["metric"], written(setup, row), setup.disparity_of(row["metric"]), ""
+    if row["stratum"] is not None:
+        named = "in" if isinstance(row["stratum"], str | tuple) else f"with {label(setup.controls)} ="
+        where = f"{named} {label(row['stratum'])}, "
+    elif setup.controls and metric not in setup.everybody:
+        where = f"averaged over {label(setup.controls)}, "
+    (first, second), (happens, among) = sides(setup, row), setup.told(metric)
+    described = setup.descriptions.get(metric, "") or label(metric)
     if metric in setup.everybody:
-        said = _statistic(setup, row)
-        return said[0].upper() + said[1:]
-    (first, second), (happens, among) = _who(setup, row), setup.told(row["metric"])
-    a, b, gap = row["value_group"], row["value_other"], row["disparity"]
-    low, high, open_at = row["ci_low"], row["ci_high"], setup.open_ends(row)
-    if turn:
-        first, second, a, b = second, first, b, a
-        ends = (high, gap, low)
-        of_ratio = setup.is_ratio(metric)
-        low, gap, high = ((np.inf if end == 0 else 1 / end) if of_ratio else -end for end in ends)
-        open_at = tuple(1 / end if of_ratio else -end for end in open_at)
-    less, values = a < b, f"{how.value(a)} versus {how.value(b)}"
+        others = "" if row["other"] is None else f" and {second}"
+        whom = "" if row["group"] is None else f" {'between' if others else 'in'} {first}{others}"
+        return f"{where}{described}{whom} is {number(row['disparity'])}"
+    a, b, gap, low, high = (row[name] for name in ("value_group", "value_other", "disparity", "ci_low", "ci_high"))
+    less, values, open_at = a < b, f"{how.value(a)} versus {how.value(b)}", setup.open_ends(row)
     if setup.is_ratio(metric):
-        distance, interval = ratio(gap), span(ratio, low, high, open_at)
+        distance = how.disparity(gap)
     else:
+        distance = how.disparity(abs(gap))
         if less:
             low, high, open_at = -high, -low, tuple(-end for end in open_at)
-        distance, interval = how.disparity(abs(gap)), span(how.disparity, low, high, open_at)
-    inside = f"({interval or 'no interval'})"
+    size = f"{f'{a_disparity(kind)} of ' if kind != 'difference' or not how.unit else ''}{distance}{how.unit}"
+    if np.isnan(gap):
+        undefined = f"an undefined {kind.replace('_', ' ')}"
+        return f"{where}{described} of {first} and of {second}: {values}, {undefined} (no interval)"
     if setup.is_event(metric):
-        often = "as often as" if a == b else f"{'less' if less else 'more'} often than"
-        size = {"ratio": f"{distance} times as often", "odds_ratio": f"an odds ratio of {distance}"}.get(
-            kind, f"{distance}{how.unit}"
-        )
-        said = f"{_among(among)}{first} {past(happens)} {often} {second}: {values}, {size} {inside}"
+        than = "as often as" if a == b else f"{'less' if less else 'more'} often than"
+        size = f"{distance} times as often" if kind == "ratio" else size
     else:
-        described = setup.descriptions.get(metric, "") or label(metric)
         than = "the same for" if a == b else f"{'lower' if less else 'higher'} for"
-        joint = "and" if a == b else "than for"
-        said = f"{described} was {than} {first} {joint} {second}: {values}, {a_disparity(kind)} of {distance} {inside}"
-    said = f"{_where(setup, row)}{said}"
+    inside = span(how.disparity, low, high, open_at) or "no interval"
+    if setup.is_event(metric):
+        lead = "" if among in ("", "all people") else f"among {among}, "
+        return f"{where}{lead}{first} {past(happens)} {than} {second}: {values}, {size} ({inside})"
+    joint = "and" if a == b else "than for"
+    return f"{where}{described} was {than} {first} {joint} {second}: {values}, {size} ({inside})"
+
+
+def capital(said: str) -> str:
+    """Begin a sentence."""
     return said[0].upper() + said[1:]
+
+
+def finding_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
+    """Say what one comparison found and how sure that is; of an audit, what was not significant could have missed.
+
+    Parameters
+    ----------
+    setup : Setup
+        How the comparison was set up.
+    row : mapping
+        A row of ``comparisons_``; of an audit, with ``minimum_detectable``.
+
+    Returns
+    -------
+    str
+        A sentence, which never says that there is nothing.
+    """
+    said = f"{capital(gap_sentence(setup, row))}, adjusted {equals_p(row['p_value_adjusted'])}"
+    size = row.get("minimum_detectable", np.nan)
+    if row["concern"] or np.isnan(size):
+        return f"{said}."
+    if np.isinf(size):
+        return f"{said}; not significant, and no gap, however large, had an {CHANCE} of being detected."
+    return f"{said}; not significant, with an {CHANCE} of detecting {size_text(setup, row['metric'], size)}."
 
 
 def a_disparity(kind: str) -> str:
@@ -579,48 +535,12 @@ def a_disparity(kind: str) -> str:
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind.replace('_', ' ')}"
 
 
-def _of_size(kind: str, disparity: float, size: str) -> str:
-    """Name a disparity with its size."""
-    return f"an undefined {kind.replace('_', ' ')}" if np.isnan(disparity) else f"{a_disparity(kind)} of {size}"
-
-
 def size_text(setup: Setup, metric: str, size: float) -> str:
     """Write the size of a disparity: an absolute difference, or a ratio above 1 with its reciprocal."""
     write, unit = disparity_writer(setup, metric)
     if setup.is_ratio(metric):
         return f"{ratio(size)} (or {ratio(1 / size) if size else 'infinity'})"
     return f"{write(size)}{unit}"
-
-
-def _direction(setup: Setup, row: Mapping[str, Any]) -> str:
-    """Say by how much the group's value is above or below the other's, with the interval."""
-    metric, disparity, low, high = row["metric"], row["disparity"], row["ci_low"], row["ci_high"]
-    how = written(setup, row)
-    write, unit = how.disparity, how.unit
-    known = not (np.isnan(low) or np.isnan(high))
-    if setup.is_ratio(metric):
-        kind = setup.disparity_of(metric)
-        odds = kind == "odds_ratio"
-        times = "" if odds else " times"
-        interval = f"interval: {span(write, low, high, setup.open_ends(row))}{times}" if known else "no interval"
-        named = _of_size(kind, disparity, write(disparity))
-        return f"{named if odds or np.isnan(disparity) else f'{write(disparity)} times as much'} ({interval})"
-    share = setup.is_share(metric) and metric not in setup.functions
-    words = ("more", "less") if share and metric in setup.sentences else ("higher", "lower")
-    interval = f"interval: {_span(write, low, high, *words, setup.open_ends(row))}" if known else "no interval"
-    if disparity == 0:
-        said = "no difference"
-    elif np.isnan(disparity):
-        said = "an undefined difference"
-    elif _is_nothing(write, disparity):
-        said = f"less than {write(disparity)[:-1]}1{unit} apart"  # one in the last place
-    else:
-        said = f"{write(abs(disparity))}{unit} {words[disparity < 0]}"
-    return f"{said} ({interval})"
-
-
-def _is_nothing(write: Any, value: float) -> bool:
-    return not write(abs(value)).strip("0.")
 
 
 def span(write: Callable[[float], str], low: float, high: float, open_at: Sequence[float] = ()) -> str:
@@ -641,91 +561,35 @@ def _end(write: Callable[[float], str], end: float, beyond: str, open_at: Sequen
     return write(end) if end not in open_at else f"{beyond} {write(end) if end % 1 else f'{end + 0.0:g}'}"
 
 
-def _span(write: Any, low: float, high: float, more: str, less: str, open_at: Sequence[float]) -> str:
-    """Write an interval of a difference without signs: "6.5 less to 2.3 more", "more than 0 to 19.6 less"."""
-    sizes = [f"more than {write(abs(end)) if end else 0}" if end in open_at else write(abs(end)) for end in (low, high)]
-    ways = ["" if _is_nothing(write, end) else f" {less if end < 0 else more}" for end in (low, high)]
-    if ways[0] == ways[1] or not all(ways):
-        # From the end that is nearer to equality.
-        nearer, farther = sizes if high > 0 or not any(ways) else reversed(sizes)
-        return f"{nearer} to {farther}{ways[0] or ways[1]}"
-    return f"{sizes[0]}{ways[0]} to {sizes[1]}{ways[1]}"
-
-
-def result_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
-    """Say what one comparison of an audit says, found or not, and what its people could have shown.
-
-    Parameters
-    ----------
-    setup : Setup
-        How the comparison was set up.
-    row : mapping
-        A row of the comparisons of an audit, with ``minimum_detectable``.
-
-    Returns
-    -------
-    str
-        A few sentences. Where nothing was found they say what could have been missed, and never that there is nothing.
-    """
-    metric, size = row["metric"], row["minimum_detectable"]
-    if metric in setup.everybody:
-        found = finding_sentence(setup, row)
-        return found if row["concern"] else f"{found} No significant dependence was detected, which rules none out."
-    beyond = "" if setup.margin_bounds is None else " beyond the margin"
-    said = f"{_where(setup, row)}{_values(setup, row)}: {_direction(setup, row)}, {_p(row, adjusted=True)}"
-    shown = "" if np.isnan(size) or np.isinf(size) else size_text(setup, metric, size)
-    if row["concern"]:
-        return _sentence(said)
-    group, other = _who(setup, row)
-    lead = f"No significant disparity{beyond} was detected between {group} and {other} in {label(metric)}."
-    inside = "" if np.isnan(row["ci_low"]) else "No disparity inside the interval is ruled out"
-    if np.isinf(size):
-        power = f"no gap, however large, had an {CHANCE} of being detected here"
-    elif shown:
-        gap = setup.disparity_of(metric).replace("_", " ") if setup.is_ratio(metric) else "gap"
-        power = f"this comparison had an {CHANCE} of detecting a {gap} of {shown}"
-    else:
-        power = "how small a gap could have been detected is not known"
-    missed = f"{inside}; {power}." if inside else _sentence(power)
-    return f"{lead} {_sentence(said)} {missed}"
-
-
 def verdict_sentence(
     setup: Setup, *, concern: bool, p_value: float, n_comparisons: int, no_intervals: bool = False
 ) -> str:
     """Say whether there is a significant disparity, and what its absence does not mean."""
     asked, features = pluralize(n_comparisons, "comparison"), label(setup.features)
-    level = f"{100 * (1 - setup.alpha):g}%"
     if setup.alternative == "equivalence":
         assert setup.margin_bounds is not None
-        noun, unit = "", " points"
-        write: Callable[[float], str] = points
+        noun, unit, write = ("", " points", points) if setup.disparity == "difference" else ("", "", ratio)
         if setup.disparity != "difference":
-            noun, unit, write = f"{a_disparity(setup.disparity)} of ", "", ratio
+            noun = f"{a_disparity(setup.disparity)} of "
         elif setup.descriptions:
             noun, unit, write = "a difference of ", "", number
         inside, outside, ends = margin_words(setup.margin_bounds, write)
-        band = f"{noun}{ends}{unit}"
-        one = n_comparisons == 1
+        which = asked if n_comparisons > 1 else "the one comparison"
+        band = f"{noun}{ends}{unit} (largest {equals_p(p_value)})."
         if concern:
-            where = "the one comparison" if one else f"at least one of {asked}"
-            return (
-                f"Not certified: for {where} a disparity {outside} {band} cannot be ruled out "
-                f"(largest {equals_p(p_value)})."
-            )
-        every = "the one comparison" if one else f"every one of {asked}"
-        return f"Certified at {level}: {every} lies {inside} {band} (largest {equals_p(p_value)})."
+            where = f"at least one of {which}" if n_comparisons > 1 else which
+            return f"Not certified: for {where} a disparity {outside} {band[:-1]} cannot be ruled out."
+        every = f"every one of {which} lies" if n_comparisons > 1 else f"{which} lies"
+        return f"Certified at {100 * (1 - setup.alpha):g}%: {every} {inside} {band}"
     beyond = "" if setup.margin_bounds is None else " beyond the margin"
+    p = smallest_p(p_value, n_comparisons)
     if concern:
         return (
-            f"Significant disparity: groups of {features} differ{beyond} by more than chance explains "
-            f"({smallest_p(p_value, n_comparisons)}, {asked})."
+            f"Significant disparity: groups of {features} differ{beyond} by more than chance explains ({p}, {asked})."
         )
     shown = "" if no_intervals else ": the intervals show which disparities the data do not rule out"
-    return (
-        f"No significant disparity{beyond} by {features} was detected in {asked} "
-        f"({smallest_p(p_value, n_comparisons)}). This does not prove fairness{shown}."
-    )
+    said = f"No significant disparity{beyond} by {features} was detected in {asked} ({p})."
+    return f"{said} This does not prove fairness{shown}."
 
 
 #: Reasons that a verdict names, and what was not tested for one of them.
@@ -811,13 +675,9 @@ def breaking_sentence(setup: Setup, rows: Sequence[Mapping[str, Any]]) -> str:
     return " ".join(said)
 
 
-#: How a p-value is repeated that is sampled.
-SEED = "Without a random_state it differs from run to run: random_state=0 repeats it."
-
-
 def sampling_error(limits: tuple[float, float]) -> list[str]:
     """Say between which limits the p-value lies, if it was sampled."""
     if limits[0] == limits[1]:
         return []
     low, high = (p_text(bound) if bound else "0" for bound in limits)
-    return [f"With infinitely many resamples, the p-value would lie between {low} and {high} (95% limits). {SEED}"]
+    return [f"With infinitely many resamples, the p-value would lie between {low} and {high} (95% limits)."]

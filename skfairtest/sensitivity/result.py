@@ -135,11 +135,11 @@ class Sensitivity:
     @property
     def sentence(self) -> str:
         """How far the verdict survives."""
-        what, amount = self.violation.survives, self.survives
+        what, amount, least = self.violation.survives, self.survives, self.violation.least
         if amount >= self.violation.most:
             return f"{self.verdict}. The verdict survives any amount of what was assumed here."
-        if np.isnan(amount):
-            return f"{self.verdict}. The verdict survives not even {what.format(self._written(self.violation.least))}."
+        if np.isnan(amount) or self._written(amount) == self._written(least):  # so little is none
+            return f"{self.verdict}. The verdict survives not even {what.format(self._written(least + 0.01))}."
         # Rounded down: what is written is survived.
         return f"{self.verdict}. The verdict survives up to {what.format(self._written(amount))}."
 

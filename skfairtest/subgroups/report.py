@@ -1,6 +1,5 @@
 """The record of a scan, and its report: which subgroups differ, what remains, and what was not looked at."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -11,7 +10,7 @@ from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.report.cells import ADJUSTED_P, NAME, P, comparison_bars, numbers, records
 from skfairtest.report.record import Recorded
 from skfairtest.report.report import Cell, Column, Report, Table, listed
-from skfairtest.report.sentences import Setup, equals_p, number, result_sentence
+from skfairtest.report.sentences import Setup, equals_p, finding_sentence, number
 
 #: What is added for means.
 OF_MEANS = (
@@ -104,7 +103,7 @@ class ScanRecord(Recorded):
 def subgroup_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
     """Say how a subgroup that is reported differs from those it is compared with."""
     people = {"group": f"people with {row['subgroup']}", "other": row["compared_with"], "stratum": None}
-    return result_sentence(setup, {**row, **people, "concern": True, "minimum_detectable": math.nan})
+    return finding_sentence(setup, {**row, **people, "concern": True})
 
 
 #: Subgroups that the table shows.

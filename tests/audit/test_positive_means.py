@@ -22,7 +22,7 @@ def test_sentences_say_it_and_numbers_do_not_change():
     assert plain.comparisons_[numbers].equals(worded.comparisons_[numbers])
     assert not worded.comparisons_["sentence"].str.contains("predicted positive").any()
     first = worded.comparisons_["sentence"].iloc[0]
-    assert first.startswith("20.0% of women were denied, versus 80.0% of men: 60.0 points less")
+    assert first.startswith("Women were denied less often than men: 20.0% versus 80.0%, 60.0 points")
     assert "Worse off: men were denied more often than women: 80.0% versus 20.0%" in str(worded)
     assert "Worse off: women" in str(audited(favorable=True))
     assert "orse off" not in str(plain)

@@ -7,7 +7,7 @@ from skfairtest import FairnessAudit
 from skfairtest.report.plain import plain_label
 
 
-def test_a_tuple_that_is_the_label_of_one_feature_is_text():
+def test_a_tuple_that_is_the_label_of_one_feature_is_kept():
     town, old, yes = (np.empty(40, dtype=object) for _ in range(3))
     town[:], old[:] = [("x", 1), ("y", 2)] * 20, [("no",)] * 20 + [("yes",)] * 20
     yes[:] = [("no", 0), ("yes", 1), ("yes", 1)] * 13 + [("no", 0)]
@@ -16,9 +16,9 @@ def test_a_tuple_that_is_the_label_of_one_feature_is_text():
         metrics="selection_rate", pos_label=("yes", 1),
     )  # fmt: skip
     assert set(audit.by_group_["group"]) == {
-        "('x', 1)", "('y', 2)", "f", "m", *((town, sex) for town in ("('x', 1)", "('y', 2)") for sex in "fm")
+        ("x", 1), ("y", 2), "f", "m", *((town, sex) for town in (("x", 1), ("y", 2)) for sex in "fm")
     }  # fmt: skip
-    assert audit.pos_label_ == "('yes', 1)"
+    assert audit.pos_label_ == ("yes", 1)
     again = FairnessAudit.from_json(audit.to_json())
     assert again.to_json() == audit.to_json()
     assert str(again) == str(audit)

@@ -292,10 +292,7 @@ def test_the_finding_printed_is_the_comparison_that_decides(selected):
     table = selected({"a": (100, 1000), "b": (500, 1000), "c": (900, 1000)})
     test = FairnessTest.from_table(table, margin=0.05, alternative="equivalence", **RATE)
     assert test.disparity_ == pytest.approx(-0.8)
-    assert (
-        "10.0% of people with group = a were predicted positive, versus 90.0% of people with group = c"
-        in str(test).splitlines()[2]
-    )
+    assert "people with group = a were predicted positive less often than people with group = c" in str(test).lower()
 
 
 # What groups are compared with ----------------------------------------------------------------------------------------

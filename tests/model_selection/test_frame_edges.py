@@ -571,7 +571,7 @@ def test_mean_predictions_of_labels_are_the_rate_that_they_are():
 def test_a_frame_shows_itself_without_a_warning_and_says_who_is_left_out():
     groups = np.array(["a", "b"] * (N // 2 - 1) + ["a", "z"])
     frame = SignificanceFrame(metrics={"selected": selection_rate}, y_true=TRUE, y_pred=PRED, sensitive_features=groups)
-    assert repr(frame).endswith("\nselected: left out: z: fewer than 2 people: compared with nobody")
+    assert repr(frame).endswith("\nselected: left out: z: fewer than 2 people: not compared")
     assert "left out: z" in frame._repr_html_()
     copied = pickle.loads(pickle.dumps(frame))
     for each in (frame, copied):

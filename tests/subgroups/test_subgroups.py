@@ -71,7 +71,7 @@ def test_a_planted_subgroup_is_reported_alone_by_its_description():
     assert found.rejected_
     row = found.comparisons_.iloc[0]
     assert row["ci_low"] < 0.4 < row["ci_high"]
-    assert "% of people with job = y, sex = f were predicted positive, versus " in row["sentence"]
+    assert "eople with job = y, sex = f were predicted positive more often than " in row["sentence"]
 
 
 def test_the_shorter_description_is_reported_where_the_longer_one_adds_nothing():
