@@ -31,7 +31,7 @@ from skfairtest.individual.flow import FlowDivergedError
 from skfairtest.individual.metric import GROUPS, Similarity, sensitive_positions, similarity, variance_of_learning
 from skfairtest.individual.model import Model, audited, check_losses, checked_model, kind_of, read_truth
 from skfairtest.individual.people import UNUSUAL, Neighbours, People, people_of, ranges_of, scale_of
-from skfairtest.individual.report import STATISTICS, IndividualSetup, individual_report, individual_sentences
+from skfairtest.individual.report import STATISTICS, individual_report
 from skfairtest.individual.statistics import (
     NOTHING,
     OF_MEANS,
@@ -48,7 +48,6 @@ from skfairtest.individual.unfair import (
     Moved,
     Starts,
     changed_alone,
-    changed_features,
     changes,
     checkpoints,
     free_choices,
@@ -137,8 +136,8 @@ class IndividualFairnessTest(ReportMixin):
         How well X predicts each sensitive feature out of fold: ``feature``, ``measure``, ``value``, ``p_value`` and
         ``found``.
     changed_alone_ : DataFrame
-        What changing a sensitive column of X alone does: the statistic with its interval, how many people's outcomes
-        change, and the levels between which the evidence is strongest (McNemar's test; of predictions the sign test).
+        What changing a sensitive column of X alone does: the statistic with its interval and p-value, and for how
+        many people the prediction changes.
     loss_ratios_ : ndarray of shape (`n_samples_`,)
         Loss at the unfair example over loss at the person; 1 where both are 0.
     unfair_examples_ : same container and columns as X
@@ -455,12 +454,23 @@ class IndividualFairnessTest(ReportMixin):
         for name, value in (("k", k), ("n_features", n_features)):
             if value is not None and (not is_integer(value) or value < 1):
                 raise ParameterError(f"{name} must be an integer of at least 1; found {value!r}")
-        people = self._columns
         growth = self.loss_ratios_
-        if self._setup.statistic in OF_MEANS:
-            growth = people["loss_after"] - people["loss_before"]
-        worst = np.argsort(-growth, kind="stable")[:k]
-        return changes(self._model, self._starts, self._unfair, self._truth, people, worst, n_features)
+        if self._statistic.statistic in OF_MEANS:
+            growth = self._columns["loss_after"] - self._columns["loss_before"]
+        changed, columns, parts = self._changes(), dict(self._model.inputs.groups), []
+        for place in np.argsort(-growth, kind="stable")[:k]:
+            part = changed[changed["place"] == place]
+            back = np.tile(self._unfair[place], (len(part) + 1, 1))
+            for row, name in zip(back, part["feature"], strict=False):
+                row[list(columns[name])] = self._starts[place, columns[name]]
+            truth = self._truth.take(np.full(len(back), place))
+            losses = self._model.losses(self._model.in_units_of_audit(back), truth)
+            part = part.assign(loss_increase=losses[-1] - losses[:-1])
+            parts.append(part.sort_values("loss_increase", ascending=False, kind="stable").head(n_features))
+        found = pd.concat(parts, ignore_index=True)
+        for name in ("loss_ratio", "person"):
+            found.insert(0, name, self._columns[name][found["place"]])
+        return found.drop(columns="place")
 
     def changed_features(self) -> pd.DataFrame:
         """The columns of X that changed, in which way, and for how many people.
@@ -473,10 +483,19 @@ class IndividualFairnessTest(ReportMixin):
             share of these people whose loss grew.
         """
         check_is_fitted(self)
-        return changed_features(self._model.inputs, self._starts, self._unfair, self.loss_ratios_)
+        changed = self._changes()
+        size = pd.to_numeric(changed["change"], errors="coerce")
+        changed["mean_change"], changed["worse"] = size, self.loss_ratios_[changed["place"]] > 1
+        changed["change"] = np.where(size > 0, "up", np.where(size < 0, "down", changed["change"]))
+        ways = changed.groupby(["feature", "change"])
+        found = ways.agg(n_people=("place", "size"), mean_change=("mean_change", "mean"), worse=("worse", "mean"))
+        return found.sort_values("n_people", ascending=False, kind="stable").reset_index()
+
+    def _changes(self) -> pd.DataFrame:
+        return changes(self._model.inputs, self._starts, self._unfair)
 
     def sentences(self) -> tuple[str, ...]:
-        """Return the report in sentences: the verdict first, then its basis, how it was found, and what changed.
+        """Return the report in sentences: the verdict first, then its basis, and how it was found.
 
         Returns
         -------
@@ -484,7 +503,9 @@ class IndividualFairnessTest(ReportMixin):
             The sentences; none is about an individual person.
         """
         check_is_fitted(self)
-        return individual_sentences(self)
+        report = self._made()
+        lines = [str(line) for part in report.parts for line in part.findings]
+        return report.verdict, *report.remarks, *map("Null hypothesis: {}".format, report.hypotheses), *lines
 
     def _title(self) -> str:
         return f"Individual fairness of {label(type(self._model.estimator).__name__)}"
@@ -545,10 +566,10 @@ class IndividualFairnessTest(ReportMixin):
         metrics = similar.metrics
         self._model, self.fair_metrics_ = model, metrics
         self.solver_report_ = {
-            "gradient": model.way,
             "because": model.why,
-            "statistic": self._statistic.statistic,
             "statistic_because": because,
+            "gradient": model.way,
+            "statistic": self._statistic.statistic,
             "loss": model.loss.name,
             "loss_unit": model.loss.unit,
             "fair_metric": type(metrics[0]).__name__ if metrics else "none",
@@ -572,14 +593,4 @@ class IndividualFairnessTest(ReportMixin):
             "n_unusual": None if flow.ranges.free else int((people["plausibility"] <= UNUSUAL).sum()),
             "n_held_back": int(moved.held.sum()),
         }
-        alpha, tolerance = 1 - float(self.confidence_level), float(self.tolerance)
-        self._setup = IndividualSetup(self._statistic.statistic, tolerance, alpha, self._units(), doubts)
-
-    def _units(self) -> str:
-        """Say what the map is measured in, where that is estimated from the people tested."""
-        units = []
-        if self.solver_report_["loss_unit"] is not None:
-            units.append(f"errors in units of {self.solver_report_['loss_unit']:.4g} (the standard deviation of y)")
-        if isinstance(self.feature_scale, str):
-            units.append("features in their standard deviations")
-        return " and ".join(units)
+        self._doubts = doubts

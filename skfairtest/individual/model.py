@@ -443,7 +443,9 @@ class Model:
         return np.asarray(self.predicted(z) != true, dtype=float)
 
     def predicted(self, z: Floats) -> NDArray[Any]:
-        """The predicted labels, or their positions among the classes where the model predicts none."""
+        """The predicted numbers or labels, or positions among the classes if the model predicts none."""
+        if self.loss.kind == "regressor":
+            return self.outputs(z)[:, 0]
         if self._by_position:
             return np.asarray(self.outputs(z).argmax(axis=1))
         return self.asked(self.in_units_of_X(z), "predict").reshape(-1)
