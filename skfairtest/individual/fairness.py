@@ -489,7 +489,8 @@ class IndividualFairnessTest(ReportMixin):
         changed["change"] = np.where(size > 0, "up", np.where(size < 0, "down", changed["change"]))
         ways = changed.groupby(["feature", "change"])
         found = ways.agg(n_people=("place", "size"), mean_change=("mean_change", "mean"), worse=("worse", "mean"))
-        return found.sort_values("n_people", ascending=False, kind="stable").reset_index()
+        ordered: pd.DataFrame = found.sort_values("n_people", ascending=False, kind="stable").reset_index()
+        return ordered
 
     def _changes(self) -> pd.DataFrame:
         return changes(self._model.inputs, self._starts, self._unfair)
