@@ -467,7 +467,7 @@ class IndividualFairnessTest(ReportMixin):
             losses = self._model.losses(self._model.in_units_of_audit(back), truth)
             part = part.assign(loss_increase=losses[-1] - losses[:-1])
             parts.append(part.sort_values("loss_increase", ascending=False, kind="stable").head(n_features))
-        found = pd.concat(parts, ignore_index=True)
+        found: pd.DataFrame = pd.concat(parts, ignore_index=True)
         for name in ("loss_ratio", "person"):
             found.insert(0, name, self._columns[name][found["place"]])
         return found.drop(columns="place")
