@@ -100,7 +100,7 @@ class IndividualFairnessTest(ReportMixin):
         is the time of the flow; a search goes as far as the flow would, with 64 candidates for each person.
     solver : {"implicit", "euler"}, default="implicit"
         "implicit": steps that are implicit in the distance, stable for any size. "euler": forward Euler, as published.
-    gradient : {"auto", "autograd", "finite_differences", "search"} or callable, default="auto"
+    gradient : {"auto", "finite_differences", "search"} or callable, default="auto"
         How the direction is found: torch differentiates its modules, on their device; other models are called on both
         sides of each person, or searched if small steps do not change them, such as forests. A function
         ``gradient(X, y)`` returns the derivative of each person's loss, in the shape of X.
@@ -113,7 +113,7 @@ class IndividualFairnessTest(ReportMixin):
         stay within the range of the people tested, columns with few distinct values take only these, neighbouring
         columns of zeros and ones that sum to 1 are one choice, and nobody becomes more unusual, in all features
         together, than 1 in 100 people and than at the start. "free": no restriction, as in the paper.
-        ``{"age": (18, 90), "sex": "frozen", ("job_a", "job_b"): "one_hot", "wage": "free"}`` sets some features.
+        ``{"age": (18, 90), "sex": "frozen", "wage": "free"}`` sets some features.
     feature_scale : {"std", None}, mapping or array-like, default="std"
         The size of one unit of each feature. "std": the standard deviations of the people tested; for the columns of a
         choice, the square roots of its shares (the chi-squared distance). None: the units of `X`, as in the paper.

@@ -39,7 +39,7 @@ RESPONSES = {
     "regressor": ("predict",),
     None: ("predict_proba", "decision_function", "predict"),
 }
-WAYS = ("auto", "autograd", "finite_differences", "search")
+WAYS = ("auto", "finite_differences", "search")
 #: Probabilities are no closer to 0 and 1 than this, as in ``sklearn.metrics.log_loss``.
 CLIP = float(np.finfo(float).eps)
 
@@ -459,8 +459,10 @@ class Model:
         people = np.tile(np.arange(len(places[0])), len(places))
         return judge(np.concatenate(places), truth.take(people)).reshape(len(places), -1).T
 
-    def gradient(self, truth: Truth) -> Callable[[Floats, Any], Floats]:
+    def gradient(self, truth: Truth) -> Callable[[Any, Any], Any]:
         """The derivative of each person's loss with respect to their own features, ``f(z, people)``."""
+        if self.network is not None:
+            return self.network.gradient(self.loss.of, truth.values, self.scale)
         return partial(self._differences if self.slopes is None else self._given_slopes, truth)
 
     def _differences(self, truth: Truth, z: Floats, people: Any) -> Floats:
@@ -497,18 +499,12 @@ class Model:
 
     def _given_slopes(self, truth: Truth, z: Floats, people: Any) -> Floats:
         assert self.slopes is not None
-        labels = truth.labels[people]
-        slopes = np.asarray(self.slopes(self.inputs.as_input(self.in_units_of_X(z)), labels), dtype=float)
-        if slopes.shape != z.shape:
+        x, labels = self.inputs.as_input(self.in_units_of_X(z)), truth.labels[people]
+        slopes = np.asarray(self.slopes(x, labels), dtype=float)
+        if slopes.shape != z.shape or (np.isnan(slopes).any(axis=1) & np.isfinite(z).all(axis=1)).any():
             raise ParameterError(
                 f"gradient={name_of(self.slopes)} must return the derivative of every person's loss with respect to "
-                f"every feature, shape {z.shape}; it returned shape {slopes.shape}"
-            )
-        unknown = np.isnan(slopes).any(axis=1)
-        if unknown.any() and np.isfinite(z[unknown]).all():
-            raise ParameterError(
-                f"gradient={name_of(self.slopes)} must return numbers; it returned nan for {int(unknown.sum()):,} of "
-                f"{len(z):,} people"
+                f"every feature, numbers of shape {z.shape}; it returned shape {slopes.shape}, or nan"
             )
         return slopes if self.scale is None else slopes * self.scale
 
@@ -520,7 +516,7 @@ def audited(model: Model, gradient: Any, truth: Truth, kind: str | None, classes
     ----------
     model : Model
         The model, with everybody's features.
-    gradient : {"auto", "autograd", "finite_differences", "search"} or callable
+    gradient : {"auto", "finite_differences", "search"} or callable
         As the caller gave it.
     truth : Truth
         What is true of everybody.
@@ -545,7 +541,7 @@ def audited(model: Model, gradient: Any, truth: Truth, kind: str | None, classes
     module, steps = module_of(estimator), transformers_of(path_of(estimator))
     parts = None if module is None or not steps else encoded_model(estimator, features)
     if module is not None and (parts is not None or not steps):
-        if loss.kind is None or gradient not in ("auto", "autograd"):
+        if loss.kind is None or gradient != "auto":
             raise ParameterError(
                 f"estimator={name}() is a torch module, whose derivatives torch knows for the losses that have a name: "
                 "use loss='auto' and gradient='auto', or wrap it in an object with classes_ and predict_proba"
@@ -557,11 +553,6 @@ def audited(model: Model, gradient: Any, truth: Truth, kind: str | None, classes
                 f"outputs, whose labels are 0 to {moved.n_classes - 1}"
             )
         return replace(model, way="autograd", why=f"automatic differentiation of {name} by torch", network=moved)
-    if gradient == "autograd":
-        raise ParameterError(
-            f"gradient='autograd' is not possible: estimator={name}() is no torch module. "
-            "Use gradient='auto', or pass a function"
-        )
     wanted = RESPONSES[loss.kind]
     response = next((method for method in wanted if callable(getattr(estimator, method, None))), None)
     if response is None:

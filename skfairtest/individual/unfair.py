@@ -7,7 +7,7 @@ who is worse off at another one is moved from there as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -20,13 +20,13 @@ from skfairtest._utils.text import enumerated
 from skfairtest._utils.typing import Floats
 from skfairtest.individual.fair_metrics import exact_columns, numbers_of, responses_of
 from skfairtest.individual.features import Features
-from skfairtest.individual.flow import Quadratic, Quadratics, Ranges, euler, implicit, reach, search
+from skfairtest.individual.flow import Quadratic, Ranges, euler, implicit, reach, search
 from skfairtest.individual.model import Model, Truth
 from skfairtest.individual.people import Neighbours
 from skfairtest.individual.statistics import SequentialStatistic, UndefinedAuditValueError, audit_value
 from skfairtest.readers import WARN_GROUPS, Column
 
-#: People who are moved together, whichever folds they are of; by a torch module so many times more.
+#: People who are moved together; by a torch module so many times more.
 BLOCK, TENSORS = 1024, 16
 #: Where the path is looked at on the way.
 LOOKS = 25
@@ -102,7 +102,7 @@ class Flow:
             return np.full(len(self.checkpoints), self.time)
         return np.asarray(np.cumsum(self.steps)[self.checkpoints - 1])
 
-    def path(self, model: Model, metric: Quadratics, starts: Starts) -> Iterator[Floats]:
+    def path(self, model: Model, metric: Quadratic, starts: Starts) -> Iterator[Floats]:
         """Yield where a block of people is at every checkpoint."""
         movable, network = model.movable, model.network
         if self.solver == "search":
@@ -110,35 +110,33 @@ class Flow:
             return
         array = np.asarray if network is None else network.tensor
         rest: dict[str, Any] = {
-            "steps": self.steps, "regularization": self.regularization, "checkpoints": self.checkpoints,
-        }  # fmt: skip
-        if network is None:
-            gradient = model.gradient(starts.truth)
-        else:
-            gradient = network.gradient(model.loss.of, starts.truth.values, model.scale)
-        # In other units a gradient of the loss has their squares.
-        moves = array(np.concatenate([
-            np.tile(movable * one.units**2, (people.stop - people.start, 1)) for one, people in metric.parts
-        ]))  # fmt: skip
+            "steps": self.steps,
+            "regularization": self.regularization,
+            "checkpoints": self.checkpoints,
+        }
+        gradient = model.gradient(starts.truth)
+        moves = array(movable * metric.units**2)  # in other units a gradient of the loss has their squares
 
         def uphill(x: Any, people: Any) -> Any:
             return gradient(x, people) * moves
 
+        direction: Callable[[Any, Any], Any] = uphill
         if self.solver == "euler":
-            pull = metric.times(lambda one: one.matrix, array)
-            points = euler(array(starts.z), uphill, lambda v: pull(v) * moves, **rest)
+            pull = array(metric.matrix)
+            points = euler(array(starts.z), uphill, lambda v: (v @ pull) * moves, **rest)
         else:
             directions, limits = metric.reachable(movable, self.regularization)
-            along = model.way == "finite_differences" and np.isinf(limits).all()
-            # Features that stay do not follow the others either.
-            points = implicit(
-                array(starts.z), model.gradient_along(starts.truth, directions) if along else uphill,
-                lambda t: metric.times(lambda one: one.shrinking(t, movable), array),
-                bounded=self.ranges.bounded, **rest,
-            )  # fmt: skip
+            if model.way == "finite_differences" and np.isinf(limits).all():
+                direction = model.gradient_along(starts.truth, directions)
+
+            def shrinking(t: float) -> Any:  # features that stay do not follow the others either
+                matrix = array(metric.shrinking(t, movable))
+                return lambda v: v @ matrix
+
+            points = implicit(array(starts.z), direction, shrinking, bounded=self.ranges.bounded, **rest)
         yield from points if network is None else (point.cpu().double().numpy() for point in points)
 
-    def _search(self, model: Model, metric: Quadratics, starts: Starts) -> Iterator[Floats]:
+    def _search(self, model: Model, metric: Quadratic, starts: Starts) -> Iterator[Floats]:
         """Search as far as the flow of the smoothed loss goes."""
 
         def objective(moved: Floats, people: NDArray[np.intp]) -> Floats:
@@ -261,38 +259,19 @@ def move(
     Moved
         Everybody, in the order in which they came.
     """
-    rows, parts = [], []
-    for metric, people in _blocks(model, metrics, folds, flow.regularization):
-        some = starts.take(people)
+    rows, parts, size = [], [], BLOCK if model.network is None else TENSORS * BLOCK
+    order = np.argsort(folds, kind="stable")
+    cuts = np.flatnonzero(np.diff(folds[order])) + 1
+    for people in (some for each in np.split(order, cuts) for some in np.split(each, range(size, len(each), size))):
+        metric, some = metrics[folds[people[0]]], starts.take(people)
         places, held = flow.possible(model, some, flow.path(model, metric, some))
-        parts.append((
-            places[-1], model.along_path(model.losses, places, some.truth),
-            model.along_path(model.wrong, places, some.truth) if errors else held,
-            np.sqrt(metric.squared_distance(places[-1] - places[0])), held,
-        ))  # fmt: skip
+        losses = model.along_path(model.losses, places, some.truth)
+        wrong: Any = model.along_path(model.wrong, places, some.truth) if errors else held
+        parts.append((places[-1], losses, wrong, np.sqrt(metric.squared_distance(places[-1] - places[0])), held))
         rows.append(people)
     order = np.argsort(np.concatenate(rows), kind="stable")
     z, losses, wrong, distance, held = (np.concatenate(each)[order] for each in zip(*parts, strict=True))
     return Moved(z, losses, wrong if errors else None, distance, held)
-
-
-def _blocks(
-    model: Model, metrics: list[Quadratic], folds: NDArray[np.intp], regularization: float
-) -> Iterator[tuple[Quadratics, NDArray[np.intp]]]:
-    """Yield blocks of people, from all folds with equally many free directions: one call of the model per block.
-
-    Within a block, people of a fold are neighbours.
-    """
-    sizes = np.array([len(metric.reachable(model.movable, regularization)[0]) for metric in metrics])
-    order = np.argsort(folds, kind="stable")
-    block = BLOCK if model.network is None else TENSORS * BLOCK
-    for size in np.unique(sizes):
-        people = order[sizes[folds[order]] == size]
-        for some in np.split(people, np.arange(block, len(people), block)):
-            ends = np.flatnonzero(np.diff(folds[some], append=-1)) + 1
-            starts = [0, *ends[:-1].tolist()]
-            parts = [(metrics[folds[some[i]]], slice(i, j)) for i, j in zip(starts, ends.tolist(), strict=True)]
-            yield Quadratics(parts), some
 
 
 #: All combinations of levels are tried where there are no more; beyond, one category at a time.

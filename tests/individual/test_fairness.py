@@ -435,7 +435,7 @@ def test_features_stay_where_they_may_be(seed, scale, way, steps):
     test = IndividualFairnessTest.as_published(
         model,
         fair_metric=Projection(direction),
-        feature_ranges={0: "frozen", 1: (-1 / 3, 0.7), (2, 3, 4): "one_hot"},
+        feature_ranges={0: "frozen", 1: (-1 / 3, 0.7), 5: "free"},
         feature_scale=units,
         gradient=way,
         steps=(steps, 0.015),

@@ -333,5 +333,5 @@ def test_ragged_tables_are_refused():
 
 
 def test_a_structured_array_is_refused():
-    with pytest.raises(ValueError, match="^X must be a table"):
+    with pytest.raises(ValueError, match=r"^X must be a table"):
         read_features(np.array([(1, 2)], dtype=[("a", int), ("b", int)]))
