@@ -395,13 +395,10 @@ class IndividualFairnessTest(ReportMixin):
             there = Starts(worst[some], model.in_units_of_audit(worst[some]), starts.truth.take(some))
             return moved.or_from(there, some, move(model, matrices, folds[some], flow, there, errors=errors))
         except FlowDivergedError as error:
-            instead = "; feature_scale='std' if features have different units"
-            if self.feature_scale is not None:
-                instead = "; a fair metric that was fitted in other units than feature_scale's pulls too hard"
             raise ParameterError(
                 f"steps of {flow.steps[0]:g} with regularization={self.regularization:g} diverge: "
                 f"{pluralize(error.people, 'unfair example')} ran away within {error.step:g} steps. Use smaller or "
-                f"fewer steps, or feature_ranges that end{instead}"
+                "fewer steps, feature_ranges that end, or a fair metric in the units of feature_scale"
             ) from error
 
     @property

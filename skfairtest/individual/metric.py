@@ -88,17 +88,15 @@ def resolve(fair_metric: Any) -> Any:
         return SensitiveSubspace()
     if isinstance(fair_metric, np.ndarray | list | pd.DataFrame):
         return Mahalanobis(fair_metric)
-    if not isinstance(fair_metric, type) and not hasattr(fair_metric, "transform") and callable(fair_metric):
+    if callable(fair_metric) and not isinstance(fair_metric, type) and not hasattr(fair_metric, "transform"):
         return _Distance(fair_metric)
-    if isinstance(fair_metric, type) or not hasattr(fair_metric, "transform"):
+    learnable = hasattr(fair_metric, "fit") and hasattr(fair_metric, "get_params")
+    known = hasattr(fair_metric, "transform") and not isinstance(fair_metric, type)
+    if not known or not (learnable or is_fitted(fair_metric)):
         raise ParameterError(
             "fair_metric must be 'sensitive_subspace', a matrix, a function distance(X, X_other), or a transformer "
-            f"such as SensitiveSubspace() or Projection(directions); found {fair_metric!r}"
-        )
-    if not is_fitted(fair_metric) and not (hasattr(fair_metric, "fit") and hasattr(fair_metric, "get_params")):
-        raise ParameterError(
-            f"fair_metric={type(fair_metric).__name__}() is neither fitted nor a scikit-learn transformer that can be "
-            "cloned and fitted: derive it from sklearn.base.TransformerMixin and BaseEstimator"
+            "that is fitted or can be cloned and fitted, such as SensitiveSubspace() or Projection(directions); found "
+            f"{fair_metric!r}"
         )
     return fair_metric
 

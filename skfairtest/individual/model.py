@@ -599,25 +599,16 @@ def _check_deterministic(model: Model, features: Features) -> float:
     for response in {model.response: 0, "predict": 0}:
         if not callable(method := getattr(model.estimator, response, None)):
             continue
-        parameters = parameters_of(method)
-        if "sensitive_features" in parameters:
+        same = not {"sensitive_features", "random_state"} & set(parameters_of(method))
+        if same:
+            responses, again = model.asked(rows, response), model.asked(rows[::-1], response)[::-1]
+            number, same = responses.dtype.kind == "f", responses.shape == again.shape
+            precision = precision or float(np.finfo(responses.dtype if number else float).eps)
+            same = same and (np.allclose(responses, again, 1e-4, 1e-6, True) if number else (responses == again).all())
+        if not same:
             raise ParameterError(
-                f"estimator={name}().{response} needs sensitive_features, which an unfair example cannot change "
-                f"because they are not columns of X. Wrap it in an object whose {response} reads the group from a "
-                "column of X"
-            )
-        responses, again = model.asked(rows, response), model.asked(rows[::-1], response)
-        number = responses.dtype.kind == "f"
-        precision = precision or float(np.finfo(responses.dtype if number else float).eps)
-        same = responses.shape == again.shape and (
-            np.allclose(responses, again[::-1], rtol=1e-4, atol=1e-6, equal_nan=True)
-            if number
-            else bool((responses == again[::-1]).all())
-        )
-        if not same or "random_state" in parameters:
-            raise ParameterError(
-                f"estimator={name}() gives different outputs when it is called again on the same people in another "
-                "order: it is randomised, or a person's output depends on the other rows. Test its average instead: an "
+                f"estimator={name}().{response} is randomised, needs sensitive_features, or gives a person other "
+                "outputs when it is called again on the same people in another order. Test its average instead: an "
                 "object with classes_ and a predict_proba that returns the probability of each label"
             )
     return precision

@@ -23,6 +23,7 @@ NO_TRACE = (
     "This is neither a pass nor a failure: a metric that is known (Projection, a matrix) can be tested on the same "
     "people."
 )
+NOTHING_FOUND = "No violation of individual fairness was found"
 NO_PROOF = "This does not prove that there is none: another fair metric, more steps or a better search may find one."
 
 
@@ -50,12 +51,16 @@ def individual_report(test: Any) -> Report:
     if test.verdict_ == "no_trace":
         return Report(verdict=f"{verdict}Individual fairness was not tested: {'; '.join(traces)}.", remarks=(NO_TRACE,))
     says, (low, high) = STATISTICS[setup.statistic], map(number, test.confidence_interval_)
-    verdict += "Similar people are treated differently" if test.concern_ else "No violation of individual fairness"
-    verdict += f"{'' if test.concern_ else ' was found'}: {says.format(number(test.statistic_))} ({interval} {low} to "
+    verdict += "Similar people are treated differently" if test.concern_ else NOTHING_FOUND
+    if outside := run["n_people_outside"]:
+        verdict += f" ({outside:,} of {test.n_samples_:,} unfair examples lie beyond the range of the people tested)"
+    verdict += f": {says.format(number(test.statistic_))} ({interval} {low} to "
     verdict += f"{high}, at least {number(test.lower_bound_)}), where {setup.tolerance:g} is tolerated, "
     columns = [_column(name) for name in ("person", "loss_ratio", "feature", "before", "after", "loss_increase")]
     changes = [_column(name) for name in ("feature", "change", "n_people", "mean_change", "worse")]
     changed, worst = records(test.changed_features()), records(test.most_unfair(3, n_features=3))
+    lines = [*traces, *(f"{name.replace('_', ' ')}: {_shown(value)}" for name, value in run.items())]
+    left_out = len(test.excluded_)
     return Report(
         verdict=f"{verdict}{equals_p(test.p_value_)}.",
         concern=test.concern_,
@@ -65,10 +70,6 @@ def individual_report(test: Any) -> Report:
             Table.of(columns, worst, "Whose loss grows most, and by which changes", None),
             Table.of(changes, changed, "What changes", None, few=8),
         ),
-        parts=listed(
-            "How unfair examples were found",
-            (*traces, *(f"{name.replace('_', ' ')}: {_shown(value)}" for name, value in run.items())),
-        ),
-        notes=(f"{pluralize(len(test.excluded_), 'person', 'people')} left out, see excluded_.",)
-        * bool(len(test.excluded_)),
+        parts=listed("How unfair examples were found", lines),
+        notes=(f"{pluralize(left_out, 'person', 'people')} left out, see excluded_.",) * (left_out > 0),
     )
