@@ -65,60 +65,53 @@ _STEPS = {"implicit": (25, 0.2), "euler": (500, 0.01)}
 
 @with_parameters
 class IndividualFairnessTest(ReportMixin):
-    """Test whether a model treats similar people differently: how much larger its error is for someone almost like you.
+    """Test whether a model treats similar people differently.
 
     Null hypothesis: in the population that the people were drawn from, the loss at the *unfair example* is on average
     at most `tolerance` times the loss at the person. The unfair example is the end point of a flow that starts at the
-    person, raises the model's loss and is held back by the fair distance: a similar person about whom the model errs
-    more (equation 2.6 of the paper). Given the fair metric and the units, it depends on the person alone. Ratios of
-    different people are therefore independent, and the test controls the false-positive rate in large samples, however
-    the examples are found. A test that does not reject does not prove fairness.
+    person, raises the model's loss and is held back by the fair distance (equation 2.6 of the paper). The level holds
+    in large samples, however the examples are found. A test that does not reject does not prove fairness.
 
     Parameters
     ----------
     estimator : fitted estimator
-        A classifier or a regressor that has not been trained on the people tested. Predictions that are random are
-        refused; an ``ExponentiatedGradient`` is tested as the mean of its predictors.
+        A classifier or a regressor that has not been trained on the people tested. Random predictions are refused; an
+        ``ExponentiatedGradient`` is tested as the mean of its predictors.
     fair_metric : {"sensitive_subspace"}, matrix, callable or transformer, default="sensitive_subspace"
         Who is similar. A matrix A or a function ``distance(X, X_other)``: d²(x, x') = (x - x') A (x - x')' in the units
-        of X. A transformer whose `transform` is linear: the Euclidean distance after it. If it is fitted, it is used as
-        it is; otherwise it is learned, for each of five folds, from the other folds. `SensitiveSubspace`, the default,
-        is learned only from sensitive features of which `X` holds a trace: out of fold, it predicts them better than
-        chance (a permutation test; Bonferroni for several). Without a trace nothing is tested, and ``verdict_`` is
-        "no_trace". ``SensitiveSubspace(level=None)`` learns from noise as well, as in the paper.
+        of X. A linear transformer: the Euclidean distance after it; unless it is fitted, it is learned for each of five
+        folds from the others. `SensitiveSubspace`, the default, is learned only from sensitive features that `X`
+        predicts better than chance, out of fold; without such a trace nothing is tested.
     statistic : {"auto", "loss_ratio", "error_rate_ratio", "ratio_of_means"}, default="auto"
-        "loss_ratio": the mean of the ratios (the paper's equation 3.4). "error_rate_ratio": the ratio of error rates
-        (its section 3.2). "ratio_of_means": the ratio of mean losses, which people with tiny losses cannot dominate.
-        "auto": the mean of ratios if its expectation is finite and nobody's initial loss is close to zero, otherwise
-        the ratio of mean losses; ``solver_report_["statistic_because"]`` gives the reason.
+        The mean of the ratios (the paper's equation 3.4), the ratio of error rates (its section 3.2), or the ratio of
+        mean losses. "auto": the mean of ratios if it is finite and nobody's loss is close to zero, otherwise the ratio
+        of mean losses.
     tolerance : float, default=1.25
         The largest ratio that does not count as a violation: the reciprocal of the four-fifths rule's 0.8.
     regularization : float, default=50.0
         lambda, the weight of the squared fair distance.
     steps : tuple of (int, float) or array-like, optional
-        Number and size of the steps, or the size of each. None: 25 of 0.2, or 500 of 0.01 by forward Euler. Their sum
-        is the time of the flow; a search goes as far as the flow would, with 64 candidates for each person.
+        Number and size of the steps, or the size of each. None: 25 of 0.2, or 500 of 0.01 by forward Euler.
     solver : {"implicit", "euler"}, default="implicit"
-        "implicit": steps that are implicit in the distance, stable for any size. "euler": forward Euler, as published.
+        Steps that are implicit in the distance, stable for any size, or forward Euler, as published.
     gradient : {"auto", "finite_differences", "search"} or callable, default="auto"
-        How the direction is found: torch differentiates its modules, on their device; other models are called on both
-        sides of each person, or searched if small steps do not change them, such as forests. A function
-        ``gradient(X, y)`` returns the derivative of each person's loss, in the shape of X.
+        How the direction is found: torch differentiates its modules; other models are called on both sides of each
+        person, or searched if small steps do not change them. A function ``gradient(X, y)`` returns the derivative of
+        each person's loss, in the shape of X.
     loss : {"auto", "log_loss", "zero_one_loss", "squared_error", "absolute_error"} or callable, default="auto"
-        Log loss for classifiers, with probabilities no closer to 0 and 1 than 2.2e-16; squared error for regressors, in
-        standard deviations of `y` among the people tested. Or ``loss(y_true, y_pred)``, one number of at least 0 per
-        person; y_pred is ``predict_proba``, ``decision_function`` or ``predict``, the first that the model has.
+        Log loss for classifiers; squared error for regressors, in standard deviations of `y`. Or ``loss(y_true,
+        y_pred)``, one number of at least 0 per person; y_pred is ``predict_proba``, ``decision_function`` or
+        ``predict``, the first that the model has.
     feature_ranges : {"observed", "free"} or mapping, default="observed"
         Which people are possible; the unfair example is the one nearest to the end of the flow. "observed": numbers
         stay within the range of the people tested, columns with few distinct values take only these, neighbouring
-        columns of zeros and ones that sum to 1 are one choice, and nobody becomes more unusual, in all features
-        together, than 1 in 100 people and than at the start. "free": no restriction, as in the paper.
+        columns of zeros and ones that sum to 1 are one choice, and nobody becomes more unusual than 1 in 100 people.
         ``{"age": (18, 90), "sex": "frozen", "wage": "free"}`` sets some features.
     feature_scale : {"std", None}, mapping or array-like, default="std"
-        The size of one unit of each feature. "std": the standard deviations of the people tested; for the columns of a
-        choice, the square roots of its shares (the chi-squared distance). None: the units of `X`, as in the paper.
+        The size of one unit of each feature. "std": standard deviations; for the columns of a choice, the square roots
+        of its shares. None: the units of `X`.
     confidence_level : float, default=0.95
-        Confidence level of the interval; one minus it is the level of the test, and of the search for a trace.
+        Confidence level of the interval; one minus it is the level of the test.
 
     Attributes
     ----------
@@ -133,45 +126,30 @@ class IndividualFairnessTest(ReportMixin):
     attained_level_ : float
         The estimated level of the test, from the skewness of the losses.
     traces_ : DataFrame
-        How well X predicts each sensitive feature out of fold: ``feature``, ``measure``, ``value``, ``p_value`` and
-        ``found``.
+        How well X predicts each sensitive feature out of fold.
     changed_alone_ : DataFrame
-        What changing a sensitive column of X alone does: the statistic with its interval and p-value, and for how
-        many people the prediction changes.
+        What changing a sensitive column of X alone does to losses and predictions.
     loss_ratios_ : ndarray of shape (`n_samples_`,)
         Loss at the unfair example over loss at the person; 1 where both are 0.
     unfair_examples_ : same container and columns as X
         `X` moved; without the people of `excluded_`.
     path_ : DataFrame
-        The result if the flow had been stopped earlier: ``n_steps``, ``time``, ``statistic``, ``standard_error``,
-        ``lower_bound``. Choosing a time by looking at this path is multiple testing.
+        The result if the flow had been stopped earlier.
     n_samples_, n_features_in_, feature_names_in_ : int, int, ndarray
         People tested, features, and their names where `X` has names.
     excluded_ : DataFrame
-        People left out, with the reason: a feature is missing.
+        People left out because a feature is missing.
     fair_metrics_ : list
         The fitted fair metrics, one per fold.
     feature_scale_ : ndarray of shape (`n_features_in_`,) or None
         Units of the features.
     solver_report_ : dict
-        What was run: how directions were found and why, the statistic, the loss, the metric, the flow, and how far
-        people moved.
+        What was run, why, and how far people moved.
 
     See Also
     --------
     FairnessTest : The test of group fairness.
     SensitiveSubspace : The default fair metric.
-
-    Notes
-    -----
-    With step sizes eta_i, fair matrix Sigma and d^2(x, x') = (x - x') Sigma (x - x')',
-
-    x <- x + eta_i [grad loss(f(x), y) - 2 lambda Sigma (x - x_0)] (Euler), or
-    x <- x_0 + (I + 2 eta_i lambda Sigma)^-1 [x - x_0 + eta_i grad loss(f(x), y)] (implicit), and
-    r = loss(f(x'), y) / loss(f(x_0), y) with x' the nearest possible person to x_T;
-
-    S_n is the mean of r, V_n its standard deviation (divisor n, as in the published code), T_n = S_n - z V_n / sqrt(n)
-    with z the normal quantile (equation 3.10).
 
     References
     ----------
