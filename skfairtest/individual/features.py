@@ -287,6 +287,9 @@ def _without_rows(X: Any) -> Any:
 
 def _as_floats(column: Any, name: str) -> Floats:
     """The numbers of a column."""
+    dtype = getattr(column, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "biuf" and not isinstance(column, np.ma.MaskedArray):
+        return np.array(column, dtype=np.float64)
     series = pd.Series(column)
     if pd.api.types.is_numeric_dtype(series.dtype) and series.dtype.kind != "c":
         return series.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -308,9 +311,11 @@ def _as_floats(column: Any, name: str) -> Floats:
 
 
 def _is_text(column: Any) -> bool:
-    series = pd.Series(column)
-    if is_categorical(column) or pd.api.types.is_numeric_dtype(series.dtype):
+    if is_categorical(column) or getattr(column, "dtype", np.dtype(object)).kind in "biuf":
         return is_categorical(column)
+    series = pd.Series(column)
+    if pd.api.types.is_numeric_dtype(series.dtype):
+        return False
     present = series.dropna()
     return bool(len(present)) and all(isinstance(value, str) for value in present)
 

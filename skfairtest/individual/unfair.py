@@ -259,18 +259,20 @@ def move(
     Moved
         Everybody, in the order in which they came.
     """
-    rows, parts, size = [], [], BLOCK if model.network is None else TENSORS * BLOCK
+    parts, size = [], BLOCK if model.network is None else TENSORS * BLOCK
     order = np.argsort(folds, kind="stable")
-    cuts = np.flatnonzero(np.diff(folds[order])) + 1
-    for people in (some for each in np.split(order, cuts) for some in np.split(each, range(size, len(each), size))):
-        metric, some = metrics[folds[people[0]]], starts.take(people)
-        places, held = flow.possible(model, some, flow.path(model, metric, some))
+    for people in np.split(order, range(size, len(order), size)):
+        some, present = starts.take(people), np.unique(folds[people])  # people of one fold are neighbours
+        paths = [flow.path(model, metrics[fold], some.take(folds[people] == fold)) for fold in present]
+        path = (np.concatenate(places) for places in zip(*paths, strict=True))
+        places, held = flow.possible(model, some, path)
         losses = model.along_path(model.losses, places, some.truth)
         wrong: Any = model.along_path(model.wrong, places, some.truth) if errors else held
-        parts.append((places[-1], losses, wrong, np.sqrt(metric.squared_distance(places[-1] - places[0])), held))
-        rows.append(people)
-    order = np.argsort(np.concatenate(rows), kind="stable")
-    z, losses, wrong, distance, held = (np.concatenate(each)[order] for each in zip(*parts, strict=True))
+        moves = places[-1] - places[0]
+        squares = [metrics[fold].squared_distance(moves[folds[people] == fold]) for fold in present]
+        parts.append((places[-1], losses, wrong, np.sqrt(np.concatenate(squares)), held))
+    back = np.argsort(order)
+    z, losses, wrong, distance, held = (np.concatenate(each)[back] for each in zip(*parts, strict=True))
     return Moved(z, losses, wrong if errors else None, distance, held)
 
 
