@@ -118,8 +118,8 @@ class LossRatioDisplay(Display):
     def _read(cls, test: IndividualFairnessTest, name: str | None) -> Self:
         if test.verdict_ == "no_trace":
             raise ParameterError(f"test has nothing to draw. {test.sentences()[0]}")
-        # Parameters may have been set since; the setup is that of the fit.
-        setup = test._setup
+        # Parameters may have been set since; the statistic is that of the fit.
+        setup = test._statistic
         return cls(
             loss_ratios=test.loss_ratios_, statistic=test.statistic_, lower_bound=test.lower_bound_,
             tolerance=setup.tolerance, statistic_name=AXES[setup.statistic], estimator_name=name,

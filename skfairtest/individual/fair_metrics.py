@@ -25,23 +25,19 @@ N. Meinshausen (2008). Hierarchical testing of variable importance. Biometrika 9
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
-from scipy.linalg import LinAlgWarning
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
 from scipy.stats import f as f_distribution
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skfairtest._utils.checks import is_number
@@ -413,24 +409,13 @@ class FairMetric(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         values = validate_data(self, features.as_input(features.values), reset=reset, dtype=np.float64)
         return features, values
 
-    def _set_free(self, directions: Floats) -> Self:
-        """Measure everything except what lies along orthonormal directions."""
-        self.directions_ = directions
-        self.matrix_ = complement(directions)
-        return self._warn_of_nothing()
-
-    def _set_matrix(self, quadratic: Quadratic) -> Self:
-        """Measure with a matrix, whose null space is free."""
-        self.directions_ = quadratic.free_directions
-        self.matrix_, self._root = quadratic.matrix, quadratic.square_root()
-        return self._warn_of_nothing()
-
-    def _warn_of_nothing(self) -> Self:
-        if len(self.directions_) == self.n_features_in_:
-            what = "every direction" if self.n_features_in_ > 1 else "the only column"
+    def _set(self, directions: Floats, matrix: Floats, root: Floats | None = None) -> Self:
+        """Measure with a matrix, whose null space the directions span."""
+        self.directions_, self.matrix_, self._root = directions, matrix, root
+        if len(directions) == self.n_features_in_:
             warn(
-                f"{type(self).__name__} lets people differ in {what} of X (n_features={self.n_features_in_}): the "
-                "fair distance between any two people is 0, and a fair model predicts the same for everybody."
+                f"{type(self).__name__} lets people differ in every direction of X (n_features={self.n_features_in_}): "
+                "the fair distance between any two people is 0, and a fair model predicts the same for everybody."
             )
         return self
 
@@ -517,52 +502,34 @@ class Projection(FairMetric):
         basis = span(rows)
         if len(rows) and not len(basis):
             raise ParameterError("directions are all 0: a direction says which features change together, and how much.")
-        return self._set_free(basis)
+        return self._set(basis, complement(basis))
 
 
 def _rows(directions: Any, features: Features) -> Floats:
     """Return directions as rows of shape (k, n_features)."""
-    if directions is None:
-        raise ParameterError(
-            "directions is missing: pass the directions along which similar people may differ, as rows of numbers, or "
-            "by name, such as {'income': 1, 'rent': -0.3}."
-        )
     if isinstance(directions, pd.DataFrame):
-        directions = [dict(zip(directions.columns, row, strict=True)) for row in directions.to_numpy()]
-    named = [directions] if isinstance(directions, Mapping | str) else directions
-    if isinstance(named, Sequence) and any(isinstance(direction, Mapping | str) for direction in named):
-        return np.stack([_named_row(direction, features) for direction in named])
+        directions = directions.to_dict("records")
+    rows: Floats
+    named, n_features = [directions] if isinstance(directions, Mapping | str) else directions, len(features.names)
     try:
-        rows = np.array(directions, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ParameterError(f"directions must be rows of numbers, all of one length; found {directions!r}.") from error
-    rows = rows[None, :] if rows.ndim == 1 and rows.size else rows
-    n_features = len(features.names)
-    if not rows.size:
-        return np.empty((0, n_features))
-    if rows.ndim != 2 or rows.shape[1] != n_features:
+        if isinstance(named, Sequence) and any(isinstance(direction, Mapping | str) for direction in named):
+            rows = np.zeros((len(named), n_features))
+            for row, direction in zip(rows, named, strict=True):
+                weights = {direction: 1.0} if isinstance(direction, str) else dict(direction)
+                row[features.positions(weights, "directions")] = list(weights.values())
+        else:
+            rows = np.atleast_2d(np.array(directions, dtype=float))
+            rows = rows if rows.size else np.empty((0, n_features))
+    except ParameterError:
+        raise
+    except (TypeError, ValueError):
+        rows = np.empty(0)
+    if rows.ndim != 2 or rows.shape[1] != n_features or not np.isfinite(rows).all():
         raise ParameterError(
-            f"directions are of the wrong dimension: shape {np.shape(directions)}, and X has {n_features} features. "
-            f"Pass one row of {n_features} numbers per direction: {listed(features.names)}."
+            f"directions must be rows of {n_features} finite numbers, one for each feature of X "
+            f"({listed(features.names)}), or all by name, such as {{'income': 1, 'rent': -0.3}}; found {directions!r}."
         )
-    if not np.isfinite(rows).all():
-        raise ParameterError("directions must be finite numbers; found NaN or inf.")
     return rows
-
-
-def _named_row(direction: Any, features: Features) -> Floats:
-    weights = {direction: 1.0} if isinstance(direction, str) else direction
-    if not isinstance(weights, Mapping):
-        raise ParameterError(
-            f"directions must be all by name, or all rows of numbers; found {direction!r} among names."
-        )
-    row = np.zeros(len(features.names))
-    positions = features.positions(weights, "directions")
-    for position, (name, weight) in zip(positions, weights.items(), strict=True):
-        if not isinstance(weight, Real) or not np.isfinite(float(weight)):
-            raise ParameterError(f"directions: the weight of {name!r} must be a finite number; found {weight!r}.")
-        row[position] = float(weight)
-    return row
 
 
 class Mahalanobis(FairMetric):
@@ -633,34 +600,29 @@ class Mahalanobis(FairMetric):
             If the matrix is not symmetric or not positive semi-definite, or not of as many dimensions as `X`.
         """
         features, _ = self._read(X, reset=True)
-        return self._set_matrix(Quadratic(_square(self.matrix, features)))
+        quadratic = Quadratic(_square(self.matrix, features))
+        return self._set(quadratic.free_directions, quadratic.matrix, quadratic.square_root())
 
 
 def _square(matrix: Any, features: Features) -> Floats:
     """Return a matrix in the order of the features."""
-    if matrix is None:
-        raise ParameterError(
-            "matrix is missing: pass the matrix of squared distances, of shape (n_features, n_features)."
-        )
+    names = list(features.names)
     if isinstance(matrix, pd.DataFrame):
-        rows, columns = [str(name) for name in matrix.index], [str(name) for name in matrix.columns]
-        wanted = sorted(features.names)
-        if sorted(rows) != wanted or sorted(columns) != wanted:
+        rows, columns = list(map(str, matrix.index)), list(map(str, matrix.columns))
+        if sorted(rows) != sorted(names) or sorted(columns) != sorted(names):
             raise ParameterError(
                 f"matrix has rows {listed(rows)} and columns {listed(columns)}, and X has the columns "
-                f"{listed(features.names)}: name them alike, or pass matrix.to_numpy() in the order of X."
+                f"{listed(names)}: name them alike, or pass matrix.to_numpy() in the order of X."
             )
-        order = [rows.index(name) for name in features.names], [columns.index(name) for name in features.names]
-        matrix = matrix.to_numpy()[np.ix_(*order)]
+        matrix = matrix.to_numpy()[np.ix_(list(map(rows.index, names)), list(map(columns.index, names)))]
     try:
         square = np.array(matrix, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ParameterError(f"matrix must be a square of numbers; found {matrix!r}.") from error
-    n_features = len(features.names)
-    if square.ndim == 2 and square.shape[0] == square.shape[1] != n_features:
+    except (TypeError, ValueError):
+        square = np.empty(0)
+    if square.shape != (len(names), len(names)):
         raise ParameterError(
-            f"matrix is of the wrong dimension: shape {square.shape}, and X has {n_features} features: "
-            f"{listed(features.names)}."
+            f"matrix must be a square of numbers, shape {(len(names), len(names))} for the features of X "
+            f"({listed(names)}); found {matrix!r}."
         )
     return square
 
@@ -669,8 +631,9 @@ class SensitiveSubspace(FairMetric):
     """A fair metric that ignores whatever predicts the sensitive features linearly.
 
     d²(x, x') = ‖(I - Π)(x - x')‖², with Π the orthogonal projection on the span of the coefficients of one regression
-    per sensitive feature: logistic, of labels on `X`; ridge, of numbers with more than 20 distinct values. Two people
-    who differ only in what distinguishes women from men are at distance 0.
+    per sensitive feature: logistic, of labels on `X`; ridge, of numbers with more than 20 distinct values, with the
+    penalty ``||coef_||² / 10_000`` on the mean squared error (``Ridge()`` for 10,000 people). Two people who differ
+    only in what distinguishes women from men are at distance 0.
 
     Parameters
     ----------
@@ -679,9 +642,6 @@ class SensitiveSubspace(FairMetric):
         one per label. None: a logistic regression with the penalty ``||coef_||² / 20_000`` on the mean loss, which is
         ``LogisticRegression()`` for 10,000 people. The penalty of ``LogisticRegression()`` itself does not grow with
         the number of people, so that counting everybody twice would change the metric; with this penalty it does not.
-    regressor : linear regressor, optional
-        Predicts numbers; it is cloned. Any regressor that has ``coef_`` after fit. None: a ridge regression with the
-        penalty ``||coef_||² / 10_000`` on the mean squared error, which is ``Ridge()`` for 10,000 people.
     sensitive_columns : str, int or list of these, optional
         Columns of `X` that are sensitive themselves, by name, or by position where no column is labelled with that
         number. Similar people may differ in them, and the regressions do not use them.
@@ -751,11 +711,8 @@ class SensitiveSubspace(FairMetric):
     _given_supports: list[Floats | None] | None = None
     _supports: list[Floats | None]
 
-    def __init__(
-        self, classifier: Any = None, regressor: Any = None, sensitive_columns: Any = None, level: Any = "auto"
-    ) -> None:
+    def __init__(self, classifier: Any = None, sensitive_columns: Any = None, level: Any = "auto") -> None:
         self.classifier = classifier
-        self.regressor = regressor
         self.sensitive_columns = sensitive_columns
         self.level = level
 
@@ -785,8 +742,8 @@ class SensitiveSubspace(FairMetric):
 
         Warns
         -----
-        ConvergenceWarning
-            If the scales of the columns of `X` are too different for a regression.
+        ConvergenceWarning, LinAlgWarning
+            If the regression does not converge, as when the scales of the columns of `X` differ too much.
         UserWarning
             If the directions span everything.
         """
@@ -819,7 +776,7 @@ class SensitiveSubspace(FairMetric):
                 "every coefficient is 0 (a classifier with a strong l1 penalty). There is no direction in which "
                 "similar people could differ."
             )
-        return self._set_free(basis)
+        return self._set(basis, complement(basis))
 
     def _sensitive_positions(self, features: Features) -> list[int]:
         """Return the positions of `sensitive_columns`, in increasing order."""
@@ -858,6 +815,8 @@ class SensitiveSubspace(FairMetric):
                 f"{where} is {column.levels[present[0]]!r} for everybody (n_samples={len(column)}): it needs at least "
                 "two values before anything can predict it."
             )
+        from sklearn.linear_model import LogisticRegression, Ridge  # here, as importing it takes time
+
         numbers = numbers_of(column)
         if numbers is None:
             if len(column.levels) > MAX_GROUPS:
@@ -865,18 +824,20 @@ class SensitiveSubspace(FairMetric):
                     f"{where} has {len(column.levels):,} distinct labels, more than {MAX_GROUPS}: group them, or pass "
                     "numbers."
                 )
-            if self.classifier is not None:
-                return _coefficients(self.classifier, X, column.codes, "classifier", where)
-            return _logistic(X, column, where)
+            small = len(column.levels) * X.shape[1] <= _LARGE_HESSIAN  # a matrix of second derivatives is inverted
+            solver = "newton-cholesky" if small else "newton-cg"
+            default = LogisticRegression(C=_PEOPLE / len(X), solver=solver, tol=1e-10, max_iter=1000)
+            # The intercept is not penalized: around the mean the coefficients are the same, and better computed.
+            if self.classifier is None:
+                return _coefficients(default.fit(X - X.mean(axis=0), column.codes), X.shape[1])
+            if not hasattr(self.classifier, "fit") or isinstance(self.classifier, type):
+                raise ParameterError(f"classifier must be a linear estimator, not fitted; found {self.classifier!r}.")
+            return _coefficients(clone(self.classifier).fit(X, column.codes), X.shape[1])
         if not np.isfinite(numbers).all():
             raise ParameterError(f"{where} must hold finite numbers; found inf.")
-        if self.regressor is not None:
-            return _coefficients(self.regressor, X, numbers, "regressor", where)
-        from sklearn.linear_model import Ridge  # here, as importing it takes time
-
         # Least squares on centred features through their singular values: scales do not matter.
         ridge = Ridge(len(X) / _PEOPLE, solver="svd")
-        return _coefficients(ridge, X - X.mean(axis=0), (numbers - numbers.mean()) / numbers.std(), "regressor", where)
+        return np.atleast_2d(ridge.fit(X - X.mean(axis=0), (numbers - numbers.mean()) / numbers.std()).coef_)
 
 
 def numbers_of(column: Column) -> Floats | None:
@@ -907,56 +868,22 @@ def _without_groups(metric: BaseEstimator) -> NoGroupsError:
     return NoGroupsError(
         "sensitive_features is missing: the fair metric is learned from what predicts them. Pass one or several "
         "columns, one value per person, for instance fit(X, sensitive_features=df['sex']); as a step of a Pipeline: "
-        f"pipeline.fit(X, y, {step}__sensitive_features=df['sex']); or enable metadata routing with "
-        "sklearn.set_config(enable_metadata_routing=True) and call pipeline.fit(X, y, sensitive_features=df['sex']): "
-        "the request is already set. If columns of X are sensitive themselves, name them in sensitive_columns."
+        f"pipeline.fit(X, y, {step}__sensitive_features=df['sex']), or by metadata routing "
+        "(sklearn.set_config(enable_metadata_routing=True)). If columns of X are sensitive themselves, name them in "
+        "sensitive_columns."
     )
 
 
-def _logistic(X: Floats, column: Column, where: str) -> Floats:
-    """Return the coefficients of a logistic regression whose penalty is per person."""
-    from sklearn.linear_model import LogisticRegression  # here, as importing it takes time
-
-    # Newton's method is as exact as floats are in a few steps; the matrix it inverts may only be too large.
-    small = len(column.levels) * X.shape[1] <= _LARGE_HESSIAN
-    model = LogisticRegression(
-        C=_PEOPLE / len(X), solver="newton-cholesky" if small else "newton-cg", tol=1e-10, max_iter=1000
-    )
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
-        # The intercept is not penalized: around the mean the coefficients are the same, and better computed.
-        found = _coefficients(model, X - X.mean(axis=0), column.codes, "classifier", where)
-    if any(issubclass(warning.category, ConvergenceWarning | LinAlgWarning) for warning in heard):
-        scales = X.std(axis=0)
-        scales = scales[scales > 0]
-        warn(
-            f"{where}: the logistic regression on X did not converge. The scales of the columns of "
-            f"X go from {scales.min():.3g} to {scales.max():.3g}, and fair distances are in their units: put them on "
-            "one scale first, as in make_pipeline(StandardScaler(), SensitiveSubspace()).",
-            ConvergenceWarning,
-        )
-    return found
-
-
-def _coefficients(model: Any, X: Floats, target: Any, parameter: str, where: str) -> Floats:
-    """Fit a clone of a linear model, and return its coefficients, of shape (m, n_features)."""
-    if not hasattr(model, "fit") or isinstance(model, type):
-        raise ParameterError(f"{parameter} must be a linear estimator of scikit-learn, not fitted; found {model!r}.")
-    fitted = clone(model).fit(X, target)
-    found = getattr(fitted, "coef_", None)
-    if found is None:
+def _coefficients(fitted: Any, n_features: int) -> Floats:
+    """The coefficients of a linear classifier, of shape (m, n_features)."""
+    coefficients = getattr(fitted, "coef_", np.nan)
+    rows = np.atleast_2d(coefficients.toarray() if hasattr(coefficients, "toarray") else coefficients)
+    if rows.shape[1] != n_features or not np.isfinite(rows).all():
         raise ParameterError(
-            f"{parameter}={model!r} has no coef_ after fit: the sensitive subspace is made of the coefficients of a "
-            "linear model of X."
+            f"classifier={fitted!r} must have a coef_ after fit, finite numbers for each of {n_features} features: the "
+            "sensitive subspace is made of the coefficients of a linear model of X."
         )
-    found = found.toarray() if hasattr(found, "toarray") else np.asarray(found, dtype=float)
-    rows: Floats = np.atleast_2d(found)
-    if rows.ndim != 2 or rows.shape[1] != X.shape[1] or not np.isfinite(rows).all():
-        raise ParameterError(
-            f"{parameter}={model!r} has a coef_ of shape {found.shape} for {where}: it must have finite numbers, one "
-            f"for each of {X.shape[1]} features."
-        )
-    return rows
+    return np.asarray(rows, dtype=float)
 
 
 def _with_spread(coefficients: Floats, X: Floats) -> Floats:

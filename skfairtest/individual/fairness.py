@@ -31,7 +31,7 @@ from skfairtest.individual.flow import FlowDivergedError
 from skfairtest.individual.metric import GROUPS, Similarity, sensitive_positions, similarity, variance_of_learning
 from skfairtest.individual.model import Model, audited, check_losses, checked_model, kind_of, read_truth
 from skfairtest.individual.people import UNUSUAL, Neighbours, People, people_of, ranges_of, scale_of
-from skfairtest.individual.report import STATISTICS, IndividualSetup, individual_report, individual_sentences
+from skfairtest.individual.report import STATISTICS, individual_report
 from skfairtest.individual.statistics import (
     NOTHING,
     OF_MEANS,
@@ -48,7 +48,6 @@ from skfairtest.individual.unfair import (
     Moved,
     Starts,
     changed_alone,
-    changed_features,
     changes,
     checkpoints,
     free_choices,
@@ -66,60 +65,53 @@ _STEPS = {"implicit": (25, 0.2), "euler": (500, 0.01)}
 
 @with_parameters
 class IndividualFairnessTest(ReportMixin):
-    """Test whether a model treats similar people differently: how much larger its error is for someone almost like you.
+    """Test whether a model treats similar people differently.
 
     Null hypothesis: in the population that the people were drawn from, the loss at the *unfair example* is on average
     at most `tolerance` times the loss at the person. The unfair example is the end point of a flow that starts at the
-    person, raises the model's loss and is held back by the fair distance: a similar person about whom the model errs
-    more (equation 2.6 of the paper). Given the fair metric and the units, it depends on the person alone. Ratios of
-    different people are therefore independent, and the test controls the false-positive rate in large samples, however
-    the examples are found. A test that does not reject does not prove fairness.
+    person, raises the model's loss and is held back by the fair distance (equation 2.6 of the paper). The level holds
+    in large samples, however the examples are found. A test that does not reject does not prove fairness.
 
     Parameters
     ----------
     estimator : fitted estimator
-        A classifier or a regressor that has not been trained on the people tested. Predictions that are random are
-        refused; an ``ExponentiatedGradient`` is tested as the mean of its predictors.
+        A classifier or a regressor that has not been trained on the people tested. Random predictions are refused; an
+        ``ExponentiatedGradient`` is tested as the mean of its predictors.
     fair_metric : {"sensitive_subspace"}, matrix, callable or transformer, default="sensitive_subspace"
         Who is similar. A matrix A or a function ``distance(X, X_other)``: d²(x, x') = (x - x') A (x - x')' in the units
-        of X. A transformer whose `transform` is linear: the Euclidean distance after it. If it is fitted, it is used as
-        it is; otherwise it is learned, for each of five folds, from the other folds. `SensitiveSubspace`, the default,
-        is learned only from sensitive features of which `X` holds a trace: out of fold, it predicts them better than
-        chance (a permutation test; Bonferroni for several). Without a trace nothing is tested, and ``verdict_`` is
-        "no_trace". ``SensitiveSubspace(level=None)`` learns from noise as well, as in the paper.
+        of X. A linear transformer: the Euclidean distance after it; unless it is fitted, it is learned for each of five
+        folds from the others. `SensitiveSubspace`, the default, is learned only from sensitive features that `X`
+        predicts better than chance, out of fold; without such a trace nothing is tested.
     statistic : {"auto", "loss_ratio", "error_rate_ratio", "ratio_of_means"}, default="auto"
-        "loss_ratio": the mean of the ratios (the paper's equation 3.4). "error_rate_ratio": the ratio of error rates
-        (its section 3.2). "ratio_of_means": the ratio of mean losses, which people with tiny losses cannot dominate.
-        "auto": the mean of ratios if its expectation is finite and nobody's initial loss is close to zero, otherwise
-        the ratio of mean losses; ``solver_report_["statistic_because"]`` gives the reason.
+        The mean of the ratios (the paper's equation 3.4), the ratio of error rates (its section 3.2), or the ratio of
+        mean losses. "auto": the mean of ratios if it is finite and nobody's loss is close to zero, otherwise the ratio
+        of mean losses.
     tolerance : float, default=1.25
         The largest ratio that does not count as a violation: the reciprocal of the four-fifths rule's 0.8.
     regularization : float, default=50.0
         lambda, the weight of the squared fair distance.
     steps : tuple of (int, float) or array-like, optional
-        Number and size of the steps, or the size of each. None: 25 of 0.2, or 500 of 0.01 by forward Euler. Their sum
-        is the time of the flow; a search goes as far as the flow would, with 64 candidates for each person.
+        Number and size of the steps, or the size of each. None: 25 of 0.2, or 500 of 0.01 by forward Euler.
     solver : {"implicit", "euler"}, default="implicit"
-        "implicit": steps that are implicit in the distance, stable for any size. "euler": forward Euler, as published.
-    gradient : {"auto", "autograd", "finite_differences", "search"} or callable, default="auto"
-        How the direction is found: torch differentiates its modules, on their device; other models are called on both
-        sides of each person, or searched if small steps do not change them, such as forests. A function
-        ``gradient(X, y)`` returns the derivative of each person's loss, in the shape of X.
+        Steps that are implicit in the distance, stable for any size, or forward Euler, as published.
+    gradient : {"auto", "finite_differences", "search"} or callable, default="auto"
+        How the direction is found: torch differentiates its modules; other models are called on both sides of each
+        person, or searched if small steps do not change them. A function ``gradient(X, y)`` returns the derivative of
+        each person's loss, in the shape of X.
     loss : {"auto", "log_loss", "zero_one_loss", "squared_error", "absolute_error"} or callable, default="auto"
-        Log loss for classifiers, with probabilities no closer to 0 and 1 than 2.2e-16; squared error for regressors, in
-        standard deviations of `y` among the people tested. Or ``loss(y_true, y_pred)``, one number of at least 0 per
-        person; y_pred is ``predict_proba``, ``decision_function`` or ``predict``, the first that the model has.
+        Log loss for classifiers; squared error for regressors, in standard deviations of `y`. Or ``loss(y_true,
+        y_pred)``, one number of at least 0 per person; y_pred is ``predict_proba``, ``decision_function`` or
+        ``predict``, the first that the model has.
     feature_ranges : {"observed", "free"} or mapping, default="observed"
         Which people are possible; the unfair example is the one nearest to the end of the flow. "observed": numbers
         stay within the range of the people tested, columns with few distinct values take only these, neighbouring
-        columns of zeros and ones that sum to 1 are one choice, and nobody becomes more unusual, in all features
-        together, than 1 in 100 people and than at the start. "free": no restriction, as in the paper.
-        ``{"age": (18, 90), "sex": "frozen", ("job_a", "job_b"): "one_hot", "wage": "free"}`` sets some features.
+        columns of zeros and ones that sum to 1 are one choice, and nobody becomes more unusual than 1 in 100 people.
+        ``{"age": (18, 90), "sex": "frozen", "wage": "free"}`` sets some features.
     feature_scale : {"std", None}, mapping or array-like, default="std"
-        The size of one unit of each feature. "std": the standard deviations of the people tested; for the columns of a
-        choice, the square roots of its shares (the chi-squared distance). None: the units of `X`, as in the paper.
+        The size of one unit of each feature. "std": standard deviations; for the columns of a choice, the square roots
+        of its shares. None: the units of `X`.
     confidence_level : float, default=0.95
-        Confidence level of the interval; one minus it is the level of the test, and of the search for a trace.
+        Confidence level of the interval; one minus it is the level of the test.
 
     Attributes
     ----------
@@ -134,45 +126,30 @@ class IndividualFairnessTest(ReportMixin):
     attained_level_ : float
         The estimated level of the test, from the skewness of the losses.
     traces_ : DataFrame
-        How well X predicts each sensitive feature out of fold: ``feature``, ``measure``, ``value``, ``p_value`` and
-        ``found``.
+        How well X predicts each sensitive feature out of fold.
     changed_alone_ : DataFrame
-        What changing a sensitive column of X alone does: the statistic with its interval, how many people's outcomes
-        change, and the levels between which the evidence is strongest (McNemar's test; of predictions the sign test).
+        What changing a sensitive column of X alone does to losses and predictions.
     loss_ratios_ : ndarray of shape (`n_samples_`,)
         Loss at the unfair example over loss at the person; 1 where both are 0.
     unfair_examples_ : same container and columns as X
         `X` moved; without the people of `excluded_`.
     path_ : DataFrame
-        The result if the flow had been stopped earlier: ``n_steps``, ``time``, ``statistic``, ``standard_error``,
-        ``lower_bound``. Choosing a time by looking at this path is multiple testing.
+        The result if the flow had been stopped earlier.
     n_samples_, n_features_in_, feature_names_in_ : int, int, ndarray
         People tested, features, and their names where `X` has names.
     excluded_ : DataFrame
-        People left out, with the reason: a feature is missing.
+        People left out because a feature is missing.
     fair_metrics_ : list
         The fitted fair metrics, one per fold.
     feature_scale_ : ndarray of shape (`n_features_in_`,) or None
         Units of the features.
     solver_report_ : dict
-        What was run: how directions were found and why, the statistic, the loss, the metric, the flow, and how far
-        people moved.
+        What was run, why, and how far people moved.
 
     See Also
     --------
     FairnessTest : The test of group fairness.
     SensitiveSubspace : The default fair metric.
-
-    Notes
-    -----
-    With step sizes eta_i, fair matrix Sigma and d^2(x, x') = (x - x') Sigma (x - x')',
-
-    x <- x + eta_i [grad loss(f(x), y) - 2 lambda Sigma (x - x_0)] (Euler), or
-    x <- x_0 + (I + 2 eta_i lambda Sigma)^-1 [x - x_0 + eta_i grad loss(f(x), y)] (implicit), and
-    r = loss(f(x'), y) / loss(f(x_0), y) with x' the nearest possible person to x_T;
-
-    S_n is the mean of r, V_n its standard deviation (divisor n, as in the published code), T_n = S_n - z V_n / sqrt(n)
-    with z the normal quantile (equation 3.10).
 
     References
     ----------
@@ -396,13 +373,10 @@ class IndividualFairnessTest(ReportMixin):
             there = Starts(worst[some], model.in_units_of_audit(worst[some]), starts.truth.take(some))
             return moved.or_from(there, some, move(model, matrices, folds[some], flow, there, errors=errors))
         except FlowDivergedError as error:
-            instead = "; feature_scale='std' if features have different units"
-            if self.feature_scale is not None:
-                instead = "; a fair metric that was fitted in other units than feature_scale's pulls too hard"
             raise ParameterError(
                 f"steps of {flow.steps[0]:g} with regularization={self.regularization:g} diverge: "
                 f"{pluralize(error.people, 'unfair example')} ran away within {error.step:g} steps. Use smaller or "
-                f"fewer steps, or feature_ranges that end{instead}"
+                "fewer steps, feature_ranges that end, or a fair metric in the units of feature_scale"
             ) from error
 
     @property
@@ -455,12 +429,23 @@ class IndividualFairnessTest(ReportMixin):
         for name, value in (("k", k), ("n_features", n_features)):
             if value is not None and (not is_integer(value) or value < 1):
                 raise ParameterError(f"{name} must be an integer of at least 1; found {value!r}")
-        people = self._columns
         growth = self.loss_ratios_
-        if self._setup.statistic in OF_MEANS:
-            growth = people["loss_after"] - people["loss_before"]
-        worst = np.argsort(-growth, kind="stable")[:k]
-        return changes(self._model, self._starts, self._unfair, self._truth, people, worst, n_features)
+        if self._statistic.statistic in OF_MEANS:
+            growth = self._columns["loss_after"] - self._columns["loss_before"]
+        changed, columns, parts = self._changes(), dict(self._model.inputs.groups), []
+        for place in np.argsort(-growth, kind="stable")[:k]:
+            part = changed[changed["place"] == place]
+            back = np.tile(self._unfair[place], (len(part) + 1, 1))
+            for row, name in zip(back, part["feature"], strict=False):
+                row[list(columns[name])] = self._starts[place, columns[name]]
+            truth = self._truth.take(np.full(len(back), place))
+            losses = self._model.losses(self._model.in_units_of_audit(back), truth)
+            part = part.assign(loss_increase=losses[-1] - losses[:-1])
+            parts.append(part.sort_values("loss_increase", ascending=False, kind="stable").head(n_features))
+        found: pd.DataFrame = pd.concat(parts, ignore_index=True)
+        for name in ("loss_ratio", "person"):
+            found.insert(0, name, self._columns[name][found["place"]])
+        return found.drop(columns="place")
 
     def changed_features(self) -> pd.DataFrame:
         """The columns of X that changed, in which way, and for how many people.
@@ -473,10 +458,20 @@ class IndividualFairnessTest(ReportMixin):
             share of these people whose loss grew.
         """
         check_is_fitted(self)
-        return changed_features(self._model.inputs, self._starts, self._unfair, self.loss_ratios_)
+        changed = self._changes()
+        size = pd.to_numeric(changed["change"], errors="coerce")
+        changed["mean_change"], changed["worse"] = size, self.loss_ratios_[changed["place"]] > 1
+        changed["change"] = np.where(size > 0, "up", np.where(size < 0, "down", changed["change"]))
+        ways = changed.groupby(["feature", "change"])
+        found = ways.agg(n_people=("place", "size"), mean_change=("mean_change", "mean"), worse=("worse", "mean"))
+        ordered: pd.DataFrame = found.sort_values("n_people", ascending=False, kind="stable").reset_index()
+        return ordered
+
+    def _changes(self) -> pd.DataFrame:
+        return changes(self._model.inputs, self._starts, self._unfair)
 
     def sentences(self) -> tuple[str, ...]:
-        """Return the report in sentences: the verdict first, then its basis, how it was found, and what changed.
+        """Return the report in sentences: the verdict first, then its basis, and how it was found.
 
         Returns
         -------
@@ -484,7 +479,9 @@ class IndividualFairnessTest(ReportMixin):
             The sentences; none is about an individual person.
         """
         check_is_fitted(self)
-        return individual_sentences(self)
+        report = self._made()
+        lines = [str(line) for part in report.parts for line in part.findings]
+        return report.verdict, *report.remarks, *map("Null hypothesis: {}".format, report.hypotheses), *lines
 
     def _title(self) -> str:
         return f"Individual fairness of {label(type(self._model.estimator).__name__)}"
@@ -545,10 +542,10 @@ class IndividualFairnessTest(ReportMixin):
         metrics = similar.metrics
         self._model, self.fair_metrics_ = model, metrics
         self.solver_report_ = {
-            "gradient": model.way,
             "because": model.why,
-            "statistic": self._statistic.statistic,
             "statistic_because": because,
+            "gradient": model.way,
+            "statistic": self._statistic.statistic,
             "loss": model.loss.name,
             "loss_unit": model.loss.unit,
             "fair_metric": type(metrics[0]).__name__ if metrics else "none",
@@ -572,14 +569,4 @@ class IndividualFairnessTest(ReportMixin):
             "n_unusual": None if flow.ranges.free else int((people["plausibility"] <= UNUSUAL).sum()),
             "n_held_back": int(moved.held.sum()),
         }
-        alpha, tolerance = 1 - float(self.confidence_level), float(self.tolerance)
-        self._setup = IndividualSetup(self._statistic.statistic, tolerance, alpha, self._units(), doubts)
-
-    def _units(self) -> str:
-        """Say what the map is measured in, where that is estimated from the people tested."""
-        units = []
-        if self.solver_report_["loss_unit"] is not None:
-            units.append(f"errors in units of {self.solver_report_['loss_unit']:.4g} (the standard deviation of y)")
-        if isinstance(self.feature_scale, str):
-            units.append("features in their standard deviations")
-        return " and ".join(units)
+        self._doubts = doubts

@@ -7,7 +7,7 @@ level of the largest share.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
@@ -53,36 +53,8 @@ def derives(model: Any, package: str, *names: str) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
-    """A column as it was passed.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    columns : tuple of int
-        Where its numbers are: one, or one for each category.
-    levels : ndarray of object or None
-        Its categories; None of numbers.
-    dtype : object
-        Of a pandas column; None elsewhere.
-    """
-
-    name: str
-    columns: tuple[int, ...]
-    levels: NDArray[Any] | None = None
-    dtype: Any = None
-
-    def decoded(self, values: Floats) -> Any:
-        """Return the column of rows of numbers."""
-        if self.levels is None:
-            return values[:, self.columns[0]].copy()
-        return self.levels[values[:, self.columns].argmax(axis=1)]
-
-
-@dataclass(frozen=True, eq=False)
 class Features:
-    """What is known about every person, as numbers.
+    """Everybody's features as numbers.
 
     Parameters
     ----------
@@ -90,21 +62,24 @@ class Features:
         The names of the numbers; "x0", "x1", ... where their container has none, "job=cook" of a category's shares.
     values : ndarray of shape (n, d)
         The numbers, row by row in memory; missing ones are NaN.
+    groups : list of (str, tuple of int)
+        The columns as they were passed: their names, and the positions of their numbers.
+    levels : dict of str to ndarray of object
+        The categories of columns that have them.
     index : pandas Index or None
         The index the rows came with.
     container : object
         The container they came in, without its rows; None for arrays and what becomes one.
-    sources : tuple of Source
-        The columns as they were passed, in their order.
     numeric : bool
         Whether they came in an array of numbers.
     """
 
     names: tuple[str, ...]
     values: Floats = field(repr=False)
+    groups: list[tuple[str, tuple[int, ...]]]
+    levels: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False)
     index: pd.Index[Any] | None = field(default=None, repr=False)
     container: Any = field(default=None, repr=False)
-    sources: tuple[Source, ...] = field(default=(), repr=False)
     numeric: bool = True
 
     def __len__(self) -> int:
@@ -118,19 +93,15 @@ class Features:
     @cached_property
     def blocks(self) -> tuple[tuple[int, ...], ...]:
         """Columns that are one choice."""
-        return tuple(source.columns for source in self.sources if source.levels is not None)
-
-    @cached_property
-    def groups(self) -> list[tuple[str, tuple[int, ...]]]:
-        """The columns as they were passed: names, and where their numbers are."""
-        return [(source.name, source.columns) for source in self.sources]
+        return tuple(columns for name, columns in self.groups if name in self.levels)
 
     def plain(self) -> Features:
         """The numbers alone."""
-        if not self.blocks:
+        if not self.levels:
             return self
         empty = None if self.names_in is None else pd.DataFrame(columns=list(self.names))
-        return Features(self.names, self.values, self.index, empty, _numbers(self.names))
+        groups: list[tuple[str, tuple[int, ...]]] = [(name, (place,)) for place, name in enumerate(self.names)]
+        return Features(self.names, self.values, groups, index=self.index, container=empty)
 
     @property
     def names_in(self) -> tuple[str, ...] | None:
@@ -138,7 +109,7 @@ class Features:
         if self.container is None or isinstance(self.container, list):
             return None
         strings = all(isinstance(label, str) for label in self._labels())
-        return tuple(source.name for source in self.sources) if strings else None
+        return tuple(name for name, _ in self.groups) if strings else None
 
     def columns_of(self, name: Any, where: str) -> tuple[int, ...]:
         """The positions of the numbers of a column as it was passed, or of one level of a category.
@@ -157,18 +128,13 @@ class Features:
         >>> [features.columns_of(name, "features") for name in ("wage", 1, -2, 0, "0")]
         [(1,), (1,), (1,), (2,), (2,)]
         """
-        for labels in (self._labels(), [source.name for source in self.sources]):
-            for label, source in zip(labels, self.sources, strict=True):
-                if type(label) is type(name) and label == name:
-                    return source.columns
-        if isinstance(name, str) and name in self.names:
-            return (self.names.index(name),)
-        known = is_integer(name) and not isinstance(name, bool)
-        for label, source in zip(self._labels(), self.sources, strict=True):
-            if known and is_integer(label) and label == name:
-                return source.columns
-        if known and -len(self.sources) <= int(name) < len(self.sources):
-            return self.sources[int(name)].columns
+        columns, n = [columns for _, columns in self.groups], len(self.groups)
+        known: dict[Any, tuple[int, ...]] = {label: (place,) for place, label in enumerate(self.names)}
+        known |= dict(self.groups) | {place: columns[place] for place in range(-n, n)}
+        known |= dict(zip(self._labels(), columns, strict=True))
+        key = int(name) if is_integer(name) else name
+        if isinstance(key, Hashable) and not isinstance(key, float | bool | np.bool_) and key in known:
+            return known[key]
         raise ParameterError(
             f"{where}: X has no feature {name!r}; its features are {listed(self.names)}, or their positions"
         )
@@ -185,11 +151,11 @@ class Features:
                 known[position] = name
         return list(known)
 
-    def _labels(self) -> tuple[Any, ...]:
+    def _labels(self) -> list[Any]:
         """The names of the columns in their container."""
-        if isinstance(self.container, pd.DataFrame):
-            return tuple(self.container.columns)
-        return tuple(self.container) if isinstance(self.container, dict) else tuple(s.name for s in self.sources)
+        if isinstance(self.container, pd.DataFrame | dict):
+            return list(self.container)
+        return [name for name, _ in self.groups]
 
     def rebuild(self, values: Floats) -> Any:
         """Other values of the same people as the table they came in, which shares no memory with `values`."""
@@ -206,30 +172,27 @@ class Features:
         return self._table(values, None)
 
     def _table(self, values: Floats, index: pd.Index[Any] | None) -> Any:
-        empty, plain = self.container, not self.blocks
+        empty = self.container
         array = empty is None or isinstance(empty, list)
-        if plain and (array or isinstance(empty, dict | pd.DataFrame)):
+        if not self.levels and (array or isinstance(empty, dict | pd.DataFrame)):
             values = values.copy()
             return values if array else pd.DataFrame(values, index, getattr(empty, "columns", self._labels()))
-        columns = {source.name: source.decoded(values) for source in self.sources}
+        columns = {
+            name: self.levels[name][values[:, where].argmax(axis=1)] if name in self.levels else values[:, where[0]]
+            for name, where in self.groups
+        }
         if array:
             objects = np.column_stack([np.asarray(column, dtype=object) for column in columns.values()])
             return objects.astype(float) if self.numeric else objects
         if isinstance(empty, dict | pd.DataFrame):
-            frame = pd.DataFrame(
-                {s.name: pd.Series(columns[s.name], dtype=s.dtype if s.levels is not None else None, index=index)
-                 for s in self.sources}, index=index,
-            )  # fmt: skip
-            frame.columns = empty.columns if isinstance(empty, pd.DataFrame) else list(empty)
-            return frame
+            frame = pd.DataFrame(columns, index=index)
+            if isinstance(empty, pd.DataFrame):
+                frame = frame.astype({name: empty.dtypes.iloc[list(columns).index(name)] for name in self.levels})
+            return frame.set_axis(self._labels() if isinstance(empty, dict) else empty.columns, axis=1)
         if hasattr(empty, "from_pydict"):  # pyarrow's record batches are tables that narwhals does not know
             return type(empty).from_pydict(columns)
-        lists = {name: column.tolist() if plain is False else column for name, column in columns.items()}
+        lists = {name: column.tolist() for name, column in columns.items()}
         return nw.from_dict(lists, backend=nw.get_native_namespace(nw.from_native(empty))).to_native()
-
-
-def _numbers(names: Iterable[str]) -> tuple[Source, ...]:
-    return tuple(Source(name, (place,)) for place, name in enumerate(names))
 
 
 def read_features(X: Any, estimator: Any = None, *, categories: bool = False) -> Features:
@@ -263,182 +226,103 @@ def read_features(X: Any, estimator: Any = None, *, categories: bool = False) ->
     # All it knows is how to become an array; older record batches know that as well, and have no shape.
     if hasattr(X, "__array__") and not hasattr(X, "shape") and not is_table(X):
         X = np.asarray(X)
-    _check_table(X)
-    table = split_table(X, "X")
-    names = [f"x{i}" if name is None else name for i, (name, _) in enumerate(table)]
-    check_names(tuple(names), "X")
-    index, container = X.index if isinstance(X, pd.DataFrame) else None, _without_rows(X)
-    coded = _encoded_by(estimator, [str(name) for name in names]) if categories else set()
-    coded |= {
-        i for i, (name, column) in enumerate(table)
-        if categories and _is_text(one_dimensional(column, f"X (column {name!r})"))
-    }  # fmt: skip
-    if not coded:
-        values = _plain_array(X) if isinstance(X, np.ndarray) else None
-        if values is None:
-            values = _read_columns(dict(zip(names, (column for _, column in table), strict=True)), len(X))
-        _check_values(values, names)
-        return Features(tuple(names), values, index, container, _numbers(map(str, names)))
-    kept = {names[i]: column for i, (_, column) in enumerate(table) if i not in coded}
-    numbers = _read_columns(kept, len(table[0][1])) if kept else np.empty((len(table[0][1]), 0))
-    _check_values(numbers, list(kept), empty=True)
-    sources: list[Source] = []
-    labels: list[str] = []
-    parts: list[Floats] = []
-    for i, name in enumerate(map(str, names)):
-        levels, dtype = None, X.dtypes.iloc[i] if isinstance(X, pd.DataFrame) else None
-        if i in coded:
-            levels, shares = _shares(table[i][1], name)
-            parts.append(shares)
-        else:
-            parts.append(numbers[:, list(kept).index(names[i])][:, None])
-        new = [name] if levels is None else [f"{name}={level}" for level in levels]
-        sources.append(Source(name, tuple(range(len(labels), len(labels) + len(new))), levels, dtype))
-        labels += new
-    numeric = isinstance(X, np.ndarray) and X.dtype.kind in "biuf"
-    values = np.ascontiguousarray(np.hstack(parts))
-    return Features(tuple(labels), values, index, container, tuple(sources), numeric)
-
-
-def _check_values(values: Floats, names: list[Any], empty: bool = False) -> None:
-    for size, what in zip(values.shape[::-1], ("feature", "sample"), strict=True):
-        if size == 0 and not (empty and what == "feature"):
-            raise ParameterError(
-                f"X has 0 {what}(s) (shape={values.shape}) while a minimum of 1 is required: pass one row per person "
-                "and one column per feature."
-            )
-    infinite = [names[i] for i in np.flatnonzero(np.isinf(values).any(axis=0))]
-    if infinite:
-        raise ParameterError(
-            f"X has infinite (inf) values in {_columns(infinite)}: replace them by finite numbers, or leave these "
-            "people or columns out."
-        )
-
-
-def _check_table(X: Any) -> None:
     if issparse(X):
         raise ParameterError(
             f"X is a sparse matrix ({type(X).__name__}), but its features must be moved one by one: pass X.toarray()."
         )
-    if X is None or isinstance(X, str | bytes) or not is_table(X):
+    structured = getattr(getattr(X, "dtype", None), "names", None) is not None
+    if X is None or isinstance(X, str | bytes) or structured or not is_table(X):
         raise ParameterError(
             f"X must be a table with one row per person and one column per feature; found "
             f"{type(X).__name__}, which has no columns. Reshape your data either using array.reshape(-1, 1) (or "
             ".to_frame()) if it is a single feature, or array.reshape(1, -1) if it is a single person."
         )
-    if isinstance(X, np.ndarray) and X.dtype.names is not None:
-        raise ParameterError("X is a structured array, which no model takes: pass pandas.DataFrame(X).")
+    table = [(f"x{i}" if name is None else name, column) for i, (name, column) in enumerate(split_table(X, "X"))]
+    check_names([name for name, _ in table], "X")
+    table = [(name, one_dimensional(column, f"X (column {name!r})")) for name, column in table]
+    check_lengths({name: len(column) for name, column in table}, "X")
+    coded = _encoded_by(estimator, len(table)) if categories else set()
+    groups: list[tuple[str, tuple[int, ...]]] = []
+    names: list[str] = []
+    parts, levels = [np.empty((len(X) if hasattr(X, "__len__") else 0, 0))] if not table else [], {}
+    for place, (name, column) in enumerate(table):
+        new = [name]
+        if place in coded or (categories and _is_text(column)):
+            levels[name], part = _shares(column, name)
+            new = [f"{name}={level}" for level in levels[name]]
+        else:
+            part = _as_floats(column, name)[:, None]
+        groups.append((name, tuple(range(len(names), len(names) + len(new)))))
+        names += new
+        parts.append(part)
+    values = np.ascontiguousarray(np.hstack(parts))
+    for size, what in zip(values.shape[::-1], ("feature", "sample"), strict=True):
+        if size == 0:
+            raise ParameterError(
+                f"X has 0 {what}(s) (shape={values.shape}) while a minimum of 1 is required: pass one row per person "
+                "and one column per feature."
+            )
+    if infinite := [names[i] for i in np.flatnonzero(np.isinf(values).any(axis=0))]:
+        raise ParameterError(
+            f"X has infinite (inf) values in column{'s' if len(infinite) > 1 else ''} {listed(infinite)}: replace them "
+            "by finite numbers, or leave these people or columns out."
+        )
+    numeric = isinstance(X, np.ndarray) and X.dtype.kind in "biuf"
+    index = X.index if isinstance(X, pd.DataFrame) else None
+    return Features(tuple(names), values, groups, levels, index, _without_rows(X), numeric)
 
 
 def _without_rows(X: Any) -> Any:
     if isinstance(X, Mapping):
         return dict.fromkeys(X)
-    if isinstance(X, pd.DataFrame):
-        return X.iloc[:0]
     if isinstance(X, list | tuple):
         return []
+    if isinstance(X, pd.DataFrame):
+        return X.iloc[:0]
     if hasattr(X, "from_pydict"):
         return X.slice(0, 0)
     frame = nw.from_native(X, pass_through=True)
     return frame.head(0).to_native() if isinstance(frame, nw.DataFrame) else None
 
 
-def _plain_array(X: NDArray[Any]) -> Floats | None:
-    """Return an array of plain numbers at once; None where columns have to be examined."""
-    if X.dtype.kind not in "biuf" or isinstance(X, np.ma.MaskedArray):
-        return None
-    return np.array(X, dtype=np.float64, order="C", subok=False)
-
-
-def _read_columns(columns: Mapping[str, Any], n_people: int) -> Floats:
-    read, refused = {}, {}
-    for name, column in columns.items():
-        values = one_dimensional(column, f"X (column {name!r})")
-        numbers = _as_floats(values)
-        if numbers is None:
-            refused[name] = values
-        else:
-            read[name] = numbers
-    if refused:
-        raise _refusal(refused)
-    check_lengths({name: len(numbers) for name, numbers in read.items()}, "X")
-    return np.stack(list(read.values()), axis=1) if read else np.empty((n_people, 0))
-
-
-def _as_floats(values: Any) -> Floats | None:
-    """Return the numbers of a column; None if there is anything else in it."""
-    if isinstance(values, pd.Index):
-        values = pd.Series(values)
-    if isinstance(values, pd.Series) and not pd.api.types.is_object_dtype(values.dtype):
-        if not pd.api.types.is_numeric_dtype(values.dtype) or pd.api.types.is_complex_dtype(values.dtype):
-            return None
-        return values.to_numpy(dtype=np.float64, na_value=np.nan)
-    array = values.to_numpy() if isinstance(values, pd.Series) else values
-    if isinstance(array, np.ma.MaskedArray):
-        array = np.ma.filled(array.astype(object), np.nan)
-    if array.dtype.kind in "biuf":
-        return array.astype(np.float64)
-    if array.dtype.kind != "O":
-        return None
-    missing = pd.isna(array)
-    if not all(_is_number(value) for value in array[~missing]):
-        return None
-    return np.where(missing, np.nan, array).astype(np.float64)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real | Decimal | np.bool_)
-
-
-def _refusal(refused: Mapping[str, Any]) -> Exception:
-    """Return the error that says which columns are not numbers."""
-    found = {name: _what_is_no_number(values) for name, values in refused.items()}
-    examples = [example for _, example in found.values()]
-    if any(isinstance(example, complex | np.complexfloating) for example in examples):
-        return ValueError(f"Complex data not supported: X has complex numbers in {_columns(list(refused))}.")
-    described = [f"{name!r} ({dtype}, for example {example!r})" for name, (dtype, example) in list(found.items())[:3]]
-    more = f" and {len(found) - 3:,} more" if len(found) > 3 else ""
+def _as_floats(column: Any, name: str) -> Floats:
+    """The numbers of a column."""
+    dtype = getattr(column, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "biuf" and not isinstance(column, np.ma.MaskedArray):
+        return np.array(column, dtype=np.float64)
+    series = pd.Series(column)
+    if pd.api.types.is_numeric_dtype(series.dtype) and series.dtype.kind != "c":
+        return series.to_numpy(dtype=np.float64, na_value=np.nan)
+    objects = series.astype(object).to_numpy()
+    missing = pd.isna(objects)
+    others = [value for value in objects[~missing] if not isinstance(value, Real | Decimal | np.bool_)]
+    if not others and not is_categorical(series):
+        return np.where(missing, np.nan, objects).astype(np.float64)
+    example = (others or list(objects[~missing]))[0]
+    if isinstance(example, complex | np.complexfloating):
+        raise ValueError(f"Complex data not supported: X has complex numbers in column {name!r}.")
     message = (
-        f"X has columns that are not numbers: {', '.join(described)}{more}. Encode them first (for example "
-        "with OneHotEncoder in a ColumnTransformer)."
+        f"X has a column that is not numbers, {name!r} ({getattr(column, 'dtype', 'object')}, for example "
+        f"{example!r}). Encode it first (for example with OneHotEncoder in a ColumnTransformer)."
     )
-    for example in examples:
-        # Objects that Python itself cannot read as a number are the wrong type altogether, as for scikit-learn.
-        if not isinstance(example, str | bytes | np.generic | pd.Timestamp | pd.Timedelta):
-            try:
-                float(example)
-            except TypeError as error:
-                return TypeError(f"{message} ({error})")
-    return ParameterError(message)
-
-
-def _what_is_no_number(values: Any) -> tuple[str, Any]:
-    """Return the dtype of a column and the first of its values that is no number."""
-    dtype = str(values.dtype)
-    objects = pd.Series(values).astype(object).to_numpy()
-    objects = objects[~pd.isna(objects)]
-    first = next((value for value in objects if not _is_number(value)), objects[0] if objects.size else None)
-    return dtype, first
-
-
-def _columns(names: list[str]) -> str:
-    return f"column{'s' if len(names) > 1 else ''} {listed(names)}"
+    if series.dtype == object and not isinstance(example, str | bytes):
+        raise TypeError(f"{message} (argument must be a string or a real number)")  # as scikit-learn says it
+    raise ParameterError(message)
 
 
 def _is_text(column: Any) -> bool:
-    if is_categorical(column):
-        return True
-    objects = pd.Series(column)
-    if pd.api.types.is_numeric_dtype(objects.dtype) or pd.api.types.is_datetime64_any_dtype(objects.dtype):
+    if is_categorical(column) or getattr(column, "dtype", np.dtype(object)).kind in "biuf":
+        return is_categorical(column)
+    series = pd.Series(column)
+    if pd.api.types.is_numeric_dtype(series.dtype):
         return False
-    present = objects.dropna()
+    present = series.dropna()
     return bool(len(present)) and all(isinstance(value, str) for value in present)
 
 
 def _shares(column: Any, name: str) -> tuple[NDArray[Any], Floats]:
     """Return the categories, and which person has which; NaN where it is missing."""
-    values = pd.Series(one_dimensional(column, f"X (column {name!r})")).astype(object)
-    missing = values.isna().to_numpy()
+    values = pd.Series(column).astype(object)
     codes, found = pd.factorize(values)
     plain = [plain_scalar(level) for level in found]
     if not plain:
@@ -452,65 +336,19 @@ def _shares(column: Any, name: str) -> tuple[NDArray[Any], Floats]:
     levels = np.empty(len(order), dtype=object)
     levels[:] = [found[place] for place in order]
     shares = (codes[:, None] == np.array(order)).astype(float)
-    shares[missing] = np.nan
+    shares[codes < 0] = np.nan
     return levels, shares
 
 
-def _encoded_by(estimator: Any, names: list[str]) -> set[int]:
-    """The columns of X that the model's own encoders treat as categories."""
-    found: set[int] = set()
-    path = path_of(estimator)
-    steps = transformers_of(path)
-    if steps:
-        return _encoded_columns(steps[0], np.arange(len(names)), names)
-    if (native := _native_categories(path[-1])) is not None:
-        return native
-    if derives(path[-1], "sklearn", "CalibratedClassifierCV"):
-        members = [one.estimator for one in getattr(path[-1], "calibrated_classifiers_", ())]
-    else:
-        members = list(path[-1].estimators_) if derives(path[-1], "sklearn", "VotingClassifier") else []
-    for member in members:
-        found |= _encoded_by(member, names)
-    return found
-
-
-def _native_categories(model: Any) -> set[int] | None:
-    """The columns of X that a boosted model treats as categories; None for another model, or if not fitted."""
-    if derives(model, "catboost", "CatBoost") and model.is_fitted():
-        return {int(place) for place in model.get_cat_feature_indices()}
-    if derives(model, "lightgbm", "LGBMModel") and hasattr(model, "fitted_"):
-        places = model.booster_.params.get("categorical_column", [])
-        return {int(place) for place in places} if isinstance(places, list) else None
-    if derives(model, "sklearn", "BaseHistGradientBoosting"):
-        known = getattr(model, "is_categorical_", None)
-        return None if known is None else set(np.flatnonzero(known).tolist())
-    return None
-
-
-def _encoded_columns(transformer: Any, columns: NDArray[np.intp], names: list[str]) -> set[int]:
-    if derives(transformer, "sklearn", *ENCODERS):
-        return set(columns.tolist())
-    if derives(transformer, "sklearn", "ColumnTransformer") and hasattr(transformer, "transformers_"):
-        found: set[int] = set()
-        for _, member, spec in transformer.transformers_:
-            steps = [step for _, step in member.steps] if hasattr(member, "steps") else [member]
+def _encoded_by(estimator: Any, n_columns: int) -> set[int]:
+    """The columns of X that the first transformer of a model encodes."""
+    first: Any = next(iter(transformers_of(path_of(estimator))), None)
+    if derives(first, "sklearn", *ENCODERS):
+        return set(range(n_columns))
+    columns: set[int] = set()
+    if derives(first, "sklearn", "ColumnTransformer"):
+        for name, member, _ in getattr(first, "transformers_", ()):
+            steps = [step for _, step in getattr(member, "steps", [(name, member)])]
             if any(derives(step, "sklearn", *ENCODERS) for step in steps):
-                found |= set(_positions(spec, names))
-        return found
-    return set()
-
-
-def _positions(spec: Any, names: list[str]) -> list[int]:
-    """The columns that a ColumnTransformer selects."""
-    if isinstance(spec, str):
-        return [names.index(spec)] if spec in names else []
-    if isinstance(spec, slice):
-        if isinstance(spec.start, str) or isinstance(spec.stop, str):
-            return list(range(len(names)))[names.index(spec.start) : names.index(spec.stop) + 1]
-        return list(range(len(names)))[spec]
-    items: Any = np.atleast_1d(np.asarray(spec))
-    if items.dtype.kind == "b":
-        return [int(place) for place in np.flatnonzero(items)]
-    if items.dtype.kind in "iu":
-        return [int(place) % len(names) for place in items]
-    return [names.index(name) for name in items.tolist() if name in names]
+                columns |= set(first._transformer_to_input_indices[name])
+    return columns

@@ -254,49 +254,6 @@ class Quadratic:
         return np.maximum(squares, 0.0)
 
 
-class Quadratics:
-    """The quadratic forms of people who have different ones.
-
-    Parameters
-    ----------
-    parts : list of (Quadratic, slice)
-        A form and the people it is for; everybody is in exactly one part.
-
-    Examples
-    --------
-    >>> two = Quadratics([(Quadratic([[1.0]]), slice(0, 2)), (Quadratic([[4.0]]), slice(2, 3))])
-    >>> print(two.squared_distance(np.ones((3, 1))))
-    [1. 1. 4.]
-    """
-
-    def __init__(self, parts: list[tuple[Quadratic, slice]]) -> None:
-        self.parts = parts
-
-    def reachable(self, movable: NDArray[np.bool_], regularization: float) -> tuple[Floats, Floats]:
-        """Everybody's directions (k, n, d) and limits (n, k), as of `Quadratic`; there are as many of each."""
-        reached = [metric.reachable(movable, regularization) for metric, _ in self.parts]
-        sizes = [people.stop - people.start for _, people in self.parts]
-        directions = np.repeat(np.stack([rows for rows, _ in reached], axis=1), sizes, axis=1)
-        return directions, np.repeat(np.stack([limits for _, limits in reached]), sizes, axis=0)
-
-    def times(self, matrices: Callable[[Quadratic], Floats], array: Callable[[Floats], Any]) -> Callable[[Any], Any]:
-        """The function that multiplies everybody's row by a matrix of their form."""
-        parts = [(array(matrices(metric)), people) for metric, people in self.parts]
-
-        def multiplied(v: Any) -> Any:
-            product = v + 0.0
-            for matrix, people in parts:
-                product[people] = v[people] @ matrix
-            return product
-
-        return multiplied
-
-    def squared_distance(self, v: ArrayLike) -> Floats:
-        """V Sigma v' of rows (..., n, d), of shape (..., n); never below 0."""
-        v = np.asarray(v, dtype=float)
-        return np.concatenate([metric.squared_distance(v[..., people, :]) for metric, people in self.parts], axis=-1)
-
-
 #: Shares that differ by no more than this are one: nobody changes a category by rounding.
 _ROUNDING = 1e-9
 
@@ -353,52 +310,15 @@ class Ranges:
         x : ndarray of shape (n, d)
             Points.
         x0 : ndarray of shape (n, d)
-            Where they started, which is possible: a choice or a level changes only where another is nearer. People
-            who started as a mixture of categories, with shares that sum to 1, may end as one.
+            Where they started, which is possible: a choice or a level changes only where another is nearer.
         """
         x = np.clip(x, self.low, self.high)
         for column, values in self.levels.items():
             x[:, column] = values[np.searchsorted((values[1:] + values[:-1]) / 2, x[:, column])]
-        for block in self.blocks:
-            x[:, block] = _chosen(x[:, block], x0[:, block])
+        for block in self.blocks:  # the largest share, in a tie the one of the start
+            shares = np.where(x0[:, block] == 1, x[:, block] + _ROUNDING, x[:, block])
+            x[:, block] = np.eye(len(block))[shares.argmax(axis=1)]
         return np.where(self.frozen, x0, x)
-
-
-def _chosen(v: Floats, v0: Floats) -> Floats:
-    """Return the category with the largest share, in a tie the one of the start; mixtures stay mixtures."""
-    kept = np.where(v0 == 1, v + _ROUNDING, v)
-    found = np.zeros_like(v)
-    found[np.arange(len(v)), kept.argmax(axis=1)] = 1.0
-    mixed = ~np.isin(v0, (0.0, 1.0)).all(axis=1)
-    found[mixed] = on_simplex(v[mixed]) if mixed.any() else found[mixed]
-    return found
-
-
-def on_simplex(v: ArrayLike) -> Floats:
-    """Return the nearest points with non-negative coordinates that sum to 1: Euclidean projection of each row.
-
-    Parameters
-    ----------
-    v : array-like, shape (n, k)
-        Points.
-
-    Returns
-    -------
-    ndarray, shape (n, k)
-        ``max(v - t, 0)`` with the t of each row that gives its sum. A point that is already there stays.
-
-    References
-    ----------
-    J. Duchi et al. (2008). Efficient projections onto the l1-ball for learning in high dimensions. Figure 1.
-    """
-    points = np.asarray(v, dtype=float)
-    points = points - points.max(axis=1, keepdims=True)  # no other answer, and points from afar keep their digits
-    ordered = -np.sort(-points, axis=1)
-    thresholds = (np.cumsum(ordered, axis=1) - 1.0) / np.arange(1, points.shape[1] + 1)
-    positive = np.maximum((ordered > thresholds).sum(axis=1), 1)
-    shift: Floats = thresholds[np.arange(len(points)), positive - 1]
-    inside: Floats = np.maximum(points - shift[:, None], 0.0)
-    return inside
 
 
 #: Nobody goes this far; single precision, in which many models compute, ends at 3e38.
@@ -626,82 +546,13 @@ _MOST_RADII = 6
 _SAME = 1e-10
 
 
-@dataclass
-class _Search:
-    """The best point so far for each person (in units of the radius, and as x), and its value."""
-
-    start: Floats
-    objective: Objective
-    metric: Quadratic | Quadratics
-    directions: Floats
-    radius: Floats  # of everybody in each direction
-    regularization: float
-    u: Floats = field(init=False)
-    x: Floats = field(init=False)
-    value: Floats = field(init=False)
-    length: Floats = field(init=False)
-    taken: NDArray[np.bool_] = field(init=False)
-
-    def __post_init__(self) -> None:
-        n = len(self.start)
-        self.u, self.x = np.zeros((n, len(self.directions))), self.start.copy()
-        self.value = self._losses(self.start.copy(), np.arange(n))
-        self.length, self.taken = np.zeros(n), np.zeros(n, dtype=bool)
-
-    def places(self, u: Floats) -> Floats:
-        """Return the points (m, n, d) of candidates (m, n or 1, k)."""
-        return self.start + along(self.directions, u * self.radius)
-
-    def values(self, x: Floats) -> Floats:
-        """Return the values of points (m, n, d), of shape (m, n), by one call of the objective."""
-        m, n, d = x.shape
-        people = np.tile(np.arange(n), m)
-        penalty = self.metric.squared_distance(x - self.start)
-        losses: Floats = self._losses(x.reshape(-1, d), people).reshape(m, n)
-        return losses - self.regularization * penalty
-
-    def _losses(self, x: Floats, people: NDArray[np.intp]) -> Floats:
-        losses = np.array(self.objective(x, people), dtype=float)
-        if unknown := int(np.isnan(losses).sum()):
-            raise ValueError(f"objective must be a number everywhere, found NaN at {unknown} of {len(losses)} points")
-        return losses
-
-    def take(self, u: Floats, x: Floats, value: Floats) -> None:
-        """Keep the candidates (n or 1, k) whose value is larger than the best so far, or equal and nearer."""
-        length = np.broadcast_to(np.sqrt((u * u).sum(axis=-1)), self.length.shape)
-        nearer = length < self.length * (1 - _SAME)
-        self.taken = better(value, self.value) | (nearer & ~better(self.value, value))
-        self.u = np.where(self.taken[:, None], u, self.u)
-        self.x[self.taken] = x[self.taken]
-        self.length = np.where(self.taken, length, self.length)
-        self.value = np.where(self.taken, np.maximum(value, self.value), self.value)
-
-    def rounds(self, design: Floats, n_polls: int, n_halvings: int) -> Iterator[Floats]:
-        """Yield candidates (m, n or 1, k) that can be evaluated together; the next ones depend on their values."""
-        yield design[:, None]
-        (n, k) = self.u.shape
-        axes = np.concatenate([np.eye(k), -np.eye(k)])[:, None]
-        step = np.full((n, 1), float(len(design)) ** (-1 / k))  # about the distance between candidates so far
-        while n_polls > 0:
-            before = self.value
-            around = (self.u + step * axes)[:n_polls]
-            yield around / np.maximum(np.sqrt((around * around).sum(axis=-1, keepdims=True)), 1.0)
-            n_polls -= len(around)
-            step = np.where(better(self.value, before)[:, None], step, step / 2)
-        far, low, high = self.u, np.zeros((n, 1)), np.ones((n, 1))
-        for _ in range(n_halvings):
-            middle = (low + high) / 2
-            yield (far * middle)[None]
-            low, high = np.where(self.taken[:, None], low, middle), np.where(self.taken[:, None], middle, high)
-
-
 def along(directions: Floats, u: Floats) -> Floats:
-    """Return offsets (..., d) of candidates (..., k), along rows (k, d), or everybody's own (k, n, d).
+    """Return offsets (..., d) of candidates (..., k), along rows (k, d).
 
     Sums are written out: the rounding of a matrix product depends on the number of rows, and a tree sees the last
     digit.
     """
-    offset = np.zeros((*np.broadcast_shapes(u.shape[:-1], directions.shape[1:-1]), directions.shape[-1]))
+    offset = np.zeros((*u.shape[:-1], directions.shape[-1]))
     for direction, row in enumerate(directions):
         offset += u[..., direction, None] * row
     return offset
@@ -710,7 +561,7 @@ def along(directions: Floats, u: Floats) -> Floats:
 def reach(
     x0: ArrayLike,
     objective: Objective,
-    metric: Quadratic | Quadratics,
+    metric: Quadratic,
     *,
     directions: ArrayLike,
     limits: ArrayLike,
@@ -723,7 +574,7 @@ def reach(
     ----------
     x0, objective, metric, directions, regularization
         As of `search`.
-    limits : array-like of shape (k,) or (n, k)
+    limits : array-like of shape (k,)
         The largest distance.
     steps : array-like, shape (n_steps,)
         Step sizes, implicit in the distance.
@@ -735,20 +586,18 @@ def reach(
     """
     start, rows = np.array(x0, dtype=float), np.asarray(directions, dtype=float)
     u = np.zeros((len(start), len(rows)))
-    costs, limits = (np.broadcast_to(each, u.shape) for each in (metric.squared_distance(rows).T, np.asarray(limits)))
-    rows = np.broadcast_to(rows if rows.ndim == 3 else rows[:, None], (len(rows), *start.shape))
+    costs, limits = metric.squared_distance(rows), np.asarray(limits)
     moving = np.arange(len(start))
     for size in np.asarray(steps, dtype=float).tolist():
         slopes, flat = np.zeros_like(u), moving
         for width in WIDTHS:
             if not len(flat):
                 break
-            widths = np.minimum(width, limits[flat])
-            slopes[flat] = _slopes(start[flat], u[flat], flat, objective, rows[:, flat], widths)
+            slopes[flat] = _slopes(start[flat], u[flat], flat, objective, rows, np.minimum(width, limits))
             flat = flat[(slopes[flat] == 0).all(axis=1)]
         moving = np.setdiff1d(moving, flat, assume_unique=True)  # there is nothing to follow, here and from now on
-        shrunk = (u[moving] + size * slopes[moving]) / (1 + 2 * size * regularization * costs[moving])
-        u[moving] = np.clip(shrunk, -limits[moving], limits[moving])
+        shrunk = (u[moving] + size * slopes[moving]) / (1 + 2 * size * regularization * costs)
+        u[moving] = np.clip(shrunk, -limits, limits)
     return u
 
 
@@ -757,11 +606,11 @@ def _slopes(
 ) -> Floats:
     """Return the slopes (n, k) of some people's losses along directions; rounding errors are 0."""
     (n, d), k = start.shape, len(rows)
-    probes = np.concatenate([np.eye(k), -np.eye(k)])[:, None] * widths
+    probes = (np.concatenate([np.eye(k), -np.eye(k)]) * widths)[:, None]
     losses = objective((start + along(rows, u + probes)).reshape(-1, d), np.tile(people, 2 * k)).reshape(2, k, n)
     up, down = losses
     with np.errstate(invalid="ignore"):  # infinite on both sides
-        slopes = np.where(better(up, down) | better(down, up), (up - down) / (2 * widths.T), 0.0)
+        slopes = np.where(better(up, down) | better(down, up), (up - down) / (2 * widths[:, None]), 0.0)
     found: Floats = slopes.T
     return found
 
@@ -794,7 +643,7 @@ def candidates(k: int, n: int, seed: int) -> Floats:
 def search(
     x0: ArrayLike,
     objective: Objective,
-    metric: Quadratic | Quadratics,
+    metric: Quadratic,
     *,
     directions: ArrayLike,
     radius: ArrayLike,
@@ -817,12 +666,11 @@ def search(
         Where people start; not modified.
     objective : callable
         ``objective(x, people)``: losses of the rows of x, which belong to these people; they may be infinite. It is
-        evaluated once at everybody's start and at `n_candidates` points for everybody, several candidates in one call
-        as long as these are at most `ROWS` rows.
+        evaluated once at everybody's start and at `n_candidates` points for everybody.
     metric : Quadratic
         The fair distance d^2.
-    directions : array-like, shape (k, d) or (k, n, d)
-        Orthonormal rows, of everybody or of each.
+    directions : array-like, shape (k, d)
+        Orthonormal rows.
     radius : array-like, of one number or shape (k,) or (n, k)
         How far candidates go in all directions, or in each (an ellipsoid, in whose units distances are then compared),
         of everybody or of each.
@@ -842,11 +690,6 @@ def search(
     ndarray, shape (n, d)
         The best points at each checkpoint.
 
-    Raises
-    ------
-    ValueError
-        If the objective is NaN.
-
     Examples
     --------
     >>> def steps(x, people):
@@ -865,27 +708,44 @@ def search(
     >>> bool(0.3 < found[0, 0] < 0.301)
     True
     """
-    start = np.array(x0, dtype=float)
-    rows = np.asarray(directions, dtype=float)
+    start, rows = np.array(x0, dtype=float), np.asarray(directions, dtype=float)
     if not len(rows):
         yield from (start.copy() for _ in np.asarray(checkpoints))
         return
-    radii = np.broadcast_to(np.asarray(radius, dtype=float), (len(start), len(rows)))
-    wanted = set(np.asarray(checkpoints).tolist())
-    n_halvings = min(n_candidates // _SHARE_OF_HALVINGS, _MOST_HALVINGS)
-    n_design = max(n_candidates // 2, 1)
-    design = candidates(len(rows), n_design, seed)
-    state = _Search(start, objective, metric, rows, radii, regularization)
+    (n, d), k, people = start.shape, len(rows), np.arange(len(start))
+    radii = np.broadcast_to(np.asarray(radius, dtype=float), (n, k))
+    # The best so far of each person: in units of the radius, as x, its value, and its length.
+    u, x, value, length = np.zeros((n, k)), start.copy(), np.array(objective(start.copy(), people)), np.zeros(n)
+    taken, wanted, done = np.zeros(n, dtype=bool), set(np.asarray(checkpoints).tolist()), 0 if first is None else -1
+
+    def tried(points: Floats) -> Iterator[Floats]:
+        """Keep what is larger, or equal and nearer, of candidates (m, n or 1, k); yield at checkpoints."""
+        nonlocal u, value, length, taken, done
+        places = start + along(rows, points * radii)
+        losses = objective(places.reshape(-1, d), np.tile(people, len(places))).reshape(len(places), n)
+        values = losses - regularization * metric.squared_distance(places - start)
+        for candidate, place, reached in zip(points, places, values, strict=True):
+            far = np.broadcast_to(np.sqrt((candidate * candidate).sum(axis=-1)), length.shape)
+            taken = better(reached, value) | ((far < length * (1 - _SAME)) & ~better(value, reached))
+            u, length = np.where(taken[:, None], candidate, u), np.where(taken, far, length)
+            x[taken], value = place[taken], np.where(taken, np.maximum(reached, value), value)
+            done += 1
+            if done in wanted:
+                yield x.copy()
+
     if first is not None:
-        u = np.asarray(first, dtype=float)[None]
-        x = state.places(u)
-        state.take(u[0], x[0], state.values(x)[0])
-    at_once, done = max(1, ROWS // max(1, len(start))), 0
-    for points in state.rounds(design, n_candidates - n_design - n_halvings, n_halvings):
-        for some in (points[place : place + at_once] for place in range(0, len(points), at_once)):
-            x = state.places(some)
-            for u, there, value in zip(some, x, state.values(x), strict=True):
-                state.take(u, there, value)
-                done += 1
-                if done in wanted:
-                    yield state.x.copy()
+        yield from tried(np.asarray(first, dtype=float)[None])
+    n_halvings, n_design = min(n_candidates // _SHARE_OF_HALVINGS, _MOST_HALVINGS), max(n_candidates // 2, 1)
+    yield from tried(candidates(k, n_design, seed)[:, None])
+    axes, n_polls = np.concatenate([np.eye(k), -np.eye(k)])[:, None], n_candidates - n_design - n_halvings
+    step = np.full((n, 1), float(n_design) ** (-1 / k))  # about the distance between candidates so far
+    while n_polls > 0:
+        before, around = value, (u + step * axes)[:n_polls]
+        yield from tried(around / np.maximum(np.sqrt((around * around).sum(axis=-1, keepdims=True)), 1.0))
+        n_polls -= len(around)
+        step = np.where(better(value, before)[:, None], step, step / 2)
+    farthest, low, high = u, np.zeros((n, 1)), np.ones((n, 1))
+    for _ in range(n_halvings):
+        middle = (low + high) / 2
+        yield from tried((farthest * middle)[None])
+        low, high = np.where(taken[:, None], low, middle), np.where(taken[:, None], middle, high)

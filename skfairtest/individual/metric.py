@@ -60,28 +60,26 @@ class _Distance(FairMetric):
         d = values.shape[1]
         first, second = np.triu_indices(d)
         ends = np.eye(d)[first] + np.eye(d)[second]
-        squares = np.zeros((d, d))
-        squares[first, second] = self._called(ends, np.zeros_like(ends)) ** 2
-        alone = np.diagonal(squares) / 4  # of 2 e_i
-        matrix = (squares + np.triu(squares, 1).T - np.add.outer(alone, alone)) / 2
-        matrix[np.diag_indices(d)] = alone
-        moves = values - values[::-1]
-        expected = np.sqrt(np.maximum(((moves @ matrix) * moves).sum(axis=1), 0.0))
-        if not np.allclose(self._called(values, values[::-1]), expected, rtol=1e-6, atol=1e-6 * expected.max()):
+        try:
+            squares = np.zeros((d, d))
+            squares[first, second] = np.square(self.function(ends, np.zeros_like(ends)))
+            alone = np.diagonal(squares) / 4  # of 2 e_i
+            matrix = (squares + np.triu(squares, 1).T - np.add.outer(alone, alone)) / 2
+            matrix[np.diag_indices(d)] = alone
+            moves = values - values[::-1]
+            expected = np.sqrt(np.maximum(((moves @ matrix) * moves).sum(axis=1), 0.0))
+            distances = np.asarray(self.function(values, values[::-1]), dtype=float)
+            exact = np.allclose(distances, expected, rtol=1e-6, atol=1e-6 * expected.max())
+        except ValueError:  # another shape
+            exact = False
+        if not exact or distances.shape != expected.shape:
             raise ParameterError(
-                "fair_metric is a function that is no distance of the form sqrt((x - x') A (x - x')'), which the "
-                "flow needs: pass the matrix A, a transformer, or a function whose square is quadratic in x - x'"
+                "fair_metric is a function that is no distance of the form sqrt((x - x') A (x - x')'), one number per "
+                "person, which the flow needs: pass the matrix A, a transformer, or a function whose square is "
+                "quadratic in x - x'"
             )
-        return self._set_matrix(Quadratic(matrix))
-
-    def _called(self, one: Floats, other: Floats) -> Floats:
-        distances = np.asarray(self.function(one, other), dtype=float)
-        if distances.shape != (len(one),) or not (distances >= 0).all():
-            raise ParameterError(
-                f"fair_metric must return one distance of at least 0 per person, shape ({len(one)},), for two arrays "
-                f"of people; it returned shape {distances.shape}"
-            )
-        return distances
+        quadratic = Quadratic(matrix)
+        return self._set(quadratic.free_directions, quadratic.matrix, quadratic.square_root())
 
 
 def resolve(fair_metric: Any) -> Any:
@@ -90,17 +88,15 @@ def resolve(fair_metric: Any) -> Any:
         return SensitiveSubspace()
     if isinstance(fair_metric, np.ndarray | list | pd.DataFrame):
         return Mahalanobis(fair_metric)
-    if not isinstance(fair_metric, type) and not hasattr(fair_metric, "transform") and callable(fair_metric):
+    if callable(fair_metric) and not isinstance(fair_metric, type) and not hasattr(fair_metric, "transform"):
         return _Distance(fair_metric)
-    if isinstance(fair_metric, type) or not hasattr(fair_metric, "transform"):
+    learnable = hasattr(fair_metric, "fit") and hasattr(fair_metric, "get_params")
+    known = hasattr(fair_metric, "transform") and not isinstance(fair_metric, type)
+    if not known or not (learnable or is_fitted(fair_metric)):
         raise ParameterError(
             "fair_metric must be 'sensitive_subspace', a matrix, a function distance(X, X_other), or a transformer "
-            f"such as SensitiveSubspace() or Projection(directions); found {fair_metric!r}"
-        )
-    if not is_fitted(fair_metric) and not (hasattr(fair_metric, "fit") and hasattr(fair_metric, "get_params")):
-        raise ParameterError(
-            f"fair_metric={type(fair_metric).__name__}() is neither fitted nor a scikit-learn transformer that can be "
-            "cloned and fitted: derive it from sklearn.base.TransformerMixin and BaseEstimator"
+            "that is fitted or can be cloned and fitted, such as SensitiveSubspace() or Projection(directions); found "
+            f"{fair_metric!r}"
         )
     return fair_metric
 
@@ -347,13 +343,12 @@ def learn(
     folds = content_folds(features.values, truth, n_folds) if n_folds > 1 else everybody
     n_folds = int(folds.max()) + 1
     supports = _supports_of(fair_metric, scaled, truth, sensitive) if n_folds > 1 else None
-    transformers = []
-    messages: dict[tuple[type[Warning], str], str] = {}
+    transformers, held = [], []
     for fold in range(n_folds):
         rest = folds != fold if n_folds > 1 else folds == fold
-        params = {}
-        if sensitive:
-            params = dict.fromkeys(_names_of_groups(fair_metric), _groups(fair_metric, sensitive, rest))
+        params = (
+            dict.fromkeys(_names_of_groups(fair_metric), _groups(fair_metric, sensitive, rest)) if sensitive else {}
+        )
         fresh = clone(fair_metric)
         if supports is not None:
             _last(fresh)._given_supports = supports
@@ -363,14 +358,11 @@ def learn(
         except NoGroupsError:
             raise
         except ValueError as error:
-            where = f" on {int(rest.sum()):,} people (all folds but one)" if n_folds > 1 else ""
-            instead = " Fitted on other people, it is used as it is." if n_folds > 1 else ""
             raise ParameterError(
-                f"fair_metric={type(fair_metric).__name__} cannot be fitted{where}: {error}{instead}"
+                f"fair_metric={type(fair_metric).__name__} cannot be fitted on {int(rest.sum()):,} of {len(truth):,} "
+                f"people: {error} Fitted on other people, it is used as it is."
             ) from error
-        for message, category in held:  # once, and not for every fold, whose figures differ
-            messages.setdefault((category, message[:40]), message)
-    for (category, _), message in messages.items():
+    for message, category in held:  # of the last fold: those of the others differ in figures only
         warn(message, category)
     matrices = [_matrix(fitted, scaled) for fitted in transformers]
     rounding = 1e-12 * np.abs(matrices[0]).max()

@@ -39,7 +39,7 @@ RESPONSES = {
     "regressor": ("predict",),
     None: ("predict_proba", "decision_function", "predict"),
 }
-WAYS = ("auto", "autograd", "finite_differences", "search")
+WAYS = ("auto", "finite_differences", "search")
 #: Probabilities are no closer to 0 and 1 than this, as in ``sklearn.metrics.log_loss``.
 CLIP = float(np.finfo(float).eps)
 
@@ -443,7 +443,9 @@ class Model:
         return np.asarray(self.predicted(z) != true, dtype=float)
 
     def predicted(self, z: Floats) -> NDArray[Any]:
-        """The predicted labels, or their positions among the classes where the model predicts none."""
+        """The predicted numbers or labels, or positions among the classes if the model predicts none."""
+        if self.loss.kind == "regressor":
+            return self.outputs(z)[:, 0]
         if self._by_position:
             return np.asarray(self.outputs(z).argmax(axis=1))
         return self.asked(self.in_units_of_X(z), "predict").reshape(-1)
@@ -457,8 +459,10 @@ class Model:
         people = np.tile(np.arange(len(places[0])), len(places))
         return judge(np.concatenate(places), truth.take(people)).reshape(len(places), -1).T
 
-    def gradient(self, truth: Truth) -> Callable[[Floats, Any], Floats]:
+    def gradient(self, truth: Truth) -> Callable[[Any, Any], Any]:
         """The derivative of each person's loss with respect to their own features, ``f(z, people)``."""
+        if self.network is not None:
+            return self.network.gradient(self.loss.of, truth.values, self.scale)
         return partial(self._differences if self.slopes is None else self._given_slopes, truth)
 
     def _differences(self, truth: Truth, z: Floats, people: Any) -> Floats:
@@ -495,18 +499,12 @@ class Model:
 
     def _given_slopes(self, truth: Truth, z: Floats, people: Any) -> Floats:
         assert self.slopes is not None
-        labels = truth.labels[people]
-        slopes = np.asarray(self.slopes(self.inputs.as_input(self.in_units_of_X(z)), labels), dtype=float)
-        if slopes.shape != z.shape:
+        x, labels = self.inputs.as_input(self.in_units_of_X(z)), truth.labels[people]
+        slopes = np.asarray(self.slopes(x, labels), dtype=float)
+        if slopes.shape != z.shape or (np.isnan(slopes).any(axis=1) & np.isfinite(z).all(axis=1)).any():
             raise ParameterError(
                 f"gradient={name_of(self.slopes)} must return the derivative of every person's loss with respect to "
-                f"every feature, shape {z.shape}; it returned shape {slopes.shape}"
-            )
-        unknown = np.isnan(slopes).any(axis=1)
-        if unknown.any() and np.isfinite(z[unknown]).all():
-            raise ParameterError(
-                f"gradient={name_of(self.slopes)} must return numbers; it returned nan for {int(unknown.sum()):,} of "
-                f"{len(z):,} people"
+                f"every feature, numbers of shape {z.shape}; it returned shape {slopes.shape}, or nan"
             )
         return slopes if self.scale is None else slopes * self.scale
 
@@ -518,7 +516,7 @@ def audited(model: Model, gradient: Any, truth: Truth, kind: str | None, classes
     ----------
     model : Model
         The model, with everybody's features.
-    gradient : {"auto", "autograd", "finite_differences", "search"} or callable
+    gradient : {"auto", "finite_differences", "search"} or callable
         As the caller gave it.
     truth : Truth
         What is true of everybody.
@@ -543,7 +541,7 @@ def audited(model: Model, gradient: Any, truth: Truth, kind: str | None, classes
     module, steps = module_of(estimator), transformers_of(path_of(estimator))
     parts = None if module is None or not steps else encoded_model(estimator, features)
     if module is not None and (parts is not None or not steps):
-        if loss.kind is None or gradient not in ("auto", "autograd"):
+        if loss.kind is None or gradient != "auto":
             raise ParameterError(
                 f"estimator={name}() is a torch module, whose derivatives torch knows for the losses that have a name: "
                 "use loss='auto' and gradient='auto', or wrap it in an object with classes_ and predict_proba"
@@ -555,11 +553,6 @@ def audited(model: Model, gradient: Any, truth: Truth, kind: str | None, classes
                 f"outputs, whose labels are 0 to {moved.n_classes - 1}"
             )
         return replace(model, way="autograd", why=f"automatic differentiation of {name} by torch", network=moved)
-    if gradient == "autograd":
-        raise ParameterError(
-            f"gradient='autograd' is not possible: estimator={name}() is no torch module. "
-            "Use gradient='auto', or pass a function"
-        )
     wanted = RESPONSES[loss.kind]
     response = next((method for method in wanted if callable(getattr(estimator, method, None))), None)
     if response is None:
@@ -606,25 +599,16 @@ def _check_deterministic(model: Model, features: Features) -> float:
     for response in {model.response: 0, "predict": 0}:
         if not callable(method := getattr(model.estimator, response, None)):
             continue
-        parameters = parameters_of(method)
-        if "sensitive_features" in parameters:
+        same = not {"sensitive_features", "random_state"} & set(parameters_of(method))
+        if same:
+            responses, again = model.asked(rows, response), model.asked(rows[::-1], response)[::-1]
+            number, same = responses.dtype.kind == "f", responses.shape == again.shape
+            precision = precision or float(np.finfo(responses.dtype if number else float).eps)
+            same = same and (np.allclose(responses, again, 1e-4, 1e-6, True) if number else (responses == again).all())
+        if not same:
             raise ParameterError(
-                f"estimator={name}().{response} needs sensitive_features, which an unfair example cannot change "
-                f"because they are not columns of X. Wrap it in an object whose {response} reads the group from a "
-                "column of X"
-            )
-        responses, again = model.asked(rows, response), model.asked(rows[::-1], response)
-        number = responses.dtype.kind == "f"
-        precision = precision or float(np.finfo(responses.dtype if number else float).eps)
-        same = responses.shape == again.shape and (
-            np.allclose(responses, again[::-1], rtol=1e-4, atol=1e-6, equal_nan=True)
-            if number
-            else bool((responses == again[::-1]).all())
-        )
-        if not same or "random_state" in parameters:
-            raise ParameterError(
-                f"estimator={name}() gives different outputs when it is called again on the same people in another "
-                "order: it is randomised, or a person's output depends on the other rows. Test its average instead: an "
+                f"estimator={name}().{response} is randomised, needs sensitive_features, or gives a person other "
+                "outputs when it is called again on the same people in another order. Test its average instead: an "
                 "object with classes_ and a predict_proba that returns the probability of each label"
             )
     return precision

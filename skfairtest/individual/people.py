@@ -11,14 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skfairtest._utils.checks import is_number
 from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.text import pluralize
 from skfairtest._utils.typing import Floats
@@ -296,8 +294,7 @@ def ranges_of(given: Any, features: Features) -> Ranges:
     Parameters
     ----------
     given : {"observed", "free"} or mapping
-        Names or positions of features to (low, high), "free" or "frozen"; tuples of names or positions to "one_hot";
-        features that are not named are as observed.
+        Names or positions of features to (low, high), "free" or "frozen"; features that are not named are as observed.
     features : Features
         The people.
 
@@ -314,39 +311,20 @@ def ranges_of(given: Any, features: Features) -> Ranges:
         given = {}
     if not isinstance(given, Mapping):
         raise ParameterError(
-            "feature_ranges must be 'observed', 'free', or map features to (low, high), 'free' or 'frozen', or tuples "
-            f"of features to 'one_hot'; found {given!r}"
+            "feature_ranges must be 'observed', 'free', or map features to (low, high), 'free' or 'frozen'; found "
+            f"{given!r}"
         )
-    keys = {key: key if isinstance(key, tuple) else (key,) for key in given}
-    categories = {name: columns for name, columns in features.groups if len(columns) > 1 and name in keys}
-    numbers = [name for key, names in keys.items() for name in names if key not in categories]
-    places = iter(named := features.positions(numbers, "feature_ranges"))
-    blocks: list[tuple[int, ...]] = []
-    for key, names in keys.items():
-        where, value = f"feature_ranges[{key!r}]", given[key]
-        if key in categories:
-            if not (isinstance(value, str) and value == "frozen"):
-                raise ParameterError(
-                    f"{where} is a category: the only setting it can have is 'frozen'; found {value!r}"
-                )
-            frozen[list(categories[key])] = True
-            continue
-        if isinstance(key, tuple) != (isinstance(value, str) and value == "one_hot"):
-            raise ParameterError(
-                f"{where} is {value!r}: several features in a tuple are the indicators of one category, 'one_hot'; one "
-                "feature has (low, high), or is 'free' or 'frozen'"
-            )
-        columns = tuple(islice(places, len(names)))
-        if isinstance(key, tuple):
-            _check_block(features.values[:, columns], where)
-            blocks.append(columns)
-        elif isinstance(value, str) and value == "frozen":
+    named = features.positions(given, "feature_ranges")
+    for key, value in given.items():
+        where, columns = f"feature_ranges[{key!r}]", list(features.columns_of(key, "feature_ranges"))
+        if isinstance(value, str) and value == "frozen":
             frozen[columns] = True
+        elif len(columns) > 1:
+            raise ParameterError(f"{where} is a category: the only setting it can have is 'frozen'; found {value!r}")
         elif not (isinstance(value, str) and value == "free"):
             low[columns], high[columns] = _limits(value, features.values[:, columns[0]], where)
-    known = [block for block in features.blocks if not frozen[block[0]]]
     rest = np.setdiff1d(np.arange(d), [*named, *(column for block in features.blocks for column in block)])
-    found = [*known, *choices(features.values, rest)]
+    found = [*(block for block in features.blocks if not frozen[block[0]]), *choices(features.values, rest)]
     levels = {}
     for column in np.setdiff1d(rest, [column for block in found for column in block]).tolist():
         values = np.unique(features.values[:, column])
@@ -354,7 +332,7 @@ def ranges_of(given: Any, features: Features) -> Ranges:
             levels[column] = values
         else:
             low[column], high[column] = values[0], values[-1]
-    return Ranges(low, high, frozen, (*blocks, *found), levels)
+    return Ranges(low, high, frozen, tuple(found), levels)
 
 
 def choices(values: Floats, columns: NDArray[np.intp]) -> list[tuple[int, ...]]:
@@ -385,9 +363,7 @@ def _limits(value: Any, column: Floats, where: str) -> tuple[float, float]:
     try:
         low, high = (float(limit) for limit in value)
     except (TypeError, ValueError):
-        raise ParameterError(
-            f"{where} must be (low, high), 'free', 'frozen', or for a tuple of features 'one_hot'; found {value!r}"
-        ) from None
+        raise ParameterError(f"{where} must be (low, high), 'free' or 'frozen'; found {value!r}") from None
     if not low < high:
         raise ParameterError(f"{where}: the lower limit {low:g} is not below the upper limit {high:g}")
     outside = (column < low) | (column > high)
@@ -397,17 +373,6 @@ def _limits(value: Any, column: Floats, where: str) -> tuple[float, float]:
             f"for instance at {column[outside][0]:g}: widen the range, or test the people inside"
         )
     return low, high
-
-
-def _check_block(values: Floats, where: str) -> None:
-    if values.shape[1] < 2:
-        raise ParameterError(f"{where}: a block of categories has at least two columns")
-    wrong = (values < 0).any(axis=1) | ~np.isclose(values.sum(axis=1), 1.0)
-    if wrong.any():
-        raise ParameterError(
-            f"{where}: the columns of a block are shares that sum to 1, which is not so for {int(wrong.sum()):,} of "
-            f"{len(values):,} people: name all columns of the category, before any scaling"
-        )
 
 
 def scale_of(given: Any, features: Features, ranges: Ranges) -> Floats | None:
@@ -440,19 +405,19 @@ def scale_of(given: Any, features: Features, ranges: Ranges) -> Floats | None:
             share = features.values[:, block].mean(axis=0)
             scale[list(block)] = np.where(share > 0, np.sqrt(share), 1.0)
         return scale
-    if isinstance(given, str):
-        raise ParameterError(f"feature_scale must be None, 'std', numbers, or a mapping of features; found {given!r}")
-    if isinstance(given, Mapping):
-        for name, number in given.items():
-            scale[list(features.columns_of(name, "feature_scale"))] = number if is_number(number) else np.nan
-    else:
-        try:
+    try:
+        if isinstance(given, Mapping):
+            for name, number in given.items():
+                scale[list(features.columns_of(name, "feature_scale"))] = float(number)
+        else:
             scale = np.asarray(given, dtype=float)
-        except (TypeError, ValueError, OverflowError):
-            scale = np.zeros(0)
+    except ParameterError:
+        raise
+    except (TypeError, ValueError, OverflowError):
+        scale = np.zeros(0)
     if scale.shape != (len(features.names),) or not np.isfinite(scale).all() or not (scale > 0).all():
         raise ParameterError(
-            f"feature_scale must hold one finite number above 0 for each of the {len(features.names)} features; found "
-            f"{given!r}"
+            f"feature_scale must be None, 'std', or one finite number above 0 for each of the {len(features.names)} "
+            f"features; found {given!r}"
         )
     return scale

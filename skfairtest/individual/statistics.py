@@ -410,26 +410,23 @@ def choose(statistic: str, loss: Any, way: str, before: Floats) -> tuple[str, st
     ValueError
         If the expectation of the statistic is infinite.
     """
-    reason = None
-    if loss.power == 1:
-        reason = f"{loss.name}s near 0 grow by a constant, so that their ratios have no finite mean"
-    elif loss.power == 2 and way == "search":
-        reason = "a search moves people with errors near 0 as far as others, so that their ratios have no finite mean"
-    if statistic == "loss_ratio" and reason is not None:
-        raise ParameterError(f"statistic='loss_ratio' is not defined: {reason}. Use 'ratio_of_means'")
-    if statistic != "auto":
-        return statistic, "as asked for"
-    if reason is None and (loss.kind is None or way == "callable"):
-        reason = "it is not known how small losses grow"
-    tiny = int((before < TINY * before.mean()).sum())
-    if reason is None and tiny:
-        reason = (
+    infinite, unknown = "", ""
+    if loss.power == 1 or (loss.power == 2 and way == "search"):
+        infinite = "errors near 0 grow by as much as others, so that their ratios have no finite mean"
+    elif loss.kind is None or way == "callable":
+        unknown = "it is not known how small losses grow"
+    elif tiny := int((before < TINY * before.mean()).sum()):
+        unknown = (
             f"{tiny:,} of {pluralize(len(before), 'person', 'people')} have less than a millionth of the mean loss, "
             "and a mean of ratios would depend on them"
         )
-    if reason is None:
-        return "loss_ratio", "the paper's choice; nobody's loss is close to zero, and losses grow from where they are"
-    return "ratio_of_means", reason
+    if statistic == "loss_ratio" and infinite:
+        raise ParameterError(f"statistic='loss_ratio' is not defined: {infinite}. Use 'ratio_of_means'")
+    if statistic != "auto":
+        return statistic, "as asked for"
+    if infinite or unknown:
+        return "ratio_of_means", infinite or unknown
+    return "loss_ratio", "the paper's choice; nobody's loss is close to zero, and losses grow from where they are"
 
 
 def doubts_about(
@@ -455,40 +452,31 @@ def doubts_about(
     tuple of str
         Sentences without a full stop at the end.
     """
-    before, n = losses[:, 0], len(ratios)
-    doubts = []
-    if np.array_equal(before, losses[:, -1]):
-        doubts.append(
-            "nobody's loss changed: the model predicts the same wherever people are moved, so every ratio is 1. "
-            "Perhaps it does not use the directions that the fair metric leaves free, or the steps are too short to "
-            "move anybody; solver_report_ says how far people moved"
-        )
-    elif statistic == "loss_ratio" and n >= FEW:
-        top = np.zeros(n, dtype=bool)
-        top[np.argsort(ratios)[-max(1, n // 100) :]] = True
-        tiny = before < TINY * before.mean()
-        for few, which in ((top, "few people"), (tiny, "people whose losses are close to zero")):
-            share = float(ratios[few].sum() / ratios.sum())
-            if share > 0.5:
-                doubts.append(
-                    f"the mean of loss ratios depends on {which}: {int(few.sum()):,} of {n:,} have {100 * share:.0f}% "
-                    "of the sum of all ratios, so the result depends on tiny losses. statistic='ratio_of_means' does "
-                    "not"
-                )
-                break
-    if level > TOO_OFTEN * alpha and alpha / FAR < p_value <= alpha:
-        doubts.append(
+    before, n, total = losses[:, 0], len(ratios), ratios.sum()
+    largest, tiny = np.sort(ratios)[-max(1, n // 100) :].sum(), ratios[before < TINY * before.mean()].sum()
+    rejects, nearly = f"{100 * level:.1f}% of models at the tolerance", alpha / FAR < p_value <= alpha
+    doubts = [
+        (
+            np.array_equal(before, losses[:, -1]),
+            "nobody's loss changed: the model predicts the same wherever people are moved. Perhaps it does not use "
+            "the directions that the fair metric leaves free, or the steps are too short",
+        ),
+        (
+            statistic == "loss_ratio" and n >= FEW and max(largest, tiny) > 0.5 * total,
+            "the mean of loss ratios depends on few people, or on losses close to zero: they have more than half of "
+            "the sum of all ratios. statistic='ratio_of_means' does not",
+        ),
+        (
+            level > TOO_OFTEN * alpha and nearly,
             f"p_value_={p_value:.3g} is too close to the level of {alpha:.3g} to be reliable: a few people are harmed "
-            f"much less than the others, and with {n:,} people the test then rejects about {100 * level:.1f}% of "
-            "models at the tolerance (attained_level_). Test more people"
-        )
-    if n < FEW:
-        doubts.append(
-            f"X has {pluralize(n, 'person', 'people')}: the normal approximation of this test needs at least {FEW}"
-        )
-    if farthest > FARTHEST:
-        doubts.append(
+            f"much less than the others, and with {n:,} people the test then rejects about {rejects} "
+            "(attained_level_). Test more people",
+        ),
+        (n < FEW, f"X has {n} people: the normal approximation of this test needs at least {FEW}"),
+        (
+            farthest > FARTHEST,
             f"unfair examples lie outside the observed range of a feature, by up to {farthest:.3g} times that range: "
-            "predictions there are about nobody in the data. Use feature_ranges, or smaller or fewer steps"
-        )
-    return tuple(doubts)
+            "predictions there are about nobody in the data. Use feature_ranges, or smaller or fewer steps",
+        ),
+    ]
+    return tuple(doubt for holds, doubt in doubts if holds)

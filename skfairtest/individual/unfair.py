@@ -7,29 +7,26 @@ who is worse off at another one is moved from there as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
-from skfairtest._utils.text import enumerated, label
+from skfairtest._utils.text import enumerated
 from skfairtest._utils.typing import Floats
 from skfairtest.individual.fair_metrics import exact_columns, numbers_of, responses_of
 from skfairtest.individual.features import Features
-from skfairtest.individual.flow import Quadratic, Quadratics, Ranges, euler, implicit, reach, search
+from skfairtest.individual.flow import Quadratic, Ranges, euler, implicit, reach, search
 from skfairtest.individual.model import Model, Truth
 from skfairtest.individual.people import Neighbours
 from skfairtest.individual.statistics import SequentialStatistic, UndefinedAuditValueError, audit_value
-from skfairtest.inference.conditional import mcnemar
-from skfairtest.inference.intervals import wilson
 from skfairtest.readers import WARN_GROUPS, Column
 
-#: People who are moved together, whichever folds they are of; by a torch module so many times more.
+#: People who are moved together; by a torch module so many times more.
 BLOCK, TENSORS = 1024, 16
 #: Where the path is looked at on the way.
 LOOKS = 25
@@ -105,7 +102,7 @@ class Flow:
             return np.full(len(self.checkpoints), self.time)
         return np.asarray(np.cumsum(self.steps)[self.checkpoints - 1])
 
-    def path(self, model: Model, metric: Quadratics, starts: Starts) -> Iterator[Floats]:
+    def path(self, model: Model, metric: Quadratic, starts: Starts) -> Iterator[Floats]:
         """Yield where a block of people is at every checkpoint."""
         movable, network = model.movable, model.network
         if self.solver == "search":
@@ -113,35 +110,33 @@ class Flow:
             return
         array = np.asarray if network is None else network.tensor
         rest: dict[str, Any] = {
-            "steps": self.steps, "regularization": self.regularization, "checkpoints": self.checkpoints,
-        }  # fmt: skip
-        if network is None:
-            gradient = model.gradient(starts.truth)
-        else:
-            gradient = network.gradient(model.loss.of, starts.truth.values, model.scale)
-        # In other units a gradient of the loss has their squares.
-        moves = array(np.concatenate([
-            np.tile(movable * one.units**2, (people.stop - people.start, 1)) for one, people in metric.parts
-        ]))  # fmt: skip
+            "steps": self.steps,
+            "regularization": self.regularization,
+            "checkpoints": self.checkpoints,
+        }
+        gradient = model.gradient(starts.truth)
+        moves = array(movable * metric.units**2)  # in other units a gradient of the loss has their squares
 
         def uphill(x: Any, people: Any) -> Any:
             return gradient(x, people) * moves
 
+        direction: Callable[[Any, Any], Any] = uphill
         if self.solver == "euler":
-            pull = metric.times(lambda one: one.matrix, array)
-            points = euler(array(starts.z), uphill, lambda v: pull(v) * moves, **rest)
+            pull = array(metric.matrix)
+            points = euler(array(starts.z), uphill, lambda v: (v @ pull) * moves, **rest)
         else:
             directions, limits = metric.reachable(movable, self.regularization)
-            along = model.way == "finite_differences" and np.isinf(limits).all()
-            # Features that stay do not follow the others either.
-            points = implicit(
-                array(starts.z), model.gradient_along(starts.truth, directions) if along else uphill,
-                lambda t: metric.times(lambda one: one.shrinking(t, movable), array),
-                bounded=self.ranges.bounded, **rest,
-            )  # fmt: skip
+            if model.way == "finite_differences" and np.isinf(limits).all():
+                direction = model.gradient_along(starts.truth, directions)
+
+            def shrinking(t: float) -> Any:  # features that stay do not follow the others either
+                matrix = array(metric.shrinking(t, movable))
+                return lambda v: v @ matrix
+
+            points = implicit(array(starts.z), direction, shrinking, bounded=self.ranges.bounded, **rest)
         yield from points if network is None else (point.cpu().double().numpy() for point in points)
 
-    def _search(self, model: Model, metric: Quadratics, starts: Starts) -> Iterator[Floats]:
+    def _search(self, model: Model, metric: Quadratic, starts: Starts) -> Iterator[Floats]:
         """Search as far as the flow of the smoothed loss goes."""
 
         def objective(moved: Floats, people: NDArray[np.intp]) -> Floats:
@@ -264,45 +259,28 @@ def move(
     Moved
         Everybody, in the order in which they came.
     """
-    rows, parts = [], []
-    for metric, people in _blocks(model, metrics, folds, flow.regularization):
-        some = starts.take(people)
-        places, held = flow.possible(model, some, flow.path(model, metric, some))
-        parts.append((
-            places[-1], model.along_path(model.losses, places, some.truth),
-            model.along_path(model.wrong, places, some.truth) if errors else held,
-            np.sqrt(metric.squared_distance(places[-1] - places[0])), held,
-        ))  # fmt: skip
-        rows.append(people)
-    order = np.argsort(np.concatenate(rows), kind="stable")
-    z, losses, wrong, distance, held = (np.concatenate(each)[order] for each in zip(*parts, strict=True))
-    return Moved(z, losses, wrong if errors else None, distance, held)
-
-
-def _blocks(
-    model: Model, metrics: list[Quadratic], folds: NDArray[np.intp], regularization: float
-) -> Iterator[tuple[Quadratics, NDArray[np.intp]]]:
-    """Yield blocks of people, from all folds with equally many free directions: one call of the model per block.
-
-    Within a block, people of a fold are neighbours.
-    """
-    sizes = np.array([len(metric.reachable(model.movable, regularization)[0]) for metric in metrics])
+    parts, size = [], BLOCK if model.network is None else TENSORS * BLOCK
     order = np.argsort(folds, kind="stable")
-    block = BLOCK if model.network is None else TENSORS * BLOCK
-    for size in np.unique(sizes):
-        people = order[sizes[folds[order]] == size]
-        for some in np.split(people, np.arange(block, len(people), block)):
-            ends = np.flatnonzero(np.diff(folds[some], append=-1)) + 1
-            starts = [0, *ends[:-1].tolist()]
-            parts = [(metrics[folds[some[i]]], slice(i, j)) for i, j in zip(starts, ends.tolist(), strict=True)]
-            yield Quadratics(parts), some
+    for people in np.split(order, range(size, len(order), size)):
+        some, present = starts.take(people), np.unique(folds[people])  # people of one fold are neighbours
+        paths = [flow.path(model, metrics[fold], some.take(folds[people] == fold)) for fold in present]
+        path = (np.concatenate(places) for places in zip(*paths, strict=True))
+        places, held = flow.possible(model, some, path)
+        losses = model.along_path(model.losses, places, some.truth)
+        wrong: Any = model.along_path(model.wrong, places, some.truth) if errors else held
+        moves = places[-1] - places[0]
+        squares = [metrics[fold].squared_distance(moves[folds[people] == fold]) for fold in present]
+        parts.append((places[-1], losses, wrong, np.sqrt(np.concatenate(squares)), held))
+    back = np.argsort(order)
+    z, losses, wrong, distance, held = (np.concatenate(each)[back] for each in zip(*parts, strict=True))
+    return Moved(z, losses, wrong if errors else None, distance, held)
 
 
 #: All combinations of levels are tried where there are no more; beyond, one category at a time.
 MOST_COMBINATIONS = 300
 #: Moves whose squared fair distance is below this share of their squared length are free.
 _FREE = 1e-9
-#: Predictions that differ by less than this share of their size are the same.
+#: Predicted numbers that differ by less than this share of their size are the same.
 _SAME = 1e-9
 
 
@@ -386,8 +364,8 @@ def _rounds(choices: Sequence[Choice]) -> Iterator[Choice]:
 
 def sensitive_choices(
     features: Features, sensitive: Sequence[Column], named: Sequence[int]
-) -> list[tuple[str, tuple[str, ...], Choice]]:
-    """Return the sensitive features that are columns of X, with the names of their levels.
+) -> list[tuple[str, Choice]]:
+    """Return the sensitive features that are columns of X, with their names.
 
     Parameters
     ----------
@@ -398,41 +376,23 @@ def sensitive_choices(
     named : sequence of int
         Columns of X that the fair metric names as sensitive.
     """
-    found: list[tuple[str, tuple[str, ...], Choice]] = []
-    values = features.values
+    found: dict[str, list[int]] = {}
     for column in sensitive:
         responses = responses_of(column)
-        if responses is None or numbers_of(column) is not None:
-            continue
-        columns = exact_columns(values, responses).tolist()
-        if columns:
-            levels, first = np.unique(values[:, columns], axis=0, return_index=True)
-            labels = tuple(str(column.levels[code]) for code in column.codes[first])
-            if 1 < len(levels) <= WARN_GROUPS:
-                names = [name for name, where in features.groups if set(where) & set(columns)]
-                found.append((enumerated(names), labels, Choice(columns, levels)))
-    known = {column for _, _, choice in found for column in choice.columns}
-    for name, where in features.groups:
-        columns = list(where)
-        if not set(columns) <= set(named) or known & set(columns):
-            continue
-        levels = np.unique(values[:, columns], axis=0)
-        if 1 < len(levels) <= WARN_GROUPS:
-            names = [features.names[one].partition("=")[2] for one in columns]
-            labels = tuple(
-                names[int(row.argmax())] if len(columns) > 1 else f"{row[0]:g}" for row in levels
-            )  # fmt: skip
-            found.append((str(name), labels, Choice(columns, levels)))
-    return found
+        if responses is not None and numbers_of(column) is None:
+            columns = exact_columns(features.values, responses).tolist()
+            names = [name for name, where in features.groups if set(where) & set(columns)]
+            found |= {enumerated(names): columns} if names else {}
+    known = {column for columns in found.values() for column in columns}
+    found |= {name: list(where) for name, where in features.groups if set(where) <= {*named} - known}
+    choices = [(name, Choice(where, np.unique(features.values[:, where], axis=0))) for name, where in found.items()]
+    return [(name, choice) for name, choice in choices if 1 < len(choice.levels) <= WARN_GROUPS]
 
 
 def changed_alone(
-    model: Model,
-    statistic: SequentialStatistic,
-    starts: Starts,
-    choices: Sequence[tuple[str, tuple[str, ...], Choice]],
+    model: Model, statistic: SequentialStatistic, starts: Starts, choices: Sequence[tuple[str, Choice]]
 ) -> pd.DataFrame:
-    """The effect on losses and decisions of changing one sensitive column of X alone.
+    """The effect on losses and predictions of changing one sensitive column of X alone.
 
     Parameters
     ----------
@@ -442,7 +402,7 @@ def changed_alone(
         Says which statistic, tolerance and level.
     starts : Starts
         Everybody.
-    choices : sequence of (name, labels, Choice)
+    choices : sequence of (name, Choice)
         Sensitive features that are columns of X.
 
     Returns
@@ -451,167 +411,58 @@ def changed_alone(
         One row per feature, as `IndividualFairnessTest.changed_alone_`.
     """
     rows = []
-    counts_errors = statistic.statistic == "error_rate_ratio"
-    for name, labels, choice in choices:
+    judge = model.wrong if statistic.statistic == "error_rate_ratio" else model.losses
+    for name, choice in choices:
         places = [model.in_units_of_audit(choice.at(starts.x, level)) for level in choice.levels]
-        own = np.array([(starts.x[:, choice.columns] == level).all(axis=1) for level in choice.levels]).T
-        judge = model.wrong if counts_errors else model.losses
-        after = np.where(own, -np.inf, model.along_path(judge, places, starts.truth)).max(axis=1)
+        same = np.array([(starts.x[:, choice.columns] == level).all(axis=1) for level in choice.levels]).T
+        after = np.where(same, -np.inf, model.along_path(judge, places, starts.truth)).max(axis=1)
         try:
             value = audit_value(
-                statistic.name, judge(starts.z, starts.truth), after, tolerance=statistic.tolerance,
+                statistic.name,
+                judge(starts.z, starts.truth),
+                after,
+                tolerance=statistic.tolerance,
                 confidence_level=statistic.confidence_level,
-            )  # fmt: skip
+            )
             ratio = (value.estimate, *value.interval, value.p_value)
         except UndefinedAuditValueError:
             ratio = (np.nan,) * 4
-        rows.append((name, len(labels), *ratio, *_decisions(model, places, own, labels, starts.truth, statistic)))
-    names: list[str] = [
-        "feature", "n_levels", "statistic", "ci_low", "ci_high", "p_value", "kind", "outcome", "n_changed", "changed",
-        "changed_ci_low", "changed_ci_high", "level", "other", "n_up", "n_down", "decision_p_value",
-    ]  # fmt: skip
+        predictions = np.stack([model.predicted(place) for place in places], axis=1)
+        present = predictions[same][:, None]
+        differ = predictions != present
+        if predictions.dtype.kind == "f":
+            differ &= ~np.isclose(predictions, present, rtol=_SAME, atol=0.0)
+        changed = differ.any(axis=1)
+        rows.append((name, len(choice.levels), *ratio, int(changed.sum()), float(changed.mean())))
+    names: list[str] = ["feature", "n_levels", "statistic", "ci_low", "ci_high", "p_value", "n_changed", "changed"]
     return pd.DataFrame(rows, columns=names)
 
 
-def _decisions(
-    model: Model,
-    places: Sequence[Floats],
-    own: NDArray[np.bool_],
-    labels: tuple[str, ...],
-    truth: Truth,
-    statistic: SequentialStatistic,
-) -> tuple[object, ...]:
-    """Return whose decision changes, and the strongest evidence that one of two levels is favoured."""
-    kind, outcome, said = _said(model, places, truth)
-    tolerated = _SAME * np.abs(said).max(initial=0.0) if kind == "prediction" else 0.0
-    mine = (said * own).sum(axis=1, keepdims=True)
-    changed = (np.abs(said - mine) > tolerated).any(axis=1)
-    if kind == "label":  # of three or more, which are in no order: they become wrong, or right
-        said = model.along_path(model.wrong, places, truth)
-    found: list[tuple[float, int, int, int, int, int]] = []
-    pairs = list(combinations(range(len(labels)), 2))
-    for first, second in pairs:
-        gap = said[:, second] - said[:, first]
-        up, down = int((gap > tolerated).sum()), int((gap < -tolerated).sum())
-        log_p = min(0.0, mcnemar(up, down) + np.log(len(pairs)))
-        found.append((log_p, -abs(up - down), *((second, first) if up >= down else (first, second)), up, down))
-    log_p, _, level, other, up, down = min(found)
-    low, high = wilson(changed.sum(), len(changed), ndtri(0.5 + statistic.confidence_level / 2))
-    return (
-        kind, outcome, int(changed.sum()), float(changed.mean()), float(low), float(high), labels[level], labels[other],
-        max(up, down), min(up, down), float(np.exp(log_p)),
-    )  # fmt: skip
-
-
-def _said(model: Model, places: Sequence[Floats], truth: Truth) -> tuple[str, str, Floats]:
-    """The kind of a model's predictions, the upper one of two labels, and the predictions, of shape (n, n_places).
-
-    Kinds are "decision" (one of two labels, as 0 and 1), "label" (one of several), and "prediction" (a number).
-    """
-    if model.loss.kind == "regressor":
-        return "prediction", "", np.stack([model.outputs(place)[:, 0] for place in places], axis=1)
-    labels = np.stack([model.predicted(place) for place in places], axis=1)
-    known, codes = np.unique(labels, return_inverse=True)
-    if model.loss.kind is None and labels.dtype.kind == "f" and len(known) > 2:
-        return "prediction", "", labels
-    return (
-        "decision" if len(known) <= 2 else "label", label(known[-1]), codes.reshape(labels.shape).astype(float)
-    )  # fmt: skip
-
-
-def changed_features(inputs: Features, starts: Floats, unfair: Floats, ratios: Floats) -> pd.DataFrame:
-    """The features that changed, for how many people, and the share of them who are worse off.
+def changes(inputs: Features, starts: Floats, unfair: Floats) -> pd.DataFrame:
+    """The features that changed: one row per person and feature.
 
     Parameters
     ----------
     inputs : Features
-        What columns are called.
+        Names the columns.
     starts, unfair : ndarray of shape (n, n_features)
         People and their unfair examples, in the units of X.
-    ratios : ndarray of shape (n,)
-        Loss ratios.
 
     Returns
     -------
     DataFrame
-        One row per feature and way in which it changed: from one category to another, up or down.
+        ``place`` (the person's position), ``feature``, ``before``, ``after`` and ``change``, numbers or categories.
     """
-    rows = []
+    parts = []
     for name, columns in inputs.groups:
         before, after = starts[:, columns], unfair[:, columns]
-        for change, who in _ways(before, after, [inputs.names[column] for column in columns]):
-            mean = float((after - before)[who, 0].mean()) if len(columns) == 1 else np.nan
-            rows.append((name, change, int(who.sum()), mean, float((ratios[who] > 1).mean())))
-    shown: Any = ["feature", "change", "n_people", "mean_change", "worse"]
-    found = pd.DataFrame(rows, columns=shown)
-    return found.sort_values("n_people", ascending=False, kind="stable", ignore_index=True)
-
-
-def _ways(before: Floats, after: Floats, names: list[str]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Yield the ways in which a feature changes for somebody, and for whom."""
-    if len(names) == 1:
-        rises = after[:, 0] > before[:, 0]
-        falls = after[:, 0] < before[:, 0]
-        yield from ((change, who) for change, who in (("up", rises), ("down", falls)) if who.any())
-        return
-    labels = [name.partition("=")[2] for name in names]
-    source, target = before.argmax(axis=1), after.argmax(axis=1)
-    for pair in sorted({(int(i), int(j)) for i, j in zip(source, target, strict=True) if i != j}):
-        yield f"{labels[pair[0]]} -> {labels[pair[1]]}", (source == pair[0]) & (target == pair[1])
-
-
-def changes(
-    model: Model,
-    starts: Floats,
-    unfair: Floats,
-    truth: Truth,
-    people: Mapping[str, NDArray[Any]],
-    worst: NDArray[np.intp],
-    n_features: int | None,
-) -> pd.DataFrame:
-    """The features that changed for some people, and the loss that each change adds.
-
-    Parameters
-    ----------
-    model : Model
-        The model.
-    starts, unfair : ndarray of shape (n, n_features)
-        People and their unfair examples, in the units of X.
-    truth : Truth
-        What is true of everybody.
-    people : mapping of str to ndarray of shape (n,)
-        Their names, "person", and ratios, "loss_ratio".
-    worst : ndarray of int
-        Which people, in this order.
-    n_features : int or None
-        How many features of each; None: all that changed.
-
-    Returns
-    -------
-    DataFrame
-        One row per person and feature.
-    """
-    rows: list[tuple[Any, ...]] = []
-    inputs = model.inputs
-    for place in worst:
-        moved = unfair[place] != starts[place]
-        groups = [(name, list(columns)) for name, columns in inputs.groups if moved[list(columns)].any()]
-        back = np.tile(unfair[place], (len(groups) + 1, 1))
-        for row, (_, columns) in enumerate(groups):
-            back[row, columns] = starts[place, columns]
-        losses = model.losses(model.in_units_of_audit(back), truth.take(np.full(len(back), place)))
-        increase = losses[-1] - losses[:-1]
-        person, ratio = people["person"][place], people["loss_ratio"][place]
-        for i in np.argsort(-increase, kind="stable")[:n_features].tolist():
-            name, columns = groups[i]
-            if len(columns) > 1:
-                before, after = (
-                    inputs.names[columns[x[place, columns].argmax()]].partition("=")[2] for x in (starts, unfair)
-                )
-                change: Any = f"{before} -> {after}"
-            else:
-                before, after = starts[place, columns[0]], unfair[place, columns[0]]
-                change = after - before
-            rows.append((person, ratio, name, before, after, change, increase[i]))
-    names = ["person", "loss_ratio", "feature", "before", "after", "change", "loss_increase"]
-    return pd.DataFrame(rows, columns=names)
+        change: Any = after[:, 0] - before[:, 0]
+        people = np.flatnonzero((before != after).any(axis=1))
+        if len(columns) > 1:
+            labels = np.array([inputs.names[column].partition("=")[2] for column in columns], dtype=object)
+            before, after = labels[before.argmax(axis=1)][:, None], labels[after.argmax(axis=1)][:, None]
+            change = before[:, 0] + " -> " + after[:, 0]
+        cells = {"before": before[people, 0], "after": after[people, 0], "change": change[people]}
+        parts.append(pd.DataFrame({"place": people, "feature": name, **cells}))
+    filled = [part for part in parts if len(part)]
+    return pd.concat(filled, ignore_index=True) if filled else parts[0]

@@ -480,7 +480,7 @@ def test_a_model_that_takes_missing_features(training, people):
     assert list(test.excluded_["person"]) == ["p003", "p007"]
     assert list(test.excluded_["reason"]) == ["missing: savings", "missing: savings, debts"]
     assert list(test.unfair_examples_.index) == list(tested.index.drop(["p003", "p007"]))
-    assert "2 people with missing features left out" in str(test)
+    assert "2 people left out" in str(test)
     model.fit(holes.to_numpy(), y)
     with pytest.warns(UserWarning, match="missing values"):
         test.fit(tested.to_numpy(), people[1].to_numpy())

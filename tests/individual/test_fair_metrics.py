@@ -9,10 +9,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import sklearn
-from scipy.linalg import orth
+from scipy.linalg import LinAlgWarning, orth
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge, SGDClassifier
+from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
 from sklearn.model_selection import cross_val_predict
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
@@ -144,7 +144,7 @@ class TestEveryMetric:
             metrics[name].distance(X[:3], X[:2])
 
     def test_columns_that_are_no_numbers_are_named(self, name, metrics):
-        with pytest.raises(ValueError, match=r"X has columns that are not numbers: 'skills' .*'high'"):
+        with pytest.raises(ValueError, match=r"X has a column that is not numbers, 'skills' .*'high'"):
             metrics[name].transform(X.astype({"skills": object}).assign(skills="high"))
 
 
@@ -254,11 +254,9 @@ class TestSensitiveSubspace:
         assert_same_metric(again, metric, atol=1e-12)
 
     def test_a_direction_that_is_zero_is_none(self, metrics):
-        nothing = Lasso(alpha=1e6)
-        metric = SensitiveSubspace(regressor=nothing).fit(X, sensitive_features={"height": HEIGHT, "sex": SEX})
-        assert_same_metric(metric, metrics["SensitiveSubspace"])
+        nothing = SGDClassifier(penalty="l1", alpha=1e6, random_state=0)
         with pytest.raises(ValueError, match="nothing in X predicts them"):
-            SensitiveSubspace(regressor=nothing).fit(X, sensitive_features=HEIGHT)
+            SensitiveSubspace(nothing, level=None).fit(X, sensitive_features=SEX)
 
     @pytest.mark.parametrize("features", [SEX, RACE, HEIGHT])
     def test_people_who_are_all_the_same_span_nothing(self, features):
@@ -266,12 +264,11 @@ class TestSensitiveSubspace:
             SensitiveSubspace().fit(np.full((N, 3), 0.1), sensitive_features=features)
 
     def test_own_models_are_cloned_and_asked_for_their_coefficients(self):
-        classifier, regressor = LinearSVC(C=0.1), LinearRegression()
-        metric = SensitiveSubspace(classifier, regressor).fit(X, sensitive_features={"sex": SEX, "height": HEIGHT})
+        classifier = LinearSVC(C=0.1)
+        metric = SensitiveSubspace(classifier).fit(X, sensitive_features=SEX)
         assert not hasattr(classifier, "coef_")
-        assert not hasattr(regressor, "coef_")
-        rows = [LinearSVC(C=0.1).fit(X, SEX == "m").coef_, LinearRegression().fit(X, HEIGHT).coef_]
-        np.testing.assert_allclose(metric.matrix_, np.eye(4) - projection_on(*rows), atol=1e-8)
+        coefficients = LinearSVC(C=0.1).fit(X, SEX == "m").coef_
+        np.testing.assert_allclose(metric.matrix_, np.eye(4) - projection_on(coefficients), atol=1e-8)
         sparse = SGDClassifier(penalty="l1", alpha=1e-3, random_state=0)
         assert len(SensitiveSubspace(sparse).fit(X, sensitive_features=SEX).directions_) == 1
 
@@ -294,7 +291,7 @@ class TestSensitiveSubspace:
         with pytest.warns(UserWarning, match=r"differ in every direction of X \(n_features=4\).* is 0"):
             metric = SensitiveSubspace(sensitive_columns=[0, 1, 2, 3]).fit(X, sensitive_features=SEX)
         assert (metric.transform(X) == 0).all()
-        with pytest.warns(UserWarning, match="differ in the only column of X"):
+        with pytest.warns(UserWarning, match="differ in every direction of X"):
             SensitiveSubspace().fit(X[["rent"]], sensitive_features=SEX)
 
     def test_scales_that_differ_much_are_no_obstacle_and_too_much_is_said(self, rng):
@@ -305,7 +302,7 @@ class TestSensitiveSubspace:
             metric = SensitiveSubspace().fit(many, sensitive_features=features)
             order = rng.permutation(500)
             assert_same_metric(SensitiveSubspace().fit(many[order], sensitive_features=features[order]), metric)
-        with pytest.warns(ConvergenceWarning, match=r"did not converge.*StandardScaler"):
+        with pytest.warns((ConvergenceWarning, LinAlgWarning), match="converge|ill-conditioned"):
             SensitiveSubspace().fit(many * [1e5, 1, 1, 1e-5], sensitive_features=three)
 
     def test_wide_tables_are_as_exact(self, rng):
@@ -367,9 +364,9 @@ class TestSensitiveSubspace:
             ),
             ({"sensitive_columns": [0, 0]}, SEX, "sensitive_columns: 'age' is named twice, as 0 and 0"),
             ({"sensitive_columns": True}, SEX, "X has no feature True"),
-            ({"classifier": DecisionTreeClassifier()}, SEX, r"classifier=DecisionTreeClassifier\(\) has no coef_"),
+            ({"classifier": DecisionTreeClassifier()}, SEX, r"classifier=DecisionTreeClassifier\(\) must have a coef_"),
             ({"classifier": LogisticRegression}, SEX, "classifier must be a linear estimator"),
-            ({"regressor": "ridge"}, HEIGHT, "regressor must be a linear estimator of scikit-learn.*found 'ridge'"),
+            ({"classifier": "logistic"}, SEX, "classifier must be a linear estimator.*found 'logistic'"),
         ],
     )
     def test_what_is_not_usable_is_named(self, params, features, message):
@@ -382,14 +379,14 @@ class TestSensitiveSubspace:
             SensitiveSubspace().fit(pd.concat([X, X]), sensitive_features={"name": names})
 
     def test_coefficients_of_something_else_than_the_features_are_an_error(self):
-        class Polynomial(Ridge):
+        class Polynomial(LogisticRegression):
             def fit(self, X, y):
                 super().fit(X, y)
                 self.coef_ = np.ones(9)
                 return self
 
-        with pytest.raises(ValueError, match=r"coef_ of shape \(9,\).*one for each of 4 features"):
-            SensitiveSubspace(regressor=Polynomial()).fit(X, sensitive_features=HEIGHT)
+        with pytest.raises(ValueError, match=r"coef_ after fit, finite numbers for each of 4 features"):
+            SensitiveSubspace(Polynomial()).fit(X, sensitive_features=SEX)
 
 
 class TestProjection:
@@ -422,19 +419,24 @@ class TestProjection:
     @pytest.mark.parametrize(
         ("directions", "message"),
         [
-            (None, "directions is missing"),
-            ([1.0, 0.0, 0.0], r"of the wrong dimension: shape \(3,\), and X has 4 features.*'age', 'skills'"),
-            (np.ones((2, 5)), r"of the wrong dimension: shape \(2, 5\)"),
-            (np.ones((1, 2, 4)), "of the wrong dimension"),
             ([0.0] * 4, "directions are all 0"),
-            ([np.nan, 0, 0, 1], "must be finite"),
-            ([[1, 2], [3]], "must be rows of numbers"),
-            ([object()] * 4, "must be rows of numbers"),
             ({"shoe size": 1}, "directions: X has no feature 'shoe size'; its features are 'age'"),
             ({"income": 1, -1: 2}, "directions: 'income' is named twice, as 'income' and -1"),
-            (["age", [0, 1, 0, 0]], r"all by name, or all rows of numbers; found \[0, 1, 0, 0\]"),
-            ({"age": "a lot"}, "the weight of 'age' must be a finite number; found 'a lot'"),
-            ({"age": np.inf}, "the weight of 'age' must be a finite number"),
+            *(
+                (directions, "directions must be rows of 4 finite numbers, one for each feature of X .*; found")
+                for directions in (
+                    None,
+                    [1.0, 0.0, 0.0],
+                    np.ones((2, 5)),
+                    np.ones((1, 2, 4)),
+                    [np.nan, 0, 0, 1],
+                    [[1, 2], [3]],
+                    [object()] * 4,
+                    ["age", [0, 1, 0, 0]],
+                    {"age": "a lot"},
+                    {"age": np.inf},
+                )
+            ),
         ],
     )
     def test_what_is_not_usable_is_named(self, directions, message):
@@ -476,13 +478,13 @@ class TestMahalanobis:
     @pytest.mark.parametrize(
         ("matrix", "message"),
         [
-            (None, "matrix is missing"),
-            (np.eye(3), r"matrix is of the wrong dimension: shape \(3, 3\), and X has 4 features"),
-            (np.ones((4, 3)), "matrix must be square"),
+            *(
+                (matrix, r"matrix must be a square of numbers, shape \(4, 4\) for the features of X .*; found")
+                for matrix in (None, np.eye(3), np.ones((4, 3)), "identity")
+            ),
             (np.triu(np.ones((4, 4))), "matrix must be symmetric"),
             (np.diag([1.0, 1.0, 1.0, -0.1]), "matrix must be positive semi-definite, found the eigenvalue -0.1"),
             (np.diag([1.0, 1.0, 1.0, np.nan]), "matrix must be finite"),
-            ("identity", "matrix must be a square of numbers; found 'identity'"),
         ],
     )
     def test_what_is_not_usable_is_named(self, matrix, message):

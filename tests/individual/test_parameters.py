@@ -42,19 +42,15 @@ def test_a_parameter_that_is_none_is_named_with_what_was_found(name, value, fit)
         ({"debts": (1, 0)}, r"the lower limit 1 is not below the upper limit 0"),
         ({"debts": (1, 1)}, r"is not below"),
         ({"debts": (np.nan, 1)}, r"the lower limit nan is not below"),
-        ({"debts": 1}, r"must be \(low, high\), 'free', 'frozen'.*found 1"),
+        ({"debts": 1}, r"must be \(low, high\), 'free' or 'frozen'.*found 1"),
         ({"debts": (0, 1, 2)}, r"must be \(low, high\)"),
-        ({"debts": "fixed"}, r"must be \(low, high\), 'free', 'frozen'.*found 'fixed'"),
-        ({"debts": "one_hot"}, r"'one_hot'"),
-        ({("income", "debts"): "frozen"}, r"several features in a tuple are the indicators of one category"),
+        ({"debts": "fixed"}, r"must be \(low, high\), 'free' or 'frozen'.*found 'fixed'"),
         ({"debts": (-0.5, 0.5)}, r"people start outside, for instance at .*: widen the range"),
         (
             {"income": "frozen", 0: (-9, 9)},
             r"feature_ranges: 'income' is named twice, as 'income' and 0",
         ),
-        ({("income",): "one_hot"}, r"at least two columns"),
-        ({("income", "income"): "one_hot"}, r"'income' is named twice"),
-        ({("income", "debts"): "one_hot"}, r"shares that sum to 1, which is not so for 80 of 80 people"),
+        ({("income", "debts"): "frozen"}, r"X has no feature \('income', 'debts'\)"),
     ],
 )
 def test_mistakes_in_feature_ranges(ranges, message, fit):
@@ -67,11 +63,8 @@ def test_a_block_keeps_its_columns_and_is_measured_by_its_shares(people):
     y = np.arange(60) % 2
     model = LogisticRegression().fit(X, y)
     params = {"fair_metric": Projection([[0, 0, 0, 1]]), "steps": (5, 0.01)}
-    block = {("a", "b", "c"): "one_hot"}
-    ranges = {("a", "b", "c"): "one_hot", ("c", "a", "b"): "one_hot"}
-    with pytest.raises(ValueError, match="feature_ranges: 'c' is named twice, as 'c' and 'c'"):
-        IndividualFairnessTest.as_published(model, feature_ranges=ranges, **params).fit(X, y)
-    scaled = IndividualFairnessTest.as_published(model, feature_ranges=block, feature_scale="std", **params).fit(X, y)
+    ranges = {"d": (-9, 9)}
+    scaled = IndividualFairnessTest.as_published(model, feature_ranges=ranges, feature_scale="std", **params).fit(X, y)
     np.testing.assert_array_equal(scaled.unfair_examples_[["a", "b", "c"]].sum(axis=1), 1.0)
     np.testing.assert_allclose(scaled.feature_scale_[:3], np.sqrt(1 / 3))
 
@@ -86,7 +79,7 @@ def test_steps_that_are_unstable(fit):
     with pytest.warns(UserWarning, match=message):
         test = fit(steps=(4, 0.03))
     assert test.solver_report_["n_unstable_steps"] == 4
-    assert "4 unstable steps: steps are too long" in str(test)
+    assert "n unstable steps: 4" in test.sentences()
     with pytest.warns(UserWarning, match=r"largest eigenvalue of the fair metric, 4\) is 1.2, .* below 0.005"):
         fit(steps=(4, 0.006), fair_metric=Mahalanobis(np.diag([0.0, 4.0, 1.0])))
     # No step is too long for a search.
@@ -104,8 +97,3 @@ def test_steps_that_diverge(fit, people, regressor):
         fit(steps=(500, 1))
     with pytest.raises(ValueError, match=r"steps of 0.01 with regularization=0 diverge"):
         fit(model=regressor, y=people[3], regularization=0, steps=(20_000, 0.01))
-
-
-def test_torch_is_for_its_modules(fit):
-    with pytest.raises(ValueError, match=r"gradient='autograd' is not possible.*torch"):
-        fit(gradient="autograd")

@@ -13,7 +13,7 @@ from skfairtest import IndividualFairnessTest, Projection
     [
         (pd.DataFrame({"a": [3 + 1j] * 80, "b": 0.0, "c": 1.0}), r"Complex data not supported"),
         (pd.DataFrame({"a": [f"x{i}" for i in range(80)] * 5, "b": 0.0}), r"different lengths, 400 and 80"),
-        (pd.DataFrame({"a": pd.date_range("2020", periods=80), "b": 0.0}), r"X has columns that are not numbers: 'a'"),
+        (pd.DataFrame({"a": pd.date_range("2020", periods=80), "b": 0.0}), r"X has a column that is not numbers, 'a'"),
         (np.zeros(80), r"X must be a table"),
         (np.full((80, 3), np.inf), r"infinite"),
         (np.full((80, 3), np.nan), r"X has a missing value in every row.*Impute"),

@@ -28,7 +28,6 @@ def test_unfair_examples_far_from_everybody(fit, people):
     ):
         test = fit(**beyond)
     assert test.solver_report_["n_features_outside"] == 1
-    assert "beyond where anybody is, in 1 feature" in str(test)
     assert "Doubtful: unfair examples lie outside the observed range of a feature, by up to 20 times" in str(test)
     held = fit(**beyond, feature_ranges={"income": (income.min(), income.max())})
     assert held.solver_report_["n_features_outside"] == 0
@@ -62,7 +61,7 @@ def test_a_mean_of_ratios_that_rests_on_few_people(fit, people):
         away[np.asarray(X["debts"] == people[0]["debts"].iloc[5]), 0] = 300.0 * (1 - 2 * people[1].iloc[5])
         return away
 
-    with pytest.warns(UserWarning, match=r"the mean of loss ratios depends on few people: 1 of 80 have \d+%"):
+    with pytest.warns(UserWarning, match="the mean of loss ratios depends on few people"):
         fit(
             X=X.assign(income=X["income"].where(X.index != "p005", 8.0 * (2 * y.iloc[5] - 1))),
             loss=loss,
@@ -85,7 +84,7 @@ def test_some_losses_of_zero(fit, people):
     X, _, _, score = people
     half = score.where(np.arange(80) % 2 == 0, score + 1.0)
     model = KNeighborsRegressor(1).fit(X, score)
-    with pytest.raises(ValueError, match=r"statistic='loss_ratio' is not defined: a search .*'ratio_of_means'"):
+    with pytest.raises(ValueError, match=r"statistic='loss_ratio' is not defined: errors near 0 .*'ratio_of_means'"):
         fit(model=model, y=half, steps=(60, 0.01))
     test = fit(model=model, y=half, steps=(60, 0.01), statistic="ratio_of_means")
     assert np.isinf(test.loss_ratios_).any()
