@@ -434,8 +434,9 @@ def evaluation_of(design: Design, metric: ScoreMetric | Rate, kinds: Kinds) -> E
     positive = design.pos_label if isinstance(metric, Rate) else positive_for(design, metric)
     question = design.question(metric)
     by_default = (question.method, variance, question.margin_bounds) == ("auto", "auto", None)
+    of_numbers = not any(values.levels for values in kinds.values.values())
     alike = kinds.weight is None and kinds.cluster is None
-    if by_default and alike and own and metric.variance is None and kinds.of_numbers:  # type: ignore[union-attr]
+    if by_default and alike and own and metric.variance is None and of_numbers:  # type: ignore[union-attr]
         question, variance = replace(question, method="bootstrap"), None
     return Evaluation(metric, kinds, positive, question, variance, _within(metric, design.settings))
 

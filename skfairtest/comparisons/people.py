@@ -393,8 +393,8 @@ class GroupsTest(Compared, ReportMixin):
                 readers.check_model(self.estimator)
             names = ", ".join(metric.name for metric in metrics if "y_true" in metric.reads)
             raise ParameterError(
-                f"y is missing: {names or f'within={settings.within!r}'} cannot be computed without it; "
-                f"{self._of}='selection_rate' can"
+                f"y is missing: {names or f'within={settings.within!r}'} needs the true labels; "
+                f"{self._of}='selection_rate' does not"
             )
         if self.estimator is not None:
             common = self._asking([self.estimator], inputs, seed)

@@ -294,7 +294,7 @@ class ThresholdDisplay:
             raise ParameterError("sensitive_features is missing: the groups to compare, one value per person")
         if y_true is None and "y_true" in rate.reads:
             raise ParameterError(
-                f"y_true is missing: {rate.name} cannot be computed without it; metric='selection_rate' can"
+                f"y_true is missing: {rate.name} needs the true labels; metric='selection_rate' does not"
             )
         if y_score is None:
             raise ParameterError("y_score is missing: probabilities or decision values of the positive label")

@@ -37,7 +37,9 @@ FEW_BLOCKS = 16
 
 
 class Measure(Protocol):
-    """The interface of a metric of K cells; counts have shape (..., K)."""
+    """The interface of a metric of K cells; counts have shape (..., K). Of values alone the `error` is "none"."""
+
+    error: str
 
     @property
     def is_mean(self) -> bool:
@@ -51,10 +53,8 @@ class Measure(Protocol):
         With `null` errors may be those of two equal values.
         """
 
-    def pairs(
-        self, sides: Sequence[Floats], pairs: Sequence[tuple[int, int, bool]], rng: Generator | None
-    ) -> list[Moments]:
-        """Return the moments of pairs of sides, whose values may differ; of each whether the first is in the second."""
+    def values(self, masses: Floats) -> Floats:
+        """Return values without their errors."""
 
     def split(self, members: NDArray[Any]) -> Moments | None:
         """Return the moments of both sides from memberships (b, K) in the first, where there is a fast way."""
@@ -428,7 +428,16 @@ class Sides:
         for rows in batches(size, MASSES // max(1, n * (1 if self.rows else len(self.counts)))):
             drawn = self._draw(rows.stop - rows.start, rng)
             counted = [np.asarray(reduce(np.add, drawn[side]), dtype=float) for side in self.sides]
-            parts.append(self.functional.pairs(counted, pairs, rng))
+            if self.functional.error == "none":  # each side is evaluated once
+                values, none = [self.functional.values(side) for side in counted], np.zeros(len(counted[0]))
+                parts.append([Moments(values[a], none, values[b], none, none) for a, b, _ in pairs])
+                continue
+            parts.append(
+                [
+                    self.functional.pair(counted[a], counted[b], shared=shared, null=False, rng=rng)
+                    for a, b, shared in pairs
+                ]
+            )
         return [_stack(of_pair) for of_pair in zip(*parts, strict=True)]
 
     def _draw(self, size: int, rng: Generator) -> NDArray[Any]:

@@ -144,12 +144,6 @@ class Functional:
             covariance = _covariance(u1, first, u2, second)
         return Moments(v1, q1, v2, q2, covariance)
 
-    def pairs(
-        self, sides: Sequence[Floats], pairs: Sequence[tuple[int, int, bool]], rng: Generator | None
-    ) -> list[Moments]:
-        """Return the moments of pairs of sides, whose values may differ; of each whether the first is in the second."""
-        return [self.pair(sides[a], sides[b], shared=shared, null=False, rng=rng) for a, b, shared in pairs]
-
     def third_moment(self, counts: Floats) -> Floats:
         """Return the third moment of the value's linearized error: how far its distribution is from the normal one.
 
@@ -568,19 +562,8 @@ class Undifferentiated(Functional):
         self, first: Floats, second: Floats, *, shared: bool = False, null: bool = True, rng: Generator | None = None
     ) -> Moments:
         """Return both sides."""
-        return self.pairs([first, second], [(0, 1, shared)], rng)[0]
-
-    def pairs(
-        self, sides: Sequence[Floats], pairs: Sequence[tuple[int, int, bool]], rng: Generator | None
-    ) -> list[Moments]:
-        """Return the moments of pairs of sides, each of which is evaluated once."""
-        each = [self.moments(side, rng) for side in sides]
-        return [
-            Moments(
-                *each[a], *each[b], shared_part(sides[a], sides[b], each[a][1]) if shared else np.zeros_like(each[a][0])
-            )
-            for a, b, shared in pairs
-        ]
+        (v1, q1), (v2, q2) = self.moments(first, rng), self.moments(second, rng)
+        return Moments(v1, q1, v2, q2, shared_part(first, second, q1) if shared else np.zeros_like(v1))
 
 
 class Evaluated(Undifferentiated):

@@ -231,7 +231,7 @@ def countable_labels(functions: Iterable[Callable[..., Any]], **values: NDArray[
     """Return the labels that can be counted, by parameter; those that a function compares must be of one vocabulary."""
     read = {name: read_labels(its, name) for name, its in values.items()}
     labels = {name: column for name, column in read.items() if column is not None}
-    if any(known is None or known.reads >= set(LABELS) for known in map(_known_metric, functions)):
+    if labels and any(known is None or known.reads >= set(LABELS) for known in map(_known_metric, functions)):
         held = {name: column.levels for name, column in labels.items()}
         check_vocabularies(held)
         check_codings(held)

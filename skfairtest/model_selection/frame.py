@@ -215,14 +215,12 @@ class SignificanceFrame(MetricFrame):
     ) -> None:
         params, self._not_tested = frame_cells.check_test_params(test_params)
         # The bootstrap draws from the user's generator, the tests from one that is as that was.
-        stateful = isinstance(random_state, np.random.RandomState | np.random.Generator)
-        seed = copy.deepcopy(random_state) if stateful else random_state
+        seed = copy.deepcopy(random_state)
         sensitive_features, control_features = map(_as_lists, (sensitive_features, control_features))
         _check_masks(
             y_true=y_true, y_pred=y_pred, sensitive_features=sensitive_features, control_features=control_features
         )
         asked = _functions(metrics)
-        several = isinstance(asked, dict)
         evaluated = {"y_true": as_evaluated(y_true), "y_pred": as_evaluated(y_pred)}
         labels = frame_cells.countable_labels(asked.values() if isinstance(asked, dict) else [asked], **evaluated)
         super().__init__(
@@ -237,8 +235,8 @@ class SignificanceFrame(MetricFrame):
             random_state=random_state,
         )
         check_seed(random_state)
-        functions = asked if several else {self.by_group.name: asked}
-        params_of = (sample_params or {}) if several else {self.by_group.name: sample_params or {}}
+        functions = asked if isinstance(asked, dict) else {self.by_group.name: asked}
+        params_of = (sample_params or {}) if functions is asked else {self.by_group.name: sample_params or {}}
         check_rows(
             None,
             True,
@@ -268,8 +266,8 @@ class SignificanceFrame(MetricFrame):
         n_control = len(self.control_levels or ())
         if not len(self.by_group):
             raise ParameterError("y_true is empty: at least one person is needed")
-        n_levels = n_control + len(self.sensitive_levels)
-        if self.by_group.index.nlevels != n_levels or any(len(level) != n_control for level in self._levels()):
+        names = (*(self.control_levels or ()), *self.sensitive_levels)
+        if self.by_group.index.nlevels != len(names) or any(len(level) != n_control for level in self._levels()):
             raise ParameterError(
                 "sensitive_features or control_features holds tuples, which MetricFrame treats as several features: "
                 "pass a DataFrame with a column for each part, or write the tuples as text"

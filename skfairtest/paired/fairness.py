@@ -386,9 +386,7 @@ class PairedFairnessTest(FairnessTest):
         needed = cells_read(metrics, settings)
         if "y_true" in needed and y is None:
             names = ", ".join(metric.name for metric in metrics if "y_true" in metric.reads)
-            raise ParameterError(
-                f"y is missing: {names} cannot be computed without it; {self._of}='selection_rate' can"
-            )
+            raise ParameterError(f"y is missing: {names} needs the true labels; {self._of}='selection_rate' does not")
         if needed <= {"y_true", "y_score_a", "y_score_b"}:  # scores alone are taken as predictions too
             said = {name.replace("y_pred", "y_score"): values for name, values in said.items()} | {
                 name: values for name, values in said.items() if name.startswith("y_score")

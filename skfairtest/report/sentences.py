@@ -490,7 +490,8 @@ def gap_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
     inside = span(how.disparity, low, high, open_at) or "no interval"
     if setup.is_event(metric):
         lead = "" if among in ("", "all people") else f"among {among}, "
-        return f"{where}{lead}{first} {past(happens)} {than} {second}: {values}, {size} ({inside})"
+        people = [f"people of {side}" if side.startswith("group ") else side for side in (first, second)]
+        return f"{where}{lead}{people[0]} {past(happens)} {than} {people[1]}: {values}, {size} ({inside})"
     joint = "and" if a == b else "than for"
     return f"{where}{described} was {than} {first} {joint} {second}: {values}, {size} ({inside})"
 
@@ -575,12 +576,12 @@ def verdict_sentence(
             noun, unit, write = "a difference of ", "", number
         inside, outside, ends = margin_words(setup.margin_bounds, write)
         which = asked if n_comparisons > 1 else "the one comparison"
-        band = f"{noun}{ends}{unit} (largest {equals_p(p_value)})."
+        band, p = f"{noun}{ends}{unit}", equals_p(p_value)
         if concern:
             where = f"at least one of {which}" if n_comparisons > 1 else which
-            return f"Not certified: for {where} a disparity {outside} {band[:-1]} cannot be ruled out."
+            return f"Not certified: for {where}, a disparity {outside} {band} cannot be ruled out (largest {p})."
         every = f"every one of {which} lies" if n_comparisons > 1 else f"{which} lies"
-        return f"Certified at {100 * (1 - setup.alpha):g}%: {every} {inside} {band}"
+        return f"Certified at {100 * (1 - setup.alpha):g}%: {every} {inside} {band} (largest {p})."
     beyond = "" if setup.margin_bounds is None else " beyond the margin"
     p = smallest_p(p_value, n_comparisons)
     if concern:

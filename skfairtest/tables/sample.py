@@ -124,11 +124,6 @@ class Kinds:
         return self.counts is None
 
     @property
-    def of_numbers(self) -> bool:
-        """Whether nothing that they say is a label."""
-        return bool(self.values) and all(isinstance(values.column, Numbers) for values in self.values.values())
-
-    @property
     def size(self) -> int:
         """How many kinds there are."""
         return len(next(iter(self.values.values())).column)

@@ -587,7 +587,7 @@ def test_what_is_missing_is_named(people):
     model = LogisticRegression().fit(X, y)
     with pytest.raises(ValueError, match=r"sensitive_features is missing: .*fairnessaudit__sensitive_features"):
         FairnessAudit(model).fit(X, y)
-    with pytest.raises(ValueError, match="y is missing: precision cannot be computed without it"):
+    with pytest.raises(ValueError, match="y is missing: precision needs the true labels"):
         FairnessAudit(model, metrics="precision").fit(X, sensitive_features=groups)
     with pytest.raises(ValueError, match="y_pred is missing: pass the predictions, or y_score"):
         FairnessAudit.from_predictions(y, None, sensitive_features=groups)

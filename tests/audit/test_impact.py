@@ -188,7 +188,7 @@ def test_a_crossing_that_cannot_be_compared_is_shown_with_the_reason():
 
 
 def test_nobody_selected():
-    with pytest.raises(NothingDefined, match="nobody was selected in any category that can be compared"):
+    with pytest.raises(NothingDefined, match="no one was selected in the categories that can be compared"):
         impact_table([0] * 8, sensitive_features=list("ffffmmmm"), pos_label=1)
 
 

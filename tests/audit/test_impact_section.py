@@ -118,7 +118,7 @@ def test_where_nobody_is_selected_no_category_is_compared(people):
     assert not nobody.impact_["compared"].any()
     section = str(nobody).rsplit(f"{TITLE}\n", 1)[1]
     assert "No category can be compared with the highest rate." in section
-    assert "nobody was selected in any category" in section
+    assert "no one was selected in the categories that can be compared" in section
 
 
 def test_what_cannot_be_asked(people):

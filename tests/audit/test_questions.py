@@ -90,7 +90,7 @@ def test_with_a_positive_label_a_further_label_takes_no_rate_away(kind, door):
 @pytest.mark.parametrize("kind", ["number", "text", "empty", "true label", "three decisions"])
 def test_without_a_positive_label_it_is_asked_for(kind):
     y_true, y_pred, _ = STRAYS[kind]
-    with pytest.raises(ParameterError, match="Pass it to test one of them against the others"):
+    with pytest.raises(ParameterError, match="pass the one to compare with the others"):
         FairnessAudit.from_predictions(y_true, y_pred, sensitive_features=SEX)
     if y_true is TRUTH:
         with pytest.raises(ParameterError, match="pos_label"):

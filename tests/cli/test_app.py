@@ -176,7 +176,7 @@ def test_alpha_decides(tmp_path, capsys):
         (["audit", "FILE", *SEX, "--disparity", "sum"], "--disparity"),
         (
             ["audit", "FILE", "--y-pred", "pred", "--sensitive", "sex", "--metric", "equalized_odds"],
-            "--y-true is missing: true_positive_rate, false_positive_rate cannot be computed without it; --metric",
+            "--y-true is missing: true_positive_rate, false_positive_rate needs the true labels; --metric",
         ),
         (["audit", "FILE", *SEX, "--adjust", "max_t"], "--adjust"),
         (["audit", "FILE", *SEX, "--n-resamples", "some"], "--n-resamples"),

@@ -30,6 +30,8 @@ from skfairtest.metrics.functionals import Auc, Mean
 class Recorder:
     """A metric that keeps the counts it is asked about; its value is their weighted sum."""
 
+    error = "own"
+
     def __init__(self, weights, fast=False):
         self.weights, self.fast, self.seen = np.asarray(weights, dtype=float), fast, []
 
@@ -37,9 +39,6 @@ class Recorder:
         self.seen.append((first.copy(), second.copy(), shared))
         a, b = first @ self.weights, second @ self.weights
         return a, a + 1, b, b + 2, np.full_like(a, float(shared))
-
-    def pairs(self, sides, pairs, rng):
-        return [self.pair(sides[a], sides[b], shared=shared, rng=rng) for a, b, shared in pairs]
 
     def subset_splitter(self, blocks):
         return None

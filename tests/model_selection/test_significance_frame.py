@@ -671,12 +671,13 @@ def test_a_frame_shows_values_by_group_and_p_values():
     frame = SignificanceFrame(metrics={"chosen": selection_rate, "own": share, "n": count}, **people)
     called = len(calls)
     lines = repr(frame).splitlines()
-    assert [line.split() for line in lines[3:]] == [
+    assert [line.split() for line in lines[3:7]] == [
         ["sensitive_feature_0", "chosen", "own", "n"],
         ["a", "1", "1", "4"],
         ["b", "0", "0", "4"],
         ["p-value", "0.008", "*", "p_values()"],
     ]
+    assert lines[-1] == "n: the size of a group is not an average over its people: there is nothing to test"
     assert len(calls) == called
     shown = frame._repr_html_()
     assert shown.startswith('<div class="skfairtest fragment">')

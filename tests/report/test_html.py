@@ -360,7 +360,7 @@ def test_text_and_drawings_stand_out_from_what_is_behind_them(whole, place):
 def test_limits_of_a_drawn_p_value_say_what_they_are():
     said = " ".join(Page(audit_html(scored(("brier_score",)).record_)).words().split())
     assert re.search(
-        r"With infinitely many resamples, that p-value would lie between \S+ and \S+ \(95% limits\)\.", said
+        r"With infinitely many resamples, the p-value would lie between \S+ and \S+ \(95% limits\)\.", said
     )
 
 
