@@ -193,7 +193,7 @@ def test_alpha_decides(tmp_path, capsys):
         (["audit", "FILE", *BOTH, "--sensitive", "sexe"], "did you mean 'sex'?"),
         (["audit", "FILE", *SEX, "--metric", "fairness"], "--metric 'fairness' is unknown"),
         (["audit", "FILE", *SEX, "--threshold", "0.5"], "--threshold makes predictions of --y-score"),
-        (["audit", "FILE", *SEX, "--pos-label", "yes"], "--pos-label 'yes' is not among the labels: 0, 1"),
+        (["audit", "FILE", *SEX, "--pos-label", "yes"], "--pos-label 'yes' is not among the labels, which are 0, 1"),
         (["audit", "FILE", *SEX, "--pos-label", "7"], "--pos-label 7 is not among the labels"),
         (["audit", "FILE", "--y-pred", "sex", "--metric", "selection_rate", "--sensitive", "city"], "--pos-label"),
         (["audit", "FILE", *SEX, "--control", "sex"], "is named by --sensitive and --control"),

@@ -59,7 +59,7 @@ KINDS = {
     "correlation": one_model(CorrelationFairnessTest, n_resamples=99),
     "correlation, fitted": fitted(CorrelationFairnessTest, n_resamples=99),
     "adjusted": lambda y, p, s: AdjustedFairnessTest.from_predictions(
-        y, p, sensitive_features=s, covariates={"age": AGES}, of="residual", n_folds=2, n_resamples=99
+        y, p, sensitive_features=s, covariates={"age": AGES}, of="residual", n_folds=2
     ),
     "paired": lambda y, p, s: PairedFairnessTest.from_predictions(y, p, OTHERS, sensitive_features=s),
     "stream": lambda y, p, s: SequentialFairnessTest(metric="true_positive_rate").partial_fit(

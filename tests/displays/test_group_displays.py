@@ -372,4 +372,4 @@ def test_a_margin_with_a_direction_is_not_turned_round():
         display = DisparityDisplay.from_test(test)
         assert rows(display) == ["a against b"]
     assert display.disparity == pytest.approx([0.2])
-    assert "roup a were predicted positive more often than group b: 60.0% versus 40.0%" in str(test)
+    assert "eople of group a were predicted positive more often than people of group b: 60.0% versus 40.0%" in str(test)
