@@ -101,7 +101,7 @@ def test_a_function_of_a_rate_is_not_called_a_share(compas):
             compas.y_true, compas.y_pred, sensitive_features=compas.sensitive_features["sex"], metric=metric
         )
         name = test.comparisons_["metric"].iloc[0]
-        assert f"{name} is " in str(test).lower()
+        assert f"{name} was " in str(test).lower()
         assert "% of" not in str(test).splitlines()[1]
 
 
