@@ -59,7 +59,7 @@ def individual_report(test: Any) -> Report:
     columns = [_column(name) for name in ("person", "loss_ratio", "feature", "before", "after", "loss_increase")]
     changes = [_column(name) for name in ("feature", "change", "n_people", "mean_change", "worse")]
     changed, worst = records(test.changed_features()), records(test.most_unfair(3, n_features=3))
-    lines = [*traces, *(f"{name.replace('_', ' ')}: {_shown(value)}" for name, value in run.items())]
+    why = (f"{run['because']} ({run['loss']})", f"the {AXES[setup.statistic]}: {run['statistic_because']}")
     left_out = len(test.excluded_)
     return Report(
         verdict=f"{verdict}{equals_p(test.p_value_)}.",
@@ -70,6 +70,6 @@ def individual_report(test: Any) -> Report:
             Table.of(columns, worst, "Whose loss grows most, and by which changes", None),
             Table.of(changes, changed, "What changes", None, few=8),
         ),
-        parts=listed("How unfair examples were found", lines),
+        parts=listed("How unfair examples were found (solver_report_ has all numbers)", [*traces, *why]),
         notes=(f"{pluralize(left_out, 'person', 'people')} left out, see excluded_.",) * (left_out > 0),
     )
