@@ -177,8 +177,8 @@ def _values(
     n_effective, value, error = np.zeros(shape), np.full(shape, np.nan), np.full(shape, np.nan)
     worths = np.zeros(shape)
     rng = np.random.default_rng(seed.spawn(1)[0])
-    # What is not studentized has a standard error all the same.
-    shown = replace(made, variance="auto") if made.variance is None else made
+    # What is not studentized has a standard error all the same, unless a function was to have none.
+    shown = made if made.variance or (made.is_own and not settings.asked_variance) else replace(made, variance="auto")
     kind = ""
     for place in zip(*np.nonzero(sample.sizes), strict=True):
         stratum, group = (int(i) for i in place)
