@@ -242,26 +242,6 @@ def test_boosted_models_of_other_libraries_are_searched_over_their_levels(librar
     np.testing.assert_allclose(test.to_frame()["loss_after"], -np.log(said), rtol=1e-5)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("library", ["sklearn", "lightgbm", "catboost"])
-def test_numbers_that_a_boosted_model_takes_for_categories_are(library):
-    X, y, sex = PEOPLE
-    jobs = TRAINING[0].assign(job=(TRAINING[0]["job"] == "smith").astype(int)).drop(columns="home")
-    labels = TRAINING[1] == "yes"
-    if library == "sklearn":
-        model = HistGradientBoostingClassifier(max_iter=10, categorical_features=["years"]).fit(jobs, labels)
-    elif library == "lightgbm":
-        made = pytest.importorskip("lightgbm").LGBMClassifier(n_estimators=10, verbose=-1, n_jobs=1)
-        model = made.fit(jobs, labels, categorical_feature=["years"])
-    else:
-        given = {**BOOSTED["catboost"][1], "cat_features": ["years"]}
-        model = pytest.importorskip("catboost").CatBoostClassifier(**given).fit(jobs, labels)
-    tested = X.assign(job=(X["job"] == "smith").astype(int)).drop(columns="home")
-    test = IndividualFairnessTest(model).fit(tested, y == "yes", sensitive_features=sex)
-    assert test._model.inputs.names == ("income", "job", *(f"years={year}" for year in range(5)))
-    assert test.unfair_examples_["years"].dtype == X["years"].dtype
-
-
 def test_an_array_of_numbers_stays_one_where_some_are_categories():
     X, y, sex = (part[:60] for part in PEOPLE)
     numbers = X.assign(job=(X["job"] == "smith")).drop(columns="home").to_numpy(dtype=float)
