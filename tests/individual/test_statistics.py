@@ -40,7 +40,7 @@ def test_unfair_examples_far_from_everybody(fit, people):
 @pytest.mark.slow
 def test_a_mean_of_ratios_that_rests_on_tiny_losses(fit, training, people):
     forest = RandomForestClassifier(20, random_state=0).fit(*training[:2])  # sure of many people
-    with pytest.warns(UserWarning, match=r"depends on .*close to zero: \d+ of 80 .*'ratio_of_means'"):
+    with pytest.warns(UserWarning, match=r"depends on few people, or on losses close to zero: .*'ratio_of_means'"):
         test = fit(model=forest, steps=(100, 0.05))
     assert test.statistic_ > 1e6
     robust = [
