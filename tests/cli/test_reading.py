@@ -8,9 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from skfairtest.cli.app import OPTIONS
 from skfairtest.cli.errors import BadInput
 from skfairtest.cli.options import files_of
 from skfairtest.cli.reading import read_people
+
+assert "y_score" in OPTIONS  # the commands name their options when they are defined
 
 MISSING = {"sensitive_features": True}
 VALUES = [
