@@ -117,7 +117,7 @@ def test_a_guess_saves_halvings_and_no_digit_of_a_limit(monkeypatch, disparity, 
         return farthest_covered(inside, outside, covered)
 
     monkeypatch.setattr(intervals, "farthest_covered", halved)
-    # A square root's last bit depends on where in memory an array begins.
+    # The last bit depends on where in memory an array begins.
     np.testing.assert_allclose(guessed, miettinen_nurminen(x1, d1, x2, d2, z, disparity), rtol=1e-14)
 
 
