@@ -104,7 +104,7 @@ def _compared(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def below_sentences(table: pd.DataFrame) -> Iterator[str]:
-    """Say how many impact ratios are below .8, and of which categories there are too few people."""
+    """Count the impact ratios below .8, and name the categories with too few people."""
     n, below = len(_compared(table)), int(_compared(table)["below_four_fifths"].astype(bool).sum())
     if n == 1:
         yield f"The impact ratio is{'' if below else ' not'} below .8."

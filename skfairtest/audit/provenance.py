@@ -1,4 +1,4 @@
-"""What an audit can be traced back to: its data, by a hash that reveals nothing else about them, and its call."""
+"""The provenance of an audit: its call, and a hash of its data, which reveals nothing else about them."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence

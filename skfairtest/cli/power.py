@@ -1,4 +1,4 @@
-"""How many people a test needs, or how likely it is to detect a disparity."""
+"""The number of people that a test needs, and its power with a given number."""
 
 from typing import Any
 
