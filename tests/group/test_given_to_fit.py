@@ -1,6 +1,6 @@
 """What a fit takes: names of columns of X, collections of Dask, models that only give probabilities."""
 
-import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -64,7 +64,10 @@ def test_names_of_columns_of_x_are_the_columns(test, named):
     by_name = type(test)(**test.get_params(deep=False)).fit(X, Y, **named)
     directly = type(test)(**test.get_params(deep=False)).fit(X, Y, **columns)
     if hasattr(test, "to_json"):
-        one, other = (json.loads(each.to_json()) | {"created": None} for each in (by_name, directly))
+        # All but the second when each was made, which the checksum is of too.
+        one, other = (
+            re.sub(r'\d{4}-\d\d-\d\dT[\d:+]+|"checksum": "\w+"', "", each.to_json()) for each in (by_name, directly)
+        )
         assert one == other
     else:
         assert by_name.p_values_ == directly.p_values_

@@ -77,9 +77,7 @@ def test_steps_that_are_unstable(fit):
         r"steps of 0.03 are too long for regularization=50: .* is 1.5, .* in 4 of 4 steps. .*'implicit'.* below 0.02"
     )
     with pytest.warns(UserWarning, match=message):
-        test = fit(steps=(4, 0.03))
-    assert test.solver_report_["n_unstable_steps"] == 4
-    assert "n unstable steps: 4" in test.sentences()
+        assert fit(steps=(4, 0.03)).solver_report_["n_unstable_steps"] == 4
     with pytest.warns(UserWarning, match=r"largest eigenvalue of the fair metric, 4\) is 1.2, .* below 0.005"):
         fit(steps=(4, 0.006), fair_metric=Mahalanobis(np.diag([0.0, 4.0, 1.0])))
     # No step is too long for a search.
