@@ -101,8 +101,9 @@ def label_plan(
     Within each group people with similar scores of the judge are a stratum, and gets labels in proportion to its share
     of the group times the standard deviation of what its labels would tell (Neyman 1934), if the judge were right; no
     judge is believed to be surer than 10%, and every stratum gets a few labels. The width is that of the interval of
-    the test if events are as many as the judge says on average among people with the same prediction: a judge of rare
-    events who finds too many promises too much. The later test is valid however wrong the judge is.
+    the test if events are as many as the judge says on average among people with the same prediction. A judge of rare
+    events who finds too many promises too much: calibrate its scores first, on as few as 100 random labels. The later
+    test is valid however wrong the judge is.
 
     Parameters
     ----------
