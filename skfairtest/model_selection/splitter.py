@@ -1,20 +1,17 @@
-"""Folds with equal shares of every group, every label, and every combination of group and label.
+"""Folds stratified on label and group together.
 
-A cell is one label in one group. With C people in a cell and k folds, every fold gets floor(C/k) or ceil(C/k) of them;
-the same is true of the people of a group, of a label, and of all people. Such folds always exist: what is left of the
-cells after division by k are the edges of a bipartite multigraph between groups and labels, folds are colours of the
-edges, and every bipartite multigraph has an equitable colouring in any number of colours (de Werra 1971). It is found
-by halving the edges of two folds along closed walks, which halves the edges at every node.
+People are sorted by label, and by group within a label, and dealt to the folds in turn, as `StratifiedKFold` deals the
+people of a class. So the numbers of people in any two folds differ by at most one for all people, for every label and
+for every group with a label, and for a group by at most the number of labels.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import cycle
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import check_random_state
@@ -41,10 +38,10 @@ class SensitiveStratifiedKFold(StratifiedKFold):
 
     No hypothesis is tested here: a splitter makes sure that the tests and scorers of every fold have people from every
     group. ``StratifiedKFold`` keeps only the shares of the labels; a small group may then be missing from a fold
-    altogether, and its disparity there is undefined. Here the numbers of people in any two folds differ by at most one:
-    for all people, for every group, for every label, and for every group with every label. The groups are either passed
-    at run time, as ``sensitive_features`` of `split` (in scikit-learn's tools by metadata routing; the request is
-    already set), or named as columns of `X`, which needs no routing.
+    altogether, and its disparity there is undefined. Here the numbers of people in any two folds differ by at most one
+    for all people, for every label and for every group with a label, and for a group by at most the number of labels.
+    The groups are either passed at run time, as ``sensitive_features`` of `split` (in scikit-learn's tools by metadata
+    routing; the request is already set), or named as columns of `X`, which needs no routing.
 
     Parameters
     ----------
@@ -66,11 +63,7 @@ class SensitiveStratifiedKFold(StratifiedKFold):
     Notes
     -----
     Renaming groups or labels, or using another container, does not change the folds. With several sensitive features,
-    shares are equal for their crossing; for one of them alone, the numbers in two folds may differ by more than one.
-
-    References
-    ----------
-    .. [1] D. de Werra (1971), Balanced schedules, INFOR 9(3), 230-237.
+    shares are equal for their crossing.
 
     Examples
     --------
@@ -177,9 +170,14 @@ class SensitiveStratifiedKFold(StratifiedKFold):
             )
         columns, label = self._read(X, y, sensitive_features)
         self._warn_of_small_cells(columns, label)
-        random_state = check_random_state(self.random_state) if self.shuffle else None
-        codes = [column.codes for column in columns]
-        folds = stratified_folds(codes, None if label is None else label.codes, self.n_splits, random_state)
+        group, n = _in_order_of_appearance(columns), len(columns[0])
+        labels = _in_order_of_appearance([label]) if label is not None else np.zeros_like(group)
+        people = check_random_state(self.random_state).permutation(n) if self.shuffle else np.arange(n)
+        people = people[np.lexsort((group[people], labels[people]))]
+        dealt = np.arange(n) % self.n_splits
+        # Within a label of a group, the first people are those of the first fold.
+        folds = np.empty(n, dtype=np.intp)
+        folds[people] = dealt[np.lexsort((dealt, group[people], labels[people]))]
         return ((np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(self.n_splits))
 
     def _read(self, X: Any, y: Any, sensitive_features: Any) -> tuple[tuple[Column, ...], Column | None]:
@@ -239,110 +237,8 @@ def _check_labels(label: Column) -> None:
         )
 
 
-def stratified_folds(
-    groups: Sequence[Positions],
-    labels: Positions | None,
-    n_folds: int,
-    random_state: np.random.RandomState | None = None,
-) -> Positions:
-    """Assign people to folds, with equal shares of every group, every label and every group with every label.
-
-    Parameters
-    ----------
-    groups : sequence of ndarray of shape (n,)
-        Codes of the groups; of several columns, the crossing counts.
-    labels : ndarray of shape (n,) or None
-        Codes of the labels; None: all people have the same label.
-    n_folds : int
-        The number of folds.
-    random_state : RandomState, optional
-        Shuffles the people of every cell.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The fold of every person.
-
-    Examples
-    --------
-    >>> stratified_folds(
-    ...     [np.array([0, 0, 1, 1, 1, 1])], np.array([0, 1, 0, 1, 0, 1]), 2
-    ... ).tolist()
-    [0, 1, 0, 0, 1, 1]
-    """
-    group = _in_order_of_appearance(groups)
-    label = np.zeros_like(group) if labels is None else _in_order_of_appearance([labels])
-    n_labels = int(label.max()) + 1
-    cell = group * n_labels + label
-    counts = np.bincount(cell, minlength=(int(group.max()) + 1) * n_labels)
-    shares = _even_shares(counts.reshape(-1, n_labels), n_folds).reshape(-1, n_folds)
-    order = np.argsort(cell, kind="stable")
-    folds = np.empty_like(cell)
-    for people, share in zip(np.split(order, np.cumsum(counts)[:-1]), shares, strict=True):
-        dealt = np.repeat(np.arange(n_folds), share)
-        if random_state is not None:
-            random_state.shuffle(dealt)
-        folds[people] = dealt
-    return folds
-
-
-def _in_order_of_appearance(columns: Sequence[Positions]) -> Positions:
-    """Return codes of the crossing that do not depend on the names of its values."""
-    _, first, codes = np.unique(np.stack(columns), axis=1, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[codes.reshape(-1)]
-
-
-def _even_shares(counts: Positions, n_folds: int) -> Positions:
-    """The numbers of people of every group (row) and label (column) in each fold, shape (groups, labels, folds)."""
-    whole, rest = np.divmod(counts, n_folds)
-    # Dealt out in turn, label by label within groups: even for cells, groups and the whole, perhaps not for labels.
-    extra = np.zeros((*counts.shape, n_folds), dtype=np.intp)
-    fold = cycle(range(n_folds))
-    for row, column in np.argwhere(rest):
-        for _ in range(rest[row, column]):
-            extra[row, column, next(fold)] = 1
-    # Halving makes two folds even at every group and label, and nothing less even than it was; so this comes to an end.
-    while np.ptp(labels := extra.sum(axis=0), axis=1).max() > 1:
-        uneven = labels[np.argmax(np.ptp(labels, axis=1))]
-        pair = [int(uneven.argmax()), int(uneven.argmin())]
-        only_one = np.argwhere(extra[..., pair].sum(axis=2) == 1)
-        for (row, column), side in zip(only_one, _halve(only_one), strict=True):
-            extra[row, column, pair] = [1 - side, side]
-    return whole[..., np.newaxis] + extra
-
-
-def _halve(edges: NDArray[np.intp]) -> list[int]:
-    """Give the edges of a bipartite graph to two sides, 0 and 1, evenly at every node and as a whole.
-
-    A further node at each end takes an edge of every node of odd degree, and then of each other; now all degrees are
-    even, and a walk over edges not yet walked ends where it began. Such a walk has an even length, so sides that
-    alternate along it are even at every node; without the added edges they differ by one at most.
-    """
-    nodes = [(("row", row), ("column", column)) for row, column in edges.tolist()]
-    at: defaultdict[tuple[str, Any], list[int]] = defaultdict(list)
-    for edge, ends in enumerate(nodes):
-        for node in ends:
-            at[node].append(edge)
-    odd = [node for node, found in at.items() if len(found) % 2]
-    spare = {"row": ("column", "spare"), "column": ("row", "spare")}
-    added = [(node, spare[node[0]]) for node in odd]
-    if sum(node[0] == "row" for node in odd) % 2:
-        added.append((spare["row"], spare["column"]))
-    for edge, ends in enumerate(added, start=len(nodes)):
-        for node in ends:
-            at[node].append(edge)
-    nodes += added
-    side = [-1] * len(nodes)
-    for start in list(at):
-        node, turn = start, 0
-        while (unused := _next_unused(at[node], side)) is not None:
-            side[unused], turn = turn, 1 - turn
-            first, second = nodes[unused]
-            node = second if node == first else first
-    return side[: len(edges)]
-
-
-def _next_unused(edges: list[int], side: list[int]) -> int | None:
-    while edges and side[edges[-1]] >= 0:
-        edges.pop()
-    return edges[-1] if edges else None
+def _in_order_of_appearance(columns: Sequence[Column]) -> Positions:
+    """Codes of the crossing, which do not depend on the names of its values."""
+    crossed = np.unique(np.stack([column.codes for column in columns]), axis=1, return_inverse=True)[1]
+    codes: Positions = pd.factorize(crossed.reshape(-1))[0]
+    return codes

@@ -615,7 +615,7 @@ def test_an_error_carries_the_tests_and_leaves_nothing_of_an_earlier_model(peopl
     assert copy.fairness_tests[0].p_value_ == caught.value.fairness_tests[0].p_value_
     with pytest.raises(NotFittedError):
         model.predict(X)
-    model.fit(X, y, sensitive_features=np.tile(["f", "m"], N // 2))
+    model.fit(X, y, sensitive_features=np.repeat(["f", "m"], N // 2))
     assert len(model.p_values_) == 2
     with pytest.raises(FairnessRejectedError):
         model.fit(X[::-1], y[::-1], sensitive_features=sex[::-1])
