@@ -1,14 +1,8 @@
-"""Tests behind a frame of metrics, and the people of a frame.
-
-The people of a frame, in the form that a test takes: counts where labels suffice, otherwise one by one.
-
-Tests behind a frame of metrics: one cell is one metric among the people with one combination of control features.
+"""Tests behind a frame of metrics: one cell is one metric among the people with one combination of control features.
 
 The values tested are the values shown. A metric that is known by name has that name's test, which is exact for rates;
-its values are compared with those that the frame shows. If they differ, the function itself is tested: on the few
-distinct kinds of people if labels are all it reads, and on rows otherwise.
-
-How a metric passed to a MetricFrame is tested: as a built-in metric, or as a function.
+another function is tested on the labels, and on the rows of the people if it wants more than labels or if its values
+differ from those that the frame shows.
 """
 
 import copy
@@ -26,8 +20,9 @@ import pandas as pd
 from fairlearn.metrics import count
 from numpy.typing import NDArray
 
-from skfairtest._utils.errors import ParameterError, held_back, warn
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
+from skfairtest._utils.typing import Positions
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import check_question, compare, extreme_of
 from skfairtest.comparisons.family import p_of
@@ -47,9 +42,8 @@ from skfairtest.readers import (
     resolve_pos_label,
     sort_levels,
 )
-from skfairtest.readers.columns import MAX_GROUPS, WARN_GROUPS, check_level_count
 from skfairtest.tables import Sample
-from skfairtest.tables.rows import CELL_NAMES, Key, tally
+from skfairtest.tables.rows import CELL_NAMES, Key
 
 
 @dataclass(frozen=True)
@@ -98,6 +92,11 @@ class MetricOf:
         return _known_metric(self.function) if set(self.params) <= {"sample_weight"} else None
 
     @property
+    def known_function(self) -> Callable[..., Any] | None:
+        """The function of the equivalent built-in metric, if any."""
+        return None if self.known is None else self.known.function
+
+    @property
     def counts_people(self) -> bool:
         """Whether it is the size of a group."""
         return self.function is count
@@ -127,19 +126,11 @@ def _known_metric(function: Callable[..., Any] | None) -> KnownMetric | None:
 # Functions as a test calls them ----------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _OfWeightedKinds:
-    function: Callable[..., Any]
-
-    def __call__(
-        self, y_true: NDArray[Any], y_pred: NDArray[Any], sample_weight: NDArray[np.float64] | None = None
-    ) -> Any:
-        return self.function(y_true, y_pred, sample_weight=sample_weight)
-
-
-def of_kinds(function: Callable[..., Any]) -> Callable[..., Any]:
+def of_labels(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of labels and predictions whose signature shows only whether it takes weights."""
-    return _OfWeightedKinds(function) if "sample_weight" in parameters_of(function) else partial(call, function)
+    if "sample_weight" not in parameters_of(function):
+        return partial(call, function)
+    return lambda y_true, y_pred, sample_weight=None: function(y_true, y_pred, sample_weight=sample_weight)
 
 
 @dataclass(frozen=True)
@@ -227,15 +218,13 @@ def read_features_of(features: Any, names: Sequence[str] | None, parameter: str)
     return tuple(read_column(column, parameter, name=name) for column, name in zip(bare, told_apart, strict=True))
 
 
-def countable_labels(functions: Iterable[Callable[..., Any]], **values: NDArray[Any]) -> dict[str, Column]:
-    """Return the labels that can be counted, by parameter; those that a function compares must be of one vocabulary."""
-    read = {name: read_labels(its, name) for name, its in values.items()}
-    labels = {name: column for name, column in read.items() if column is not None}
-    if labels and any(known is None or known.reads >= set(LABELS) for known in map(_known_metric, functions)):
-        held = {name: column.levels for name, column in labels.items()}
+def check_labels_of(functions: Iterable[Callable[..., Any]], **values: NDArray[Any]) -> None:
+    """Check that labels which a function compares are of one vocabulary."""
+    if any(known is None or known.reads >= set(LABELS) for known in map(_known_metric, functions)):
+        labels = {name: read_labels(its, name) for name, its in values.items()}
+        held = {name: column.levels for name, column in labels.items() if column is not None}
         check_vocabularies(held)
         check_codings(held)
-    return labels
 
 
 def read_labels(values: NDArray[Any], name: str) -> Column | None:
@@ -266,23 +255,6 @@ def positive_of(columns: Sequence[Column], asked: Any) -> Any:
     return resolve_pos_label(labels, labels[1] if len(labels) == 2 else None)
 
 
-def count_people(people: Sample, labels: Mapping[str, Column]) -> Sample:
-    """Return people by their labels: a few rows, and how many people each stands for."""
-    rows = tally([*people.control, *people.sensitive, *labels.values()])
-    n_control, n_features = len(people.control), len(people.control) + len(people.sensitive)
-    cells = dict(zip(labels, rows.columns[n_features:], strict=True))
-    return Sample(cells, rows.columns[n_control:n_features], rows.columns[:n_control], rows.counts)
-
-
-@dataclass(frozen=True)
-class Listed:
-    """People one by one: their groups and strata, and labels or targets and predictions of any kind and shape."""
-
-    people: Sample
-    y_true: NDArray[Any]
-    y_pred: NDArray[Any]
-
-
 METHODS = ("between_groups", "to_overall")
 DISPARITIES = ("difference", "ratio")
 #: What the frame says of every test.
@@ -295,6 +267,8 @@ OF_THE_FRAME = {
     "random_state": "the frame's random_state seeds the tests too",
     "pos_label": "it is a parameter of the metric: use functools.partial(metric, pos_label=...)",
 }
+#: The tests whose p-values the frame's own display has.
+SHOWN = ("between_groups", "difference")
 #: Resamples at least of a function that is not known: each costs up to a hundred evaluations.
 FEW_RESAMPLES = 199
 #: Values are the same if they agree to so many digits; those of single precision do to six.
@@ -380,8 +354,6 @@ class Cell:
 class Cells:
     """All tests of a frame; each runs when its result is first needed.
 
-    People are counted once, here; individual rows are kept only if a metric needs them.
-
     Parameters
     ----------
     metrics : sequence of MetricOf
@@ -390,8 +362,6 @@ class Cells:
         Groups and strata; or the reason why there are none.
     y_true, y_pred : ndarray of shape (n, ...)
         As MetricFrame evaluates them.
-    labels : mapping of str to Column
-        Those of them that can be counted.
     levels : sequence of tuple
         Combinations of control features; one empty tuple without any.
     shown : sequence of mapping
@@ -409,186 +379,108 @@ class Cells:
         y_true: NDArray[Any],
         y_pred: NDArray[Any],
         *,
-        labels: Mapping[str, Column],
         levels: Sequence[Key],
         shown: Sequence[Shown],
         params: Mapping[str, Any],
         seed: Any,
     ) -> None:
         self.metrics, self.levels, self.shown = list(metrics), list(levels), list(shown)
-        self.params, self.seed = dict(params), seed
-        self.problem = people if isinstance(people, str) else ""
-        self.counted: Sample | None = None
-        self.listed: Listed | None = None
+        self.params, self.seed, self.people = dict(params), seed, people
+        self.evaluated = {"y_true": y_true, "y_pred": y_pred}
+        self.labels = {name: read_labels(values, name) for name, values in self.evaluated.items()}
         self._made: dict[tuple[int, Key, str, str], Cell] = {}
-        self._unsaid: dict[tuple[int, Key, str, str], list[tuple[str, type[Warning]]]] = {}
-        if isinstance(people, str):
-            return
-        if labels:
-            self.counted = count_people(people, labels)
-        if any(not self._suffice(metric, labels) for metric in self.metrics):
-            self.listed = Listed(people, y_true, y_pred)
-
-    @staticmethod
-    def _suffice(metric: MetricOf, labels: Mapping[str, Any]) -> bool:
-        """Whether counts of labels are all that a metric's test needs."""
-        if metric.counts_people:
-            return True
-        return metric.known is not None and not metric.params and metric.known.reads <= set(labels)
 
     def cell(self, number: int, level: Key, method: str, disparity: str) -> Cell:
         """Return the result for one metric and one combination of control features."""
         key = (number, level, method, disparity)
         if key not in self._made:
-            self._made[key] = self._make(number, level, method, disparity)
-        for message, category in self._unsaid.pop(key, ()):
-            warn(message, category)
-        return self._made[key]
-
-    def shown_cell(self, number: int, level: Key) -> Cell:
-        """Return the result on differences for the frame's own display, without warnings; explicit calls show these."""
-        key = (number, level, "between_groups", "difference")
-        if key not in self._made:
-            with held_back() as self._unsaid[key]:
-                self._made[key] = self._make(*key)
+            self._made[key] = self._make(*key)
         return self._made[key]
 
     def is_quick(self, number: int, level: Key) -> bool:
         """Whether a test of differences has run already, or needs no function call for every resample."""
         metric = self.metrics[number]
-        made = (number, level, "between_groups", "difference") in self._made
-        return made or metric.known is not None or bool(self.problem) or metric.counts_people
+        made = (number, level, *SHOWN) in self._made
+        return made or metric.known is not None or isinstance(self.people, str) or metric.counts_people
 
     def _make(self, number: int, level: Key, method: str, disparity: str) -> Cell:
         metric, shown = self.metrics[number], self.shown[number].get(level, {})
-        reason = self.problem or _why_not(metric, shown.values())
+        reason = self.people if isinstance(self.people, str) else _why_not(metric, shown.values())
         if reason:
             return Cell(reason)
-        reason = "the values shown cannot be recomputed from counts of labels"
-        for way, tested, sample_of, params in self._ways(metric, level, len(shown), method):
+        assert isinstance(self.people, Sample)
+        try:
+            people, rows = self.people.within(level)
+        except ValueError as error:
+            return Cell(str(error))
+        comparisons = len(shown) * (len(shown) - 1) // 2 if method == "between_groups" else len(shown)
+        alpha = 1 - self.params.get("confidence_level", FairnessTest().confidence_level)
+        # Enough for the smallest adjusted p-value to reach half the level.
+        enough = {"n_resamples": max(FEW_RESAMPLES, int(np.ceil(2 * comparisons / alpha)))}
+        params = {**self.params, "compare": method, "disparity": disparity, "random_state": copy.deepcopy(self.seed)}
+        for tested, columns in self._ways(metric, rows):
             try:
-                result = self._test(tested, sample_of(), {**params, "compare": method, "disparity": disparity})
+                sample = Sample.from_predictions(**columns, sensitive_features=list(people.sensitive))
+                few = enough if tested is not metric.known_function else {}
+                settings, metrics = check_question({str(metric.name): tested}, few | params)
+                result = compare(sample, metrics, settings, random_state=params["random_state"])
             except ValueError as error:
                 reason = str(error)
-                if way == "kinds":  # a function may want all the people
-                    continue
-                break
-            if way == "rows" or _agree(result, shown):
+                if tested is metric.known_function:  # others may want all the people
+                    break
+                continue
+            if isinstance(tested, OfRows) or _agree(result, shown):
                 return Cell.of(result)
         return Cell(reason)
 
-    def _test(self, metric: Any, sample: Sample, params: dict[str, Any]) -> Result:
-        seed = copy.deepcopy(self.seed)
-        settings, metrics = check_question(metric, {**params, "random_state": seed})
-        return compare(sample, metrics, settings, random_state=seed)
-
-    def _enough(self, groups: int, method: str) -> int:
-        """Return the fewest resamples with which the smallest adjusted p-value can reach half the level."""
-        comparisons = groups * (groups - 1) // 2 if method == "between_groups" else groups
-        alpha = 1 - self.params.get("confidence_level", FairnessTest().confidence_level)
-        return max(FEW_RESAMPLES, int(np.ceil(2 * comparisons / alpha)))
-
-    def _ways(
-        self, metric: MetricOf, level: Key, groups: int, method: str
-    ) -> Iterator[tuple[str, Any, Callable[[], Sample], dict[str, Any]]]:
-        """Yield the ways in which a metric can be tested, the best first: the metric, the people, and parameters.
+    def _ways(self, metric: MetricOf, rows: Positions) -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
+        """Yield the ways in which a metric can be tested, the best first: the function, and the columns that it reads.
 
         The last one, by rows, always agrees with the values shown.
         """
-        name = str(metric.name)
-        people = self._people_of_known(metric, level)
-        if people is not None and metric.known is not None:
-            yield "known", {name: metric.known.function}, people, self.params
+        chosen = {name: values[rows] for name, values in self.evaluated.items()}
+        if metric.known is not None and (columns := self._columns_of(metric.known)) is not None:
+            columns |= {name: values for name, values in metric.params.items() if name == "sample_weight"}
+            yield metric.known.function, {name: values[rows] for name, values in columns.items()}
         function = metric.function
         assert function is not None  # where it was left behind all tests had been made
-        few = {"n_resamples": self._enough(groups, method), **self.params}
-        if not metric.params and self.counted is not None and set(self.counted.columns) == {"y_true", "y_pred"}:
-            yield "kinds", {name: of_kinds(function)}, partial(self._of_counted, level), few
-        if self.listed is not None:
-            rows = OfRows(
-                function,
-                stacked(self.listed.y_true),
-                stacked(self.listed.y_pred),
-                {param: stacked(values) for param, values in metric.params.items()},
-            )
-            number = np.arange(len(rows.y_true))
-            columns = {"y_true": np.zeros_like(number), "y_pred": number}
-            yield "rows", {name: rows}, partial(self._of_listed, level, columns), few
-
-    def _of_counted(self, level: Key, recode: Callable[[Any], int] | None = None) -> Sample:
-        """Return the counted people of one combination of control features, with other labels where asked."""
-        assert self.counted is not None
-        counted = self.counted
-        if recode is not None:
-            labels = {name: _recoded(counted.labels_of(name), recode) for name in LABELS if name in counted.columns}
-            counted = replace(counted, columns={**counted.columns, **labels})
-        people, _ = counted.within(level)
-        for column in people.sensitive:
-            check_level_count(column, "sensitive_features", MAX_GROUPS, WARN_GROUPS)
-        return people
-
-    def _of_listed(self, level: Key, columns: Mapping[str, Any], weight: NDArray[Any] | None = None) -> Sample:
-        """Return the people of one combination of control features one by one."""
-        assert self.listed is not None
-        people, rows = self.listed.people.within(level)
-        return Sample.from_predictions(
-            **{name: values[rows] for name, values in columns.items()},
-            sensitive_features=list(people.sensitive),
-            sample_weight=None if weight is None else weight[rows],
+        if not metric.params and None not in self.labels.values():
+            yield of_labels(function), chosen
+        params = {param: stacked(values[rows]) for param, values in metric.params.items()}
+        number = np.arange(len(rows))
+        yield (
+            OfRows(function, stacked(chosen["y_true"]), stacked(chosen["y_pred"]), params),
+            {"y_true": np.zeros_like(number), "y_pred": number},
         )
 
-    def _people_of_known(self, metric: MetricOf, level: Key) -> Callable[[], Sample] | None:
-        """Return the people on whom a known metric is tested; None if they have no labels, or nobody is positive."""
-        known = metric.known
-        if known is None:
-            return None
-        if self.counted is not None and not metric.params and known.reads <= set(self.counted.columns):
-            recode = self._recode(known, [self.counted.labels_of(name) for name in LABELS if name in known.reads])
-            if known.asks and recode is None:
-                return None
-            return partial(self._of_counted, level, recode)
-        if self.listed is None:
-            return None
-        arrays = {"y_true": self.listed.y_true, "y_pred": self.listed.y_pred}
-        if any(values.ndim != 1 for values in arrays.values()):
+    def _columns_of(self, known: KnownMetric) -> dict[str, Any] | None:
+        """Return the columns that a known metric reads, the positive label as 1; None if it has no positive label."""
+        columns = dict(self.evaluated)
+        if any(values.ndim != 1 for values in columns.values()):
             return None
         if known.asks:
-            read = [read_labels(arrays[key], key) for key in arrays if key in known.reads]
-            labels = [column for column in read if column is not None]
-            recode = self._recode(known, labels)
-            if len(labels) < len(read) or recode is None:
+            labels = {name: self.labels[name] for name in LABELS if name in known.reads}
+            try:
+                positive = positive_of([column for column in labels.values() if column is not None], known.pos_label)
+            except ValueError:
                 return None
-            arrays |= {column.name: _recoded(column, recode).codes for column in labels}
+            for name, column in labels.items():
+                if column is None:
+                    return None
+                columns[name] = np.array([int(level == positive) for level in column.levels])[column.codes]
         if "y_score" in known.reads:
-            arrays["y_score"] = arrays.pop("y_pred")
-        return partial(self._of_listed, level, arrays, metric.params.get("sample_weight"))
-
-    @staticmethod
-    def _recode(known: KnownMetric, columns: Sequence[Column]) -> Callable[[Any], int] | None:
-        """A function that codes the positive label as 1 and others as 0, if the metric needs it and knows the label."""
-        if not known.asks:
-            return None
-        try:
-            positive = positive_of(columns, known.pos_label)
-        except ValueError:
-            return None
-        return lambda label: int(label == positive)
-
-    def make_all(self, number: int) -> None:
-        """Run all tests of one metric."""
-        for level, method, disparity in product(self.levels, METHODS, DISPARITIES):
-            self.cell(number, level, method, disparity)
+            columns["y_score"] = columns.pop("y_pred")
+        return {name: values for name, values in columns.items() if name in known.reads}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Run the tests of functions that cannot be pickled; then drop these functions and the people they need."""
+        """Run the tests of functions that cannot be pickled, and drop these functions."""
         metrics = list(self.metrics)
         for number, metric in enumerate(metrics):
             if not _pickles(metric.function):
-                self.make_all(number)
+                for key in product(self.levels, METHODS, DISPARITIES):
+                    self.cell(number, *key)
                 metrics[number] = replace(metric, function=None, params={})
-        people = self.counted.columns if self.counted is not None else {}
-        alone = all(metric.function is None or self._suffice(metric, people) for metric in metrics)
-        return {**self.__dict__, "metrics": metrics, "listed": None if alone else self.listed}
+        return {**self.__dict__, "metrics": metrics}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Return the tests themselves: their results are the same for every copy of their frame."""
@@ -617,11 +509,6 @@ def _agree(result: Result, shown: Mapping[Key, Any]) -> bool:
         if not (np.isnan(value) or pd.isna(other) or np.isclose(value, float(other), rtol=PRECISION, atol=1e-12)):
             return False
     return True
-
-
-def _recoded(column: Column, recode: Callable[[Any], int]) -> Column:
-    codes = np.array([recode(level) for level in column.levels], dtype=np.intp)[column.codes]
-    return Column(column.name, (0, 1), codes)
 
 
 def _pickles(function: Any) -> bool:

@@ -17,12 +17,12 @@ from fairlearn.metrics import MetricFrame
 
 from skfairtest._utils.base import check_seed
 from skfairtest._utils.checks import check_choice
-from skfairtest._utils.errors import ParameterError, answering_guesses
+from skfairtest._utils.errors import ParameterError, answering_guesses, held_back
 from skfairtest._utils.text import label, shorten
 from skfairtest.comparisons.frames import COMPARISON_COLUMNS
 from skfairtest.metrics.names import function_of
 from skfairtest.model_selection import _frame_cells as frame_cells
-from skfairtest.model_selection._frame_cells import Cell, Cells, MetricOf, as_evaluated
+from skfairtest.model_selection._frame_cells import SHOWN, Cell, Cells, MetricOf, as_evaluated
 from skfairtest.readers import check_rows
 from skfairtest.report import report
 from skfairtest.report.report import Report, Table
@@ -61,7 +61,8 @@ def frame_report(by_group: pd.DataFrame | pd.Series, cells: Cells, class_name: s
             if parts[:n_control] == level:
                 rows.append((*map(label, parts), *map(_shown, values)))
         blank = [""] * (len(names) - n_control - 1)
-        found = [cells.shown_cell(place, level) if cells.is_quick(place, level) else None for place in places]
+        with held_back():  # the notes of the display say who is left out
+            found = [cells.cell(place, level, *SHOWN) if cells.is_quick(place, level) else None for place in places]
         rows.append((*map(label, level), "p-value", *blank, *map(_p_value, found)))
         where = f" in {', '.join(map(label, level))}" if level else ""
         left_out += [
@@ -155,8 +156,8 @@ class SignificanceFrame(MetricFrame):
     there, and the test leaves the group out, with a warning and a ``reason``. It does the same with a group of one
     person. ``value`` is still the number that MetricFrame shows, and can then lie outside ``ci_low`` and ``ci_high``.
 
-    The frame keeps counts of people if its metrics are known and read only labels, and individual people otherwise. A
-    pickled copy does not contain functions that cannot be pickled; their tests are run before pickling.
+    The frame keeps its people until they are tested, also in a pickled copy. This does not contain functions that
+    cannot be pickled; their tests are run before pickling.
 
     References
     ----------
@@ -222,7 +223,7 @@ class SignificanceFrame(MetricFrame):
         )
         asked = _functions(metrics)
         evaluated = {"y_true": as_evaluated(y_true), "y_pred": as_evaluated(y_pred)}
-        labels = frame_cells.countable_labels(asked.values() if isinstance(asked, dict) else [asked], **evaluated)
+        frame_cells.check_labels_of(asked.values() if isinstance(asked, dict) else [asked], **evaluated)
         super().__init__(
             metrics=asked,
             y_true=y_true,
@@ -281,7 +282,7 @@ class SignificanceFrame(MetricFrame):
                 values.setdefault(key[:n_control], {})[key[n_control:]] = value
             shown.append(values)
         self._cells = frame_cells.Cells(
-            tested, people, **evaluated, labels=labels, levels=self._levels(), shown=shown, params=params, seed=seed
+            tested, people, **evaluated, levels=self._levels(), shown=shown, params=params, seed=seed
         )
 
     def p_values(self, method: str = "between_groups", disparity: str = "difference") -> Any:

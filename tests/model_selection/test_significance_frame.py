@@ -577,21 +577,6 @@ def test_nothing_is_tested_before_it_is_asked_for_and_nothing_twice(few):
     assert not calls
 
 
-def test_any_number_of_people_with_rates_costs_kilobytes_beyond_the_metric_frame():
-    n = 200_000
-    rng = np.random.default_rng(0)
-    given = {
-        "metrics": selection_rate,
-        "y_true": rng.integers(0, 2, n),
-        "y_pred": rng.integers(0, 2, n),
-        "sensitive_features": rng.integers(0, 3, n),
-    }
-    frame = SignificanceFrame(**given)
-    assert len(pickle.dumps(frame)) < 10_000
-    assert 0 < frame.p_values() <= 1
-    assert len(pickle.dumps(frame)) < 20_000
-
-
 def test_a_frame_of_functions_that_cannot_be_pickled_is_pickled_with_all_its_answers(few):
     scale = 0.5
     given = {"y_pred": few["y_pred"], "sensitive_features": few["sex"], "control_features": few["site"]}
