@@ -1,27 +1,20 @@
-"""Predictions for people that a model was not trained on.
-
-Checks that what scikit-learn's tools pass has one value for each person.
-
-Who is trained on and who is tested in each fold: everybody once, by a model that saw nobody of their cluster.
-
-How a model that needs the groups in training gets them, with or without scikit-learn's metadata routing.
-
-Predictions for every person from a model that was not trained on this person.
+"""Predictions for every person from a model that was not trained on this person.
 
 One model per fold is combined into an object that a test uses like a single fitted model. The test calls it on the
 training data, and the prediction for each person comes from the model of the fold that left this person out.
+`cross_val_predict` does so too, but hands the groups to no method that predicts.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedGroupKFold, StratifiedKFold, check_cv
+from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, StratifiedGroupKFold, check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import (
     _safe_indexing,  # documented, though private: the only one that takes rows of every container of scikit-learn's
@@ -144,64 +137,40 @@ def partition(
     lengths = lengths_of(X)
     if not lengths:
         raise ParameterError(f"X must have a row for each person; found {brief(X)}.")
-    n_people = lengths[0]
-    if cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool)):
+    if isinstance(cv, bool | bytes):  # bytes can be split, too
+        raise ParameterError(f"cv must be a number of folds, a splitter or a list of (train, test); found {brief(cv)}.")
+    if cv is None or isinstance(cv, Integral):
         n_folds = 5 if cv is None else int(cv)
-        if n_people < n_folds:
-            raise ParameterError(
-                f"cv={n_folds} folds of n_samples={n_people} people: every fold needs at least one person to test."
+        kept = f"n_samples={lengths[0]} people" if clusters is None else f"{len(clusters.levels)} clusters"
+        if n_folds > (lengths[0] if clusters is None else len(clusters.levels)):
+            raise ParameterError(f"cv={n_folds} folds of {kept}: every fold needs at least one of them to test.")
+        if clusters is not None and stratified:
+            # Strata are labels of groups, as in SensitiveStratifiedKFold.
+            codes = [column.codes for column in (read_column(y, "y"), *groups)]
+            y = np.unique(np.stack(codes), axis=1, return_inverse=True)[1].reshape(-1)
+            splitter = StratifiedGroupKFold(n_folds)
+        elif clusters is not None:
+            splitter = GroupKFold(n_folds)
+        else:
+            splitter = (
+                SensitiveStratifiedKFold(n_folds)
+                if stratified and groups
+                else check_cv(n_folds, y, classifier=stratified)
             )
-        splits = _of_integer(n_folds, X, y, sensitive_features, groups, clusters, stratified)
     else:
-        if isinstance(cv, bool | bytes):  # bytes can be split, too
-            raise ParameterError(
-                f"cv must be a number of folds, a splitter or a list of (train, test); found {brief(cv)}."
-            )
         splitter = check_cv(cv)
         if clusters is None and isinstance(splitter, GroupKFold | StratifiedGroupKFold | LeaveOneGroupOut):
             raise ParameterError(
                 f"cv={brief(cv)} keeps clusters together, but none were passed: pass clusters, or an integer cv."
             )
-        offered = {"sensitive_features": sensitive_features, "groups": None if clusters is None else clusters.codes}
-        asked = {name: data for name, data in offered.items() if data is not None and _asks_for(splitter, name)}
-        splits = splitter.split(X, y, **asked)
-    everybody = np.arange(n_people)  # places counted from the end, and masks, are people like any other
-    found = [(_places(train, everybody), _places(test, everybody)) for train, test in splits]
-    _check(found, cv, n_people, clusters)
+    offered = {"sensitive_features": sensitive_features, "groups": None if clusters is None else clusters.codes}
+    asked = {name: data for name, data in offered.items() if data is not None and _asks_for(splitter, name)}
+    with held_back():  # that a label of a group is missing from some folds is no harm to tests of all folds together
+        splits = list(splitter.split(X, y, **asked))
+    everybody = np.arange(lengths[0])  # places counted from the end, and masks, are people like any other
+    found = [(everybody[train if len(train) else []], everybody[test if len(test) else []]) for train, test in splits]
+    _check(found, cv, lengths[0], clusters)
     return found
-
-
-def _of_integer(
-    n_folds: int,
-    X: Any,
-    y: Any,
-    sensitive_features: Any,
-    groups: Sequence[Column],
-    clusters: Column | None,
-    stratified: bool,
-) -> Iterable[tuple[Places, Places]]:
-    if clusters is not None and len(clusters.levels) < n_folds:
-        raise ParameterError(
-            f"cv={n_folds} folds are more than the {len(clusters.levels)} clusters, which are kept together: use at "
-            "most that many folds."
-        )
-    if not stratified:
-        splitter = KFold(n_folds) if clusters is None else GroupKFold(n_folds)
-        return list(splitter.split(X, groups=None if clusters is None else clusters.codes))
-    with held_back():  # that a stratum is missing from some folds is no harm to tests of all folds together
-        if clusters is not None:
-            codes = [column.codes for column in (read_column(y, "y"), *groups)]
-            strata = np.unique(np.stack(codes), axis=1, return_inverse=True)[1].reshape(-1)
-            return list(StratifiedGroupKFold(n_folds).split(X, strata, groups=clusters.codes))
-        if groups:
-            return list(SensitiveStratifiedKFold(n_folds).split(X, y, sensitive_features=sensitive_features))
-    return list(StratifiedKFold(n_folds).split(X, y))
-
-
-def _places(rows: Any, everybody: Places) -> Places:
-    places = np.asarray(rows)
-    people: Places = everybody[places if places.size else places.astype(np.intp)]
-    return people
 
 
 def _asks_for(splitter: Any, name: str) -> bool:
