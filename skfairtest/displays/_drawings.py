@@ -1,24 +1,16 @@
-"""What displays draw with: styles, axes and drawings.
+"""Drawings on matplotlib's axes, from numbers and labels: disparities, values by group, and null distributions.
 
-How displays look: colours, fonts, axes. The style applies to displays only, whatever matplotlib's settings are.
-
-The colours are those of reports, whose style sheet has variables of the same names.
-
-Axes to draw on, and text on them: names from the data are drawn literally, in fonts that have their characters.
-
-Drawings on matplotlib's axes, from numbers and labels: disparities, values by group, and null distributions.
-
-Whatever differs in colour also differs in shape or hatching. Names from the data are never read as mathematics. A
-drawing sets the scale of its axes and changes nothing else in the figure, so that several can share one.
+The style applies to displays only, whatever matplotlib's settings are, but for fonts, which are the user's; its colours
+are those of reports. Whatever differs in colour also differs in shape or hatching. Names from the data are never read
+as mathematics. A drawing sets the scale of its axes and changes nothing else in the figure, so that several can share
+one.
 """
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache, wraps
+from functools import partial, wraps
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -37,7 +29,6 @@ from skfairtest.report.draw import (
     NullHistogram,
     Scale,
     log_subs,
-    tick_text,
 )
 
 P = ParamSpec("P")
@@ -55,7 +46,8 @@ def styled(plot: Callable[P, R]) -> Callable[P, R]:
             return plot(*args, **kwargs)
         # A backend that turns interactive mode on, when it is loaded, does so for good.
         pyplot.draw_if_interactive()  # type: ignore[no-untyped-call]
-        with style.context(["default", STYLE]):
+        fonts: Any = pyplot.rcParams.find_all(r"^font\.(family|sans|serif)")
+        with style.context(["default", STYLE, dict(fonts)]):
             return plot(*args, **kwargs)
 
     return drawn
@@ -75,15 +67,6 @@ def ink_of(ax: Any) -> Any:
     return ax.xaxis.label.get_color()
 
 
-#: Installed fonts that are asked for characters which the default one has not; emoji in colours cannot be drawn.
-WIDE_FONTS = re.compile(
-    r"CJK|Noto Sans|Arial Unicode|Fallback|Unifont|WenQuanYi|Hiragino|YaHei|Gothic|Meiryo|PingFang|Heiti|SimHei|Ming|"
-    r"Song|Malgun|Nanum|Droid|FreeSans|Segoe UI|Tahoma|Symbola",
-    re.IGNORECASE,
-)
-NOT_DRAWN = re.compile("color|emoji", re.IGNORECASE)
-
-
 def axes(ax: Any, who: str, size: tuple[float, float] | None = None) -> tuple[Any, Any]:
     """Return the figure and the axes; if there are none yet, new ones of a size in inches.
 
@@ -99,58 +82,6 @@ def axes(ax: Any, who: str, size: tuple[float, float] | None = None) -> tuple[An
     if ax is None:
         _, ax = plt.subplots(layout="constrained", figsize=size)
     return ax.figure, ax
-
-
-def drawable(text: Any) -> str:
-    """Write a name on one line; characters that no installed font has are written as escapes.
-
-    Matplotlib would draw the same empty box for each, and warn about every one.
-    """
-    name = label(text)
-    if name.isascii():
-        return name
-    known = (_has(_default(), c) or _font_of(c) for c in name)
-    return "".join(c if is_known else ascii(c)[1:-1] for c, is_known in zip(name, known, strict=True))
-
-
-def find_fonts(texts: Iterable[Any]) -> None:
-    """Let matplotlib's texts fall back to fonts that have their characters."""
-    for text in texts:
-        missing = [c for c in text.get_text() if not c.isspace() and not _has(_default(), c)]
-        families = [family for family in dict.fromkeys(map(_font_of, missing)) if family]
-        if families:
-            text.set_fontfamily([*text.get_fontfamily(), *families])
-
-
-def _default() -> str:
-    from matplotlib.font_manager import FontProperties, findfont
-
-    return str(findfont(FontProperties()))
-
-
-@lru_cache(maxsize=64)
-def _characters(path: str) -> frozenset[int]:
-    from matplotlib.font_manager import get_font
-
-    try:
-        return frozenset(get_font(path).get_charmap())
-    except (OSError, RuntimeError):  # listed, and gone or broken
-        return frozenset()
-
-
-def _has(path: str, character: str) -> bool:
-    return ord(character) in _characters(path)
-
-
-@lru_cache(maxsize=4096)
-def _font_of(character: str) -> str:
-    """Return the family of an installed font that has a character; empty if there is none."""
-    from matplotlib.font_manager import fontManager
-
-    for font in fontManager.ttflist:
-        if WIDE_FONTS.search(font.name) and not NOT_DRAWN.search(font.name) and _has(font.fname, character):
-            return str(font.name)
-    return ""
 
 
 #: Columns that a row's label has at the most.
@@ -235,8 +166,6 @@ def moved(start: Any, value: Any) -> list[Floats]:
     return [both[1], both.min(axis=0), both.max(axis=0), both[0]]
 
 
-#: A mark of no width.
-LEFT_TO_RIGHT = "\N{LEFT-TO-RIGHT MARK}"
 #: Columns from which on a row's label is written small.
 WIDE = 28
 
@@ -320,7 +249,7 @@ def _rows(ax: Any, labels: Sequence[Any], widest: int) -> None:
     """Give each label a row, the first on top."""
     n = len(labels)
     names = [shorten(name, widest) for name in labels]
-    ax.set_yticks(np.arange(n), [_left_to_right(name) for name in names], fontsize=row_size(names))
+    ax.set_yticks(np.arange(n), names, fontsize=row_size(names))
     for text in ax.get_yticklabels():
         literal(text)
     ax.set_ylim(n - 0.4, -0.6)
@@ -330,13 +259,6 @@ def _rows(ax: Any, labels: Sequence[Any], widest: int) -> None:
         ax.hlines(
             np.arange(n), 0, 1, transform=ax.get_yaxis_transform(), color=GREY, alpha=0.2, linewidth=0.8, zorder=-1
         )
-
-
-def _left_to_right(name: str) -> str:
-    """Keep a name in a right-to-left script from reversing the text after it: "A − B" must not become "B − A"."""
-    if any(unicodedata.bidirectional(character) in ("R", "AL") for character in name):
-        return f"{LEFT_TO_RIGHT}{name}"
-    return name
 
 
 def _horizontal(ax: Any, scale: Scale) -> None:
@@ -351,45 +273,17 @@ def _horizontal(ax: Any, scale: Scale) -> None:
 
 
 def plain_ticks(ax: Any, axis: Any, factor: float = 1.0) -> None:
-    """Put round numbers, times a factor, on an axis: few enough not to touch even on a narrow axis."""
-    inches = (ax.bbox.width if axis is ax.xaxis else ax.bbox.height) / ax.figure.dpi
-    axis.set_major_locator(_scaled_locator()(int(np.clip(2 * inches, 3, 5)), factor))
-    axis.set_major_formatter(_plain_formatter()(factor))
-
-
-@cache
-def _scaled_locator() -> type:
-    """Return the locator of numbers that are round once they are multiplied."""
+    """Put round numbers, times a power of ten, on an axis: few enough not to touch even on a narrow axis."""
     from matplotlib.ticker import MaxNLocator
 
-    class ScaledLocator(MaxNLocator):
-        def __init__(self, most: int, factor: float) -> None:
-            super().__init__(most, steps=ROUND)
-            self.factor = factor
-
-        def tick_values(self, vmin: float, vmax: float) -> Any:
-            return np.asarray(super().tick_values(self.factor * vmin, self.factor * vmax)) / self.factor
-
-    return ScaledLocator
+    inches = (ax.bbox.width if axis is ax.xaxis else ax.bbox.height) / ax.figure.dpi
+    axis.set_major_locator(MaxNLocator(int(np.clip(2 * inches, 3, 5)), steps=ROUND))
+    axis.set_major_formatter(partial(_number, factor))
 
 
-@cache
-def _plain_formatter() -> type:
-    """Return the formatter of `tick_text`: a class, because only its `format_ticks` is told of all ticks."""
-    from matplotlib.ticker import Formatter
-
-    class PlainFormatter(Formatter):
-        def __init__(self, factor: float) -> None:
-            self.factor = factor
-
-        def __call__(self, x: float, pos: int | None = None) -> str:
-            return tick_text(self.factor * x, [self.factor * x])
-
-        def format_ticks(self, values: Sequence[float]) -> list[str]:
-            places = np.round(self.factor * np.asarray(values, dtype=float), 12)
-            return [tick_text(place, places) for place in places]
-
-    return PlainFormatter
+def _number(factor: float, value: float, position: int | None = None) -> str:
+    """Write a tick, which needs no factor or offset beside the axis."""
+    return f"{round(factor * value, 12):.10g}".replace("-", "\N{MINUS SIGN}")
 
 
 def _intervals(
@@ -473,6 +367,6 @@ def plain_log(axis: Any, factor: float = 1.0) -> None:
     from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
     axis.set_major_locator(LogLocator(subs=log_subs(*sorted(axis.get_view_interval()))))
-    axis.set_major_formatter(lambda x, _: f"{float(f'{factor * x:.12g}'):g}")
+    axis.set_major_formatter(partial(_number, factor))
     axis.set_minor_locator(NullLocator())
     axis.set_minor_formatter(NullFormatter())

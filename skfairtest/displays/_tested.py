@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import enumerated, label, shorten
 from skfairtest.audit import FairnessAudit
-from skfairtest.displays._drawings import WIDEST, drawable, find_fonts, joined, literal
+from skfairtest.displays._drawings import WIDEST, joined, literal
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.report.cells import EVERYBODY, compared_with, oriented, stratum_name
 from skfairtest.report.sentences import Setup
@@ -227,7 +227,7 @@ def fitted_name(pieces: list[str], joints: list[str], widest: int = WIDEST, *, p
     about = ", ".join(filter(None, prefix))
     if about:
         pieces, joints = [about, *pieces], [": ", *joints]
-    return joined([drawable(piece) for piece in pieces], joints, widest)
+    return joined([label(piece) for piece in pieces], joints, widest)
 
 
 def comparison_name(setup: Setup, row: Any, widest: int = WIDEST, *, prefix: Iterable[str] = ()) -> str:
@@ -236,16 +236,16 @@ def comparison_name(setup: Setup, row: Any, widest: int = WIDEST, *, prefix: Ite
 
 
 def finish(ax: Any, name: str | None = None, **properties: Any) -> None:
-    """Write a literal title above a drawing, and draw all its texts in fonts that have their characters."""
+    """Write a title above a drawing, and draw all its texts literally."""
     from matplotlib.text import Text
 
     if name:
-        literal(ax.set_title(shorten(drawable(name), 60), x=0, horizontalalignment="left"))
+        literal(ax.set_title(shorten(label(name), 60), x=0, horizontalalignment="left"))
     ax.set(**properties)
     for axis in (ax.xaxis, ax.yaxis):
         axis.get_ticklabels()  # which lets them be written
-    texts = list(map(literal, ax.findobj(Text)))
-    find_fonts(text for text in texts if not text.get_text().isascii())
+    for text in ax.findobj(Text):
+        literal(text)
 
 
 def titled(*pieces: str | None) -> str:

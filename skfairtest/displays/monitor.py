@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.errors import ParameterError, brief
-from skfairtest.displays._drawings import axes, drawable, legend_below, literal, plain_log, plain_ticks, styled
+from skfairtest._utils.text import label
+from skfairtest.displays._drawings import axes, legend_below, literal, plain_log, plain_ticks, styled
 from skfairtest.displays._tested import check_test, finish
 from skfairtest.report.draw import BLUE, GREY, ORANGE, PALE
 from skfairtest.report.sentences import metric_title
@@ -151,7 +152,7 @@ class MonitorDisplay:
                 raise ParameterError(f"ax must be two axes, one above the other; found {len(self.axes_)}")
             self.figure_ = self.axes_[0].figure
         metric, group, other = self.pair
-        title = f"{metric_title(metric)}: {drawable(group)} minus {drawable(other)}" if name is None else name
+        title = f"{metric_title(metric)}: {label(group)} minus {label(other)}" if name is None else name
         self._evidence(self.axes_[0])
         self._sequence(self.axes_[1])
         finish(self.axes_[0], title, **kwargs)
@@ -205,6 +206,6 @@ class MonitorDisplay:
         step = -(-len(own) // MOST_TIMES)
         ticks: Sequence[Any] = own["look"].tolist()[::step]
         ax.set_xticks(ticks)
-        names = [drawable("" if time is None else time)[:WIDEST_TIME] for time in own["time"].tolist()[::step]]
+        names = [label("" if time is None else time)[:WIDEST_TIME] for time in own["time"].tolist()[::step]]
         for written in ax.set_xticklabels(names):
             literal(written)
