@@ -8,7 +8,7 @@ resampling n people with replacement and counting is one multinomial draw. Table
 Random groups of people, row by row: label permutations of two groups, and bootstrap samples.
 
 Where a metric does not compress to a small table (AUC of continuous scores), a resample is a row over people. These are
-the rows, at about a nanosecond per person; of a small group among many people, the list of its members.
+the rows, at about a nanosecond per person.
 
 Two sides whose people come in clusters: each cluster's part of the difference gets a random sign.
 
@@ -36,7 +36,7 @@ from scipy.stats import random_table
 
 from skfairtest._utils.batches import batches
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.typing import Booleans, Floats, Integers, Moments
+from skfairtest._utils.typing import Floats, Integers, Moments
 
 #: Counts held at once; draws come in chunks of this size.
 CHUNK = 4_000_000
@@ -174,81 +174,6 @@ def memberships(n: int, n_first: int, size: int, rng: np.random.Generator) -> ND
     for rows in batches(size, (BLOCK if n <= LONG_ROW else LONG_BLOCK) // n):
         _draw(out[rows], n_first, rng)
     return out
-
-
-def subsets(n: int, size_of_each: int, size: int, rng: np.random.Generator) -> Integers:
-    """Uniformly random subsets of `n` people as lists of their members, at a cost that does not depend on `n`.
-
-    People are drawn with replacement, a few more than are needed; those who come twice count once, and members are
-    struck out at random where there are too many. Rows with too few are drawn anew. No step looks at who a person is:
-    all subsets of `size_of_each` people are equally likely, exactly.
-
-    Parameters
-    ----------
-    n : int
-        How many people.
-    size_of_each : int
-        How many of them are in a subset; few of them, or `memberships` is faster.
-    size : int
-        How many subsets.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    ndarray of int64, shape (size, size_of_each)
-        Members between 0 and n - 1, in increasing order.
-
-    Raises
-    ------
-    ValueError
-        If `size_of_each` is not between 0 and half of `n`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skfairtest.inference.draws import subsets
-    >>> [len(set(row)) for row in subsets(100, 5, 3, np.random.default_rng(0)).tolist()]
-    [5, 5, 5]
-    """
-    k = size_of_each
-    if not 0 <= 2 * k <= n:
-        raise ValueError(f"size_of_each must be between 0 and half of n={n}, found {k}")
-    out = np.empty((size, k), dtype=np.int64)
-    if k:
-        # So many different ones are expected two standard deviations above what is needed.
-        wanted = min(k + 2 * k / (2 * n) ** 0.5, 0.75 * n)
-        drawn = max(k, int(np.ceil(-n * np.log1p(-wanted / n))))
-        for rows in batches(size, BLOCK // drawn):
-            _draw_lists(out[rows], n, drawn, rng)
-    return out
-
-
-def _draw_lists(out: Integers, n: int, drawn: int, rng: np.random.Generator) -> None:
-    """Write a random subset into each row, of at least as many people drawn with replacement."""
-    size, k = out.shape
-    members, kept = _with_replacement(size, n, drawn, rng)
-    surplus = _row_sums(kept.view(np.uint8)) - k
-    while (rows := np.flatnonzero(surplus < 0)).size:
-        members[rows], kept[rows] = _with_replacement(rows.size, n, drawn, rng)
-        surplus[rows] = _row_sums(kept[rows].view(np.uint8)) - k
-    flat, starts = kept.reshape(-1), np.arange(0, size * drawn + 1, drawn)
-    # Each round strikes out as many as are too many; some places are empty and some come twice, so never more.
-    while (too_many := int(surplus.sum())) > 0:
-        struck = rng.integers(0, drawn, size=too_many) + np.repeat(starts[:-1], surplus)
-        struck = np.unique(struck[flat[struck]])
-        flat[struck] = False
-        surplus -= np.diff(np.searchsorted(struck, starts))
-    out[:] = members[kept].reshape(size, k)
-
-
-def _with_replacement(size: int, n: int, drawn: int, rng: np.random.Generator) -> tuple[NDArray[np.int32], Booleans]:
-    """Return people drawn with replacement, sorted, and where each of them is met first."""
-    members = rng.integers(0, n, size=(size, drawn), dtype=np.int32)
-    members.sort(axis=1)
-    first = np.ones(members.shape, dtype=bool)
-    np.not_equal(members[:, 1:], members[:, :-1], out=first[:, 1:])
-    return members, first
 
 
 def _draw(out: NDArray[np.uint8], n_first: int, rng: np.random.Generator) -> None:

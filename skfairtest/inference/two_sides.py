@@ -9,7 +9,7 @@ divided by its own standard error (DiCiccio et al. 2020, sections 2 and 3).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any, Protocol
@@ -28,8 +28,6 @@ from skfairtest.inference.score import studentize, without_rounding
 #: Members held at once, a byte each; functions of masses hold several floats for each.
 MEMBERS = 4_000_000
 MASSES = 500_000
-#: Of so many people, and from so many for each one of the smaller side on, those who are in it are listed.
-LISTED_FROM, MANY_TIMES = 5000, 5
 #: So many draws have to lie beyond a critical value.
 FEW_BEYOND = 5
 #: More blocks than this are permuted by sorting random numbers, not one by one.
@@ -58,12 +56,6 @@ class Measure(Protocol):
 
     def split(self, members: NDArray[Any]) -> Moments | None:
         """Return the moments of both sides from memberships (b, K) in the first, where there is a fast way."""
-
-    def subset_splitter(self, blocks: Sequence[Any]) -> Callable[[Sequence[Positions]], Moments] | None:
-        """A function for the moments of subsets of people and of all others at the cost of the subsets, if any.
-
-        A subset is given as its people's places within each block, arrays (b, k) in increasing order.
-        """
 
     def units(self, counts: Floats) -> tuple[Floats, Floats, Floats]:
         """Return the value, and each cluster's part of its error and of its denominator."""
@@ -118,8 +110,6 @@ class Stratum:
         """
         if null and not self.overall and not self.clusters_nested:
             return Moments(*(array[0] for array in self._flipped(np.ones((1, self._n_clusters)))))
-        if self._few is not None and not self.overall:
-            return Moments(*(array[0] for array in self._few.evaluate([place[None] for place in self._few.observed])))
         if self.rows and not self.overall:
             fast = self.functional.split(self.counts[:1].astype(np.uint8, copy=False))
             if fast is not None:
@@ -137,8 +127,6 @@ class Stratum:
             n = self._n_clusters
             sizes = (rows.stop - rows.start for rows in batches(size, MASSES // n))
             return _stack([self._flipped(draws.random_signs(piece, n, rng)) for piece in sizes])
-        if self._few is not None:
-            return self._few.permuted(size, rng)
         if self.rows:
             return _stack([self._evaluate(members, rng) for members in self._members(size, rng)])
         tables = (drawn.astype(float) for drawn in self._tables(size, rng))
@@ -157,25 +145,6 @@ class Stratum:
     def _flipped(self, signs: Floats) -> Moments:
         """Return both sides when clusters' parts at the pooled value have these signs, arrays (B, clusters)."""
         return draws.flipped(*self._by_cluster, signs)
-
-    @cached_property
-    def _few(self) -> _Few | None:
-        """The smaller side, if it is so small that listing its people is the fastest way to divide them."""
-        if not self.rows or self.cluster is not None:
-            return None
-        smaller = int(self.counts.sum(axis=1).argmin())
-        block, blocks = self._exchangeable
-        sizes = [len(block[place]) for place in blocks]
-        observed = [np.flatnonzero(self.counts[smaller, place]) for place in blocks]
-        listed = MANY_TIMES * sum(map(len, observed)) <= sum(sizes) == len(block)
-        if (
-            len(block) < LISTED_FROM
-            or not listed
-            or any(2 * len(own) > n for own, n in zip(observed, sizes, strict=True))
-        ):
-            return None
-        split = self.functional.subset_splitter(blocks)
-        return None if split is None else _Few(split, tuple(sizes), tuple(observed), smaller)
 
     def _evaluate(self, members: NDArray[Any], rng: Generator) -> Moments:
         fast = self.functional.split(members)
@@ -225,42 +194,6 @@ class Stratum:
                 follow = place[-1] - place[0] + 1 == len(place)
                 places.append(slice(int(place[0]), int(place[-1]) + 1) if follow else place)
         return block, places
-
-
-@dataclass(frozen=True)
-class _Few:
-    """A side of few people, divided from the others by listing who is in it.
-
-    Parameters
-    ----------
-    split : callable
-        Moments of the subset and of the others, from `subset_splitter`.
-    sizes : tuple of int
-        How many people each block has.
-    observed : tuple of ndarray
-        Places of the side's people within each block.
-    side : int
-        Which side it is.
-    """
-
-    split: Callable[[Sequence[Positions]], Moments]
-    sizes: tuple[int, ...]
-    observed: tuple[Positions, ...]
-    side: int
-
-    def evaluate(self, drawn: Sequence[Positions]) -> Moments:
-        """Return the moments of both sides in their order."""
-        moments = self.split(drawn)
-        return moments if self.side == 0 else Moments(*moments[2:4], *moments[:2], moments.covariance)
-
-    def permuted(self, size: int, rng: Generator) -> Moments:
-        """Return both sides when labels are permuted within blocks."""
-        parts = []
-        for rows in batches(size, MASSES // sum(map(len, self.observed))):
-            count = rows.stop - rows.start
-            own = zip(self.sizes, self.observed, strict=True)
-            parts.append(self.evaluate([draws.subsets(n, len(places), count, rng) for n, places in own]))
-        return _stack(parts)
 
 
 def are_nested(cluster: Positions, counts: NDArray[Any]) -> bool:

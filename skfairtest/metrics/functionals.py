@@ -7,8 +7,7 @@ error. The sum of their squares per person is the variance; summed by cluster be
 cluster-robust one; of masses instead of counts, the weighted one.
 """
 
-from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -19,10 +18,8 @@ from skfairtest._utils.batches import batches
 from skfairtest._utils.checks import origin
 from skfairtest._utils.typing import Booleans, Floats, Moments, Positions
 from skfairtest.metrics.auc import RankedScores, table_moments
-from skfairtest.metrics.auc_subsets import SubsetAreas
 
 Members = NDArray[Any]
-SubsetSplitter = Callable[[Sequence[Positions]], Moments]
 
 #: Columns of a membership matrix that are turned into floats at a time: they stay in the cache.
 COLUMNS = 1 << 13
@@ -156,14 +153,6 @@ class Functional:
 
     def split(self, members: Members) -> Moments | None:
         """Return both sides from memberships (b, K) of 0 and 1 in the first, where there is a fast way."""
-        return None
-
-    def subset_splitter(self, blocks: Sequence[Any]) -> SubsetSplitter | None:
-        """A function that evaluates a subset of people and all others at the cost of the subset, where there is one.
-
-        `blocks` are the places of everybody, in blocks of which each subset has so many people. What is returned takes
-        the subsets' places within each block, arrays (b, k) in increasing order.
-        """
         return None
 
     def effective(self, counts: Floats) -> Floats:
@@ -301,18 +290,6 @@ class Mean(Functional):
         v2, q2 = self._finish(np.array([self.z.sum(), self._squares.sum()]) - sums, members.shape[-1] - people)
         return Moments(v1, q1, v2, q2, np.zeros_like(v1))
 
-    def subset_splitter(self, blocks: Sequence[Any]) -> SubsetSplitter:
-        """The function that adds up the values of the subset."""
-        return partial(self._split_subsets, [(self.z[block], self._squares[block]) for block in blocks])
-
-    def _split_subsets(self, values: Sequence[tuple[Floats, Floats]], drawn: Sequence[Positions]) -> Moments:
-        pairs = list(zip(values, drawn, strict=True))
-        sums = np.stack([sum(of[power].take(own).sum(axis=1) for of, own in pairs) for power in (0, 1)], axis=-1)
-        people = np.full(len(sums), float(sum(own.shape[1] for own in drawn)))
-        v1, q1 = self._finish(sums, people)
-        v2, q2 = self._finish(np.array([self.z.sum(), self._squares.sum()]) - sums, len(self.z) - people)
-        return Moments(v1, q1, v2, q2, np.zeros_like(v1))
-
 
 class Share(Functional):
     """A rate (or an increasing function of one) of people who may be weighted or clustered.
@@ -411,20 +388,6 @@ class Auc(Misplacing):
     def split(self, members: Members) -> Moments:
         """Return both areas from one walk along the sorted people."""
         v1, q1, v2, q2 = self.ranked.split(members[:, self._views[0]], members[:, self._views[1]])
-        return Moments(v1, q1, v2, q2, np.zeros_like(v1))
-
-    def subset_splitter(self, blocks: Sequence[Any]) -> SubsetSplitter | None:
-        """The function that ranks the people of the subset, where each class is a block."""
-        slices = [[part for part in parts if isinstance(part, slice)] for parts in (self._views, blocks)]
-        order = [slices[1].index(view) for view in slices[0] if view in slices[1]]
-        return partial(self._split_subsets, order) if len(order) == len(blocks) == 2 and self._areas.is_exact else None
-
-    @cached_property
-    def _areas(self) -> SubsetAreas:
-        return SubsetAreas(self._score[self._positive], self._score[self._negative])
-
-    def _split_subsets(self, order: Sequence[int], drawn: Sequence[Positions]) -> Moments:
-        v1, q1, v2, q2 = self._areas.split(*(drawn[place] for place in order))
         return Moments(v1, q1, v2, q2, np.zeros_like(v1))
 
     def effective(self, counts: Floats) -> Floats:

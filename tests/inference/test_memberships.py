@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, chisquare, multinomial
 
-from skfairtest.inference.draws import memberships, resampled_counts, subsets
+from skfairtest.inference.draws import memberships, resampled_counts
 
 
 def codes(rows):
@@ -95,44 +95,3 @@ def test_bootstrap_counts_sum_to_everyone(n):
     rows = resampled_counts(n, 5, np.random.default_rng(10))
     assert rows.dtype == np.uint8
     assert (rows.sum(axis=1, dtype=int) == n).all()
-
-
-@pytest.mark.parametrize(("n", "k"), [(2, 1), (5, 1), (5, 2), (6, 3), (8, 4), (9, 2), (11, 5)])
-def test_all_listed_subsets_are_equally_likely(n, k):
-    draws = 400 * comb(n, k)
-    rows = subsets(n, k, draws, np.random.default_rng(11))
-    found, counts = np.unique((1 << rows).sum(axis=1), return_counts=True)
-    assert found.tolist() == sorted(sum(1 << i for i in subset) for subset in combinations(range(n), k))
-    assert chisquare(counts).pvalue > 1e-3
-
-
-@pytest.mark.parametrize(("n", "k"), [(300, 60), (300, 2), (40_000, 300)])
-def test_listed_people_are_included_as_often_as_they_should(n, k):
-    draws = 20_000 if n < 1000 else 2000
-    rows = subsets(n, k, draws, np.random.default_rng(12))
-    share = k / n
-    found = np.bincount(rows.reshape(-1), minlength=n)
-    persons = ((found - draws * share) ** 2).sum() / (draws * share * (1 - share)) * (n - 1) / n
-    assert 1e-3 < chi2.sf(persons, n - 1) < 1 - 1e-3
-
-
-@pytest.mark.parametrize("n", [2, 3, 10, 999, 1001, 300_000, 2**31 - 1])
-def test_lists_have_exact_sizes_and_nobody_twice(n):
-    rng = np.random.default_rng(13)
-    for k in {0, 1, min(n // 7, 5000), min(n // 2, 5000)}:
-        rows = subsets(n, k, 7, rng)
-        assert rows.shape == (7, k)
-        assert (np.diff(rows, axis=1) > 0).all()
-        assert not k or 0 <= rows.min() <= rows.max() < n
-
-
-def test_listed_subsets_of_one_seed_are_the_same_and_rows_differ():
-    one, two = (subsets(1000, 100, 50, np.random.default_rng(14)) for _ in range(2))
-    assert np.array_equal(one, two)
-    assert len(np.unique(one, axis=0)) == 50
-
-
-@pytest.mark.parametrize("k", [-1, 6, 11])
-def test_lists_of_more_than_half_are_refused(k):
-    with pytest.raises(ValueError, match="half of n=10"):
-        subsets(10, k, 1, np.random.default_rng(0))
