@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -69,8 +69,6 @@ class ImpactRecord(Recorded):
     ----------
     scoring : bool
         Whether rates are of scores above the median, and not of decisions.
-    smallest_share : float
-        Categories with a smaller share of the people are not compared.
     not_compared : tuple of str
         Why features or crossings were not compared.
     frame : DataFrame
@@ -78,9 +76,8 @@ class ImpactRecord(Recorded):
     """
 
     scoring: bool
-    smallest_share: float
     not_compared: tuple[str, ...]
-    frame: pd.DataFrame
+    frame: pd.DataFrame = field(default_factory=pd.DataFrame, compare=False)
 
 
 @dataclass(frozen=True)
@@ -337,7 +334,7 @@ def impact_table(
         "y_pred" if y_score is None else "y_score": selected, "sensitive_features": columns, "strata": within,
         "clusters": together,
     })  # fmt: skip
-    _, frames, reasons = tables_of(
+    frames, reasons = tables_of(
         columns, Sample({"y_pred": replace(selected, name="y_pred")}, (), within, clusters=together),
         intersections=intersections, smallest_share=smallest_share, confidence_level=confidence_level, method=method,
     )  # fmt: skip
@@ -350,7 +347,7 @@ def impact_table(
 
 def tables_of(
     columns: Sequence[Column], people: Sample, *, intersections: bool, **how: Any
-) -> tuple[list[tuple[str, ...]], list[pd.DataFrame], list[GroupsMissing | NothingDefined]]:
+) -> tuple[list[pd.DataFrame], list[GroupsMissing | NothingDefined]]:
     """Make the tables of features and of their crossings; those that cannot be compared show their categories.
 
     Parameters
@@ -366,8 +363,8 @@ def tables_of(
 
     Returns
     -------
-    names, frames, reasons : list of tuple of str, list of DataFrame, list of ValueError
-        The features of each table, the tables, and why some of them are not compared.
+    frames, reasons : list of DataFrame, list of ValueError
+        The tables, and why some of them are not compared.
     """
     by_name = {column.name: column for column in columns}
     asked = list(groupings({column.name: len(column.levels) for column in columns}, intersections=intersections))
@@ -384,7 +381,7 @@ def tables_of(
             frame = framed([_counted(feature, one, known) for one in categories])
             reasons.append(error)
         frames.append(frame)
-    return asked, frames, reasons
+    return frames, reasons
 
 
 def _selected(y_pred: Any, y_score: Any, pos_label: Any) -> Column:
