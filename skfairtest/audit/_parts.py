@@ -73,7 +73,7 @@ def compared_with_baseline(
     metrics: Sequence[Metric],
     known: set[str],
     settings: Mapping[str, Any],
-    features: Sequence[str],
+    features: set[str],
     people_of: Callable[[PairedFairnessTest], Sequence[Any]],
 ) -> tuple[dict[str, PairedFairnessTest], PairedRecord]:
     """Compare an audited model with the model in production by each single feature, adjusted together by Holm's method.
@@ -86,7 +86,7 @@ def compared_with_baseline(
         What there is of both models, of "y_true", "y_pred" and "y_score".
     settings : mapping
         Parameters of the audit.
-    features : sequence of str
+    features : set of str
         The sensitive features, for all of which together intervals hold.
     people_of : callable
         Takes the test and returns the people and what is asked about them.

@@ -50,13 +50,9 @@ class ReportedAudit(Compared, ReportMixin):
         self.individual_ = self.scan_ = self.baseline_ = None
         self.impact_ = None if record.impact is None else record.impact.frame
         frames = {name: [getattr(part, name) for part in record.parts] for name in FRAMES}
-        frames["excluded"] += [
-            pd.DataFrame(
-                [{"feature": names, "reason": why, "n": record.n_samples, "n_effective": 0, "comparisons": 0}],
-                columns=list(frames["excluded"][0]), dtype=object,
-            )
-            for names, why in record.not_compared
-        ]  # fmt: skip
+        blank = dict.fromkeys(frames["excluded"][0]) | {"n": record.n_samples, "n_effective": 0, "comparisons": 0}
+        lost = [{**blank, "feature": names, "reason": why} for names, why in record.not_compared]
+        frames["excluded"].append(pd.DataFrame(lost, dtype=object))
         for name, held in frames.items():
             filled = [frame for frame in held if len(frame)] or held[:1]
             setattr(self, f"{name}_", pd.concat(filled, ignore_index=True).astype(held[0].dtypes))

@@ -338,10 +338,10 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             If the estimator is a scikit-learn estimator that is not fitted.
         """
         columns = {"sensitive_features": sensitive_features, "control_features": control_features}
-        columns |= {"sample_weight": sample_weight, "clusters": clusters}
         few = {"y_judge": y_judge, "label_probability": label_probability}
         columns |= {name: values for name, values in few.items() if values is not None}
-        return self._fit(Inputs.of_fit(X, y, predict_params, **columns))
+        counted = {"sample_weight": sample_weight, "clusters": clusters}
+        return self._fit(Inputs.of_fit(X, y, predict_params, **columns, **counted))
 
     def _fit(self, inputs: Inputs) -> Self:
         """Audit what a fit is given; with `individual`, `scan` and `baseline` also by these."""
@@ -481,7 +481,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
                 "missing='raise', or leave the baseline out"
             )
         settings = {**self.get_params(), "random_state": self.record_.parameters["random_state"]}
-        features = self.record_.provenance["sensitive"]
+        features = {name for part in self.record_.parts for name in part.sensitive}
         self.baseline_, found = compared_with_baseline(self._metrics, known, settings, features, people_of)
         self.record_ = replace(self.record_, baseline=found)
 
@@ -596,36 +596,35 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         if few:
             tested, untested = with_few_labels(metrics)
             without |= dict.fromkeys(untested, "it has no test where few people have a label")
-        single = {name: sample.regroup([name]) for name in sample.sensitive_names}
-        levels = {name: len(people.groups) for name, people in single.items()}
-        asked = list(groupings(levels, intersections=bool(self.intersections)))
-        samples = [single[names[0]] if len(names) == 1 else sample.regroup(names) for names in asked]
+        single = {(name,): sample.regroup([name]) for name in sample.sensitive_names}
+        levels = {name: len(people.groups) for (name,), people in single.items()}
+        crossings = groupings(levels, intersections=bool(self.intersections))
+        asked = {names: single[names] if names in single else sample.regroup(names) for names in crossings}
         crossed = replace(settings, compare=self.compare_intersections, crossed=True)
-        questions = [settings if len(names) == 1 else crossed for names in asked]
+        questions = {names: settings if names in single else crossed for names in asked}
         places = 1 + len(sample.strata) * bool(sample.control_names)
-        planned = [
-            places * how_many(len(people.groups), len(names), own.compare)
-            for names, people, own in zip(asked, samples, questions, strict=True)
-        ]
-        questions = [enough_draws(own, len(metrics) * sum(planned)) for own in questions]
+        planned = {
+            names: places * how_many(len(people.groups), len(names), questions[names].compare)
+            for names, people in asked.items()
+        }
+        family = len(metrics) * sum(planned.values())
         measured: list[Measured] = []
         lost: dict[str, GroupsMissing] = {}
         whole = sample.with_unknown()
         with progress("audit", len(asked), bool(settings.verbose)) as advance:
-            for names, people, own, n in zip(asked, samples, questions, planned, strict=True):
+            for names, people in asked.items():
+                own, sets = enough_draws(questions[names], family), sets_of(whole, people)
                 try:
-                    sets = sets_of(whole, people)
                     found = with_unknown(measure(people, tested, own, self.pos_label, classes, seed, sets))
-                    left_out = [
-                        Exclusion(m, None, None, None, why, people.n_samples, 0, n) for m, why in without.items()
-                    ]
+                    counts = people.n_samples, 0, planned[names]
+                    left_out = [Exclusion(name, None, None, None, why, *counts) for name, why in without.items()]
                     measured.append(replace(found, excluded=(*found.excluded, *left_out)))
                 except GroupsMissing as error:  # another grouping may still be comparable
                     lost[" x ".join(names)] = error
                 advance()
         if not measured:
             raise next(iter(lost.values()))
-        results = judge(measured, questions[0], together=True)
+        results = judge(measured, enough_draws(settings, family), together=True)
         record = record_of(
             results,
             subject=subject,

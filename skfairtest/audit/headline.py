@@ -172,9 +172,9 @@ def first_sentences(record: AuditRecord) -> tuple[str, ...]:
         " ".join(_missed(record)),
     )
     verdict = " ".join([record.sentence, *sampling_error(record.p_value_interval)])
-    said = [*headline, verdict, *filter(None, further)]
+    told = [*headline, verdict, *filter(None, further)]
     # Behind the counts: a label that is a number does not stand before one.
-    return said[0], *filter(None, [" ".join([*said[1:2], *labels]), *said[2:]])
+    return told[0], *filter(None, [" ".join([*told[1:2], *labels]), *told[2:]])
 
 
 def _unknown_groups(part: AuditPart) -> list[dict[str, Any]]:
@@ -204,8 +204,8 @@ def _observed(record: AuditRecord) -> Iterator[str]:
     gaps, own = _by_size(record), {part.feature: standings(part) for part in record.parts}
     several = len({"" if row["plain"] else row["metric"] for row in gaps}) > 1
     enough = [row for row in gaps if not _few(row, own[row["feature"]])][:1]
-    told = {"observed": gaps[:1], "between groups with enough people": [row for row in enough if row is not gaps[0]]}
-    for among, rows in told.items():
+    enough = [row for row in enough if row is not gaps[0]]
+    for among, rows in (("observed", gaps[:1]), ("between groups with enough people", enough)):
         for row in rows if rows and rows[0]["gap"] else ():
             kind = f" in {label(row['metric'])}" if several else ""
             said = f"{gap_sentence(row['part'].setup, shown_row(row))}{_few(row, own[row['feature']])}"

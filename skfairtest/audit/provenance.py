@@ -49,11 +49,7 @@ def data_hash(sample: Sample) -> str:
     False
     """
     # Names are sorted: which feature is named first makes no difference.
-    columns: dict[str, Column | Numbers | None] = {
-        **sample.columns,
-        "weight": sample.weight,
-        "clusters": sample.clusters,
-    }
+    columns: dict[str, Any] = {**sample.columns, "weight": sample.weight, "clusters": sample.clusters}
     roles = {"sensitive": sample.sensitive, "control": sample.control}
     columns |= {f"{role} {column.name}": column for role, held in roles.items() for column in held}
     rows = pd.DataFrame({name: _values(column) for name, column in sorted(columns.items()) if column is not None})

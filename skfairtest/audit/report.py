@@ -106,7 +106,6 @@ def audit_report(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | s
             *map(grouping, record.parts),
             *_null_distribution(record),
             *listed("What was tested: the null hypotheses", null_hypotheses(record.parts)),
-            *listed("What the metrics are", _definitions(record.parts)),
         ),
         methods=tuple(METHODS[name] for name in methods_used(record)),
         notes=tuple(legend(record)),
@@ -200,16 +199,6 @@ def _null_distribution(record: AuditRecord) -> Iterator[Report]:
         findings = (said, label(histogram.note))
         lead_in = "The comparison with the strongest evidence:"
         yield Report(title=title, lead=lead_in, findings=findings, figures=(figure,), folded=True)
-
-
-def _definitions(parts: Sequence[AuditPart]) -> list[str]:
-    """Say what each metric is, in the order of the audit."""
-    told: dict[str, str] = {}
-    for part in parts:
-        for metric in [*part.by_group["metric"], *part.comparisons["metric"], *part.setup.everybody]:
-            name, title = label(metric), metric_title(metric)
-            told.setdefault(title if title == name else f"{title} ({name})", cells.definition(part.setup, metric))
-    return [f"{name}: {text}" if text else name for name, text in told.items()]
 
 
 def _reproducing(record: AuditRecord) -> Iterator[str]:
