@@ -554,9 +554,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
                 "compare='to_reference' has no meaning over several features, which share no group: use "
                 "'between_groups', 'to_rest' or 'to_overall'"
             )
-        for name in ("intersections", "impact"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise ParameterError(f"{name} must be True or False; found {brief(getattr(self, name))}")
+        if not isinstance(self.impact, bool | np.bool_):
+            raise ParameterError(f"impact must be True or False; found {brief(self.impact)}")
         check_choice("compare_intersections", self.compare_intersections, INTERSECTIONS)
         metrics = None if self._is_standard else resolve_metrics(self.metrics, self.disparity)
         return settings_of(metrics, self.get_params()), metrics
@@ -598,7 +597,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             without |= dict.fromkeys(untested, "it has no test where few people have a label")
         single = {(name,): sample.regroup([name]) for name in sample.sensitive_names}
         levels = {name: len(people.groups) for (name,), people in single.items()}
-        crossings = groupings(levels, intersections=bool(self.intersections))
+        crossings = groupings(levels, intersections=self.intersections)
         asked = {names: single[names] if names in single else sample.regroup(names) for names in crossings}
         crossed = replace(settings, compare=self.compare_intersections, crossed=True)
         questions = {names: settings if names in single else crossed for names in asked}

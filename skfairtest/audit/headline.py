@@ -29,6 +29,7 @@ from skfairtest.report.mixin import positive_label
 from skfairtest.report.report import Cell
 from skfairtest.report.sentences import (
     POWER,
+    Setup,
     capital,
     finding_sentence,
     gap_sentence,
@@ -130,16 +131,13 @@ def shown_row(row: Row) -> Row:
     return row if row["gap"] * worse > 0 or setup.compare != "between_groups" else turned(setup, row)
 
 
-def intervals_of(chosen: Sequence[Row]) -> tuple[Cell, ...]:
+def intervals_of(setup: Setup, chosen: Sequence[Row]) -> tuple[Cell, ...]:
     """Write comparisons with their intervals, gaps of one unit on one scale, all to the same side of equality."""
-    if not chosen:
-        return ()
     told = [finding_sentence(row["part"].setup, shown_row(row)) for row in chosen]
     told = [
         said if row["concern"] else f"{said[:-1]}{_few(row, standings(row['part']))}."
         for said, row in zip(told, chosen, strict=True)
     ]
-    setup = chosen[0]["part"].setup
     bars = comparison_bars(setup, [row if row["gap"] >= 0 else turned(setup, row) for row in chosen])
     return tuple(Cell(said, bar=bar) for said, bar in zip(told, bars, strict=True))
 

@@ -134,7 +134,7 @@ class AuditRecord(Recorded):
     @property
     def p_value(self) -> float:
         """The smallest adjusted p-value."""
-        return min(float(part.comparisons["p_value_adjusted"].min()) for part in self.parts if len(part.comparisons))
+        return float(pd.concat([part.comparisons["p_value_adjusted"] for part in self.parts]).min())
 
     @property
     def untested(self) -> dict[str, list[str]]:
@@ -177,9 +177,8 @@ class AuditRecord(Recorded):
         found = [(part, int(part.comparisons["concern"].sum()), len(part.comparisons)) for part in self.parts]
         fewest = min(len(part.sensitive) for part in self.parts)
         single = sorted((one for one in found if one[1] and len(one[0].sensitive) == fewest), key=lambda one: -one[1])
-        names = [f"by {label(part.feature)} ({n:,} of {total:,})" for part, n, total in single[:NAMED]]
-        if len(single) > NAMED:
-            names.append(f"by {pluralize(len(single) - NAMED, 'further feature')}")
+        names = [f"by {label(part.feature)} ({n:,} of {total:,})" for part, n, total in single]
+        names[NAMED:] = [f"by {pluralize(len(names) - NAMED, 'further feature')}"] * (len(names) > NAMED)
         crossed = [each[1:] for each in found if len(each[0].sensitive) > fewest]
         if n := sum(n for n, _ in crossed):
             names.append(f"at intersections ({n:,} of {sum(total for _, total in crossed):,})")

@@ -22,7 +22,7 @@ from skfairtest.comparisons.breaking import BreakingPoint, verdict_lines
 from skfairtest.group.report import GROUPS_ADJUSTED
 from skfairtest.paired.report import paired_section
 from skfairtest.report import cells
-from skfairtest.report.report import Column, Figure, Report, Table, listed
+from skfairtest.report.report import Figure, Report, Table, listed
 from skfairtest.report.sentences import CHANCE, finding_sentence, metric_title, null_sentence, p_text
 from skfairtest.subgroups.report import scan_section
 
@@ -98,7 +98,7 @@ def audit_report(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | s
         ),
         grid=audit_grid(record),
         lead=_ranked(record, len(shown)) if shown else "",
-        findings=intervals_of(shown),
+        findings=intervals_of(record.setup, shown),
         parts=(
             *listed("Are disparities the same in every stratum?", record.homogeneity),
             *_beside(record),
@@ -146,14 +146,13 @@ def _ranked(record: AuditRecord, n_shown: int) -> str:
 
 def _left_out(record: AuditRecord) -> Iterator[Report]:
     """Report what was left out and warned of, if anything was."""
-    columns = (Column("features", "name", shows="names"), Column("reason", "word", shows="reason"))
-    rows = [{"names": label(names), "reason": label(reason)} for names, reason in record.not_compared]
-    tables = [Table.of(columns, rows, "Not compared", None)] if rows else []
+    said = [f"Not compared by {label(names)}: {label(reason)}" for names, reason in record.not_compared]
+    said += [f"Warning: {label(warning)}" for warning in record.warnings]
+    tables: list[Table] = []
     for part in record.parts:
         entries = pluralize(len(part.excluded), "entry", "entries")
         tables += cells.excluded_tables(part.excluded, f"Left out by {label(part.feature)}: {entries}")
-    if tables or record.warnings:
-        said = [f"Warning: {label(warning)}" for warning in record.warnings]
+    if tables or said:
         yield Report(title="Left out, and warnings", findings=tuple(said), tables=tuple(tables))
 
 
