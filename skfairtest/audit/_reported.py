@@ -99,8 +99,10 @@ class ReportedAudit(Compared, ReportMixin):
         return []  # the verdict says it
 
 
-def record_of(results: Sequence[Result], *, subject: str, parameters: Mapping[str, Any], **known: Any) -> AuditRecord:
-    """Return the record of an audit, made now; `known` are further fields."""
+def record_of(
+    results: Sequence[Result], *, subject: str, parameters: Mapping[str, Any], doubts: Sequence[str], **known: Any
+) -> AuditRecord:
+    """Return the record of an audit, made now: `doubts` are about the predictions, `known` are further fields."""
     verdict, measured = results[0].verdict, [result.measured for result in results]
     part, row = verdict.leading
     words = {name: parameters.get(name) for name in ("positive_means", "favorable")}
@@ -116,10 +118,8 @@ def record_of(results: Sequence[Result], *, subject: str, parameters: Mapping[st
         leading=verdict.leading,
         null_distribution=null_histogram_of(results[part].findings[row]),
         homogeneity=tuple(line for result in results for line in _homogeneity(result)),
-        **{
-            **known,
-            "warnings": tuple(dict.fromkeys([*known["warnings"], *(c for m in measured for c in cautions(m))])),
-        },
+        warnings=tuple(dict.fromkeys([*doubts, *(line for each in measured for line in cautions(each))])),
+        **known,
     )
 
 

@@ -435,10 +435,6 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             raise ParameterError(
                 "X is where a scan looks up its features: pass scan=SubgroupScan(features=...), or no X"
             )
-        if X is not None and not params.get("scan"):
-            raise ParameterError(
-                "X is where a scan looks up its features: pass scan=SubgroupScan(features=...), or no X"
-            )
         columns = {"sensitive_features": sensitive_features, "control_features": control_features}
         counted = {**columns, "sample_weight": sample_weight, "clusters": clusters}
         few = {"y_judge": y_judge, "label_probability": label_probability}
@@ -632,7 +628,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             not_compared=tuple((name, str(error)) for name, error in lost.items()),
             provenance=provenance_of(whole, self.estimator, from_table=subject == FROM_TABLE),
             impact=impact_of(sample, self.estimator, classes, self.get_params()) if self.impact else None,
-            warnings=self._cautions,
+            doubts=self._cautions,
         )
         if few:
             labels = [frame_of(label_columns(found)) for found in measured]

@@ -43,14 +43,12 @@ def findings_of(record: AuditRecord) -> list[dict[str, Any]]:
     for part in record.parts:
         for row in plain_rows(part.comparisons):
             below = row["disparity"] is not None and float(row["disparity"]) < part.setup.is_ratio(row["metric"])
-            known, within = (
-                _id(part, row, below=below),
-                "" if row["stratum"] is None else f" within {_label(row['stratum'])}",
-            )
-            sides = " and ".join(_label(row[side]) for side in ("group", "other") if row[side] is not None)
+            known, sides = _id(part, row, below=below), [row["group"], row["other"]]
+            name = f"{part.feature}: {' and '.join(_label(side) for side in sides if side is not None)}"
+            name += "" if row["stratum"] is None else f" within {_label(row['stratum'])}"
             found.append({
                 **row, "id": known, "turned": _id(part, row, below=not below),
-                "name": f"{part.feature}: {sides}{within}", "reason": record.accepted.get(known),
+                "name": name, "reason": record.accepted.get(known),
             })  # fmt: skip
     return found
 
@@ -106,18 +104,9 @@ def to_junit(record: AuditRecord) -> str:
         suite = ElementTree.SubElement(suites, "testsuite", name=_text(f"by {part.feature}"))
         for each in found:
             if each["feature"] == part.feature:
-                outcome, said = (
-                    ("failure", each["sentence"])
-                    if each["reason"] is None
-                    else ("skipped", f"Accepted: {each['reason']}")
-                )
-                case(
-                    suite,
-                    str(each["metric"]),
-                    f"{each['name']} [{each['id']}]",
-                    outcome if each["concern"] else "",
-                    said,
-                )
+                outcome = "" if not each["concern"] else "failure" if each["reason"] is None else "skipped"
+                said = each["sentence"] if outcome == "failure" else f"Accepted: {each['reason']}"
+                case(suite, str(each["metric"]), f"{each['name']} [{each['id']}]", outcome, said)
         for row in plain_rows(part.excluded):
             names = [_label(row[key]) for key in ("metric", "group", "other", "stratum") if row[key] is not None]
             case(suite, "left out", f"{part.feature}: {', '.join(names)}", "skipped", str(row["reason"]))
@@ -127,9 +116,8 @@ def to_junit(record: AuditRecord) -> str:
             case(suite, "left out", names_of, "skipped", reason)
     counts = {"tests": "testcase", "failures": "testcase/failure", "skipped": "testcase/skipped"}
     for suite in suites:
-        suite.attrib.update(
-            {name: str(len(suite.findall(path))) for name, path in counts.items()}, errors="0", time="0"
-        )
+        sizes = {name: str(len(suite.findall(path))) for name, path in counts.items()}
+        suite.attrib.update({**sizes, "errors": "0", "time": "0"})
     ElementTree.indent(suites)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(suites, encoding="unicode") + "\n"
 
