@@ -95,7 +95,7 @@ def audited(design, n, what, seed):
         )
     wrong = len(false_findings(design, audit.comparisons_))
     right = int(audit.comparisons_["concern"].sum()) > wrong
-    return wrong > 0, right, len(audit.comparisons_), audit.record_.verdict.adjust
+    return wrong > 0, right, len(audit.comparisons_), audit.record_.setup.adjust
 
 
 def share(found):

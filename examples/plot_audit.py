@@ -28,8 +28,8 @@ with warnings.catch_warnings():
 # %%
 # The result by feature and metric. All comparisons of the audit are adjusted together: Holm's, with Shaffer's factors
 # where all pairs of groups are compared.
-columns = ["feature", "metric", "n_comparisons", "n_found", "p_value_adjusted"]
-print(audit.summary_[columns].to_string(index=False, float_format="{:.2g}".format))
+by_metric = audit.comparisons_.groupby(["feature", "metric"], sort=False)
+print(by_metric["concern"].agg(comparisons="size", significant="sum"))
 
 # %%
 # Every comparison has a sentence: who, which direction, by how much, how sure. Where nothing is significant, it says

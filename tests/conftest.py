@@ -308,7 +308,6 @@ def hostile_record():
     return replace(
         audit.record_,
         title=f"Audit of {HOSTILE[0]}",
-        subject=HOSTILE[1],
         about=(*HOSTILE[:-2], "\ud800 lone"),  # groups with such names are refused
         sources=(HOSTILE[11],),
         warnings=(HOSTILE[14], HOSTILE[10]),

@@ -16,7 +16,10 @@ def plain_record(made):
         made = FairnessAudit.from_json(made)
     record = getattr(made, "record_", made)
     found = _plain(record)
-    found["verdict"]["sentence"] = record.sentence
+    names = ("concern", "p_value", "p_value_interval", "alpha", "adjust", "n_samples", "n_comparisons", "n_found")
+    derived = {"concern": record.n_found > 0, "alpha": round(record.setup.alpha, 12), "adjust": record.setup.adjust}
+    known = {name: getattr(record, name, None) for name in (*names, "pos_label", "negative_labels")} | derived
+    found["verdict"] = {**_plain(known), "sentence": record.sentence}
     found["not_compared"] = [{"sensitive": names, "reason": reason} for names, reason in record.not_compared]
     for part, rows in zip(record.parts, found["parts"], strict=True):
         for row, shown in zip(rows["comparisons"], records(oriented(part.setup, part.comparisons)), strict=True):

@@ -307,7 +307,7 @@ class Audits(Kind):
     cls = FairnessAudit
     everybody = people(160)
     labels = ("y_true", "y_pred")
-    frames = ("comparisons_", "by_group_", "excluded_", "summary_")
+    frames = ("comparisons_", "by_group_", "excluded_")
     values = ("p_value_", "rejected_", "concern_", "n_samples_")
     requests = (*Groups.requests, "y_judge", "label_probability")
     nonsense = {"metrics": "nonsense", "margin": "wide"}

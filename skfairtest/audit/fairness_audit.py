@@ -6,10 +6,10 @@ by itself overstates the evidence. Here one adjustment covers all of them, and t
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import field, replace
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from sklearn.base import clone
@@ -19,7 +19,7 @@ from skfairtest._utils.base import check_seed, seed_sequence, with_parameters
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import GroupsMissing, ParameterError, brief
 from skfairtest._utils.progress import progress
-from skfairtest.audit._parts import baseline_record, check_counted, comparable, impact_of, paired_test, wanted_scan
+from skfairtest.audit._parts import compared_with_baseline, impact_of
 from skfairtest.audit._questions import asked_of, enough_draws, groupings, how_many, kinds_of, sets_of
 from skfairtest.audit._reported import ReportedAudit, record_of
 from skfairtest.audit.provenance import FEW_LABELS, provenance_of
@@ -38,12 +38,20 @@ from skfairtest.labelled.report import worth_sentence
 from skfairtest.metrics import Metric, resolve_metrics, standard_metrics
 from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.readers import classes_of, is_label
+from skfairtest.report.plain import plain_value
 from skfairtest.report.wording import check_words
 from skfairtest.subgroups.fairness import SubgroupScan
 from skfairtest.tables import Sample
 
 #: What intersectional groups may be compared with.
 INTERSECTIONS = ("to_rest", "between_groups", "to_parents")
+#: What parameters may be where few people have a label.
+WITH_FEW_LABELS: dict[str, tuple[Any, ...]] = {
+    "individual": (None, False), "scan": (None, False), "baseline": (None,), "impact": (False,), "missing": ("raise",),
+    "disparity": ("difference", "ratio"), "compare": ("between_groups", "to_rest"),
+    "compare_intersections": ("between_groups", "to_rest"),
+}  # fmt: skip
+Made = TypeVar("Made", IndividualFairnessTest, SubgroupScan)
 
 
 @with_parameters
@@ -153,9 +161,6 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     by_group_ : DataFrame
         ``feature``, ``metric``, ``stratum``, ``group``, ``n``, ``n_effective``, ``value``, ``standard_error``,
         ``ci_low``, ``ci_high`` (pointwise) and ``small``.
-    summary_ : DataFrame
-        One row per feature and metric: how many comparisons and significant ones, and the comparison with the smallest
-        p-value.
     p_value_ : float
         The smallest adjusted p-value of all, adjusted as `adjust` says.
     rejected_, concern_ : bool
@@ -333,30 +338,28 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             If the estimator is a scikit-learn estimator that is not fitted.
         """
         columns = {"sensitive_features": sensitive_features, "control_features": control_features}
-        columns |= {"sample_weight": sample_weight, "clusters": clusters}
         few = {"y_judge": y_judge, "label_probability": label_probability}
         columns |= {name: values for name, values in few.items() if values is not None}
-        return self._fit(Inputs.of_fit(X, y, predict_params, **columns))
+        counted = {"sample_weight": sample_weight, "clusters": clusters}
+        return self._fit(Inputs.of_fit(X, y, predict_params, **columns, **counted))
 
     def _fit(self, inputs: Inputs) -> Self:
         """Audit what a fit is given; with `individual`, `scan` and `baseline` also by these."""
-        test = self._individual_test()
+        test = self._test_of("individual", IndividualFairnessTest)
         super()._fit(inputs)
-        X, y, columns = inputs.X, inputs.y, inputs.columns
+        X, y = inputs.X, inputs.y
         if test is not None:
-            test.fit(X, y, sensitive_features=inputs.groups)
+            test.set_params(estimator=self.estimator).fit(X, y, sensitive_features=inputs.groups)
             self.record_ = replace(self.record_, individual=test.sentences(), individual_verdict=test.verdict_)
             self.individual_ = test
-        if (scan := self._scan(seed=self.record_.parameters["random_state"], has_truth=y is not None)) is not None:
+        if (scan := self._scan(has_truth=y is not None)) is not None:
+            columns = {name: inputs.columns[name] for name in ("sensitive_features", "control_features")}
             scan.set_params(estimator=self.estimator)
-            features = {name: columns[name] for name in ("sensitive_features", "control_features")}
-            self._keep_scan(scan.fit(X, y, **features, predict_params=inputs.predict_params))
+            self._keep_scan(scan.fit(X, y, **columns, predict_params=inputs.predict_params))
         if self.baseline is not None:
-            test, without = self._baseline_test(
-                {"y_true", "y_pred", "y_score"} if y is not None else {"y_pred", "y_score"}
-            )
-            test.set_params(estimator_a=self.baseline, estimator_b=self.estimator)
-            self._keep_baseline(test, test._people(inputs), without)
+            models = {"estimator_a": self.baseline, "estimator_b": self.estimator}
+            known = {"y_pred", "y_score", *(["y_true"] if y is not None else [])}
+            self._keep_baseline(known, lambda test: test.set_params(**models)._people(inputs))
         return self
 
     @classmethod
@@ -433,28 +436,24 @@ class FairnessAudit(ReportedAudit, GroupsTest):
                 "X is where a scan looks up its features: pass scan=SubgroupScan(features=...), or no X"
             )
         columns = {"sensitive_features": sensitive_features, "control_features": control_features}
-        people = {**columns, "sample_weight": sample_weight, "clusters": clusters, "y_judge": y_judge}
-        people["label_probability"] = label_probability
-        audit = cls._of_predictions(y_true, y_pred, y_score, people, params)
-        scan = audit._scan(seed=audit.record_.parameters["random_state"], has_truth=y_true is not None)
-        if scan is not None:
-            found = SubgroupScan.from_predictions(y_true, y_pred, y_score=y_score, X=X, **columns, **scan.get_params())
-            audit._keep_scan(found)
-            if X is not None:
-                audit._trace("X")
-        if y_pred_baseline is not None or y_score_baseline is not None:
-            pairs = {"y_pred": (y_pred_baseline, y_pred), "y_score": (y_score_baseline, y_score)}
-            pairs = {name: pair for name, pair in pairs.items() if pair[0] is not None}
+        counted = {**columns, "sample_weight": sample_weight, "clusters": clusters}
+        few = {"y_judge": y_judge, "label_probability": label_probability}
+        audit = cls._of_predictions(y_true, y_pred, y_score, {**counted, **few}, params)
+        if (scan := audit._scan(has_truth=y_true is not None)) is not None:
+            given = {"y_score": y_score, "X": X, **columns, **scan.get_params()}
+            audit._keep_scan(SubgroupScan.from_predictions(y_true, y_pred, **given))
+        answers = {"y_pred": (y_pred_baseline, y_pred), "y_score": (y_score_baseline, y_score)}
+        answers = {name: pair for name, pair in answers.items() if pair[0] is not None}
+        if answers:
             said = {
-                f"{name}_{model}": values
-                for name, pair in pairs.items()
-                for model, values in zip("ab", pair, strict=True)
+                f"{name}_{model}": pair[place] for name, pair in answers.items() for place, model in enumerate("ab")
             }
-            given = {"y_true": y_true, "y_pred": y_pred_baseline, "y_score": y_score_baseline}
-            test, without = audit._baseline_test({name for name, values in given.items() if values is not None})
-            columns |= {"sample_weight": sample_weight, "clusters": clusters}
-            audit._keep_baseline(test, test._predicted(y_true, said, columns), without)
-            audit._trace(*(f"{name}_baseline" for name in ("y_pred", "y_score") if f"{name}_a" in said))
+            known = {*answers, *(["y_true"] if y_true is not None else [])}
+            audit._keep_baseline(known, lambda test: test._predicted(y_true, said, counted))
+        traced = audit.record_.provenance
+        further = [*(["X"] if X is not None else []), *(f"{name}_baseline" for name in answers)]
+        traced = {**traced, "columns": (*traced["columns"], *further)}
+        audit.record_ = replace(audit.record_, provenance=traced)
         return audit
 
     def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
@@ -463,71 +462,59 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         if self.labelled is None and all(values is None for values in few.values()):
             return super()._sample(replace(inputs, columns=columns), y_pred, y_score)
         refused = [name for name, values in columns.items() if name != "sensitive_features" and values is not None]
-        refused += [name for name in ("individual", "scan", "baseline", "impact") if getattr(self, name)]
-        refused += [] if is_label(self.missing, "raise") else ["missing"]
-        refused += [] if self.disparity in ("difference", "ratio") else ["disparity"]
-        compared = {"compare": self.compare, "compare_intersections": self.compare_intersections}
-        refused += [name for name, how in compared.items() if how not in ("between_groups", "to_rest")]
+        refused += [name for name, known in WITH_FEW_LABELS.items() if getattr(self, name) not in known]
         if refused:
             raise ParameterError(
                 f"{refused[0]} was given, and where few people have a label audits are without it: leave it out"
             )
         return LabelledSample.read(inputs.y, y_pred, self.labelled, sensitive_features=inputs.groups, **few)
 
-    def _trace(self, *columns: str) -> None:
-        """Say in the record with what else the audit was called."""
-        traced = self.record_.provenance
-        traced = {**traced, "columns": (*traced["columns"], *columns)}
-        self.record_ = replace(self.record_, provenance=traced)
-
-    def _baseline_test(self, known: set[str]) -> tuple[PairedFairnessTest, list[str]]:
-        """Return the test against the model in production, and why it leaves out metrics; `known` is what is said."""
+    def _keep_baseline(self, known: set[str], people_of: Callable[[PairedFairnessTest], Sequence[Any]]) -> None:
+        """Compare with the model in production what is `known` of both."""
         if not is_label(self.missing, "raise"):
             raise ParameterError(
                 f"missing={brief(self.missing)} has no comparison with a baseline, which needs everybody's group: use "
                 "missing='raise', or leave the baseline out"
             )
-        metrics, without = comparable(self._metrics, known)
-        settings = {**self.get_params(deep=False), "random_state": self.record_.parameters["random_state"]}
-        n_features = len({name for part in self.record_.parts for name in part.sensitive})
-        return paired_test(metrics, settings, n_features), without
-
-    def _keep_baseline(self, test: PairedFairnessTest, people: tuple[Any, ...], without: Sequence[str]) -> None:
-        """Test people by each of their sensitive features."""
-        sample, *asked = people
-        names = [name for name in sample.sensitive_names if len(sample.regroup([name]).groups) > 1]
-        self.baseline_ = {name: clone(test)._fit_sample(sample.regroup([name]), *asked) for name in names}
-        found = baseline_record(self.baseline_, 1 - self.confidence_level, without)
+        settings = {**self.get_params(), "random_state": self.record_.parameters["random_state"]}
+        features = {name for part in self.record_.parts for name in part.sensitive}
+        self.baseline_, found = compared_with_baseline(self._metrics, known, settings, features, people_of)
         self.record_ = replace(self.record_, baseline=found)
 
-    def _scan(self, *, seed: int, has_truth: bool = True) -> SubgroupScan | None:
-        """Return the scan that is asked for, not fitted."""
-        settings = {"confidence_level": self.confidence_level, "pos_label": self.pos_label}
-        metric = "equalized_odds" if has_truth else "selection_rate"
-        scan = wanted_scan(self.scan, metric=metric, random_state=seed, **settings)
-        if scan is not None and self.prediction_threshold is not None:
-            scan.set_params(prediction_threshold=self.prediction_threshold, response=self.response)
-        return scan
-
-    def _keep_scan(self, scan: SubgroupScan) -> None:
-        self.record_, self.scan_ = replace(self.record_, scan=scan.record_), scan
-
-    def _individual_test(self) -> IndividualFairnessTest | None:
-        """Return the test of this model's individual fairness, if there is to be one."""
-        if self.individual is None or self.individual is False:
+    def _test_of(self, name: str, kind: type[Made]) -> Made | None:
+        """Return the test beside the comparisons that is wanted, not fitted."""
+        given = getattr(self, name)
+        if given is None or given is False:
             return None
-        if self.individual is not True and not isinstance(self.individual, IndividualFairnessTest):
+        if given is not True and not isinstance(given, kind):
             raise ParameterError(
-                "individual must be None, True or an IndividualFairnessTest with the parameters wanted; found "
-                f"{brief(self.individual)}"
+                f"{name} must be None, True or {kind.__name__} with the parameters wanted; found {brief(given)}"
             )
-        if self.estimator is None:
+        if kind is IndividualFairnessTest and self.estimator is None:
             raise ParameterError(
                 "individual fairness needs a model, which is called on people similar to those tested: pass "
                 "estimator, or individual=None"
             )
-        test = IndividualFairnessTest() if self.individual is True else clone(self.individual)
-        return test.set_params(estimator=self.estimator)
+        return kind() if given is True else clone(given)
+
+    def _scan(self, *, has_truth: bool = True) -> SubgroupScan | None:
+        """Return the scan that is wanted, not fitted; what it does not say it takes from the audit."""
+        scan = self._test_of("scan", SubgroupScan)
+        if scan is None:
+            return None
+        settings = {"pos_label": self.pos_label, "random_state": self.record_.parameters["random_state"]}
+        settings = {name: value for name, value in settings.items() if getattr(scan, name) is None}
+        if self.scan is True:
+            settings["metric"] = "equalized_odds" if has_truth else "selection_rate"
+            settings["confidence_level"] = self.confidence_level
+        if self.prediction_threshold is not None:
+            settings |= {"prediction_threshold": self.prediction_threshold, "response": self.response}
+        return scan.set_params(**settings)
+
+    def _keep_scan(self, scan: SubgroupScan) -> None:
+        self.scan_ = scan
+        found = scan.record_.in_words(self.positive_means, self.favorable)
+        self.record_ = replace(self.record_, scan=found)
 
     def __sklearn_tags__(self) -> Tags:
         """Declare that true labels are not always required."""
@@ -550,8 +537,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         """Check the parameters; return what will be run, and the metrics that were named."""
         check_seed(self.random_state)
         check_words(positive_means=self.positive_means, favorable=self.favorable)
-        self._individual_test()
-        self._scan(seed=0)
+        self._test_of("individual", IndividualFairnessTest)
+        if (scan := self._test_of("scan", SubgroupScan)) is not None:
+            scan._check()
         if self.baseline is not None and self.estimator is None:
             raise ParameterError(
                 "baseline is asked for its predictions, as estimator is: pass both, or the predictions of both to "
@@ -562,18 +550,16 @@ class FairnessAudit(ReportedAudit, GroupsTest):
                 "compare='to_reference' has no meaning over several features, which share no group: use "
                 "'between_groups', 'to_rest' or 'to_overall'"
             )
-        if not isinstance(self.intersections, bool | np.bool_):
-            raise ParameterError(f"intersections must be True or False; found {brief(self.intersections)}")
         if not isinstance(self.impact, bool | np.bool_):
             raise ParameterError(f"impact must be True or False; found {brief(self.impact)}")
         check_choice("compare_intersections", self.compare_intersections, INTERSECTIONS)
-        metrics = self._named()
+        metrics = None if self._is_standard else resolve_metrics(self.metrics, self.disparity)
         return settings_of(metrics, self.get_params()), metrics
 
-    def _named(self) -> list[Metric] | None:
-        """Return the metrics that were named; None for the standard ones, which depend on the predictions."""
-        standard = isinstance(self.metrics, str) and self.metrics == "standard"
-        return None if standard else resolve_metrics(self.metrics, self.disparity)
+    @property
+    def _is_standard(self) -> bool:
+        """Whether the metrics depend on the predictions."""
+        return isinstance(self.metrics, str) and self.metrics == "standard"
 
     def _standard(self, sample: Sample) -> tuple[list[Metric], dict[str, str]]:
         kinds, without = kinds_of(sample, self.estimator, self.pos_label)
@@ -590,96 +576,79 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     def _fit_sample(
         self, sample: Sample, settings: Settings, metrics: list[Metric] | None, seed: Any, subject: str
     ) -> Self:
-        scan = self._scan(seed=seed, has_truth="y_true" in sample.columns)
-        if scan is not None:
-            check_counted(sample, "scan")
-        if self.impact:
-            check_counted(sample, "impact")
-        without: dict[str, str] = {}
+        classes, without = classes_of(self.estimator), dict[str, str]()
+        scan = self._test_of("scan", SubgroupScan)
+        for name, wanted in (("scan", scan is not None), ("impact", self.impact)):
+            for column, counted in (("sample_weight", sample.weight), ("clusters", sample.clusters)):
+                if wanted and counted is not None:
+                    raise ParameterError(
+                        f"{name} counts each person once and alone, and takes no {column}: leave one of them out"
+                    )
         if metrics is None:
             metrics, without = self._standard(sample)
             settings = settings_of(metrics, self.get_params())
-        self._metrics = metrics
-        classes = classes_of(self.estimator)
-        single = {name: sample.regroup([name]) for name in sample.sensitive_names}
-        levels = {name: len(people.groups) for name, people in single.items()}
-        asked = list(groupings(levels, intersections=bool(self.intersections)))
-        samples = [single[names[0]] if len(names) == 1 else sample.regroup(names) for names in asked]
-        crossed = replace(settings, compare=self.compare_intersections, crossed=True)
-        questions = [settings if len(names) == 1 else crossed for names in asked]
-        places = 1 + len(sample.strata) * bool(sample.control_names)
-        planned = [
-            places * how_many(len(people.groups), len(names), own.compare)
-            for names, people, own in zip(asked, samples, questions, strict=True)
-        ]
-        questions = [enough_draws(own, len(metrics) * sum(planned)) for own in questions]
-        measured: list[Measured] = []
-        worth: list[str] = []
-        not_compared: list[tuple[str, str]] = []
-        tested, few = list(metrics), isinstance(sample, LabelledSample)
+        self._metrics, tested, few = metrics, list(metrics), isinstance(sample, LabelledSample)
         if few:
             tested, untested = with_few_labels(metrics)
             without |= dict.fromkeys(untested, "it has no test where few people have a label")
-        missing: GroupsMissing | None = None
+        single = {(name,): sample.regroup([name]) for name in sample.sensitive_names}
+        levels = {name: len(people.groups) for (name,), people in single.items()}
+        crossings = groupings(levels, intersections=self.intersections)
+        asked = {names: single[names] if names in single else sample.regroup(names) for names in crossings}
+        crossed = replace(settings, compare=self.compare_intersections, crossed=True)
+        questions = {names: settings if names in single else crossed for names in asked}
+        places = 1 + len(sample.strata) * bool(sample.control_names)
+        planned = {
+            names: places * how_many(len(people.groups), len(names), questions[names].compare)
+            for names, people in asked.items()
+        }
+        family = len(metrics) * sum(planned.values())
+        measured: list[Measured] = []
+        lost: dict[str, GroupsMissing] = {}
         whole = sample.with_unknown()
         with progress("audit", len(asked), bool(settings.verbose)) as advance:
-            for names, people, own, lost in zip(asked, samples, questions, planned, strict=True):
+            for names, people in asked.items():
+                own, sets = enough_draws(questions[names], family), sets_of(whole, people)
                 try:
-                    sets = sets_of(whole, people)
                     found = with_unknown(measure(people, tested, own, self.pos_label, classes, seed, sets))
-                    n = people.n_samples
-                    left_out = [Exclusion(name, None, None, None, why, n, 0, lost) for name, why in without.items()]
-                    found = replace(found, excluded=(*found.excluded, *left_out))
-                    if few:
-                        labels = frame_of(label_columns(found))
-                        worth.append(worth_sentence(labels, labels["metric"][0]))
-                    measured.append(found)
+                    counts = people.n_samples, 0, planned[names]
+                    left_out = [Exclusion(name, None, None, None, why, *counts) for name, why in without.items()]
+                    measured.append(replace(found, excluded=(*found.excluded, *left_out)))
                 except GroupsMissing as error:  # another grouping may still be comparable
-                    not_compared.append((" x ".join(names), str(error)))
-                    missing = missing or error
+                    lost[" x ".join(names)] = error
                 advance()
         if not measured:
-            assert missing is not None
-            raise missing
-        names = ("pos_label", "intersections", "confidence_level", "method")
-        asked_for = {name: getattr(self, name) for name in names}
-        impact = impact_of(sample, self.estimator, classes=classes, **asked_for) if self.impact else None
-        results = judge(measured, questions[0], together=True)
-        self._set(
-            record_of(
-                results,
-                n_samples=whole.n_samples,
-                subject=subject,
-                parameters=self._parameters(metrics, seed),
-                not_compared=not_compared,
-                provenance=provenance_of(whole, self.estimator, from_table=subject == FROM_TABLE),
-                impact=impact,
-                said=self._cautions,
-            )
+            raise next(iter(lost.values()))
+        results = judge(measured, enough_draws(settings, family), together=True)
+        record = record_of(
+            results,
+            subject=subject,
+            parameters=self._parameters(metrics, seed),
+            n_samples=whole.n_samples,
+            not_compared=tuple((name, str(error)) for name, error in lost.items()),
+            provenance=provenance_of(whole, self.estimator, from_table=subject == FROM_TABLE),
+            impact=impact_of(sample, self.estimator, classes, self.get_params()) if self.impact else None,
+            doubts=self._cautions,
         )
+        if few:
+            labels = [frame_of(label_columns(found)) for found in measured]
+            worth = [worth_sentence(frame, frame["metric"][0]) for frame in labels]
+            told = zip(record.parts, worth, strict=True)
+            parts = [replace(part, setup=replace(part.setup, people=line)) for part, line in told]
+            record = replace(record, parts=tuple(parts))
+        self._set(record)
         self._breaking = breaking_point_of(results, together=True)
-        if worth:
-            parts = zip(self.record_.parts, worth, strict=True)
-            said = tuple(replace(part, setup=replace(part.setup, people=line)) for part, line in parts)
-            self.record_ = replace(self.record_, parts=said)
-        if scan is not None and subject == FROM_TABLE:
+        if subject == FROM_TABLE and (scan := self._scan(has_truth="y_true" in sample.columns)) is not None:
             self._keep_scan(scan._fit_sample(sample, *scan._check(), scan.random_state, subject))
         return self
 
     def _parameters(self, metrics: Sequence[Metric], seed: int) -> dict[str, Any]:
-        given = self.get_params(deep=False)
-        del given["estimator"], given["n_jobs"], given["verbose"]
-        for name in ("individual", "scan", "baseline", "positive_means", "favorable", "labelled"):
-            if given[name] is None:
-                del given[name]
-        if not self.impact:
-            del given["impact"]
-        standard = isinstance(self.metrics, str) and self.metrics == "standard"
-        return {
-            **given,
-            "metrics": "standard" if standard else [_typed(metric) for metric in metrics],
-            "random_state": seed,
-        }
+        """The parameters of this fit; those that are None are not set, but `adjust`."""
+        hidden = ("estimator", "n_jobs", "verbose")
+        given = {name: value for name, value in self.get_params().items() if value is not None or name == "adjust"}
+        given |= {"metrics": "standard" if self._is_standard else [_typed(metric) for metric in metrics]}
+        given |= {"random_state": seed}
+        return {name: plain_value(value) for name, value in given.items() if name not in hidden}
 
 
 def _typed(metric: Metric) -> str:

@@ -14,21 +14,22 @@ The first sentences of an audit: who is worst off and by how much, how sure that
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from skfairtest._utils.text import enumerated, label, pluralize
-from skfairtest.audit.grid import FEW_POINTS, FEW_RATIO, Standing, people_of_groups, standings
+from skfairtest.audit.grid import FEW_POINTS, FEW_RATIO, Standing, standings
 from skfairtest.audit.impact_report import below_sentences
 from skfairtest.audit.provenance import FEW_LABELS
 from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.report.cells import comparison_bars, records
+from skfairtest.report.mixin import positive_label
 from skfairtest.report.report import Cell
 from skfairtest.report.sentences import (
     POWER,
+    Setup,
     capital,
     finding_sentence,
     gap_sentence,
@@ -42,129 +43,103 @@ from skfairtest.report.wording import people_of, worse_when
 
 #: So many comparisons are told where there are so many.
 FEWEST, MOST = 3, 7
+#: Groups that a sentence names.
+NAMED = 4
 
 Row = Mapping[str, Any]
 
 
-@dataclass(frozen=True, eq=False)
-class Highlight:
-    """A comparison with the grouping that it belongs to."""
+def _compared(record: AuditRecord) -> Iterator[dict[str, Any]]:
+    """Yield the comparisons between groups with their grouping, whether they are of shares or ratios, and how strong.
 
-    part: AuditPart
-    row: Row
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether its disparity is one of shares, or a ratio."""
-        metric = self.row["metric"]
-        return self.part.setup.is_share(metric) or self.part.setup.is_ratio(metric)
-
-    @property
-    def ends(self) -> tuple[float, float, float]:
-        """The lower limit, the disparity and the upper limit, on a scale on which 0 is equality."""
-        ends = np.array([self.row["ci_low"], self.row["disparity"], self.row["ci_high"]], dtype=float)
-        if self.part.setup.is_ratio(self.row["metric"]):
+    ``gap`` is on a scale on which 0 is equality; the strongest comparison has the smallest ``strength``.
+    """
+    for part in record.parts:
+        for row in records(part.comparisons):
+            if row["group"] is None or np.isnan(row["disparity"]):
+                continue
+            is_ratio = part.setup.is_ratio(row["metric"])
+            ends = np.array([row["ci_low"], row["disparity"], row["ci_high"]], dtype=float)
             with np.errstate(divide="ignore"):
-                ends = np.log(ends)
-        low, at, high = ends.tolist()
-        return low, at, high
-
-    @property
-    def assured(self) -> float:
-        """The size of the disparity that the interval assures; 0 where it includes equality, or there is none."""
-        low, _, high = self.ends
-        return max(low, -high, 0.0) if low <= high else 0.0
-
-    @property
-    def strength(self) -> tuple[bool, float, float]:
-        """The strongest comparison has the smallest of these."""
-        assured = self.assured if self.is_plain else 0.0
-        return not self.is_plain, -assured, self.row["p_value"]
+                low, gap, high = (np.log(ends) if is_ratio else ends).tolist()
+            plain = is_ratio or part.setup.is_share(row["metric"])
+            assured = max(low, -high, 0.0) if plain and low <= high else 0.0
+            yield {**row, "part": part, "plain": plain, "gap": gap, "strength": (not plain, -assured, row["p_value"])}
 
 
-def _compared(record: AuditRecord, *, strata: bool = False) -> list[Highlight]:
-    """Return the comparisons between groups, over all strata and perhaps within them."""
-    return [
-        Highlight(part, row)
-        for part in record.parts
-        for row in records(part.comparisons)
-        if row["group"] is not None and (strata or row["stratum"] is None) and not np.isnan(row["disparity"])
-    ]
+def _first(rows: Iterable[Row]) -> list[Row]:
+    """Return the first comparison of each metric of each grouping."""
+    chosen: dict[tuple[str, str], Row] = {}
+    for row in rows:
+        chosen.setdefault((row["feature"], row["metric"]), row)
+    return list(chosen.values())
 
 
-def highlights(record: AuditRecord) -> list[Highlight]:
+def highlights(record: AuditRecord) -> list[Row]:
     """Choose the significant comparisons that the first screen tells, the strongest of single features first.
 
     Parameters
     ----------
     record : AuditRecord
-        What was found.
+        The record of an audit.
 
     Returns
     -------
-    list of Highlight
-        At most seven; empty where nothing is significant between groups over all strata.
+    list of mapping
+        At most seven comparisons; empty where nothing is significant between groups over all strata.
     """
-    found = sorted((one for one in _compared(record) if one.row["concern"]), key=lambda one: one.strength)
-    found.sort(key=lambda one: len(one.part.sensitive))
-    chosen: dict[tuple[str, str], Highlight] = {}
-    for one in found:
-        fewer = [each for each in chosen.values() if len(each.part.sensitive) < len(one.part.sensitive)]
-        if not any(each.row["metric"] == one.row["metric"] and each.strength <= one.strength for each in fewer):
-            chosen.setdefault((one.part.feature, one.row["metric"]), one)
-    told = list(chosen.values())[:MOST]
-    more = [one for one in found if len(one.part.sensitive) == 1 and one not in told][: max(FEWEST - len(told), 0)]
-    return sorted([*told, *more], key=lambda one: (len(one.part.sensitive), one.strength))
+
+    def size(row: Row) -> int:
+        return len(row["part"].sensitive)
+
+    found = [row for row in _compared(record) if row["concern"] and row["stratum"] is None]
+    found.sort(key=lambda row: (size(row), row["strength"]))
+    told: list[Row] = []
+    for row in _first(found):
+        fewer = [each for each in told if size(each) < size(row) and each["metric"] == row["metric"]]
+        if all(row["strength"] < each["strength"] for each in fewer):
+            told.append(row)
+    told = told[:MOST]
+    told += [row for row in found if size(row) == 1 and row not in told][: max(FEWEST - len(told), 0)]
+    return sorted(told, key=lambda row: (size(row), row["strength"]))
 
 
-def _few(one: Highlight, own: Mapping[Any, Mapping[str, Standing]]) -> str:
+def _by_size(record: AuditRecord) -> list[Row]:
+    """Return all observed gaps, within strata too: the largest first, metrics with units of their own last."""
+    return sorted(_compared(record), key=lambda row: (not row["plain"], -abs(row["gap"]), row["p_value"]))
+
+
+def shown_first(record: AuditRecord) -> list[Row]:
+    """Return the comparisons that stand on the first screen: the strongest ones, or the largest gaps observed."""
+    return highlights(record) if record.n_found else _first(_by_size(record))[:FEWEST]
+
+
+def _few(row: Row, own: Mapping[Any, Mapping[str, Standing]]) -> str:
     """Say of which sides there are too few people to tell; nothing where there are enough."""
-    few, row = [], one.row
-    for side in ("group", "other")[: 1 + (one.part.setup.compare == "between_groups")]:
+    few = []
+    for side in ("group", "other")[: 1 + (row["part"].setup.compare == "between_groups")]:
         n, standing = row[f"n_{side}"], own[row[side]][row["metric"]]
-        if n < 10 or (standing.smaller and standing.is_few(one.part.setup)):
+        if n < 10 or (standing.smaller and standing.mark == "few"):
             few.append(pluralize(n, "person", "people"))
     return f" ({' and '.join(few)}: too few to tell)" if few else ""
 
 
-def shown_row(one: Highlight) -> Row:
+def shown_row(row: Row) -> Row:
     """The comparison with the group first that is worse off, or simply lower."""
-    worse = worse_when(one.row["metric"], one.part.setup.favorable) or -1
-    first = one.ends[1] * worse > 0 or one.part.setup.compare != "between_groups"
-    return one.row if first else turned(one.part.setup, one.row)
+    setup = row["part"].setup
+    worse = worse_when(row["metric"], setup.favorable) or -1
+    return row if row["gap"] * worse > 0 or setup.compare != "between_groups" else turned(setup, row)
 
 
-def intervals_of(chosen: Sequence[Highlight]) -> tuple[Cell, ...]:
+def intervals_of(setup: Setup, chosen: Sequence[Row]) -> tuple[Cell, ...]:
     """Write comparisons with their intervals, gaps of one unit on one scale, all to the same side of equality."""
-    if not chosen:
-        return ()
-    setup, told = chosen[0].part.setup, []
-    for one in chosen:
-        said = finding_sentence(one.part.setup, shown_row(one))
-        told.append(said if one.row["concern"] else f"{said[:-1]}{_few(one, standings(one.part))}.")
-    rows = [one.row if one.ends[1] >= 0 else turned(setup, one.row) for one in chosen]
-    return tuple(Cell(said, bar=bar) for said, bar in zip(told, comparison_bars(setup, rows), strict=True))
-
-
-#: Groups that a sentence names.
-NAMED = 4
-
-
-def shown_first(record: AuditRecord) -> list[Highlight]:
-    """Return the comparisons that stand on the first screen: the strongest ones, or the largest gaps observed."""
-    found = highlights(record)
-    if found or record.verdict.concern:
-        return found
-    largest: dict[tuple[str, str], Highlight] = {}
-    for one in _by_size(record):
-        largest.setdefault((one.part.feature, one.row["metric"]), one)
-    return list(largest.values())[:FEWEST]
-
-
-def _by_size(record: AuditRecord) -> list[Highlight]:
-    """Return all observed gaps, within strata too: the largest first, metrics with units of their own last."""
-    gaps = _compared(record, strata=True)
-    return sorted(gaps, key=lambda one: (not one.is_plain, -abs(one.ends[1]), one.row["p_value"]))
+    told = [finding_sentence(row["part"].setup, shown_row(row)) for row in chosen]
+    told = [
+        said if row["concern"] else f"{said[:-1]}{_few(row, standings(row['part']))}."
+        for said, row in zip(told, chosen, strict=True)
+    ]
+    bars = comparison_bars(setup, [row if row["gap"] >= 0 else turned(setup, row) for row in chosen])
+    return tuple(Cell(said, bar=bar) for said, bar in zip(told, bars, strict=True))
 
 
 def first_sentences(record: AuditRecord) -> tuple[str, ...]:
@@ -173,107 +148,100 @@ def first_sentences(record: AuditRecord) -> tuple[str, ...]:
     Parameters
     ----------
     record : AuditRecord
-        What was found.
+        The record of an audit.
 
     Returns
     -------
     tuple of str
         The headline first; a paragraph each.
     """
-    shown, headline, observed = shown_first(record), [], list[str]()
-    verdict = " ".join([record.sentence, *sampling_error(record.verdict.p_value_interval)])
-    if record.verdict.concern and shown:
-        one = shown[0]
-        said, favorable = gap_sentence(one.part.setup, shown_row(one)), one.part.setup.favorable
-        known = favorable is not None and worse_when(one.row["metric"], favorable)
+    shown, setup, headline = shown_first(record), record.setup, list[str]()
+    labels = positive_label(record.pos_label, setup.positive_means, record.negative_labels)
+    if record.n_found and shown:
+        said, metric = gap_sentence(shown[0]["part"].setup, shown_row(shown[0])), shown[0]["metric"]
+        known = setup.favorable is not None and worse_when(metric, setup.favorable)
         headline = [f"Worse off: {said}." if known else f"{capital(said)}."]
-    elif not record.verdict.concern:
-        observed = list(_observed(record))
-    impact = "" if record.impact is None else " ".join(below_sentences(record.impact.frame))
-    further = (impact, " ".join(_unknown(record)), *_labels(record), " ".join(_missed(record)))
-    return (*headline, verdict, *observed, *filter(None, further))
-
-
-def _unknown(record: AuditRecord) -> Iterator[str]:
-    """Say of how many people a feature is not known, and what became of them."""
-    people = record.verdict.n_samples
-    for part in record.parts:
-        for row in _unknown_groups(part) if len(part.sensitive) == 1 else ():
-            what, _, done = row["reason"].partition(": ")
-            yield (f"{what} for {row['n']:,} of {people:,} people ({100 * row['n'] / people:.0f}%): {done}.")
-
-
-def people_compared(record: AuditRecord) -> str:
-    """Say how many people there are and, where others were left out in every grouping alike, how many of how many."""
-    total = record.verdict.n_samples
-    (left_out, *others) = {
-        sum(row["n"] for row in _unknown_groups(part) if ": left out" in row["reason"]) for part in record.parts
-    } or {0}
-    return f"{total - left_out:,} of {total:,}" if left_out and not others else f"{total:,}"
+    few = "labelled" in record.parameters or set(FEW_LABELS) & set(record.provenance["columns"])
+    further = (
+        *([] if record.n_found else _observed(record)),
+        "" if record.impact is None else " ".join(below_sentences(record.impact.frame)),
+        " ".join(_unknown(record)),
+        record.parts[record.leading[0]].setup.people if few else "",
+        " ".join(_missed(record)),
+    )
+    verdict = " ".join([record.sentence, *sampling_error(record.p_value_interval)])
+    told = [*headline, verdict, *filter(None, further)]
+    # Behind the counts: a label that is a number does not stand before one.
+    return told[0], *filter(None, [" ".join([*told[1:2], *labels]), *told[2:]])
 
 
 def _unknown_groups(part: AuditPart) -> list[dict[str, Any]]:
     return [row for row in records(part.excluded) if row["group"] is None and " is missing: " in row["reason"]]
 
 
-def _labels(record: AuditRecord) -> list[str]:
-    """Say how much rests on labels and how much on a judge, where not everybody has a label."""
-    few = "labelled" in record.parameters or set(FEW_LABELS) & set(record.provenance["columns"])
-    return [record.parts[record.leading[0]].setup.people] if few else []
+def _unknown(record: AuditRecord) -> Iterator[str]:
+    """Say of how many people a feature is not known, and what became of them."""
+    people = record.n_samples
+    for part in record.parts:
+        for row in _unknown_groups(part) if len(part.sensitive) == 1 else ():
+            what, _, done = row["reason"].partition(": ")
+            yield f"{what} for {row['n']:,} of {people:,} people ({100 * row['n'] / people:.0f}%): {done}."
+
+
+def people_compared(record: AuditRecord) -> str:
+    """Say how many people there are and, where others were left out in every grouping alike, how many of how many."""
+    total = record.n_samples
+    (left_out, *others) = {
+        sum(row["n"] for row in _unknown_groups(part) if ": left out" in row["reason"]) for part in record.parts
+    }
+    return f"{total - left_out:,} of {total:,}" if left_out and not others else f"{total:,}"
 
 
 def _observed(record: AuditRecord) -> Iterator[str]:
     """Say which gaps were observed, and which could have been detected."""
     gaps, own = _by_size(record), {part.feature: standings(part) for part in record.parts}
-    enough = (one for one in gaps if not _few(one, own[one.part.feature]))
-    several = len({"" if one.is_plain else one.row["metric"] for one in gaps}) > 1
-    told: list[Highlight] = []
-    for one, among in ((next(iter(gaps), None), "observed"), (next(enough, None), "between groups with enough people")):
-        if one is not None and one.ends[1] and one not in told:
-            told.append(one)
-            kind = f" in {label(one.row['metric'])}" if several else ""
-            said = gap_sentence(one.part.setup, shown_row(one))
-            yield f"The largest gap {among}{kind}: {said}{_few(one, own[one.part.feature])}."
-    sizes = [(one.row["minimum_detectable"], one) for one in gaps if not np.isnan(one.row["minimum_detectable"])]
-    none = sum(np.isinf(size) for size, _ in sizes)
-    finite = [(size, one) for size, one in sizes if np.isfinite(size) and one.is_plain == gaps[0].is_plain]
-    if finite:
-        size, one = min(finite, key=lambda each: each[0])
-        gap, best = size_text(one.part.setup, one.row["metric"], size), f"{label(one.row['metric'])} by"
-        yield f"The most sensitive comparison ({best} {label(one.part.feature)}) had {POWER} for a gap of {gap}."
-    if none:
+    several = len({"" if row["plain"] else row["metric"] for row in gaps}) > 1
+    enough = [row for row in gaps if not _few(row, own[row["feature"]])][:1]
+    enough = [row for row in enough if row is not gaps[0]]
+    for among, rows in (("observed", gaps[:1]), ("between groups with enough people", enough)):
+        for row in rows if rows and rows[0]["gap"] else ():
+            kind = f" in {label(row['metric'])}" if several else ""
+            said = f"{gap_sentence(row['part'].setup, shown_row(row))}{_few(row, own[row['feature']])}"
+            yield f"The largest gap {among}{kind}: {said}."
+    known = [row for row in gaps if not np.isnan(row["minimum_detectable"]) and row["plain"] == gaps[0]["plain"]]
+    best = min(known, key=lambda row: row["minimum_detectable"], default=None)
+    if best is not None and np.isfinite(best["minimum_detectable"]):
+        gap = size_text(best["part"].setup, best["metric"], best["minimum_detectable"])
+        what = f"{label(best['metric'])} by {label(best['feature'])}"
+        yield f"The most sensitive comparison ({what}) had {POWER} for a gap of {gap}."
+    if none := sum(np.isinf(row["minimum_detectable"]) for row in gaps):
         yield f"{pluralize(none, 'comparison')} could not have detected any gap, however large ({POWER})."
 
 
 def _missed(record: AuditRecord) -> Iterator[str]:
     """Say which groups have no value, which were too small to tell, and how much was left out."""
-    fewest, few, crossed = min(len(part.sensitive) for part in record.parts), [], [0, 0]
+    fewest, few, crossed = min(len(part.sensitive) for part in record.parts), [], list[bool]()
     for part in record.parts:
-        people, setup = people_of_groups(part), part.setup
         reasons = {(row["metric"], row["group"]): row["reason"] for row in records(part.excluded)}
         for group, own in standings(part).items():
-            small = [name for name, one in own.items() if one.is_few(setup) and one.smaller]
+            small = [metric_title(name).lower() for name, each in own.items() if each.mark == "few" and each.smaller]
             if len(part.sensitive) > fewest:
-                crossed = [crossed[0] + bool(small), crossed[1] + 1]
+                crossed.append(bool(small))
                 continue
-            whom = people_of(part.sensitive, group, unique=setup.unique)
-            where = (
-                f" in {enumerated([metric_title(name).lower() for name in small])}" if 0 < len(small) < len(own) else ""
-            )
-            few += [f"{whom} ({people[group]:,}){where}"] if small else []
-            for name, one in own.items():
-                if not one.n_effective:
-                    why = reasons.get((name, group), "no one meets the condition")
-                    yield f"{metric_title(name)} is undefined for {whom}: {label(why)}."
+            whom = people_of(part.sensitive, group, unique=part.setup.unique)
+            if small:
+                where = f" in {enumerated(small)}" if len(small) < len(own) else ""
+                few.append(f"{whom} ({next(iter(own.values())).people:,}){where}")
+            for name in (name for name, each in own.items() if not each.n_effective):
+                why = reasons.get((name, group), "no one meets the condition")
+                yield f"{metric_title(name)} is undefined for {whom}: {label(why)}."
     if len(few) > NAMED:
         few[NAMED:] = [pluralize(len(few) - NAMED, "further group")]
-    if crossed[0]:
-        few.append(f"{crossed[0]:,} of the {crossed[1]:,} intersectional groups")
+    if any(crossed):
+        few.append(f"{sum(crossed):,} of the {len(crossed):,} intersectional groups")
     if few:
-        setup = record.setup
-        much = f"{points(FEW_POINTS, 0)} points" if setup.sentences else "much"
-        much = much if setup.disparity == "difference" else f"a factor of {FEW_RATIO:g}"
+        much = f"{points(FEW_POINTS, 0)} points" if record.setup.sentences else "much"
+        much = much if record.setup.disparity == "difference" else f"a factor of {FEW_RATIO:g}"
         yield f"Too few people to tell: {enumerated(few)}. There, they could differ by {much} unnoticed."
-    left_out = sum(int(part.excluded["comparisons"].sum()) for part in record.parts)
-    if left_out:
+    if left_out := sum(int(part.excluded["comparisons"].sum()) for part in record.parts):
         yield f"{pluralize(left_out, 'comparison')} could not be made: see what was left out."

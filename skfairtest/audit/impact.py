@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -69,8 +69,6 @@ class ImpactRecord(Recorded):
     ----------
     scoring : bool
         Whether rates are of scores above the median, and not of decisions.
-    smallest_share : float
-        Categories with a smaller share of the people are not compared.
     not_compared : tuple of str
         Why features or crossings were not compared.
     frame : DataFrame
@@ -78,52 +76,24 @@ class ImpactRecord(Recorded):
     """
 
     scoring: bool
-    smallest_share: float
     not_compared: tuple[str, ...]
-    frame: pd.DataFrame
+    frame: pd.DataFrame = field(default_factory=pd.DataFrame, compare=False)
 
 
-@dataclass(frozen=True)
-class Category:
-    """People of one category, and how many of them were selected; `unknown`: their category is not known."""
-
-    name: Any
-    n: int
-    selected: int
-    unknown: bool = False
-
-
-def impact_frame(
-    feature: str,
-    categories: Sequence[Category],
-    people: Sample | None = None,
-    *,
-    smallest_share: float = SMALLEST_SHARE,
-    confidence_level: float = 0.95,
-    method: str = "auto",
-) -> pd.DataFrame:
-    """Compare each category's rate of selection with the highest one.
+def _compare(
+    rows: list[dict[str, Any]], people: Sample, *, smallest_share: float = SMALLEST_SHARE,
+    confidence_level: float = 0.95, method: str = "auto",
+) -> None:  # fmt: skip
+    """Add to the rows of categories how their rates of selection compare with the highest one.
 
     Parameters
     ----------
-    feature : str
-        What divides people into categories.
-    categories : sequence of Category
-        All of them; people of unknown category are counted but not compared.
-    people : Sample, optional
-        Who was selected, in which category (its place, -1 if unknown), stratum and cluster. None: everyone is in one
-        stratum.
-    smallest_share : float, default=0.02
-        Categories with a smaller share of the people whose category is known are shown but not compared.
-    confidence_level : float, default=0.95
-        Of the intervals, which hold for all pairs of compared categories together.
-    method : {"auto", "exact", "asymptotic"}
-        As in `FairnessTest`.
-
-    Returns
-    -------
-    DataFrame
-        A row for each category, in the order given; see `impact_table` for its columns.
+    rows : list of dict
+        What `_counted` returned.
+    people : Sample
+        Who was selected, in which category (the place of its row, -1 if unknown), stratum and cluster.
+    smallest_share, confidence_level, method
+        As of `impact_table`.
 
     Raises
     ------
@@ -134,25 +104,24 @@ def impact_frame(
     """
     if not is_number(smallest_share) or not 0 <= smallest_share < 1:
         raise ParameterError(f"smallest_share must be at least 0 and below 1; found {brief(smallest_share)}")
-    known = sum(one.n for one in categories if not one.unknown)
-    compared = [
-        place
-        for place, one in enumerate(categories)
-        if not one.unknown and one.n >= 2 and one.n / known >= smallest_share
-    ]
-    if len(compared) < 2:
-        found = ", ".join(f"{categories[place].name!r} ({categories[place].n:,})" for place in compared) or "none"
+    places = [place for place, row in enumerate(rows) if row["n"] >= 2 and row["share"] >= smallest_share]
+    if len(places) < 2:
+        found = ", ".join(f"{rows[place]['category']!r} ({rows[place]['n']:,})" for place in places) or "none"
         raise GroupsMissing(
-            f"sensitive_features: {feature}: rates can be compared only if at least two categories each have two "
-            f"people and {100 * smallest_share:g}% of them; found {found}"
+            f"sensitive_features: {rows[0]['feature']}: rates can be compared only if at least two categories each "
+            f"have two people and {100 * smallest_share:g}% of them; found {found}"
         )
-    if not any(categories[place].selected for place in compared):
+    if not any(rows[place]["selected"] for place in places):
         raise NothingDefined(
-            f"{feature}: no one was selected in the categories that can be compared, so there is no highest rate"
+            f"{rows[0]['feature']}: no one was selected in the categories that can be compared, so there is no highest "
+            "rate"
         )
     # The category with the highest rate comes last, so that it is the other side of its comparisons.
-    compared.sort(key=lambda i: (Fraction(categories[i].selected, categories[i].n), categories[i].n, -i))
-    people = _ranked(categories, people, compared)
+    places.sort(key=lambda place: (Fraction(rows[place]["selected"], rows[place]["n"]), rows[place]["n"], -place))
+    rank_of = np.full(len(rows) + 1, -1)  # the last one is of unknown category, -1
+    rank_of[places] = np.arange(len(places))
+    ranked = Column("category", tuple(range(len(places))), rank_of[people.sensitive[0].codes])
+    people = replace(replace(people, sensitive=(ranked,)).known(), everyone=None)
     params = {"disparity": "ratio", "confidence_level": confidence_level, "method": method}
     settings, metrics = check_question("selection_rate", params)
     settings = replace(settings, by_stratum=False)
@@ -162,49 +131,24 @@ def impact_frame(
     cells = people.table(["y_pred"]).counts  # strata, categories, not selected and selected
     n, x = cells.sum(axis=2), cells[:, :, -1]
     pool = n * (x.sum(axis=1) / np.maximum(n.sum(axis=1), 1))[:, None]
-    top = len(compared) - 1
-    rows = [_counted(feature, one, known) for one in categories]
-    for rank, place in enumerate(compared):
-        rows[place] |= {"compared": True, "shortfall_pool": float((pool - x)[:, rank].sum())}
+    top = len(places) - 1
+    for rank, place in enumerate(places):
+        row = rows[place]
+        row |= {"compared": rank == top or (rank, top) in pairs, "highest": rank == top}
+        row["shortfall_pool"] = float((pool - x)[:, rank].sum())
         if rank == top:
-            rows[place] |= {"highest": True, "ratio": 1.0}
-        elif (rank, top) not in pairs:  # they share no stratum
-            rows[place] |= {"compared": False}
-        else:
+            row["ratio"] = 1.0
+        elif row["compared"]:  # they share a stratum
             both = (n[:, rank] > 0) & (n[:, top] > 0)
             sides = [part[both, side] for side in (rank, top) for part in (x, n)]
-            rows[place] |= _beside_highest(pairs[rank, top], *sides)
+            row |= _beside_highest(pairs[rank, top], *sides)
             # The interval also covers the ratio to the category whose true rate is the highest.
             lows = [pair["ci_low"] for (group, _), pair in pairs.items() if group == rank]
             lows += [1 / pair["ci_high"] for (_, other), pair in pairs.items() if other == rank and pair["ci_high"]]
-            rows[place]["ci_low"] = min(lows)
+            row["ci_low"] = min(lows)
             if len(cells) == 1 and people.clusters is None:
                 chosen, of, most, others = (int(side[0]) for side in sides)
-                rows[place]["flips_test"] = flips_of_test(chosen, of, most, others, 1 - confidence_level)
-    return framed(rows)
-
-
-def _ranked(categories: Sequence[Category], people: Sample | None, compared: Sequence[int]) -> Sample:
-    """The people of the categories compared, grouped by the rank of their category's rate."""
-    if people is None:
-        counts = np.array([count for one in categories for count in (one.selected, one.n - one.selected)])
-        places = np.repeat(np.arange(len(categories)), 2)
-        chosen = Column("y_pred", (False, True), np.tile(np.array([1, 0]), len(categories)))
-        people = Sample({"y_pred": chosen}, (Column("category", tuple(range(len(categories))), places),), counts=counts)
-    rank = np.full(len(categories) + 1, -1)  # the last one is of unknown category, -1
-    rank[compared] = np.arange(len(compared))
-    ranked = Column("category", tuple(range(len(compared))), rank[people.sensitive[0].codes])
-    return replace(replace(people, sensitive=(ranked,)).known(), everyone=None)
-
-
-def _counted(feature: str, one: Category, known: int) -> dict[str, Any]:
-    """The numbers shown for every category, also if it is not compared."""
-    return {
-        "feature": feature, "category": one.name, "n": one.n, "selected": one.selected,
-        "share": np.nan if one.unknown or not known else one.n / known,
-        "rate": one.selected / one.n if one.n else np.nan,
-        "compared": False, "highest": False,
-    }  # fmt: skip
+                row["flips_test"] = flips_of_test(chosen, of, most, others, 1 - confidence_level)
 
 
 @answering_guesses
@@ -337,7 +281,7 @@ def impact_table(
         "y_pred" if y_score is None else "y_score": selected, "sensitive_features": columns, "strata": within,
         "clusters": together,
     })  # fmt: skip
-    _, frames, reasons = tables_of(
+    frames, reasons = tables_of(
         columns, Sample({"y_pred": replace(selected, name="y_pred")}, (), within, clusters=together),
         intersections=intersections, smallest_share=smallest_share, confidence_level=confidence_level, method=method,
     )  # fmt: skip
@@ -350,7 +294,7 @@ def impact_table(
 
 def tables_of(
     columns: Sequence[Column], people: Sample, *, intersections: bool, **how: Any
-) -> tuple[list[tuple[str, ...]], list[pd.DataFrame], list[GroupsMissing | NothingDefined]]:
+) -> tuple[list[pd.DataFrame], list[GroupsMissing | NothingDefined]]:
     """Make the tables of features and of their crossings; those that cannot be compared show their categories.
 
     Parameters
@@ -362,29 +306,25 @@ def tables_of(
     intersections : bool
         Whether to cross the features.
     **how
-        Parameters of `impact_frame`.
+        Parameters of `impact_table`: `smallest_share`, `confidence_level`, `method`.
 
     Returns
     -------
-    names, frames, reasons : list of tuple of str, list of DataFrame, list of ValueError
-        The features of each table, the tables, and why some of them are not compared.
+    frames, reasons : list of DataFrame, list of ValueError
+        The tables, and why some of them are not compared.
     """
     by_name = {column.name: column for column in columns}
-    asked = list(groupings({column.name: len(column.levels) for column in columns}, intersections=intersections))
+    levels = {column.name: len(column.levels) for column in columns}
     frames: list[pd.DataFrame] = []
     reasons: list[GroupsMissing | NothingDefined] = []
-    for names in asked:
-        feature = " x ".join(names)
-        categories, codes = _categories([by_name[name] for name in names], people)
-        grouped = replace(people, sensitive=(Column(feature, (), codes),))
+    for names in groupings(levels, intersections=intersections):
+        rows, places = _counted([by_name[name] for name in names], people)
         try:
-            frame = impact_frame(feature, categories, grouped if people.control or people.clusters else None, **how)
+            _compare(rows, replace(people, sensitive=(Column(" x ".join(names), (), places),)), **how)
         except (GroupsMissing, NothingDefined) as error:  # another feature may still be comparable
-            known = sum(one.n for one in categories if not one.unknown)
-            frame = framed([_counted(feature, one, known) for one in categories])
             reasons.append(error)
-        frames.append(frame)
-    return asked, frames, reasons
+        frames.append(framed(rows))
+    return frames, reasons
 
 
 def _selected(y_pred: Any, y_score: Any, pos_label: Any) -> Column:
@@ -420,8 +360,8 @@ def above_median(column: Any, counts: Integers | None = None) -> Booleans:
     return np.asarray(numbers > float(np.mean(middle)))
 
 
-def _categories(columns: Sequence[Column], people: Sample) -> tuple[list[Category], Positions]:
-    """The sorted categories of one or several features, the unknown last, and each row's place."""
+def _counted(columns: Sequence[Column], people: Sample) -> tuple[list[dict[str, Any]], Positions]:
+    """The sorted categories of one or several features with their people, the unknown last, and each row's place."""
     codes = np.stack([column.codes.astype(np.intp) for column in columns], axis=1)
     known = ~(codes < 0).any(axis=1)
     keys, inverse = np.unique(codes[known], axis=0, return_inverse=True)
@@ -431,12 +371,17 @@ def _categories(columns: Sequence[Column], people: Sample) -> tuple[list[Categor
     chosen = mass * people.labels_of("y_pred").codes
     n, x = (np.bincount(places + 1, weights=each, minlength=len(keys) + 1).astype(int) for each in (mass, chosen))
     names = [tuple(column.levels[code] for column, code in zip(columns, key, strict=True)) for key in keys]
-    categories = [
-        Category(name if len(name) > 1 else name[0], *counts)
-        for name, *counts in zip(names, n[1:].tolist(), x[1:].tolist(), strict=True)
-    ]
-    unknown = [] if known.all() else [Category(None, int(n[0]), int(x[0]), unknown=True)]
-    return categories + unknown, places
+    labels = [name if len(name) > 1 else name[0] for name in names]
+    feature, total = " x ".join(column.name for column in columns), int(n[1:].sum())
+    rows = [
+        {
+            "feature": feature, "category": name, "n": people, "selected": selected,
+            "share": np.nan if name is None or not total else people / total,
+            "rate": selected / people if people else np.nan, "compared": False, "highest": False,
+        }
+        for name, people, selected in zip([None, *labels], n.tolist(), x.tolist(), strict=True)
+    ]  # fmt: skip
+    return rows[1:] + ([] if known.all() else rows[:1]), places
 
 
 def _beside_highest(pair: Mapping[str, Any], x: Integers, n: Integers, top: Integers, m: Integers) -> dict[str, Any]:

@@ -86,13 +86,23 @@ def impact_report(
     Report
         A verdict, a table for each feature and crossing, and how to read them.
     """
-    verdict, concern = _verdict(table)
+    compared = _compared(table)
+    n, found = len(compared), int(compared["significant"].sum())
+    other = int((compared["significant"].astype(bool) & ~compared["below_four_fifths"].astype(bool)).sum())
+    total = f"{pluralize(n, 'comparison')} with the highest rate compared"
+    verdict = f"No significant disparity was detected in {total}."
+    if found:
+        differ = f"{found:,} {'differs' if found == 1 else 'differ'} by more than chance explains"
+        verdict = f"Significant disparity: of {total}, {differ}."
+    if other:
+        verdict += f" {other:,} {'is' if other == 1 else 'are'} not below four fifths, but significant."
+    verdict = f"{verdict} {next(below_sentences(table))}" if n else "No category can be compared with the highest rate."
     return Report(
         title=title,
-        verdict=verdict,
-        concern=concern,
+        verdict=verdict if found or not n else f"{verdict} This does not prove fairness.",
+        concern=found > 0 if n else None,
         remarks=(*_few(table), about),
-        findings=tuple(_findings(table)),
+        findings=tuple(_findings(compared)),
         tables=tuple(_tables(table, scoring, confidence_level)),
         notes=(*not_compared, *_explained(table, scoring, smallest_share, confidence_level)),
     )
@@ -105,34 +115,17 @@ def _compared(table: pd.DataFrame) -> pd.DataFrame:
 
 def below_sentences(table: pd.DataFrame) -> Iterator[str]:
     """Count the impact ratios below .8, and name the categories with too few people."""
-    n, below = len(_compared(table)), int(_compared(table)["below_four_fifths"].astype(bool).sum())
-    if n == 1:
-        yield f"The impact ratio is{'' if below else ' not'} below .8."
-    elif n:
-        yield f"{below or 'None'} of {n:,} impact ratios {'is' if below < 2 else 'are'} below .8."
+    compared = _compared(table)
+    n, below = len(compared), int(compared["below_four_fifths"].astype(bool).sum())
+    if n:
+        many = f"{below or 'None'} of {n:,} impact ratios {'is' if below < 2 else 'are'} below .8."
+        yield many if n > 1 else f"The impact ratio is{'' if below else ' not'} below .8."
     yield from _few(table)
 
 
-def _verdict(table: pd.DataFrame) -> tuple[str, bool | None]:
-    """The verdict, and whether it is of a significant disparity."""
-    compared = _compared(table)
-    if not len(compared):
-        return "No category can be compared with the highest rate.", None
-    found, below = int(compared["significant"].sum()), compared["below_four_fifths"].astype(bool)
-    comparisons, other = pluralize(len(compared), "comparison"), int(compared["significant"][~below].sum())
-    said = f"No significant disparity was detected in {comparisons} with the highest rate compared."
-    if found:
-        differ = f"{found:,} {'differs' if found == 1 else 'differ'} by more than chance explains"
-        said = f"Significant disparity: of {comparisons} with the highest rate compared, {differ}."
-    if other:
-        said += f" {other:,} {'is' if other == 1 else 'are'} not below four fifths, but significant."
-    said += f" {next(below_sentences(table))}"
-    return said if found else f"{said} This does not prove fairness.", found > 0
-
-
-def _findings(table: pd.DataFrame) -> Iterator[str]:
+def _findings(compared: pd.DataFrame) -> Iterator[str]:
     """Yield what a lawyer asks of the categories below four fifths: the rate, the ratio, the shortfall, and chance."""
-    below = _compared(table).query("below_four_fifths").sort_values(["significant", "ratio"], ascending=[False, True])
+    below = compared.query("below_four_fifths").sort_values(["significant", "ratio"], ascending=[False, True])
     for row in records(below.head(DESCRIBED)):
         chance = "statistically significant" if row["significant"] else "not significant, chance may explain it"
         yield (
@@ -171,9 +164,12 @@ def _tables(table: pd.DataFrame, scoring: bool, confidence_level: float) -> Iter
             Column("people", shows="n"),
             _number("share", "share", percent, under=True),
             Column("high scores" if scoring else "selected", shows="selected"),
-            Column("rate", under="", shows=partial(_rate, line=80 * top / largest, largest=largest)),
+            Column("rate", under="", shows=partial(_rate, top=top, largest=largest)),
             _number("impact ratio", "ratio", "{:.3f}".format),
-            Column(f"{100 * confidence_level:g}% interval", under="", shows=_interval),
+            Column(
+                f"{100 * confidence_level:g}% interval", under="",
+                shows=lambda row: span(ratio, row["ci_low"], row["ci_high"], (1.0,) if row["significant"] else ()),
+            ),
             Column("reading", "word", shows=impact_reading),
             _number("adjusted p", "p_value_adjusted", p_text),
             _number("SDs", "standard_deviations", "{:.2f}".format, under=True),
@@ -184,13 +180,11 @@ def _tables(table: pd.DataFrame, scoring: bool, confidence_level: float) -> Iter
         yield Table.of(columns, rows, f"By {label(feature)}", marks="significant", notes=(note,))
 
 
-def _rate(row: Mapping[str, Any], *, line: float, largest: float) -> Cell:
-    """Write a rate, with a bar from 0; grey if it is not compared."""
-    if pd.isna(row["rate"]):
-        return Cell(percent(row["rate"]))
-    end = round(100 * row["rate"] / largest, 2)
+def _rate(row: Mapping[str, Any], top: float, largest: float) -> Cell:
+    """Write a rate, with a bar from 0 and a line at four fifths of the highest; grey if it is not compared."""
+    end, line = (round(100 * rate / largest, 2) for rate in (row["rate"], 0.8 * top))
     kind = "rate few" if not row["compared"] else "rate significant" if row["significant"] else "rate"
-    return Cell(percent(row["rate"]), bar=Bar(0.0, end, end, round(line, 2), kind))
+    return Cell(percent(row["rate"]), bar=None if math.isnan(end) else Bar(0.0, end, end, line, kind))
 
 
 def _number(head: str, field: str, write: Callable[[Any], str], *, under: bool = False) -> Column:
@@ -198,28 +192,26 @@ def _number(head: str, field: str, write: Callable[[Any], str], *, under: bool =
     return Column(head, under="" if under else None, shows=lambda row: "" if pd.isna(row[field]) else write(row[field]))
 
 
-def _interval(row: Mapping[str, Any]) -> str:
-    return span(ratio, row["ci_low"], row["ci_high"], (1.0,) if row["significant"] else ())
-
-
-def _explained(table: pd.DataFrame, scoring: bool, smallest_share: float, confidence_level: float) -> list[str]:
+def _explained(table: pd.DataFrame, scoring: bool, smallest_share: float, confidence_level: float) -> Iterator[str]:
     rate = "the share of a category whose score is above the median of all scores" if scoring else "the share selected"
-    lines = [
+    yield (
         f"The rate is {rate}. The impact ratio is to the highest rate of the categories compared; its interval holds "
-        "for all pairs of a table together.",
+        "for all pairs of a table together."
+    )
+    yield (
         "Null hypothesis of each row: its rate equals the highest rate, so that the ratio is 1. p is adjusted for the "
         f"choice of the highest rate and for all rows of the table; significant is at most {1 - confidence_level:.4g}. "
-        "Each table is a family of its own.",
+        "Each table is a family of its own."
+    )
+    yield (
         "SDs: the difference of the two rates in standard deviations (pooled). Short of pool: how many more would have "
-        "been selected at the rate of all compared. Short of 4/5: how many more for an impact ratio of .8.",
-        "Four fifths is a rule of thumb about the ratio seen, not a test: it ignores chance.",
-    ]
-    few = table[~table["compared"] & table["category"].notna()]
-    if len(few):
-        lines.append(
+        "been selected at the rate of all compared. Short of 4/5: how many more for an impact ratio of .8."
+    )
+    yield "Four fifths is a rule of thumb about the ratio seen, not a test: it ignores chance."
+    if (~table["compared"] & table["category"].notna()).any():
+        yield (
             f"Categories with less than {100 * smallest_share:g}% of the people whose category is known, or with one "
             "person, are shown and not compared."
         )
     if table["category"].isna().any():
-        lines.append("Shares are of the people whose category is known; the others are counted as unknown.")
-    return lines
+        yield "Shares are of the people whose category is known; the others are counted as unknown."

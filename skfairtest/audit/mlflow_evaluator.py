@@ -1,6 +1,5 @@
 """Audits in ``mlflow.models.evaluate``: MLflow finds this evaluator by its entry point, ``skfairtest``."""
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -42,7 +41,6 @@ class FairnessEvaluator:
         try:
             import mlflow
             from mlflow.models import EvaluationResult
-            from mlflow.models.evaluation.artifacts import JsonEvaluationArtifact, TextEvaluationArtifact
         except ImportError as error:
             raise ImportError(
                 'this evaluator needs mlflow: python -m pip install "skfairtest[mlflow]"', name="mlflow"
@@ -59,20 +57,12 @@ class FairnessEvaluator:
             )
             raise
         audit = FairnessAudit.from_predictions(dataset.labels_data, y_pred, **named, **params)
-        metrics, page = metrics_of(audit), audit.to_html()
-        mlflow.log_metrics(metrics, run_id=run_id)
-        written: dict[str, tuple[Any, Any]] = {
-            "fairness_audit.html": (TextEvaluationArtifact, page),
-            "fairness_audit.json": (JsonEvaluationArtifact, json.loads(audit.to_json())),
-        }
-        mlflow.log_text(page, "fairness_audit.html", run_id=run_id)
-        mlflow.log_text(audit.to_json(), "fairness_audit.json", run_id=run_id)
-        artifacts: dict[str, Any] = {
-            name: kind(mlflow.get_artifact_uri(name) if mlflow.active_run() else name, content)
-            for name, (kind, content) in written.items()
-        }
         result: Any = EvaluationResult
-        return result(metrics=metrics, artifacts=artifacts, run_id=run_id)
+        metrics = metrics_of(audit)
+        mlflow.log_metrics(metrics, run_id=run_id)
+        for kind, text in (("html", audit.to_html()), ("json", audit.to_json())):
+            mlflow.log_text(text, f"fairness_audit.{kind}", run_id=run_id)
+        return result(metrics=metrics, artifacts={}, run_id=run_id)
 
 
 def metrics_of(audit: FairnessAudit) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """The provenance of an audit: its call, and a hash of its data, which reveals nothing else about them."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from skfairtest.tables import Sample
 
 #: What is known of people of whom some have no label.
 FEW_LABELS = ("y_judge", "label_probability")
+#: Parameters that hold tests, or a model.
+TESTS = ("individual", "scan", "baseline")
 #: Characters of a model's representation, which may hold a list of anything.
 MOST_CHARACTERS = 600
 
@@ -47,21 +49,15 @@ def data_hash(sample: Sample) -> str:
     False
     """
     # Names are sorted: which feature is named first makes no difference.
-    rows = pd.DataFrame({name: _values(column) for name, column in sorted(_columns(sample))})
+    columns: dict[str, Any] = {**sample.columns, "weight": sample.weight, "clusters": sample.clusters}
+    roles = {"sensitive": sample.sensitive, "control": sample.control}
+    columns |= {f"{role} {column.name}": column for role, held in roles.items() for column in held}
+    rows = pd.DataFrame({name: _values(column) for name, column in sorted(columns.items()) if column is not None})
     kinds, place = np.unique(pd.util.hash_pandas_object(rows, index=False).to_numpy(), return_inverse=True)
     people = np.bincount(place.reshape(-1), weights=sample.counts, minlength=len(kinds))
     found = hashlib.sha256(repr(list(rows)).encode("utf-8", "backslashreplace"))
     found.update(kinds.astype("<u8").tobytes() + people.astype("<i8").tobytes())
     return f"sha256:{found.hexdigest()}"
-
-
-def _columns(sample: Sample) -> Iterator[tuple[str, Column | Numbers]]:
-    """Yield each column with its part in the test, and its name where that is the user's."""
-    yield from sample.columns.items()
-    yield from ((f"sensitive {column.name}", column) for column in sample.sensitive)
-    yield from ((f"control {column.name}", column) for column in sample.control)
-    further = {"weight": sample.weight, "clusters": sample.clusters}
-    yield from ((name, column) for name, column in further.items() if column is not None)
 
 
 def _values(column: Column | Numbers) -> Any:
@@ -112,15 +108,19 @@ def model_text(estimator: Any) -> str:
         return name
 
 
-def call_lines(found: Mapping[str, Any], parameters: Sequence[str]) -> list[str]:
-    """Write the call of an audit, with names that stand for the data; parameters are as they are typed."""
-    entry, columns, given = found["entry"], found["columns"], [f"    {parameter}," for parameter in parameters]
-    first = [name if name in columns else "None" for name in ("y_true", "y_pred")]
-    further = [f"{name}={name}" for name in columns if name not in ("y_true", "y_pred")]
+def call_lines(found: Mapping[str, Any], parameters: Mapping[str, Any]) -> list[str]:
+    """Write the call of an audit, with names that stand for the data; a test within the audit is a call already."""
+    entry, columns = found["entry"], found["columns"]
+    given = []
+    for name, value in parameters.items():
+        text = value if name in TESTS and isinstance(value, str) else repr(value)
+        given.append(f"{label(name)}={label(' '.join(text.split()))}")
+    named = [f"{name}={name}" for name in columns if name not in ("y_true", "y_pred")]
     roles = {"sensitive": found["sensitive"], "control": found["control"]}
-    further += [f"{role}_features=data[{label(repr(list(names)))}]" for role, names in roles.items() if names]
+    named += [f"{role}_features=data[{label(repr(list(names)))}]" for role, names in roles.items() if names]
+    first = [name if name in columns else "None" for name in ("y_true", "y_pred")]
     if entry == "fit":  # the model is asked for its predictions and scores
-        data = ["X", first[0].replace("y_true", "y"), *(each for each in further if each != "y_score=y_score")]
-        return ["FairnessAudit(", "    model,", *given, f").fit({', '.join(data)})"]
-    data = ["table"] if entry == "from_table" else [*first, *further]
-    return [f"FairnessAudit.{entry}(", *(f"    {each}," for each in data), *given, ")"]
+        data = ["X", first[0].replace("y_true", "y"), *(each for each in named if each != "y_score=y_score")]
+        return ["FairnessAudit(", *(f"    {each}," for each in ["model", *given]), f").fit({', '.join(data)})"]
+    data = ["table"] if entry == "from_table" else [*first, *named]
+    return [f"FairnessAudit.{entry}(", *(f"    {each}," for each in [*data, *given]), ")"]

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib.resources import files
+from typing import Any
 
 import pandas as pd
 
@@ -21,10 +22,7 @@ from skfairtest.comparisons.breaking import BreakingPoint, verdict_lines
 from skfairtest.group.report import GROUPS_ADJUSTED
 from skfairtest.paired.report import paired_section
 from skfairtest.report import cells
-from skfairtest.report.draw import NullHistogram
-from skfairtest.report.mixin import positive_label
-from skfairtest.report.plain import plain_value
-from skfairtest.report.report import Column, Figure, Report, Table, listed
+from skfairtest.report.report import Figure, Report, Table, listed
 from skfairtest.report.sentences import CHANCE, finding_sentence, metric_title, null_sentence, p_text
 from skfairtest.subgroups.report import scan_section
 
@@ -38,26 +36,22 @@ METHODS: dict[str, str] = {
 
 def methods_used(record: AuditRecord) -> list[str]:
     """Name the methods that the numbers of a record come from, and no others, by the keys of `METHODS`."""
-    sections = {"subgroups": record.scan, "impact": record.impact, "two models": record.baseline}
-    had = {name for name, section in sections.items() if section is not None}
-    if record.verdict.n_comparisons > 1:  # one comparison has nothing to be adjusted for
-        had.add(str(record.verdict.adjust))
+    had: dict[str, Any] = {"subgroups": record.scan, "impact": record.impact, "two models": record.baseline}
+    had = {name: section is not None for name, section in had.items()}
+    # One comparison has nothing to be adjusted for.
+    had[str(record.setup.adjust)] = record.n_comparisons > 1
     for part in record.parts:
         setup, comparisons, shown = part.setup, part.comparisons, set(part.by_group["metric"])
         rates = set() if setup.people else set(setup.sentences)  # people who count alike
-        for metric, method in zip(comparisons["metric"], comparisons["method"], strict=True):
-            if metric in setup.everybody:
-                had.add("permutation of everybody" if method == "permutation" else method)
-                continue
-            exact = "exact unconditional" if setup.margin_bounds is None else "exact margin"
-            law = {
-                "exact unconditional": exact,
-                "score": "areas",
-                "asymptotic": "score" if metric in rates else "normal",
-            }
-            had.add(law.get(method, method))
-            if method != "bootstrap":
-                had.add("interval" if metric in rates else "interval by standard errors")
+        exact = "exact unconditional" if setup.margin_bounds is None else "exact margin"
+        for metric, method in {*zip(comparisons["metric"], comparisons["method"], strict=True)}:
+            rate, everybody = metric in rates, metric in setup.everybody
+            law = {"exact unconditional": exact, "score": "areas", "asymptotic": "score" if rate else "normal"}
+            if everybody:
+                law = {"permutation": "permutation of everybody"}
+            had[law.get(method, method)] = True
+            if method != "bootstrap" and not everybody:
+                had["interval" if rate else "interval by standard errors"] = True
         traits = {
             "strata": part.control and comparisons["stratum"].isna().any(),
             "several groups together": part.pools_groups,
@@ -66,11 +60,8 @@ def methods_used(record: AuditRecord) -> list[str]:
             "rate": rates & shown,
             "detectable": comparisons["minimum_detectable"].notna().any(),
         }
-        had |= {name for name, has in traits.items() if has}
-    return [name for name in METHODS if name in had]
-
-
-UNDEFINED = "No comparison is defined: see what was left out."
+        had |= {name: True for name, has in traits.items() if has}
+    return [name for name in METHODS if had.get(name)]
 
 
 def audit_report(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | str = "") -> Report:
@@ -79,71 +70,42 @@ def audit_report(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | s
     Parameters
     ----------
     record : AuditRecord
-        What was found.
+        The record of the audit.
     breaking : BreakingPoint, DataFrame or str
         What breaking points follow from, or why there are none.
     """
     record = record.oriented()
-    verdict, several, favorable = record.verdict, record.verdict.n_comparisons > 1, record.setup.favorable
-    shown, (headline, *others) = shown_first(record), first_sentences(record)
-    # Behind the counts: a label that is a number does not stand before one.
-    others[:1] = [
-        " ".join(
-            [*others[:1], *positive_label(verdict.pos_label, record.setup.positive_means, verdict.negative_labels)]
-        )
-    ]
-    accepted = {one.id: f"Accepted: {metric_title(one.row['metric'])}, {one.name}" for one in findings_of(record)}
+    n, n_found, shown = record.n_comparisons, record.n_found, shown_first(record)
+    headline, *others = first_sentences(record)
+    names = {each["id"]: f"Accepted: {metric_title(each['metric'])}, {each['name']}" for each in findings_of(record)}
     others += verdict_lines(record.setup, breaking)
     others += [
-        f"{accepted.get(one.id, 'Accepted, and no longer observed:')} ({label(one.id)}): {label(one.reason)}"
-        for one in record.accepted
+        f"{names.get(known, 'Accepted, and no longer observed:')} ({label(known)}): {label(reason)}"
+        for known, reason in record.accepted.items()
     ]
-    sections = []
-    if record.impact is not None:
-        level = (
-            "These tables have a level of their own, apart from the comparisons of this audit: the verdict does not "
-            "count them."
-        )
-        against = (*map(label, record.impact.not_compared), *([UNFAVORABLE] if favorable is False else []))
-        sections.append(impact_report(
-            record.impact.frame, title="Impact table", about=level, scoring=record.impact.scoring,
-            smallest_share=record.impact.smallest_share, confidence_level=1 - verdict.alpha, not_compared=against,
-        ))  # fmt: skip
-    if record.scan is not None:
-        level = (
-            "This search has a guarantee of its own, apart from the comparisons of this audit: they do not share a "
-            "level, and the verdict does not count it."
-        )
-        sections.append(replace(scan_section(record.scan), title="Subgroups nobody named", remarks=(level,)))
-    if record.baseline is not None:
-        sections.append(replace(paired_section(record.baseline), title="Compared with the model in production"))
-    if record.individual:
-        said, *findings = record.individual
-        sections.append(Report(title="Similar people", verdict=said, findings=tuple(findings)))
     return Report(
         title=label(record.title),
         about=record.about,
         verdict=headline,
-        concern=verdict.concern,
-        remarks=tuple(filter(None, others)),
+        concern=n_found > 0,
+        remarks=tuple(others),
         numbers=(
             ("people", people_compared(record)),
-            ("comparisons" if several else "comparison", f"{verdict.n_comparisons:,}"),
-            ("significant", f"{verdict.n_found:,}"),
-            ("smallest adjusted p" if several else "p", p_text(verdict.p_value)),
-            ("level", f"{100 * verdict.alpha:g}%"),
+            ("comparisons" if n > 1 else "comparison", f"{n:,}"),
+            ("significant", f"{n_found:,}"),
+            ("smallest adjusted p" if n > 1 else "p", p_text(record.p_value)),
+            ("level", f"{100 * record.setup.alpha:g}%"),
         ),
         grid=audit_grid(record),
         lead=_ranked(record, len(shown)) if shown else "",
-        findings=intervals_of(shown),
+        findings=intervals_of(record.setup, shown),
         parts=(
             *listed("Are disparities the same in every stratum?", record.homogeneity),
-            *sections,
+            *_beside(record),
             *_left_out(record),
             *map(grouping, record.parts),
-            _null_distribution(record),
+            *_null_distribution(record),
             *listed("What was tested: the null hypotheses", null_hypotheses(record.parts)),
-            *listed("What the metrics are", _definitions(record.parts)),
         ),
         methods=tuple(METHODS[name] for name in methods_used(record)),
         notes=tuple(legend(record)),
@@ -151,11 +113,30 @@ def audit_report(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | s
     )
 
 
+def _beside(record: AuditRecord) -> Iterator[Report]:
+    """Report what the audit makes beside its comparisons."""
+    apart = "of their own, apart from the comparisons of this audit: the verdict does not count them."
+    if record.impact is not None:
+        against = [*map(label, record.impact.not_compared), *[UNFAVORABLE] * (record.setup.favorable is False)]
+        yield impact_report(
+            record.impact.frame, title="Impact table", about=f"These tables have a level {apart}",
+            scoring=record.impact.scoring, confidence_level=1 - record.setup.alpha, not_compared=against,
+        )  # fmt: skip
+    if record.scan is not None:
+        remarks = (f"These subgroups have a guarantee {apart}",)
+        yield replace(scan_section(record.scan), title="Subgroups nobody named", remarks=remarks)
+    if record.baseline is not None:
+        yield replace(paired_section(record.baseline), title="Compared with the model in production")
+    if record.individual:
+        said, *findings = record.individual
+        yield Report(title="Similar people", verdict=said, findings=tuple(findings))
+
+
 def _ranked(record: AuditRecord, n_shown: int) -> str:
     """Say which disparities are told, the strongest or the largest observed."""
-    if not record.verdict.concern:
+    if not record.n_found:
         return "The largest gaps observed, one for each metric and grouping:"
-    rest = record.verdict.n_found - n_shown
+    rest = record.n_found - n_shown
     more = f" {pluralize(rest, 'further significant comparison')} below." if rest else ""
     return (
         "Ranked by the interval end nearest to equality, single features first; intersections only if they are "
@@ -165,98 +146,69 @@ def _ranked(record: AuditRecord, n_shown: int) -> str:
 
 def _left_out(record: AuditRecord) -> Iterator[Report]:
     """Report what was left out and warned of, if anything was."""
-    columns = (Column("features", "name", shows="names"), Column("reason", "word", shows="reason"))
-    rows = [{"names": label(names), "reason": label(reason)} for names, reason in record.not_compared]
-    tables = [Table.of(columns, rows, "Not compared", None)] if rows else []
+    said = [f"Not compared by {label(names)}: {label(reason)}" for names, reason in record.not_compared]
+    said += [f"Warning: {label(warning)}" for warning in record.warnings]
+    tables: list[Table] = []
     for part in record.parts:
         entries = pluralize(len(part.excluded), "entry", "entries")
         tables += cells.excluded_tables(part.excluded, f"Left out by {label(part.feature)}: {entries}")
-    if tables or record.warnings:
-        said = [f"Warning: {label(warning)}" for warning in record.warnings]
+    if tables or said:
         yield Report(title="Left out, and warnings", findings=tuple(said), tables=tuple(tables))
 
 
 def grouping(part: AuditPart) -> Report:
     """Report one grouping of the people: what was found, values by group, and all comparisons by metric."""
-    title, setup = f"By {label(part.feature)}", part.setup
+    setup, feature = part.setup, label(part.feature)
     ordered = cells.by_p_value(setup, part.comparisons)
     found, total = ordered[ordered["concern"]], len(ordered)
-    values = (cells.values_table(setup, part.by_group),) if len(part.by_group) else ()
-    if not total:
-        return Report(title=title, lead=UNDEFINED, tables=values, folded=True)
     if len(found):
-        shows, order = "shows" if len(found) == 1 else "show", ", with the strongest evidence first" * (len(found) > 1)
-        lead = f"{len(found):,} of {pluralize(total, 'comparison')} {shows} a significant disparity{order}:"
+        lead = f"{len(found):,} of {pluralize(total, 'comparison')} {'shows' if len(found) == 1 else 'show'}"
+        lead += f" a significant disparity{', with the strongest evidence first' * (len(found) > 1)}:"
     else:
         none = "The comparison does not show" if total == 1 else f"None of the {total:,} comparisons showed"
         strongest = ":" if total == 1 else ". The one with the strongest evidence:"
         lead = f"{none} a significant disparity; this does not prove fairness{strongest}"
-    told = cells.records(found if len(found) else ordered.head(1))
-    tables = []
+    tables = [cells.values_table(setup, part.by_group)] if len(part.by_group) else []
     for metric in dict.fromkeys(part.comparisons["metric"]):
         rows = ordered[ordered["metric"] == metric]
         counted = f"{pluralize(len(rows), 'comparison')}, {int(rows['concern'].sum()) or 'none'} significant"
-        caption = f"{metric_title(metric)} by {label(part.feature)}: {counted}"
+        caption = f"{metric_title(metric)} by {feature}: {counted}"
         tables.append(cells.comparisons_table(setup, rows, caption, metrics=False))
+    told = cells.records(found if len(found) else ordered.head(1))
     return Report(
-        title=title,
-        lead=lead,
+        title=f"By {feature}",
+        lead=lead if total else "No comparison is defined: see what was left out.",
         concern=bool(len(found)) or None,
         findings=tuple(finding_sentence(setup, row) for row in told),
-        tables=(*values, *tables),
+        tables=tuple(tables),
         folded=True,
     )
 
 
-def _null_distribution(record: AuditRecord) -> Report:
-    part, row = record.leading
-    lead, histogram = record.parts[part], record.null_distribution
-    said = finding_sentence(lead.setup, cells.records(lead.comparisons.iloc[[row]])[0])
-    note = "Its null distribution is not kept in this record." if histogram is None else label(histogram.note)
-    return Report(
-        title="What chance alone would show",
-        lead="The comparison with the strongest evidence:",
-        findings=(said, note),
-        figures=() if histogram is None else (null_figure(histogram),),
-        folded=True,
-    )
-
-
-def null_figure(histogram: NullHistogram) -> Figure:
-    """The null distribution of the comparison with the strongest evidence, as a figure."""
-    extreme = " Hatched: at least as extreme as the data." if any(histogram.extreme) else ""
-    caption = f"Bars: how probable each value is if the null hypothesis holds.{extreme} Dashed: the data, "
-    title = "What chance alone would show"
-    caption += f"{histogram.observed_text}."
-    return Figure("histogram", title, caption, histogram.columns, label(histogram.axis), "probability")
-
-
-def _definitions(parts: Sequence[AuditPart]) -> list[str]:
-    """Say what each metric is, in the order of the audit."""
-    told: dict[str, str] = {}
-    for part in parts:
-        for metric in [*part.by_group["metric"], *part.comparisons["metric"], *part.setup.everybody]:
-            name, title = label(metric), metric_title(metric)
-            told.setdefault(title if title == name else f"{title} ({name})", cells.definition(part.setup, metric))
-    return [f"{name}: {text}" if text else name for name, text in told.items()]
+def _null_distribution(record: AuditRecord) -> Iterator[Report]:
+    """Show the null distribution of the comparison with the strongest evidence, if it has one."""
+    (part, row), histogram, title = record.leading, record.null_distribution, "What chance alone would show"
+    if histogram is not None:
+        lead = record.parts[part]
+        said = finding_sentence(lead.setup, cells.records(lead.comparisons.iloc[[row]])[0])
+        extreme = " Hatched: at least as extreme as the data." if any(histogram.extreme) else ""
+        caption = f"Bars: how probable each value is if the null hypothesis holds.{extreme} Dashed: the data, "
+        caption += f"{histogram.observed_text}."
+        figure = Figure("histogram", title, caption, histogram.columns, label(histogram.axis), "probability")
+        findings = (said, label(histogram.note))
+        lead_in = "The comparison with the strongest evidence:"
+        yield Report(title=title, lead=lead_in, findings=findings, figures=(figure,), folded=True)
 
 
 def _reproducing(record: AuditRecord) -> Iterator[str]:
     """Say how the audit was called, and what its numbers can be traced back to."""
-    found, parameters = record.provenance, plain_value(record.parameters)
+    found = record.provenance
     yield from record.sources
     yield (
         f"This audit ran on {label(record.created)}. The same data, versions and settings reproduce these results; "
         "random_state is the seed."
     )
-    # A test within the audit is written as its call already.
-    tests = {name for name in ("individual", "scan", "baseline") if isinstance(parameters.get(name), str)}
-    given = [
-        f"{label(name)}={label(' '.join(value.split()) if name in tests else repr(value))}"
-        for name, value in parameters.items()
-        if (name, value) not in (("prediction_threshold", None), ("response", "auto"))
-    ]
-    yield from (f"  {line}" for line in call_lines(found, given))
+    yield from (f"  {line}" for line in call_lines(found, record.parameters))
     traced = {"command": found["command"], "data": f"{found['data_hash']} (of the rows that were tested, in any order)",
               "model": found["model"]}  # fmt: skip
     yield from (f"{name}: {label(value)}" for name, value in traced.items() if value is not None)
@@ -276,25 +228,12 @@ def null_hypotheses(parts: Sequence[AuditPart]) -> list[str]:
     return list(found)
 
 
-def summary_frame(parts: Sequence[AuditPart]) -> pd.DataFrame:
-    """Sum up each metric of each grouping: how many are significant, and the comparison with the smallest p-value."""
-    shown = ["group", "other", "stratum", "disparity", "p_value_adjusted", "minimum_detectable"]
-    rows = []
-    for part in parts:
-        for metric in dict.fromkeys(part.comparisons["metric"]):
-            own = cells.by_p_value(part.setup, part.comparisons[part.comparisons["metric"] == metric])
-            counts = {"n_comparisons": len(own), "n_found": int(own["concern"].sum())}
-            leading = {name: own.iloc[0][name] for name in shown}
-            rows.append({"feature": part.feature, "metric": metric, **counts, **leading})
-    return pd.DataFrame(rows, columns=["feature", "metric", "n_comparisons", "n_found", *shown])
-
-
 def legend(record: AuditRecord) -> list[str]:
     """Say what the columns of the tables are."""
-    parts, n, setup = record.parts, record.verdict.n_comparisons, record.setup
+    parts, n, setup = record.parts, record.n_comparisons, record.setup
     methods = sorted({method for part in parts for method in part.comparisons["method"]})
+    level, familywise = f"{100 * setup.alpha:g}%", setup.adjust in ("holm", "shaffer", "bonferroni")
     confidence = f"{100 * (1 - setup.alpha):g}% confidence"
-    familywise = setup.adjust in ("holm", "shaffer", "bonferroni")
     together = f" for all {pluralize(n, 'comparison')} together" if n > 1 and familywise else ""
     compared = {
         "difference": "value minus against, before rounding",
@@ -302,35 +241,30 @@ def legend(record: AuditRecord) -> list[str]:
         "odds_ratio": "the odds of value divided by those of against, as Fisher's test estimates it",
     }[setup.disparity]
     order = " Of two groups the one with the smaller value comes first." if setup.compare == "between_groups" else ""
-    lines = [
-        cells.BARS,
-        "people: everyone in the group. n: those over whom the value is computed. The interval of a value has "
-        f"{confidence} for that group alone.",
-        f"{setup.disparity.replace('_', ' ')}: {compared}.{order} Its interval has {confidence}{together}.",
-        f"detectable: the smallest disparity, in either direction, that the comparison had an {CHANCE} of detecting; "
-        f"{cells.NO_SIZE}: not even the largest one had.",
-        "p: how often chance alone would show a disparity at least as extreme as this one, if the null hypothesis were "
-        f"true. Method: {', '.join(methods)}.",
-    ]
-    if "asymptotic" in methods:
-        lines.append("asymptotic: approximate, which needs hundreds of people on both sides.")
     corrected = "the p itself"
     if n > 1 and setup.adjust is not None:
         corrected = f"p, corrected for {n:,} comparisons ({GROUPS_ADJUSTED[setup.adjust]})"
-    corrected += "; comparisons that test the same hypothesis count once" if n > 1 and familywise else ""
-    lines.append(f"adjusted p: {corrected}. A disparity is significant where it is at most {setup.alpha:g}.")
-    if familywise or n == 1:
-        rough = [method for method in methods if not method.startswith(("exact", "undefined"))]
-        about = f"; about, because {' and '.join(rough)} p-values are approximate" if rough else ""
-        level = f"{'about ' if rough else ''}{100 * setup.alpha:g}%"
-        lines.append(f"At most {level} of audits done like this report even one false positive{about}.")
-    if any(part.pools_groups for part in parts):
-        lines.append(
-            "Where a group is compared with several groups together (everyone, everyone else, the rest of a parent "
-            "group), this assumes that the people in these are a random sample."
-        )
-    if setup.people:
-        lines.append(setup.people)
-    if any(bool(part.by_group["small"].any()) for part in parts):
-        lines.append("small: n is below 10, and the value is uncertain. no one: n is 0, so there is no value.")
-    return lines
+    once = "; comparisons that test the same hypothesis count once" if n > 1 and familywise else ""
+    rough = " and ".join(method for method in methods if not method.startswith(("exact", "undefined")))
+    errors = f"{level} of audits done like this report even one false positive"
+    errors = f"about {errors}; about, because {rough} p-values are approximate" if rough else errors
+    lines = {
+        cells.BARS: True,
+        "people: everyone in the group. n: those over whom the value is computed. The interval of a value has "
+        f"{confidence} for that group alone.": True,
+        f"{setup.disparity.replace('_', ' ')}: {compared}.{order} Its interval has {confidence}{together}.": True,
+        f"detectable: the smallest disparity, in either direction, that the comparison had an {CHANCE} of detecting; "
+        f"{cells.NO_SIZE}: not even the largest one had.": True,
+        "p: how often chance alone would show a disparity at least as extreme as this one, if the null hypothesis were "
+        f"true. Method: {', '.join(methods)}.": True,
+        "asymptotic: approximate, which needs hundreds of people on both sides.": "asymptotic" in methods,
+        f"adjusted p: {corrected}{once}. A disparity is significant where it is at most {setup.alpha:g}.": True,
+        f"At most {errors}.": familywise or n == 1,
+        "Where a group is compared with several groups together (everyone, everyone else, the rest of a parent "
+        "group), this assumes that the people in these are a random sample.": any(part.pools_groups for part in parts),
+        setup.people: setup.people,
+        "small: n is below 10, and the value is uncertain. no one: n is 0, so there is no value.": any(
+            part.by_group["small"].any() for part in parts
+        ),
+    }
+    return [line for line, holds in lines.items() if holds]

@@ -148,7 +148,6 @@ def demo(
     record = replace(
         audit.record_,
         title="Does COMPAS treat groups alike?",
-        subject="COMPAS, Broward County, Florida",
         about=(
             f"{audit.n_samples_:,} people in Broward County, Florida, whom COMPAS scored for the risk of being charged "
             "again. Prediction: a medium or high risk (a score of 5 to 10). Truth: a new charge within two years. If "
@@ -278,7 +277,6 @@ def audit(
     record = replace(
         record,
         title=f"Fairness audit of {name}",
-        subject=name,
         about=(f"{len(columns['sensitive_features']):,} people; {read}.",),
         provenance={**record.provenance, "command": context.obj},
         not_compared=tuple((names, in_terms_of_options(reason)) for names, reason in record.not_compared),
@@ -337,9 +335,7 @@ def _write_audit(
         rest="--details shows it here, --html FILE writes a page.",
         more="--details shows all of them, --csv lists them", json=audit.to_json, junit=lambda: to_junit(record),
     )  # fmt: skip
-    if record.verdict.concern and (
-        not record.accepted or any(each.row["concern"] and each.reason is None for each in findings_of(record))
-    ):
+    if any(each["concern"] and each["reason"] is None for each in findings_of(record)):
         return Status.SIGNIFICANT
     return Status.NOT_TESTED if record.untested or record.individual_verdict == "no_trace" else Status.DONE
 

@@ -14,15 +14,28 @@ from scipy.stats import binomtest, chisquare, fisher_exact, multinomial
 
 from skfairtest import FairnessTest, impact_table
 from skfairtest._utils.errors import GroupsMissing, NothingDefined, ParameterError
-from skfairtest.audit.impact import COLUMNS, Category, flips_of_test, impact_frame
+from skfairtest.audit.impact import COLUMNS, flips_of_test, tables_of
 from skfairtest.audit.impact_report import impact_reading
+from skfairtest.readers import Column
+from skfairtest.tables import Sample
 
 GOLDEN = json.loads(Path(__file__).with_name("golden").joinpath("impact.json").read_text(encoding="utf-8"))["tables"]
 
 
+def table_of(*counts, **params):
+    """Compare categories of (name, selected, people); None is the unknown one."""
+    names = [name for name, *_ in counts if name is not None]
+    codes = np.repeat([names.index(name) if name is not None else -1 for name, *_ in counts], 2)
+    chosen = Column("y_pred", (False, True), np.tile([1, 0], len(counts)))
+    people = Sample({"y_pred": chosen}, (), counts=np.array([each for _, x, n in counts for each in (x, n - x)]))
+    ((frame,), reasons) = tables_of([Column("sex", tuple(names), codes)], people, intersections=False, **params)
+    assert not reasons
+    return frame
+
+
 def pair(x, n, top, m, **params):
     """Compare two categories; return the row of the first."""
-    return impact_frame("sex", [Category("f", n, x), Category("m", m, top)], **params).iloc[0]
+    return table_of(("f", x, n), ("m", top, m), **params).iloc[0]
 
 
 def decisions(counts):
@@ -48,8 +61,7 @@ def test_published_numbers(published):
 @pytest.mark.parametrize("unknown", [188, 307, 494])
 def test_the_published_table_of_new_york_counts_small_and_unknown_categories(unknown):
     """SolasAI's notebook on New York's audits: 37 of 100 in a category of 1%, and three numbers of unknown people."""
-    two = [Category("f", 4824, 2375), Category("m", 4869, 2465)]
-    found = impact_frame("x", [*two, Category("native", 100, 37), Category(None, unknown, 0, unknown=True)])
+    found = table_of(("f", 2375, 4824), ("m", 2465, 4869), ("native", 37, 100), (None, 0, unknown))
     native, lost = found.iloc[2], found.iloc[3]
     assert (native["rate"], native["compared"], native["n"]) == (0.37, False, 100)
     assert (lost["n"], lost["compared"]) == (unknown, False)
@@ -116,9 +128,7 @@ def test_flips_of_the_test_by_brute_force(x, n, top, m):
 def test_flips_of_billions_turn_the_test(x, change):
     n = 2 * 10**10
     flips = flips_of_test(x, n, 10**10, n, 0.05)
-    frames = [
-        impact_frame("g", [Category("f", n, x + change * k), Category("m", n, 10**10)]) for k in (flips - 1, flips)
-    ]
+    frames = [table_of(("f", x + change * k, n), ("m", 10**10, n)) for k in (flips - 1, flips)]
     assert [frame["significant"][0] for frame in frames] == [change == 1, change == -1]
 
 

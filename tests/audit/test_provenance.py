@@ -87,12 +87,3 @@ def test_a_model_that_cannot_be_written_as_bytes_is_tested_all_the_same(people):
 
     audit = FairnessAudit(Closed()).fit(X, y, sensitive_features=sex)
     assert audit.record_.provenance["model"] == "Closed"
-
-
-def test_all_comparisons_are_written_as_csv(fitted, tmp_path):
-    path = tmp_path / "audit.csv"
-    assert fitted.to_csv(path) is None
-    assert path.read_text(encoding="utf-8") == fitted.to_csv()
-    read = pd.read_csv(path)
-    assert len(read) == len(fitted.comparisons_)
-    assert read["p_value"].tolist() == pytest.approx(fitted.comparisons_["p_value"].tolist())

@@ -51,7 +51,7 @@ def test_the_section_says_what_the_scan_says(people, found):
     for report in (found.to_text(details=True), found.to_markdown(), found.to_html()):
         assert TITLE in report
         assert "eople with age 20 to 29, sex = f were hired" in report
-        assert "guarantee of its own" in report
+        assert "guarantee of their own" in report
         assert "Tarone" in report
     assert str(alone).splitlines()[0] in found.to_text(details=True)
     assert '<span class="bar' in found.to_html().split(TITLE, 1)[1]
@@ -63,14 +63,6 @@ def test_the_verdict_is_that_of_the_comparisons(people, found):
     assert without.scan_ is None
     assert TITLE not in str(without)
     assert without.record_.scan is None
-
-
-def test_a_record_that_is_read_again_has_the_same_reports(found):
-    again = FairnessAudit.from_json(found.to_json())
-    assert str(again) == str(found)
-    assert again.to_html() == found.to_html()
-    assert again.to_json() == found.to_json()
-    assert again.scan_ is None
 
 
 def test_where_nothing_differs_the_section_says_so(people):
@@ -108,9 +100,9 @@ def test_a_table_of_counts_is_searched_by_its_features(people, truth):
 
 
 def test_what_cannot_be_asked(people):
-    with pytest.raises(ValueError, match=r"scan must be None, True or a SubgroupScan.*found 'yes'"):
+    with pytest.raises(ValueError, match=r"scan must be None, True or SubgroupScan.*found 'yes'"):
         audit(people, scan="yes")
-    with pytest.raises(ValueError, match=r"scan has a parameter that cannot be used: max_depth must be"):
+    with pytest.raises(ValueError, match=r"max_depth must be an integer of at least 1; found 0"):
         audit(people, scan=SubgroupScan(max_depth=0))
     with pytest.raises(ValueError, match=r"X is where a scan looks up its features"):
         FairnessAudit.from_predictions(None, people["pred"], sensitive_features=people["sex"], X=people)
@@ -128,3 +120,6 @@ def test_an_individual_test_and_a_scan_both_have_their_sections(people):
     assert both.scan_ is not None
     assert TITLE in str(both)
     assert "Similar people" in str(both)
+    again = FairnessAudit.from_json(both.to_json())
+    assert again.scan_ is again.individual_ is again.baseline_ is None
+    assert str(again) == str(both)

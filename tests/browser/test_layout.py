@@ -298,7 +298,7 @@ def test_rows_are_found_by_words_and_by_significance(browser, pages, compas_thre
     assert browser.run("return document.querySelector('output').textContent") == f"{len(rows)} of 425 comparisons"
     browser.run(TYPE, "", True)
     found = browser.run(SHOWN)
-    assert len(found) == compas_three.verdict.n_found
+    assert len(found) == compas_three.n_found
     assert {name for name, _ in found} == {"concern"}
     browser.run(TYPE, "", False)
     assert browser.run(SHOWN) == []

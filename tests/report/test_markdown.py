@@ -105,7 +105,6 @@ def test_the_section_says_what_decides_first(compas_record):
         *(f"### By {part.feature}" for part in compas_record.parts),
         "### What chance alone would show",
         "### What was tested: the null hypotheses",
-        "### What the metrics are",
         "### Methods and references",
         "### How to read this",
         "### How to reproduce this",
