@@ -25,7 +25,7 @@ from skfairtest.audit.grid import FEW_POINTS, FEW_RATIO, Standing, people_of_gro
 from skfairtest.audit.impact_report import below_sentences
 from skfairtest.audit.provenance import FEW_LABELS
 from skfairtest.audit.record import AuditPart, AuditRecord
-from skfairtest.report.cells import comparison_bars, records
+from skfairtest.report.cells import barred, records
 from skfairtest.report.report import Cell
 from skfairtest.report.sentences import (
     POWER,
@@ -143,7 +143,7 @@ def intervals_of(chosen: Sequence[Highlight]) -> tuple[Cell, ...]:
         said = finding_sentence(one.part.setup, shown_row(one))
         told.append(said if one.row["concern"] else f"{said[:-1]}{_few(one, standings(one.part))}.")
     rows = [one.row if one.ends[1] >= 0 else turned(setup, one.row) for one in chosen]
-    return tuple(Cell(said, bar=bar) for said, bar in zip(told, comparison_bars(setup, rows), strict=True))
+    return tuple(Cell(said, bar=row["bar"]) for said, row in zip(told, barred(rows, setup), strict=True))
 
 
 #: Groups that a sentence names.

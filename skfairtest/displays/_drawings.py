@@ -35,9 +35,8 @@ from skfairtest.report.draw import (
     ROUND,
     STYLE,
     NullHistogram,
-    Scale,
     log_subs,
-    tick_text,
+    scale_ends,
 )
 
 P = ParamSpec("P")
@@ -217,10 +216,10 @@ class Panel:
         return found
 
     @property
-    def scale(self) -> Scale:
-        """A scale with room for everything."""
+    def ends(self) -> tuple[float, float]:
+        """The ends of a scale with room for everything."""
         also = [line for line in (self.equality, self.everyone, *(self.tolerated or ())) if line is not None]
-        return Scale.around(self.columns, also, log=self.log, factor=self.factor)
+        return scale_ends([*self.columns, also], log=self.log)
 
 
 def moved(start: Any, value: Any) -> list[Floats]:
@@ -274,11 +273,11 @@ def draw_panel(ax: Any, names: Sequence[Any], panel: Panel, *, widest: int = WID
         Whether the meaning of the marks stands below the axis.
     """
     values, starts = panel.values[:3], panel.values[3]
-    kinds, scale = np.array(panel.kinds), panel.scale
+    kinds = np.array(panel.kinds)
     _rows(ax, names, widest)
-    _horizontal(ax, scale)
+    _horizontal(ax, panel)
     if panel.tolerated is not None:
-        low, high = np.clip(panel.tolerated, scale.low, scale.high)
+        low, high = np.clip(panel.tolerated, *panel.ends)
         ax.axvspan(low, high, color=PALE, linewidth=0, zorder=0, label="tolerated")
     if panel.equality is not None:
         ax.axvline(panel.equality, color=GREY, linewidth=1, zorder=1)
@@ -339,15 +338,15 @@ def _left_to_right(name: str) -> str:
     return name
 
 
-def _horizontal(ax: Any, scale: Scale) -> None:
+def _horizontal(ax: Any, panel: Panel) -> None:
     """Set the ends of the axis, and its ticks."""
-    if scale.log:
+    if panel.log:
         ax.set_xscale("log")
-    ax.set_xlim(scale.low, scale.high)
-    if scale.log:
+    ax.set_xlim(*panel.ends)
+    if panel.log:
         plain_log(ax.xaxis)
     else:
-        plain_ticks(ax, ax.xaxis, scale.factor)
+        plain_ticks(ax, ax.xaxis, panel.factor)
 
 
 def plain_ticks(ax: Any, axis: Any, factor: float = 1.0) -> None:
@@ -375,19 +374,20 @@ def _scaled_locator() -> type:
 
 @cache
 def _plain_formatter() -> type:
-    """Return the formatter of `tick_text`: a class, because only its `format_ticks` is told of all ticks."""
-    from matplotlib.ticker import Formatter
+    """Return the formatter of numbers that are multiplied, without a factor or an offset beside the axis."""
+    from matplotlib.ticker import ScalarFormatter
 
-    class PlainFormatter(Formatter):
+    class PlainFormatter(ScalarFormatter):
         def __init__(self, factor: float) -> None:
+            super().__init__(useOffset=False)
+            self.set_scientific(False)
             self.factor = factor
 
-        def __call__(self, x: float, pos: int | None = None) -> str:
-            return tick_text(self.factor * x, [self.factor * x])
+        def set_locs(self, locs: Any) -> None:
+            super().set_locs((self.factor * np.asarray(locs, dtype=float)).round(12).tolist())
 
-        def format_ticks(self, values: Sequence[float]) -> list[str]:
-            places = np.round(self.factor * np.asarray(values, dtype=float), 12)
-            return [tick_text(place, places) for place in places]
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            return super().__call__(self.factor * x, pos)
 
     return PlainFormatter
 
