@@ -1,7 +1,7 @@
 """Results that a change of the code behind them must not change, and how they are written down.
 
 ``python -m tests.frozen_results --write`` computes every case, or those named, and writes tests/golden/frozen.json.
-Texts are made, and not stored: tests/report/golden has a page of each kind. ``--compare`` prints what differs from the
+Texts are not: tests/report/golden has a page of each kind. ``--compare`` prints what differs from the
 file, for all cases or for those named.
 
 Every case asks the public interface only. Its people are drawn as integers and uniform numbers from a seeded generator.
@@ -61,11 +61,6 @@ def computed_with():
         **{name: version(name) for name in PACKAGES},
         "processor": " ".join([platform.machine(), *sorted(blas), *simd]),
     }
-
-
-def digest(text):
-    """Hash a text, shortly."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def plain(value):
@@ -149,32 +144,22 @@ def unworded(record):
     return [unworded(item) for item in record] if isinstance(record, list) else record
 
 
-def sentences(table):
-    """Write the sentences of a frame as one text."""
-    return "\n".join(str(value) for name in table if name in WORDED for value in table[name])
-
-
 def of_test(test):
-    """Write down a fitted test: attributes, what `to_frame` changes in the comparisons, and texts."""
+    """Write down a fitted test: attributes, and what `to_frame` changes in the comparisons."""
     values = attributes(test)
-    texts = {"str": str(test), "reasons": sentences(test.excluded_)}
     flat, fitted = frame(test.to_frame()), values.get("comparisons_", values.get("comparisons_", {"columns": {}}))
     values["to_frame"] = {name: item for name, item in flat["columns"].items() if item != fitted["columns"].get(name)}
-    return values, texts
+    return values
 
 
 def of_audit(audit, *, record=False):
     """Write down a fitted audit; `record`: also every value of its record."""
-    values, texts = of_test(audit)
-    texts["sentences"] = sentences(audit.comparisons_)
+    values = of_test(audit)
     if record:
         values["record"] = unworded(_without_defaults(plain_record(audit)))
     again = sf.FairnessAudit.from_json(audit.to_json())
     values["read_again"] = plain([again.p_value_, again.concern_, len(again.comparisons_)])
-    texts["str"] = texts["str"].replace(audit.record_.created, "")
-    for library, number in audit.record_.versions.items():
-        texts["str"] = texts["str"].replace(f"{library}: {number}", library)
-    return values, texts
+    return values
 
 
 def _without_defaults(record):
@@ -194,8 +179,7 @@ def of_display(display):
     """Write down what a display draws."""
     plt.close(display.figure_)
     drawn = {name: item for name, item in vars(display).items() if not name.startswith("_") and not name.endswith("_")}
-    texts = {name: drawn.pop(name) for name in ("xlabel", "comparison") if name in drawn}
-    return plain(drawn), {name: str(text) for name, text in texts.items()}
+    return plain({name: item for name, item in drawn.items() if name not in ("xlabel", "comparison")})
 
 
 def compute(name):
@@ -203,7 +187,7 @@ def compute(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            values, _ = CASES[name]()
+            values = CASES[name]()
         except ValueError as error:
             values = {"raises": type(error).__name__}
     return json.loads(json.dumps(values))
@@ -723,11 +707,9 @@ def from_table(metric, **params):
         sensitive_features={"group": who["group"], "sex": who["sex"]},
         control_features=who["region"],
     )
-    values, texts = of_test(
-        sf.FairnessTest.from_table(table, metric=metric, random_state=0, n_resamples=DRAWS, **params)
-    )
+    values = of_test(sf.FairnessTest.from_table(table, metric=metric, random_state=0, n_resamples=DRAWS, **params))
     values["table"] = plain([table.to_frame().describe(), table.marginal("y_pred"), table.labels, table.n_samples])
-    return values, {**texts, "repr": repr(table)}
+    return values
 
 
 def of_model(model, metric, **params):
@@ -909,22 +891,21 @@ def treated(model=None, fair_metric=None, y="y_true", sensitive=None, n=20, **pa
         **{"steps": (40, 0.02), **params},
     )
     test.fit(X, who[y], sensitive_features=None if sensitive is None else who[sensitive])
-    values, texts = of_test(test)
+    values = of_test(test)
     values |= {
         "path_": plain(test.path_),
         "most_unfair": plain(test.most_unfair(4)),
         "moved": moments(test.unfair_examples_),
     }
-    report = values["solver_report_"]
-    texts["because"] = str(report.pop("because", ""))
-    return {name: item for name, item in values.items() if name != "unfair_examples_"}, texts
+    values["solver_report_"].pop("because", None)
+    return {name: item for name, item in values.items() if name != "unfair_examples_"}
 
 
 def learned(metric, **given):
     X, who = features(80)
     fit = {name: who[column] for name, column in given.items()}
     fitted = metric.fit(X, **fit)
-    return {"attributes": attributes(fitted), "moved": plain(fitted.transform(X[:5]))}, {}
+    return {"attributes": attributes(fitted), "moved": plain(fitted.transform(X[:5]))}
 
 
 def add_individuals():
@@ -1062,19 +1043,17 @@ def shown(
         random_state=0,
         test_params={"n_resamples": 99, **params},
     )
-    values, texts = {"by_group": plain(frame_.by_group), "overall": plain(frame_.overall)}, {}
+    values = {"by_group": plain(frame_.by_group), "overall": plain(frame_.overall)}
     for disparity in disparities:
         for method in ("between_groups", "to_overall"):
-            table = getattr(frame_, f"{disparity}_test")(method)
             values[f"{disparity} {method}"] = {
                 "shown": plain(getattr(frame_, disparity)(method=method)),
                 "p_values": plain(frame_.p_values(method, disparity)),
                 "interval": plain(getattr(frame_, f"{disparity}_interval")(method)),
-                "test": plain(table),
+                "test": plain(getattr(frame_, f"{disparity}_test")(method)),
                 "comparisons": plain(frame_.comparisons(method, disparity)),
             }
-            texts[f"{disparity} {method}"] = sentences(table)
-    return values, texts
+    return values
 
 
 def add_frames():
@@ -1104,14 +1083,14 @@ def p_value(metric, **params):
         "p": sf.fairness_p_value(
             who["y_true"], who["y_pred"], sensitive_features=who["group"], metric=metric, **score, **given, **params
         )
-    }, {}
+    }
 
 
 def scored(metric, output, **params):
     who = people(200, 3, 0)
     X = pd.DataFrame({"score": who["y_score"], "income": who["income"], "group": who["group"]})
     scorer = sf.make_fairness_scorer(metric, output=output, sensitive_features="group", **{"n_resamples": 99, **params})
-    return {"score": scorer(Threshold(0.6).fit(X, who["y_true"]), X, who["y_true"])}, {"repr": repr(scorer)}
+    return {"score": scorer(Threshold(0.6).fit(X, who["y_true"]), X, who["y_true"])}
 
 
 def searched(output, choice, **params):
@@ -1129,7 +1108,7 @@ def searched(output, choice, **params):
         cv=sf.SensitiveStratifiedKFold(3, sensitive_features="sex"),
     ).fit(X, who["y_true"])
     kept = {key: item for key, item in search.cv_results_.items() if "_test_" in key}
-    return plain({"chosen": search.best_params_, **kept}), {"refit": repr(search.refit)}
+    return plain({"chosen": search.best_params_, **kept})
 
 
 def trained(model, tests=None, **given):
@@ -1142,9 +1121,7 @@ def trained(model, tests=None, **given):
     audited_.fit(
         X, who["y_true"] if classifies else who["target"], sensitive_features=given.pop("groups", who["group"]), **given
     )
-    parts = [of_test(test) for test in audited_.fairness_tests_]
-    texts = {f"{kind} {place}": text for place, (_, own) in enumerate(parts) for kind, text in own.items()}
-    return {"p_values_": plain(audited_.p_values_), "tests": [values for values, _ in parts]}, texts
+    return {"p_values_": plain(audited_.p_values_), "tests": [of_test(test) for test in audited_.fairness_tests_]}
 
 
 def folds(n, n_splits, several=False, **params):
@@ -1156,7 +1133,7 @@ def folds(n, n_splits, several=False, **params):
     fold = np.zeros(n, dtype=int)
     for number, (_, test) in enumerate(splits):
         fold[test] = number
-    return {"fold": "".join(map(str, fold))}, {}
+    return {"fold": "".join(map(str, fold))}
 
 
 def add_selection():
@@ -1215,7 +1192,7 @@ def add_selection():
 
 
 def number(function, *args, **kwargs):
-    return {"value": plain(function(*args, **kwargs))}, {}
+    return {"value": plain(function(*args, **kwargs))}
 
 
 def detected(**params):
@@ -1234,7 +1211,7 @@ def detected(**params):
         for power in (0.5, 0.8)
         for way in ("up", "down")
     ]
-    return {"value": plain(values)}, {}
+    return {"value": plain(values)}
 
 
 def add_power():

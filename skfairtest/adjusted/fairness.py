@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
 
@@ -16,9 +16,9 @@ from skfairtest._utils.checks import check_choice, is_integer
 from skfairtest._utils.errors import ParameterError, brief, warn
 from skfairtest._utils.text import enumerated, label, name_of
 from skfairtest._utils.typing import Floats
-from skfairtest.adjusted.measure import Learning, People, doubts_of, measure_adjusted, omitted_of
+from skfairtest.adjusted.measure import Learning, People, caution, measure_adjusted, omitted_of
 from skfairtest.adjusted.omitted import omitted_variable
-from skfairtest.adjusted.report import OUTCOMES, AdjustedSetup, adjusted_report, caution
+from skfairtest.adjusted.report import adjusted_report
 from skfairtest.adjusted.residuals import CurvesThenTrees, covariate_frame
 from skfairtest.comparisons.contrasts import contrasts_of, kept_groups
 from skfairtest.comparisons.core import Exclusion
@@ -29,15 +29,57 @@ from skfairtest.comparisons.outcomes import numbers, own_outcome
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.comparisons.unknown import with_p_values
 from skfairtest.report.mixin import ReportMixin
+from skfairtest.report.record import Recorded
 from skfairtest.report.report import Report
 from skfairtest.sensitivity.result import Sensitivity
 from skfairtest.tables import Sample
 
+#: What each outcome is called.
+OUTCOMES = {
+    "prediction": "predictions",
+    "score": "scores",
+    "residual": "residuals (true minus predicted)",
+    "absolute_error": "absolute errors",
+}
+#: What models are called that learn by default.
+DEFAULT = "the default (curves, then boosted trees)"
 #: Columns of the frame, and what they are called in a test of groups.
 COLUMNS = [
     "group", "other", "disparity", "ci_low", "ci_high", "n_group", "n_other", "value_group", "value_other",
     "standard_error", "statistic", "method", "p_value", "p_value_adjusted", "concern",
 ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class AdjustedSetup(Recorded):
+    """What sentences need to know about how a test was set up.
+
+    Parameters
+    ----------
+    outcome : str
+        What is compared ("predictions").
+    share : bool
+        Whether it is 0 or 1, so that differences are percentage points.
+    compare, alternative : str
+        As in the test.
+    given : str
+        The covariates in a sentence.
+    alpha : float
+        Level of the test.
+    adjust : str or None
+        Adjustment that was run.
+    models : str
+        The models of the outcome and of the group.
+    """
+
+    outcome: str
+    share: bool
+    compare: str
+    alternative: str
+    given: str
+    alpha: float
+    adjust: str | None
+    models: str
 
 
 @with_parameters
@@ -365,8 +407,7 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         )
 
     def _title(self) -> str:
-        covariates = enumerated([label(name) for name in self._setup.covariates])
-        return f"{self._setup.outcome.capitalize()} of groups, given {covariates}"
+        return f"{self._setup.outcome.capitalize()} of groups, given {self._setup.given}"
 
     def _made(self) -> Report:
         return adjusted_report(self)
@@ -449,7 +490,7 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         self.comparisons_ = frame
         self.excluded_ = excluded_frame(measured.excluded)
         self.method_, self.groups_ = "gcm", sample.group_labels
-        self.caution_ = caution(doubts_of(sorted(result.findings, key=lambda one: one is not result.leading)))
+        self.caution_ = caution(sorted(result.findings, key=lambda one: one is not result.leading))
         if self.concern_ and self.caution_:
             warn(self.caution_)
         by_name = {column.name: list(covariate_frame([column])) for column in columns}
@@ -460,11 +501,13 @@ class AdjustedFairnessTest(Compared, ReportMixin):
             outcome=OUTCOMES[self.of] if isinstance(self.of, str) else f"values of {name_of(self.of)}",
             share=set(np.unique(outcome).tolist()) <= {0.0, 1.0},
             compare=self.compare,
-            covariates=tuple(column.name for column in columns),
+            given=enumerated([label(column.name) for column in columns]),
             alternative=settings.question.alternative,
             alpha=settings.alpha,
             adjust=self.adjust_,
-            models=tuple(None if model is None else type(model).__name__ for model in self._learners),
+            models=" and ".join(
+                dict.fromkeys(DEFAULT if each is None else type(each).__name__ for each in self._learners)
+            ),
         )
 
     def sensitivity(self, to: str = "confounding", *, at: Any = None) -> Sensitivity:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from skfairtest._utils.checks import origin
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.text import label, pluralize
 from skfairtest._utils.typing import Booleans, Floats, Positions
 from skfairtest.adjusted.omitted import Omitted, Strength, strength_of
 from skfairtest.adjusted.residuals import (
@@ -277,14 +278,21 @@ def _missed(what: str, values: Floats, own: Floats, unlike: Floats, units: Posit
     return Missed(what, _explained(values, own), _explained(values, unlike), by > MISSED)
 
 
-def doubts_of(comparisons: Sequence[Comparison]) -> list[tuple[Any, Any, str, float, float]]:
-    """The doubts about what models missed: groups compared, what is predicted, and the shares both learners explain."""
-    found = []
-    for comparison in comparisons:
-        assert isinstance(comparison.null, AdjustedNull)
-        pair = comparison.estimate.group, comparison.estimate.other
-        found += [(*pair, doubt.what, doubt.explained, doubt.by_neighbours) for doubt in comparison.null.doubts]
-    return found
+def caution(comparisons: Sequence[Comparison]) -> str:
+    """Say what models may have missed, of the first comparison with such a doubt; nothing where there is none."""
+    pairs = [(one.estimate, one.null) for one in comparisons]
+    doubtful = [(pair, null.doubts[0]) for pair, null in pairs if isinstance(null, AdjustedNull) and null.doubts]
+    if not doubtful:
+        return ""
+    (estimate, doubt), more = doubtful[0], len(doubtful) - 1
+    others = f" (and {pluralize(more, 'other comparison')})" if more else ""
+    explained, near = (100 * max(share, 0) for share in (doubt.explained, doubt.by_neighbours))
+    return (
+        "Caution: the models may have missed how covariates affect the outcome or the group. Of "
+        f"{label(estimate.group)} and {label(estimate.other)}{others}, models explain {explained:.0f}% of the variance "
+        f"of the {doubt.what}, and averages of the people with the most similar covariates {near:.0f}%. What is missed "
+        "can look like a disparity: compare other models (outcome_model, group_model) and what they explain."
+    )
 
 
 def _undefined(outcome: Floats, residuals: Residuals) -> str:

@@ -24,7 +24,7 @@ from skfairtest.audit.grid import FEW_POINTS, FEW_RATIO, Standing, standings
 from skfairtest.audit.impact_report import below_sentences
 from skfairtest.audit.provenance import FEW_LABELS
 from skfairtest.audit.record import AuditPart, AuditRecord
-from skfairtest.report.cells import comparison_bars, records
+from skfairtest.report.cells import barred, records
 from skfairtest.report.mixin import positive_label
 from skfairtest.report.report import Cell
 from skfairtest.report.sentences import (
@@ -138,8 +138,8 @@ def intervals_of(setup: Setup, chosen: Sequence[Row]) -> tuple[Cell, ...]:
         said if row["concern"] else f"{said[:-1]}{_few(row, standings(row['part']))}."
         for said, row in zip(told, chosen, strict=True)
     ]
-    bars = comparison_bars(setup, [row if row["gap"] >= 0 else turned(setup, row) for row in chosen])
-    return tuple(Cell(said, bar=bar) for said, bar in zip(told, bars, strict=True))
+    bars = barred([row if row["gap"] >= 0 else turned(setup, row) for row in chosen], setup)
+    return tuple(Cell(said, bar=row["bar"]) for said, row in zip(told, bars, strict=True))
 
 
 def first_sentences(record: AuditRecord) -> tuple[str, ...]:

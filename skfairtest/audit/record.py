@@ -15,7 +15,7 @@ from skfairtest.report.cells import oriented, oriented_histogram
 from skfairtest.report.draw import NullHistogram
 from skfairtest.report.record import Recorded
 from skfairtest.report.sentences import Setup, lost_metrics, not_tested, smallest_p
-from skfairtest.subgroups.report import ScanRecord
+from skfairtest.subgroups.scan import ScanRecord
 
 #: Groupings that the verdict names.
 NAMED = 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,10 +21,48 @@ from skfairtest.comparisons.measure import FEW_PEOPLE
 from skfairtest.comparisons.outcomes import numbers, own_outcome
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.correlation import measure
-from skfairtest.correlation.report import CORRELATIONS, OUTCOMES, CorrelationSetup, correlation_report
+from skfairtest.correlation.report import correlation_report
 from skfairtest.correlation.statistics import Pairs, arrange
 from skfairtest.report.mixin import ReportMixin
+from skfairtest.report.record import Recorded
 from skfairtest.report.report import Report
+
+#: What each outcome is called.
+OUTCOMES = {
+    "prediction": "predictions",
+    "residual": "residuals (true minus predicted)",
+    "absolute_error": "absolute errors",
+}
+#: What each correlation is called.
+CORRELATIONS = {"pearson": "correlation", "spearman": "rank correlation"}
+
+
+@dataclass(frozen=True)
+class CorrelationSetup(Recorded):
+    """What sentences need to know about how a test was set up.
+
+    Parameters
+    ----------
+    outcome : str
+        What is correlated with the features ("absolute errors").
+    measure : str
+        What the correlation is called.
+    alternative : str
+        As in the test.
+    alpha : float
+        Level of the test.
+    controls : str
+        Names of the control features; may be empty.
+    adjust : str or None
+        Adjustment that was run.
+    """
+
+    outcome: str
+    measure: str
+    alternative: str
+    alpha: float
+    controls: str
+    adjust: str | None
 
 
 @with_parameters

@@ -27,8 +27,8 @@ from skfairtest.report.draw import (
     ROUND,
     STYLE,
     NullHistogram,
-    Scale,
     log_subs,
+    scale_ends,
 )
 
 P = ParamSpec("P")
@@ -148,10 +148,10 @@ class Panel:
         return found
 
     @property
-    def scale(self) -> Scale:
-        """A scale with room for everything."""
+    def ends(self) -> tuple[float, float]:
+        """The ends of a scale with room for everything."""
         also = [line for line in (self.equality, self.everyone, *(self.tolerated or ())) if line is not None]
-        return Scale.around(self.columns, also, log=self.log, factor=self.factor)
+        return scale_ends([*self.columns, also], log=self.log)
 
 
 def moved(start: Any, value: Any) -> list[Floats]:
@@ -203,11 +203,11 @@ def draw_panel(ax: Any, names: Sequence[Any], panel: Panel, *, widest: int = WID
         Whether the meaning of the marks stands below the axis.
     """
     values, starts = panel.values[:3], panel.values[3]
-    kinds, scale = np.array(panel.kinds), panel.scale
+    kinds = np.array(panel.kinds)
     _rows(ax, names, widest)
-    _horizontal(ax, scale)
+    _horizontal(ax, panel)
     if panel.tolerated is not None:
-        low, high = np.clip(panel.tolerated, scale.low, scale.high)
+        low, high = np.clip(panel.tolerated, *panel.ends)
         ax.axvspan(low, high, color=PALE, linewidth=0, zorder=0, label="tolerated")
     if panel.equality is not None:
         ax.axvline(panel.equality, color=GREY, linewidth=1, zorder=1)
@@ -261,15 +261,15 @@ def _rows(ax: Any, labels: Sequence[Any], widest: int) -> None:
         )
 
 
-def _horizontal(ax: Any, scale: Scale) -> None:
+def _horizontal(ax: Any, panel: Panel) -> None:
     """Set the ends of the axis, and its ticks."""
-    if scale.log:
+    if panel.log:
         ax.set_xscale("log")
-    ax.set_xlim(scale.low, scale.high)
-    if scale.log:
+    ax.set_xlim(*panel.ends)
+    if panel.log:
         plain_log(ax.xaxis)
     else:
-        plain_ticks(ax, ax.xaxis, scale.factor)
+        plain_ticks(ax, ax.xaxis, panel.factor)
 
 
 def plain_ticks(ax: Any, axis: Any, factor: float = 1.0) -> None:

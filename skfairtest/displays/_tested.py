@@ -260,10 +260,10 @@ def comparison_pieces(setup: Setup, row: Mapping[str, Any], *, alone: bool = Fal
     """
     pieces, joints = [label(row["group"])], []
     if alone or setup.compare not in EVERYBODY:
-        pieces.append(compared_with(setup, row))
+        pieces.append(compared_with(setup.compare, row))
         joints.append(" against ")
     if setup.controls:
-        pieces.append(stratum_name(setup, row))
+        pieces.append(stratum_name(setup.controls, row))
         joints.append(", " if row["stratum"] is None else " in ")
     return pieces, joints
 

@@ -37,7 +37,7 @@ from skfairtest.displays._tested import (
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.paired.fairness import PairedFairnessTest
-from skfairtest.report.cells import by_p_value, oriented_histogram, pooled_first, records
+from skfairtest.report.cells import by_p_value, compared_with, oriented_histogram, pooled_first, records
 from skfairtest.report.draw import NullHistogram
 from skfairtest.report.report import NOT_CERTIFIED
 from skfairtest.report.sentences import equals_p, metric_title
@@ -185,7 +185,7 @@ class DisparityDisplay(FittedDisplay):
 
     @classmethod
     def _of_scan(cls, scan: SubgroupScan, name: str | None) -> Self:
-        found, setup = scan.comparisons_, scan._setup.sentences
+        found, setup = scan.comparisons_, scan._setup
         if found.empty:
             raise ParameterError(
                 "test reports no subgroup, so there is nothing to draw; subgroups_ lists all that were tested"
@@ -234,9 +234,10 @@ class DisparityDisplay(FittedDisplay):
     def _of_adjusted(cls, test: AdjustedFairnessTest, name: str | None) -> Self:
         rows, setup = records(test.comparisons_), test._setup
         unit = " in percentage points" if setup.share else ""
+        pairs = [[label(row["group"]), compared_with(setup.compare, row)] for row in rows]
         return cls._of_rows(
             rows,
-            labels=[fitted_name([label(row["group"]), setup.other(row)], [" against "], WIDE) for row in rows],
+            labels=[fitted_name(pair, [" against "], WIDE) for pair in pairs],
             factor=100.0 if setup.share else 1.0,
             xlabel=f"adjusted difference{unit}\n{100 * (1 - setup.alpha):g}% intervals",
             metric_name=setup.outcome,

@@ -120,7 +120,7 @@ class MonitorDisplay:
             alpha=test.alpha,
             margin=test.margin,
             rejected_at=None if pd.isna(row["rejected_at"]) else int(row["rejected_at"]),
-            share=test._setup().sentences.is_share(row["metric"]),
+            share=test._setup().is_share(row["metric"]),
         )
         return display.plot(ax=ax, **kwargs)
 

@@ -445,11 +445,7 @@ class PairedFairnessTest(FairnessTest):
         )
 
     def _made(self) -> Report:
-        return self._report_of(self._record())
-
-    def _report_of(self, record: PairedRecord) -> Report:
-        """The report of its record, which has the names of the models."""
-        return paired_report(self, record)
+        return paired_report(self, self._record())
 
     def _title(self) -> str:
         return f"Two models: {super()._title()}"

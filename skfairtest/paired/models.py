@@ -11,13 +11,23 @@ import pandas as pd
 
 from skfairtest._utils.checks import check_probability
 from skfairtest._utils.errors import ParameterError, answering_guesses, brief
-from skfairtest._utils.text import label
+from skfairtest._utils.text import enumerated, label
 from skfairtest.comparisons.frames import written_labels
 from skfairtest.inference.multiplicity import holm
 from skfairtest.paired.fairness import PairedFairnessTest
-from skfairtest.paired.report import models_report
+from skfairtest.paired.record import PairedRecord
+from skfairtest.paired.report import models_table, paired_report
+from skfairtest.report.cells import records
 from skfairtest.report.mixin import Pages, library_versions, positive_label
-from skfairtest.report.report import Report
+from skfairtest.report.report import Column, Report
+from skfairtest.report.sentences import equals_p
+
+#: What the level of several candidates holds for.
+TOGETHER = (
+    "Candidates are judged by Holm's method over all of them. Intervals, and what follows about single comparisons of "
+    "a candidate, hold for all candidates together. To choose a candidate by these people, and to test it, takes other "
+    "people."
+)
 
 
 @dataclass(frozen=True)
@@ -77,11 +87,38 @@ class ModelComparison(Pages):
         return self.to_text(details=True).rstrip("\n")
 
     def _whole(self) -> Report:
-        made, tests = models_report(self), list(self.tests.values())
-        cautions = dict.fromkeys(f"Caution: {caution}" for test in tests for caution in test._cautions)
-        labels = positive_label(tests[0].pos_label_, None, tests[0].negative_labels_)
+        """The report of each candidate, and above several of them what they show together."""
+        tests = self.tests
+        found = {name: test._record((self.baseline, name)) for name, test in tests.items()}
+        parts = [replace(paired_report(test, found[name]), title=label(name)) for name, test in tests.items()]
+        made = parts[0] if len(parts) == 1 else replace(self._together(found), parts=tuple(parts))
+        cautions = dict.fromkeys(f"Caution: {caution}" for test in tests.values() for caution in test._cautions)
+        first = next(iter(tests.values()))
+        labels = positive_label(first.pos_label_, None, first.negative_labels_)
         title = f"Models compared with {label(self.baseline)}"
         return replace(made, title=title, remarks=(*labels, *cautions, *made.remarks))
+
+    def _together(self, found: Mapping[str, PairedRecord]) -> Report:
+        """What several candidates show."""
+        results, fairer = self.results, self.alternative == "fairer"
+        names, adjusted = [str(name) for name in results.index[results["significant"]]], results["p_value_adjusted"]
+        verb = (
+            ("is", "are")[len(names) > 1],
+            ("significantly different, in a disparity, from", "certified, compared with")[fairer],
+        )
+        p = equals_p(adjusted.max() if fairer else adjusted.min())
+        told = f"{enumerated([*map(label, names)]) if names else 'none'} {' '.join(verb)} {label(self.baseline)}"
+        columns = {"disparity_a": "value_a", "disparity_b": "value_b"}
+        frame = results.rename(columns=columns).assign(concern=results["significant"] != fairer, stratum="")
+        record = replace(next(iter(found.values())), names=(self.baseline, "candidate"))
+        caption, first = "The strongest evidence about each candidate", Column("candidate", "name", shows="candidate")
+        return Report(
+            verdict=f"Of {len(results):,} candidates, {told} ({'largest' if fairer else 'smallest'} adjusted {p}).",
+            concern=self.concern_,
+            remarks=(TOGETHER,),
+            findings=tuple(one.verdict for name, one in found.items() if one.concern != fairer and name in names),
+            tables=(models_table(record, records(frame.reset_index()), caption, first),),
+        )
 
 
 @answering_guesses

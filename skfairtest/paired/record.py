@@ -121,20 +121,34 @@ class PairedRecord(Recorded):
             whom += f" and {label(row['other'])}" if sizes else f" minus {label(row['other'])}"
         where = f", in {label(row['stratum'])}" if row["stratum"] else ""
         what = "disparity in size " if sizes else ""
+        limits = f"{'at most' if sizes else 'interval'} {self.limits(row)}, " if self.limits(row) else ""
         said = (
             f"{metric_title(row['metric'])}, {whom}{where}: {what}{a}{unit} under {label(self.names[0])} and "
             f"{b}{unit} under {label(self.names[1])}, a difference of {gap(row['difference'])}{of_gap} "
-            f"({self._interval(row, gap)}adjusted {equals_p(row['p_value_adjusted'])})"
+            f"({limits}adjusted {equals_p(row['p_value_adjusted'])})"
         )
         return f"{said}: {self._judged(row)}."
 
-    def _interval(self, row: Mapping[str, Any], write: Any) -> str:
-        low, high = row["ci_low"], row["ci_high"]
-        if math.isnan(low) or math.isnan(high):
-            return ""
+    def limits(self, row: Mapping[str, Any]) -> str:
+        """Write the interval of a difference, or the upper limit of a difference of sizes."""
+        write, _ = self.writer(row["metric"])
         if self.kind == "sizes":
-            return f"at most {write(high)}, "
-        return f"interval {difference_span(write, row)}, "
+            return "" if math.isnan(row["ci_high"]) else str(write(row["ci_high"]))
+        return difference_span(write, row)
+
+    def null_sentence(self, metric: str) -> str:
+        """State the null hypothesis of one metric's comparisons."""
+        setup, margin = self.setup, self._margin
+        happens, among = setup.told(metric)
+        rate = f"among {among or 'these people'}, the share who {happens}"
+        ways = {"greater": "not greater under model B", "less": "not less under model B"}
+        how = ways.get(setup.alternative, "the same under both models")
+        if self.kind == "sizes":
+            larger = f"larger in size by {number(margin)} or more" if margin else "as large in size or larger"
+            how = f"{larger} under model B than under model A"
+        what = rate if self.kind == "one group" else f"the disparity by {label(setup.features)}"
+        inside = f", within every {label(setup.controls)}" if setup.controls else ""
+        return self.named(f"{label(metric)}: {what} is {how}{inside}")
 
     def _judged(self, row: Mapping[str, Any]) -> str:
         if self.kind == "sizes":

@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.report import sentences
 from skfairtest.report.draw import NullHistogram
-from skfairtest.report.report import NOT_CERTIFIED, Bar, Cell, Column, Report, Table, bars
+from skfairtest.report.report import NOT_CERTIFIED, Cell, Column, Report, Table, bars
 
 #: A metric by its title, and by its name.
 METRIC = Column("metric", "name", shows=lambda row: sentences.metric_title(row["metric"]))
 NAME = Column("metric", "name", shows="metric")
+FEATURE = Column("feature", "name", shows="feature")
 GROUP, COMPARED_WITH = Column("group", "name", shows="group"), Column("compared with", "name", shows="other")
 STRATUM, REASON = Column("stratum", "name", shows="stratum"), Column("reason", "word", shows="reason")
 P = Column("p", shows=lambda row: sentences.p_text(row["p_value"]))
@@ -43,13 +44,6 @@ def numbers(setup: sentences.Setup, barred: str = "", **fields: str) -> Iterator
 def interval(write: Callable[[float], str], head: str = "interval", under: str | None = "") -> Column:
     """Return the column of an interval of a difference, of whose ends both are known or none; with its bar, if any."""
     return Column(head, under=under, shows=lambda row: Cell(difference_span(write, row), bar=row.get("bar")))
-
-
-def barred(rows: Sequence[Mapping[str, Any]], at: str = "disparity") -> list[dict[str, Any]]:
-    """Return differences with their bars, all on one scale."""
-    ends = [[row["ci_low"], row[at], row["ci_high"]] for row in rows]
-    drawn = bars(ends, 0.0, kinds=["significant" if row["concern"] else "" for row in rows])
-    return [{**row, "bar": bar} for row, bar in zip(rows, drawn, strict=True)]
 
 
 def difference_span(write: Callable[[float], str], row: Mapping[str, Any]) -> str:
@@ -93,25 +87,36 @@ def by_p_value(setup: sentences.Setup, comparisons: pd.DataFrame) -> pd.DataFram
     return comparisons.iloc[order]
 
 
-def by_evidence(comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Order comparisons by p-value, pooled ones first; ties by the size of the statistic."""
-    order = np.lexsort((-comparisons["statistic"].abs().fillna(0).to_numpy(), comparisons["p_value"].to_numpy()))
-    return pooled_first(comparisons.iloc[order])
-
-
 def pooled_first(comparisons: pd.DataFrame) -> pd.DataFrame:
     """Put comparisons averaged over strata before those within a stratum, each in the order that they have."""
     return comparisons.iloc[np.argsort(comparisons["stratum"].notna().to_numpy(), kind="stable")]
 
 
-def compared_with(setup: sentences.Setup, row: Mapping[str, Any]) -> str:
+def compared_with(compare: str, row: Mapping[str, Any]) -> str:
     """Name whom the group of a comparison is compared with."""
-    return EVERYBODY.get(setup.compare, label(row["other"]))
+    return EVERYBODY.get(compare, label(row["other"]))
 
 
-def stratum_name(setup: sentences.Setup, row: Mapping[str, Any]) -> str:
+def stratum_name(controls: str, row: Mapping[str, Any]) -> str:
     """Name the stratum of a comparison, or all of them."""
-    return f"all {label(setup.controls)}" if row["stratum"] is None else label(row["stratum"])
+    return f"all {label(controls)}" if row["stratum"] is None else label(row["stratum"])
+
+
+def compared(compare: str) -> Column:
+    """The column of whom groups are compared with."""
+    return replace(COMPARED_WITH, shows=partial(compared_with, compare))
+
+
+def stratum(controls: str) -> Column | bool:
+    """The column of strata, if there are any."""
+    return bool(controls) and Column(label(controls), "name", named=True, shows=partial(stratum_name, controls))
+
+
+def counted(rows: Sequence[Mapping[str, Any]], what: str = "comparison", within: str = "") -> list[str]:
+    """Say how many of several comparisons are significant, or of those within strata."""
+    n, where = sum(row["concern"] for row in rows), f" within single levels of {label(within)}" if within else ""
+    said = f"{n or 'None'} of {pluralize(len(rows), what)}{where} {'is' if n == 1 else 'are'} significant."
+    return [said] if len(rows) > (not within) else []
 
 
 def definition(setup: sentences.Setup, metric: str) -> str:
@@ -123,28 +128,8 @@ def definition(setup: sentences.Setup, metric: str) -> str:
     return setup.descriptions.get(metric, "")
 
 
-def values_of(by_group: pd.DataFrame) -> Iterator[tuple[Any, Any, dict[str, dict[str, Any]]]]:
-    """Yield group, stratum and the values of every metric, in the order of the rows."""
-    table: dict[tuple[Any, Any], dict[str, dict[str, Any]]] = {}
-    for row in records(by_group):
-        table.setdefault((row["group"], row["stratum"]), {})[row["metric"]] = row
-    for (group, stratum), values in table.items():
-        yield group, stratum, values
-
-
-def _value_cells(setup: sentences.Setup, row: Mapping[str, Any], bar: Bar | None) -> tuple[str, Cell, str]:
-    """Write a value, its interval, and how many people it rests on, with a remark if these are few."""
-    metric, value = row["metric"], row["value"]
-    remark = "" if not row["small"] else " (small)" if row["n_effective"] else " (no one)"
-    write: Callable[[float], str] = sentences.decimal if setup.is_share(metric) else sentences.number
-    if setup.is_event(metric):
-        write = partial(sentences.percent, digits=sentences.share_digits(value))
-    interval = "" if np.isnan(value) else sentences.span(write, row["ci_low"], row["ci_high"]).replace("%", "", 1)
-    return write(value), Cell(interval, bar=bar), f"{row['n_effective']:,}{remark}"
-
-
 def values_table(setup: sentences.Setup, by_group: pd.DataFrame) -> Table:
-    """Write the values of all groups: a row for each group, a column for each metric with its intervals on one scale.
+    """Write the values of all groups, those of each metric with intervals on one scale.
 
     Parameters
     ----------
@@ -156,50 +141,58 @@ def values_table(setup: sentences.Setup, by_group: pd.DataFrame) -> Table:
     Returns
     -------
     Table
-        The table.
+        The table; the names of metrics are headings in it.
     """
-    metrics = list(dict.fromkeys(by_group["metric"]))
-    names = [label(name) for name in (setup.features, setup.controls) if name]
-    columns = [*(Column(name, "name", named=True) for name in names), Column("people")]
-    placed: dict[str, Iterator[Bar | None]] = {}
-    for metric in metrics:
-        columns += [
-            Column(sentences.metric_title(metric), named=True),
-            Column("interval", under=""),
-            Column("n", under="n "),
-        ]
-        drawn = by_group[by_group["metric"] == metric]
-        kinds = ["few" if small else "" for small in drawn["small"]]
-        placed[metric] = iter(bars(drawn[["ci_low", "value", "ci_high"]].to_numpy(dtype=float), kinds=kinds))
-    rows = []
-    for group, stratum, values in values_of(by_group):
-        row: list[str | Cell] = [label(group), *([label(stratum)] if setup.controls else [])]
-        row.append(f"{max(value['n'] for value in values.values()):,}")
-        for metric in metrics:
-            row += _value_cells(setup, values[metric], next(placed[metric])) if metric in values else ("", "", "")
-        rows.append(tuple(row))
+
+    def write(row: Mapping[str, Any], *values: str) -> str:
+        shares = partial(sentences.percent, digits=sentences.share_digits(row["value"]))
+        plain = sentences.decimal if setup.is_share(row["metric"]) else sentences.number
+        written = shares if setup.is_event(row["metric"]) else plain
+        return sentences.span(written, *(row[name] for name in values)) if len(values) > 1 else written(row[values[0]])
+
+    def limits(row: Mapping[str, Any]) -> Cell:
+        return Cell(write(row, "ci_low", "ci_high").replace("%", "", 1), bar=row["bar"])
+
+    def people(row: Mapping[str, Any]) -> str:
+        few = " (small)" if row["n_effective"] else " (no one)"
+        return f"{row['n_effective']:,}{few if row['small'] else ''}"
+
+    columns = [column for column in (
+        replace(GROUP, head=label(setup.features), named=True),
+        bool(setup.controls) and Column(label(setup.controls), "name", named=True, shows="stratum"),
+        Column("people", shows="n"), Column("value", shows=lambda row: write(row, "value")),
+        Column("interval", under="", shows=limits),
+        Column("n", under="n ", shows=people),
+    ) if isinstance(column, Column)]  # fmt: skip
+    rows: list[tuple[str | Cell, ...]] = []
+    metrics = by_group.groupby("metric", sort=False)
+    for metric, values in metrics:
+        rows.append((sentences.metric_title(str(metric)), *[""] * (len(columns) - 1)))
+        shown = barred(records(values), at="value", null=np.nan)
+        rows += Table.of(columns, shown, marks=None).rows
+    level = f"{100 * (1 - setup.alpha):g}%"
     caption = (
-        f"Values by {names[0]}, each with its {100 * (1 - setup.alpha):g}% interval and the number of people it rests "
-        "on (n)"
+        f"Values by {label(setup.features)}, each with its {level} interval and the number of people it rests on (n)"
     )
-    return Table(tuple(columns), tuple(rows), caption, keys=len(names) + 1)
+    return Table(tuple(columns), tuple(rows), caption)
 
 
-def comparison_bars(setup: sentences.Setup, rows: Sequence[Mapping[str, Any]]) -> list[Bar | None]:
-    """Place the intervals of comparisons: those of one unit on one scale."""
-    found: list[Bar | None] = [None] * len(rows)
-    scales: dict[Any, list[int]] = {}
-    for place, row in enumerate(rows):
-        metric = row["metric"]
-        plain = setup.is_share(metric) or setup.is_ratio(metric)
-        scales.setdefault((setup.disparity_of(metric), "" if plain else metric), []).append(place)
-    for (kind, _), places in scales.items():
-        ends = [[rows[place][name] for name in ("ci_low", "disparity", "ci_high")] for place in places]
-        kinds = ["significant" if rows[place]["concern"] else "" for place in places]
-        ratio = kind != "difference"
-        for place, bar in zip(places, bars(ends, float(ratio), log=ratio, kinds=kinds), strict=True):
-            found[place] = bar
-    return found
+def barred(
+    rows: Sequence[Mapping[str, Any]], setup: sentences.Setup | None = None, at: str = "disparity", null: float = 0.0
+) -> list[dict[str, Any]]:
+    """Return rows with their bars, those of one unit on one scale; without a setup, all are of one unit."""
+    scales: dict[tuple[bool, str], list[dict[str, Any]]] = {}
+    shown = [{**row, "bar": None} for row in rows]
+    for row in shown:
+        is_ratio = setup is not None and setup.is_ratio(row["metric"])
+        plain = setup is None or is_ratio or setup.is_share(row["metric"])
+        scales.setdefault((is_ratio, "" if plain else row["metric"]), []).append(row)
+    for (is_ratio, _), same in scales.items():
+        ends = [[row["ci_low"], row[at], row["ci_high"]] for row in same]
+        kinds = ["significant" if row.get("concern") else "few" if row.get("small") else "" for row in same]
+        for row, bar in zip(same, bars(ends, 1.0 if is_ratio else null, log=is_ratio, kinds=kinds), strict=True):
+            row["bar"] = bar
+    return shown
 
 
 def comparisons_table(
@@ -229,10 +222,9 @@ def comparisons_table(
     points = kinds == ["difference"] and all(setup.is_share(metric) for metric in compared)
     unit = " (points)" if points else ""
     word = NOT_CERTIFIED if setup.alternative == "equivalence" else "significant"
-    listed = records(comparisons)
     rows = [
-        {"verdict": word if row["concern"] else "", **row, "how": sentences.written(setup, row), "bar": bar}
-        for row, bar in zip(listed, comparison_bars(setup, listed), strict=True)
+        {**row, "verdict": word if row["concern"] else "", "how": sentences.written(setup, row)}
+        for row in barred(records(comparisons), setup)
     ]
 
     def of(write: Callable[[Mapping[str, Any]], str], alone: str = "") -> Callable[[Mapping[str, Any]], str]:
@@ -250,18 +242,14 @@ def comparisons_table(
         size = row["minimum_detectable"]
         return "" if np.isnan(size) else NO_SIZE if np.isinf(size) else gap(row, size)
 
-    stratum = Column(label(setup.controls), "name", named=True, shows=lambda row: stratum_name(setup, row))
     columns = (
         metrics and METRIC, replace(GROUP, shows=of(lambda row: label(row["group"]), "all groups")),
-        replace(COMPARED_WITH, shows=of(lambda row: compared_with(setup, row))),
-        bool(setup.controls) and stratum, Column("value", shows=of(lambda row: row["how"].value(row["value_group"]))),
-        Column("people", under="", detail=True, shows=of(lambda row: f"{row['n_group']:,} people in all")),
+        replace(COMPARED_WITH, shows=of(partial(compared_with, setup.compare))),
+        stratum(setup.controls), Column("value", shows=of(lambda row: row["how"].value(row["value_group"]))),
         Column("against", shows=of(lambda row: row["how"].value(row["value_other"]))),
-        Column("people", under="", detail=True, shows=of(lambda row: f"{row['n_other']:,} people in all")),
         Column(f"{' or '.join(kinds)}{unit}", shows=lambda row: gap(row, row["disparity"])),
         Column("interval", under="", shows=interval), P, ADJUSTED_P,
         audited and Column(f"detectable{unit}", shows=detectable), Column("verdict", "mark", shows="verdict"),
-        Column("method", "word", detail=True, shows="method"),
     )  # fmt: skip
     few = SHOWN if not audited else min(MOST, max(FEW, int(comparisons["concern"].sum())))
     return Table.of(columns, rows, caption, few=few, notes=() if audited else (BARS,))
@@ -269,11 +257,13 @@ def comparisons_table(
 
 def excluded_tables(excluded: pd.DataFrame, caption: str = "Left out") -> tuple[Table, ...]:
     """Write what was left out and why, if anything was."""
-    columns = (
-        Column("metric", "name", shows=lambda row: sentences.metric_title(row["metric"]) if row["metric"] else "(all)"),
-        GROUP, bool(len(excluded)) and excluded["stratum"].notna().any() and STRATUM, Column("people", shows="n"),
-        Column("n", shows="n_effective"), Column("comparisons", shows="comparisons"), REASON,
-    )  # fmt: skip
+    fields = {
+        "metric": Column("metric", "name", shows=lambda row: row["metric"] and sentences.metric_title(row["metric"])),
+        "feature": FEATURE, "group": GROUP, "stratum": STRATUM,
+        "n": Column("people", shows="n"), "n_effective": Column("n", shows="n_effective"),
+        "comparisons": Column("comparisons", shows="comparisons"), "reason": REASON,
+    }  # fmt: skip
+    columns = [column for name, column in fields.items() if name in excluded and excluded[name].notna().any()]
     return (Table.of(columns, records(excluded), caption, None),) if len(excluded) else ()
 
 
@@ -356,19 +346,14 @@ def homogeneity_part(
     """Report whether disparities are the same in every stratum; nothing where there are no strata."""
     if not len(homogeneity):
         return ()
-    rows = records(homogeneity.sort_values("p_value", kind="stable"))
-    columns = (
-        len({row["metric"] for row in rows}) > 1 and METRIC, GROUP,
-        replace(COMPARED_WITH, shows=lambda row: compared_with(setup, row)),
-        Column("shared disparity", shows=lambda row: sentences.number(row["common"])),
-        Column("statistic", shows=lambda row: f"{row['statistic']:.4g}"),
-        Column("df", shows=lambda row: f"{row['df']}"), P, ADJUSTED_P,
-        Column("farthest", "name", shows="stratum"),
-        Column("standard errors", shows=lambda row: f"{row['distance']:.1f}"),
-    )  # fmt: skip
-    methods = enumerated(sorted({str(row["method"]) for row in rows}))
-    caption = f"Homogeneity over {label(setup.controls)} ({methods})"
     lead, *others = homogeneity_sentences(setup, homogeneity, comparisons)
+    columns = (
+        METRIC, GROUP, compared(setup.compare),
+        Column("shared disparity", shows=lambda row: sentences.number(row["common"])),
+        P, ADJUSTED_P, Column("farthest", "name", shows="stratum"),
+    )  # fmt: skip
+    rows = records(homogeneity.sort_values("p_value", kind="stable"))
+    caption = f"Homogeneity ({enumerated(sorted({str(row['method']) for row in rows}))})"
     table = Table.of(columns, rows, caption, lambda row: row["p_value_adjusted"] <= setup.alpha, few=10)
     title = f"Is the disparity the same in every {label(setup.controls)}?"
     return (Report(title=title, remarks=(lead,), findings=tuple(others), tables=(table,)),)
@@ -393,24 +378,25 @@ def homogeneity_sentences(setup: sentences.Setup, homogeneity: pd.DataFrame, com
     if not rows:
         return []
     found = [row for row in rows if row["p_value_adjusted"] <= setup.alpha]
-    smallest = sentences.smallest_p(min(row["p_value_adjusted"] for row in rows), len(rows))
+    p = sentences.smallest_p(min(row["p_value_adjusted"] for row in rows), len(rows))
     tested = pluralize(len(rows), "disparity", "disparities")
     if not found:
-        none = f"No significant difference between strata was detected in {tested} over {strata} ({smallest})."
+        none = f"No significant difference between strata was detected in {tested} over {strata} ({p})."
         return [f"{none} This does not prove that strata are alike."]
-    differ = f"{len(found):,} of {tested} {'differs' if len(found) == 1 else 'differ'}"
-    which = "The disparity differs" if len(rows) == 1 else differ
-    said = [f"{which} over {strata} by more than chance explains ({smallest})."]
+    which = "The disparity" if len(rows) == 1 else f"{len(found):,} of {tested}"
+    verb = "differs" if len(found) == 1 else "differ"
+    said = [f"{which} {verb} over {strata} by more than chance explains ({p})."]
     within = comparisons[comparisons["stratum"].notna()]
     for row in found:
-        alike = [within[key].map(lambda value, own=row[key]: value == own) for key in ("metric", "group", "other")]
-        same = within[np.logical_and.reduce(alike)]
-        signs = set(np.sign((same["value_group"] - same["value_other"]).astype(float))) >= {-1.0, 1.0}
-        hides = " The average over strata hides opposite signs." if signs else ""
-        p = sentences.equals_p(row["p_value_adjusted"])
+        same = np.logical_and.reduce(
+            [[value == row[key] for value in within[key]] for key in ("metric", "group", "other")]
+        )
+        gaps = (within["value_group"] - within["value_other"])[same].astype(float)
         said.append(
-            f"{sentences.metric_title(row['metric'])}, {label(row['group'])} and {compared_with(setup, row)}: "
+            f"{sentences.metric_title(row['metric'])}, {label(row['group'])} and {compared_with(setup.compare, row)}: "
             f"{label(row['stratum'])} is farthest from the disparity that all would share, by "
-            f"{abs(row['distance']):.1f} standard errors (adjusted {p}).{hides}"
+            f"{abs(row['distance']):.1f} standard errors (adjusted {sentences.equals_p(row['p_value_adjusted'])})."
+            + " The average over strata hides opposite signs."
+            * bool(gaps.min() < 0 < gaps.max())
         )
     return said

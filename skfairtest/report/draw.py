@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,12 +27,10 @@ STYLE = {
     "text.color": INK,
     "axes.labelcolor": INK,
     "axes.edgecolor": GREY,
-    "axes.linewidth": 0.9,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.titlesize": 11,
     "axes.titleweight": "bold",
-    "axes.titlepad": 8,
     "axes.labelsize": 9.5,
     "xtick.labelsize": 9.5,
     "ytick.labelsize": 9.5,
@@ -40,10 +38,8 @@ STYLE = {
     "ytick.color": GREY,
     "xtick.labelcolor": INK,
     "ytick.labelcolor": INK,
-    "lines.linewidth": 1.8,
     "legend.frameon": False,
     "legend.fontsize": 9,
-    "hatch.linewidth": 0.8,
 }
 #: Points of a curve that are marked.
 FEW = 20
@@ -52,71 +48,20 @@ FEW = 20
 ROUND = (1, 2, 2.5, 5, 10)
 
 
-@dataclass(frozen=True)
-class Scale(Recorded):
-    """Where numbers lie between two ends.
-
-    Parameters
-    ----------
-    low, high : float
-        The ends.
-    log : bool
-        Whether equal distances are equal ratios.
-    factor : float
-        What ticks are multiplied by: 100 where shares are written as percentages.
-    """
-
-    low: float
-    high: float
-    log: bool = False
-    factor: float = 1.0
-
-    @classmethod
-    def around(
-        cls, values: Sequence[ArrayLike], also: Sequence[float] = (), *, log: bool = False, factor: float = 1.0
-    ) -> Self:
-        """Return a scale on which everything finite has its place, with a margin on both sides."""
-        ends = np.concatenate([*(np.ravel(np.asarray(v, dtype=float)) for v in values), np.asarray(also, dtype=float)])
-        ends = ends[np.isfinite(ends) & (ends > 0)] if log else ends[np.isfinite(ends)]
-        if log:
-            ends = np.log(ends)
-        low, high = (float(ends.min()), float(ends.max())) if len(ends) else (0.0, 1.0)
-        margin = 0.06 * (high - low) or 0.5 * (abs(high) or 1.0)
-        low, high = low - margin, high + margin
-        return cls(float(np.exp(low)), float(np.exp(high)), log, factor) if log else cls(low, high, log, factor)
+def scale_ends(values: Sequence[ArrayLike], *, log: bool = False) -> tuple[float, float]:
+    """The ends of a scale on which everything finite has its place, with a margin on both sides."""
+    ends = np.concatenate([np.ravel(np.asarray(each, dtype=float)) for each in values])
+    ends = ends[np.isfinite(ends) & (ends > 0)] if log else ends[np.isfinite(ends)]
+    low, high = np.quantile(np.log(ends) if log else ends, [0, 1]) if len(ends) else (0.0, 1.0)
+    margin = 0.06 * (high - low) or 0.5 * (abs(high) or 1.0)
+    low, high = np.exp([low - margin, high + margin]) if log else [low - margin, high + margin]
+    return float(low), float(high)
 
 
 def log_subs(low: float, high: float) -> tuple[float, ...]:
     """Return the round numbers that have a tick on a logarithmic scale, which may span less than a power of ten."""
     spans = ((10, (1.0, 1.2, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)), (100, (1.0, 2.0, 5.0)), (1000, (1.0, 3.0)))
     return next((subs for span, subs in spans if high < span * low), (1.0,))
-
-
-def tick_text(value: float, ticks: ArrayLike) -> str:
-    """Write a tick so that it is told from the others, and needs no factor or offset beside the axis.
-
-    Examples
-    --------
-    >>> [tick_text(tick, [0, 0.25, 0.5]) for tick in (0, 0.25, 0.5)]
-    ['0.00', '0.25', '0.50']
-    >>> [tick_text(tick, [-1e7, 0, 1e7]) for tick in (-1e7, 0, 1e7)]
-    ['−1e7', '0', '1e7']
-    """
-    places = np.unique(np.append(np.asarray(ticks, dtype=float), value))
-    largest = float(np.abs(places).max())
-    step = float(np.diff(places).min()) if len(places) > 1 else largest
-    if value == 0 and not 1e-3 <= largest < 1e5:
-        return "0"
-    fixed = largest == 0 or 1e-3 <= largest < 1e5
-    scale = 1.0 if fixed else 10.0 ** np.floor(np.log10(abs(value)))
-    digits = next((d for d in range(13) if abs(round(step / scale, d) * scale - step) <= 1e-6 * step), 13)
-    if fixed:
-        text = f"{value + 0.0:.{digits}f}"
-    else:
-        mantissa, exponent = f"{value:.{digits}e}".split("e")
-        mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
-        text = f"{mantissa}e{int(exponent)}"
-    return text.replace("-", "\N{MINUS SIGN}")
 
 
 #: Bars below this share of the highest are not to be seen.
@@ -185,25 +130,14 @@ class NullHistogram(Recorded):
         return np.where(single, low - atom / 2, low), np.where(single, atom, high - low)
 
     @property
-    def scale(self) -> Scale:
-        """The scale on which everything that is to be seen has its place."""
-        (left, width), mass = self.bars, np.asarray(self.mass)
-        likely = mass > LOWEST * mass.max() if len(mass) else np.zeros(0, dtype=bool)
-        return Scale.around([left[likely], (left + width)[likely]], (self.observed,), factor=self.factor)
-
-    @property
     def columns(self) -> dict[str, tuple[float, ...]]:
-        """What `histogram` takes; numbers are those on the axis."""
-        (left, width), scale, factor = self.bars, self.scale, self.factor
-        shown: dict[str, Any] = {
-            "left": left * factor,
-            "width": width * factor,
-            "mass": self.mass,
-            "extreme": self.extreme,
-        }
-        return values_of(
-            {**shown, "observed": [self.observed * factor], "ends": [scale.low * factor, scale.high * factor]}
-        )
+        """What `histogram` takes; numbers are those on the axis, on which everything likely has its place."""
+        (left, width), mass, factor = self.bars, np.asarray(self.mass), self.factor
+        likely = mass > LOWEST * mass.max() if len(mass) else np.zeros(0, dtype=bool)
+        ends = scale_ends([left[likely], (left + width)[likely], self.observed])
+        scaled = {"left": left, "width": width, "observed": [self.observed], "ends": ends}
+        numbers = {name: factor * np.asarray(each) for name, each in scaled.items()}
+        return values_of({**numbers, "mass": self.mass, "extreme": self.extreme})
 
 
 def histogram(

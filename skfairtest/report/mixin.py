@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, ClassVar, Self, overload
+from typing import Any, ClassVar, Self
 
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
@@ -60,11 +60,7 @@ class Pages(Answering):
         report: Report = decoded(kept) if kept else self._whole()
         return report
 
-    @overload
-    def to_json(self, path: None = None) -> str: ...
-    @overload
-    def to_json(self, path: str | os.PathLike[str]) -> None: ...
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str | Any:
         """Write a record as JSON: settings, report, frames and a checksum.
 
         Parameters
@@ -153,11 +149,7 @@ class Pages(Answering):
         """Take the attributes of a record."""
         self.__dict__.update(facts)
 
-    @overload
-    def to_text(self, path: None = None, *, details: bool = False) -> str: ...
-    @overload
-    def to_text(self, path: str | os.PathLike[str], *, details: bool = False) -> None: ...
-    def to_text(self, path: str | os.PathLike[str] | None = None, *, details: bool = False) -> str | None:
+    def to_text(self, path: str | os.PathLike[str] | None = None, *, details: bool = False) -> str | Any:
         """Write the report as plain text, as ``print`` shows it.
 
         Parameters
@@ -176,11 +168,7 @@ class Pages(Answering):
         shown = text(self._report(), details=details, titled=self._titled, more=self._all, rest=REST)
         return write_text(shown, path)
 
-    @overload
-    def to_markdown(self, path: None = None, *, details: bool = False) -> str: ...
-    @overload
-    def to_markdown(self, path: str | os.PathLike[str], *, details: bool = False) -> None: ...
-    def to_markdown(self, path: str | os.PathLike[str] | None = None, *, details: bool = False) -> str | None:
+    def to_markdown(self, path: str | os.PathLike[str] | None = None, *, details: bool = False) -> str | Any:
         """Write a section for a model card.
 
         Parameters
@@ -198,11 +186,7 @@ class Pages(Answering):
         shown = markdown(self._report(), details=details, titled=self._titled, more=self._all)
         return write_text(shown, path)
 
-    @overload
-    def to_html(self, path: None = None, *, details: bool = False) -> str: ...
-    @overload
-    def to_html(self, path: str | os.PathLike[str], *, details: bool = False) -> None: ...
-    def to_html(self, path: str | os.PathLike[str] | None = None, *, details: bool = False) -> str | None:
+    def to_html(self, path: str | os.PathLike[str] | None = None, *, details: bool = False) -> str | Any:
         """Write the report as one page that needs nothing else, and no network.
 
         Parameters

@@ -25,6 +25,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -53,14 +54,11 @@ class Recorded(PlainState):
         Recorded.kinds[cls.__name__] = cls
 
 
-_DEFAULTS: dict[type[Any], Mapping[str, Any]] = {}
-
-
-def _defaults(kind: type[Any]) -> Mapping[str, Any]:
-    """The fields of a class that a record holds, and the default value of each."""
-    if kind not in _DEFAULTS:
-        _DEFAULTS[kind] = {each.name: each.default for each in fields(kind) if each.compare}
-    return _DEFAULTS[kind]
+@cache
+def _defaults(name: str) -> Mapping[str, Any]:
+    """The fields of a class that a record holds, and what is written of the default value of each."""
+    held = [each for each in fields(Recorded.kinds[name]) if each.compare]
+    return {each.name: MISSING if each.default is MISSING else encoded(each.default) for each in held}
 
 
 def encoded(value: Any) -> Any:
@@ -87,13 +85,10 @@ def encoded(value: Any) -> Any:
         return {"array": [value.dtype.str, list(value.shape), [encoded(each) for each in value.ravel().tolist()]]}
     if isinstance(value, pd.DataFrame):
         return {"frame": table_of(value)}
-    if Recorded.kinds.get(type(value).__name__) is type(value):
-        held = {name: getattr(value, name) for name in _defaults(type(value))}
-        return {
-            type(value).__name__: {
-                name: encoded(each) for name, each in held.items() if not _is_default(value, name, each)
-            }
-        }
+    name = type(value).__name__
+    if Recorded.kinds.get(name) is type(value):
+        held = {field: (encoded(getattr(value, field)), default) for field, default in _defaults(name).items()}
+        return {name: {field: each for field, (each, default) in held.items() if each != default}}
     try:
         return {"label": tagged(value)}
     except ValueError:
@@ -107,16 +102,6 @@ def is_recorded(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return all(map(is_recorded, value))
     return value is None or isinstance(value, tuple(kind for kind, *_ in TYPES.values()))
-
-
-def _is_default(value: Any, name: str, held: Any) -> bool:
-    default = _defaults(type(value))[name]
-    return (
-        default is not MISSING
-        and type(held) is type(default)
-        and isinstance(held, str | int | float | tuple | None)
-        and held == default
-    )
 
 
 def decoded(value: Any) -> Any:

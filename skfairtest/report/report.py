@@ -131,8 +131,6 @@ class Column(Recorded):
         Whether the heading is a name of the data itself.
     under : str, optional
         If not None, a page has its cells below those of the column before it, with this text in front of them.
-    detail : bool
-        Whether only a page has room for it.
     shows : str or callable
         What it shows of a row: a field of it, or what a function writes of it.
     """
@@ -141,7 +139,6 @@ class Column(Recorded):
     kind: str = "number"
     named: bool = False
     under: str | None = None
-    detail: bool = False
     shows: str | Callable[[Any], Text] = field(default="", compare=False, repr=False)
 
     def cell(self, row: Mapping[str, Any]) -> Text:
@@ -168,8 +165,6 @@ class Table(Recorded):
         Rows of significant disparities.
     few : int, optional
         How many rows, the first ones, a short report shows; None: all.
-    keys : int
-        If not 0, the number of columns that name a row; in a text, each of the others is a table of its own.
     folded : bool
         Whether a page shows the caption alone until it is unfolded, and a short text nothing.
     notes : tuple of str
@@ -183,7 +178,6 @@ class Table(Recorded):
     caption: str = ""
     marked: frozenset[int] = frozenset()
     few: int | None = None
-    keys: int = 0
     folded: bool = False
     notes: tuple[str, ...] = ()
     key: tuple[tuple[str, str], ...] = ()

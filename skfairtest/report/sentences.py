@@ -16,10 +16,15 @@ from skfairtest.report.wording import in_words, past, people_of, sides_of
 #: What p-values are adjusted by.
 ADJUSTED = {
     "holm": "Holm",
+    "shaffer": "Holm, with Shaffer's factors for all pairs of groups",
     "bonferroni": "Bonferroni",
-    "fdr_bh": "Benjamini-Hochberg",
+    "fdr_bh": "Benjamini-Hochberg (false-discovery rate)",
     None: "not at all",
 }
+#: Adjustments whose intervals hold together.
+FAMILYWISE = ("holm", "shaffer", "bonferroni")
+#: What a report says where nothing was detected.
+NO_PROOF = "This does not prove fairness: the intervals show which disparities the data do not rule out."
 #: Verdicts on a comparison of an audit. The second one does not say that there is nothing to be found.
 FOUND, NOT_FOUND = "disparity found", "no disparity found"
 #: Values and decimals beyond are written with their first digits alone.
@@ -119,8 +124,8 @@ class Setup(Recorded):
 
     def open_ends(self, row: Mapping[str, Any]) -> tuple[float, ...]:
         """The values at which the interval of a rejected null hypothesis is open: equality, or the margins."""
-        familywise = self.adjust in ("holm", "shaffer", "bonferroni")
-        if self.alternative == "equivalence" or row["p_value_adjusted" if familywise else "p_value"] > self.alpha:
+        adjusted = "p_value_adjusted" if self.adjust in FAMILYWISE else "p_value"
+        if self.alternative == "equivalence" or row[adjusted] > self.alpha:
             return ()
         return self.margin_bounds or (float(self.is_ratio(row["metric"])),)
 
@@ -249,27 +254,6 @@ def disparity_writer(setup: Setup, metric: str) -> tuple[Any, str]:
     return (points, " points") if setup.is_share(metric) else (number, "")
 
 
-def decimals_of(first: float, second: float, difference: float, *, fewest: int) -> int:
-    """Return with how many decimals two values and their difference are written, so that few subtractions mislead.
-
-    They are the `fewest`, or one more if the values shown then differ by the difference shown.
-
-    Examples
-    --------
-    >>> (
-    ...     decimals_of(44.8459, 23.4551, 21.3908, fewest=1),
-    ...     decimals_of(44.9, 23.5, 21.4, fewest=1),
-    ... )
-    (2, 1)
-    """
-    if np.isfinite([first, second, difference]).all():
-        for decimals in (fewest, fewest + 1):
-            a, b, gap = (round(value * 10**decimals) for value in (first, second, difference))
-            if a - b == gap:
-                return decimals
-    return fewest
-
-
 @dataclass(frozen=True)
 class Written:
     """How the numbers of one comparison are written: its values, and its disparity with limits and sizes.
@@ -300,7 +284,7 @@ def written(setup: Setup, row: Mapping[str, Any]) -> Written:
         return Written(value if setup.is_event(metric) else decimal if setup.is_share(metric) else number, ratio)
     if not setup.is_share(metric):
         return written_numbers(*numbers)
-    digits = decimals_of(*(100 * value for value in numbers), fewest=_enough(100 * numbers[2], digits))
+    digits = _enough(100 * numbers[2], digits)
     value = partial(percent, digits=digits) if setup.is_event(metric) else partial(decimal, decimals=digits + 2)
     return Written(value, partial(points, digits=digits), " points")
 
@@ -313,7 +297,7 @@ def written_numbers(first: float, second: float, difference: float) -> Written:
     fewest = max(0, _decimals(largest, 4), _decimals(gap, 2) if gap > TINY * largest else 0)
     if fewest > MOST_DECIMALS:
         return Written(number, number)
-    write = partial(decimal, decimals=decimals_of(first, second, difference, fewest=fewest), short=True)
+    write = partial(decimal, decimals=fewest, short=True)
     return Written(write, write)
 
 
@@ -358,9 +342,12 @@ def null_sentence(setup: Setup, metric: str) -> str:
     described = setup.descriptions.get(metric, "")
     if metric in setup.everybody:
         if described.startswith((BETWEEN_CURVES, FROM_SCORES)):
-            two = described.startswith(BETWEEN_CURVES)
-            same = f"{'the same share of any two groups' if two else 'that share of each group'} of {features}"
-            return f"{name}: at every score {same} is truly positive{inside}"
+            same = (
+                "the same share of any two groups"
+                if described.startswith(BETWEEN_CURVES)
+                else "that share of each group"
+            )
+            return f"{name}: at every score {same} of {features} is truly positive{inside}"
         given = f" among people of one {setup.within}" if setup.within in ("y_true", "y_pred") else ""
         subject = "predictions" if metric == "normalized_mutual_info" else "truth and prediction together"
         return f"{name}: {subject} do not depend on {features}{given}{inside}"
@@ -562,25 +549,19 @@ def _end(write: Callable[[float], str], end: float, beyond: str, open_at: Sequen
     return write(end) if end not in open_at else f"{beyond} {write(end) if end % 1 else f'{end + 0.0:g}'}"
 
 
-def verdict_sentence(
-    setup: Setup, *, concern: bool, p_value: float, n_comparisons: int, no_intervals: bool = False
-) -> str:
+def verdict_sentence(setup: Setup, comparisons: pd.DataFrame, p_value: float, *, concern: bool) -> str:
     """Say whether there is a significant disparity, and what its absence does not mean."""
+    n_comparisons = int(comparisons["stratum"].isna().sum())
     asked, features = pluralize(n_comparisons, "comparison"), label(setup.features)
-    if setup.alternative == "equivalence":
-        assert setup.margin_bounds is not None
-        noun, unit, write = ("", " points", points) if setup.disparity == "difference" else ("", "", ratio)
-        if setup.disparity != "difference":
-            noun = f"{a_disparity(setup.disparity)} of "
-        elif setup.descriptions:
-            noun, unit, write = "a difference of ", "", number
+    several, which = n_comparisons > 1, asked if n_comparisons > 1 else "the one comparison"
+    if setup.alternative == "equivalence" and setup.margin_bounds is not None:
+        write, unit = disparity_writer(setup, min(comparisons["metric"], key=setup.is_share))
         inside, outside, ends = margin_words(setup.margin_bounds, write)
-        which = asked if n_comparisons > 1 else "the one comparison"
-        band, p = f"{noun}{ends}{unit}", equals_p(p_value)
+        band, p = f"{ends}{unit}" if unit else f"{a_disparity(setup.disparity)} of {ends}", equals_p(p_value)
         if concern:
-            where = f"at least one of {which}" if n_comparisons > 1 else which
+            where = f"{'at least one of ' * several}{which}"
             return f"Not certified: for {where}, a disparity {outside} {band} cannot be ruled out (largest {p})."
-        every = f"every one of {which} lies" if n_comparisons > 1 else f"{which} lies"
+        every = f"{'every one of ' * several}{which} lies"
         return f"Certified at {100 * (1 - setup.alpha):g}%: {every} {inside} {band} (largest {p})."
     beyond = "" if setup.margin_bounds is None else " beyond the margin"
     p = smallest_p(p_value, n_comparisons)
@@ -588,9 +569,8 @@ def verdict_sentence(
         return (
             f"Significant disparity: groups of {features} differ{beyond} by more than chance explains ({p}, {asked})."
         )
-    shown = "" if no_intervals else ": the intervals show which disparities the data do not rule out"
-    said = f"No significant disparity{beyond} by {features} was detected in {asked} ({p})."
-    return f"{said} This does not prove fairness{shown}."
+    none = f"No significant disparity{beyond} by {features} was detected in {asked} ({p})."
+    return f"{none} {NO_PROOF if comparisons['ci_low'].notna().any() else 'This does not prove fairness.'}"
 
 
 #: Reasons that a verdict names, and what was not tested for one of them.
@@ -619,10 +599,15 @@ def not_tested(lost: Mapping[str, Sequence[str]]) -> str:
 
 def untested_metrics(excluded: pd.DataFrame, tested: Iterable[str]) -> str:
     """Name the metrics that were compared for no two groups, by the reason; empty if every one was."""
-    by_reason: dict[str, list[str]] = {}
-    for metric, reason in lost_metrics(excluded, tested).items():
-        by_reason.setdefault(reason, []).append(label(metric))
-    return not_tested(by_reason)
+    lost = lost_metrics(excluded, tested)
+    return not_tested({reason: [label(each) for each in lost if lost[each] == reason] for reason in lost.values()})
+
+
+def adjustment_note(adjust: str | None, alpha: float, what: str = "comparison", *, intervals: bool = True) -> str:
+    """Say what p-values are adjusted for, and what intervals are."""
+    together = f"all {what}s together" if adjust in FAMILYWISE else f"one {what} at a time"
+    limits = f" Intervals are {100 * (1 - alpha):g}%, for {together}."
+    return f"p-values are adjusted for the number of {what}s: {ADJUSTED[adjust]}.{limits if intervals else ''}"
 
 
 def breaking_sentence(setup: Setup, rows: Sequence[Mapping[str, Any]]) -> str:
@@ -668,12 +653,10 @@ def breaking_sentence(setup: Setup, rows: Sequence[Mapping[str, Any]]) -> str:
         also = [f"or as many {what} {group}" for group in tied]
         also += ["fewer may suffice"] if row["search"] == "bisection" else []
         turns.append(in_words(turn, setup.positive_means) + "".join(f" ({one})" for one in also))
-    said = [f"The verdict would be reversed if {', or if '.join(turns)}."] if turns else []
-    if never:
-        changes = " or ".join(row["changed"] for row in never)
-        sure = all(row["search"] == "every change" for row in never)
-        said.append(f"Changing one group's {changes} {'cannot' if sure else 'was not found to'} reverse the verdict.")
-    return " ".join(said)
+    changes, sure = " or ".join(row["changed"] for row in never), {row["search"] for row in never} == {"every change"}
+    cannot = f"Changing one group's {changes} {'cannot' if sure else 'was not found to'} reverse the verdict."
+    reversed_if = f"The verdict would be reversed if {', or if '.join(turns)}."
+    return " ".join([*[reversed_if] * bool(turns), *[cannot] * bool(never)])
 
 
 def sampling_error(limits: tuple[float, float]) -> list[str]:

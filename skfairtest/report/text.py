@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from skfairtest._utils.text import display_width, escape, printable
-from skfairtest.report.report import MARKS, MEANINGS, NOT_CERTIFIED, Column, Report, Table
+from skfairtest.report.report import MARKS, MEANINGS, Column, Report, Table
 
 #: Items of a list that do not fold up.
 MOST_ITEMS = 7
@@ -50,7 +50,11 @@ def blocks(
         yield from filled
 
     def tables(held: Sequence[Table]) -> list[Block]:
-        return [("table", table if details else table.shortened(more)) for table in held if details or not table.folded]
+        return [
+            ("table", table if details else table.shortened(more))
+            for table in held
+            if table.rows and (details or not table.folded)
+        ]
 
     def items(texts: Sequence[Any]) -> Block:
         held = list(map(str, texts))
@@ -172,45 +176,35 @@ def text(
 
 
 def _bare(table: Table) -> Table:
-    """The table where lines are short: no details, marks for words."""
-    table = table.pick([place for place, column in enumerate(table.columns) if not column.detail])
-    meanings = [f"{MARKS[mark]} {MEANINGS[mark]}" for mark in table.marks]
-    place = next((place for place, column in enumerate(table.columns) if column.kind == "mark"), None)
-    rows, columns = table.rows, table.columns
-    if place is not None:
-        words = {str(row[place]) for row in rows}
-        meanings.append(f"* {NOT_CERTIFIED if NOT_CERTIFIED in words else 'significant'}")
-        columns = (*columns[:place], Column("", "word"), *columns[place + 1 :])
-        rows = tuple(
-            (*row[:place], "*" if number in table.marked else "", *row[place + 1 :]) for number, row in enumerate(rows)
-        )
+    """The table where lines are short: marks for words."""
+    meanings = {f"{MARKS[mark]} {MEANINGS[mark]}": None for mark in table.marks}
+    columns, rows = list(table.columns), [list(row) for row in table.rows]
+    for place, column in enumerate(columns):
+        if column.kind == "mark":
+            columns[place] = Column("", "word")
+            for number, row in enumerate(rows):
+                if number in table.marked:
+                    meanings[f"* {row[place]}"] = None
+                row[place] = "*" * (number in table.marked)
     caption = f"{table.caption} ({', '.join(meanings)})".strip() if meanings else table.caption
-    return Table(columns, rows, caption, keys=table.keys)
+    return Table(tuple(columns), tuple(map(tuple, rows)), caption)
 
 
 def spread(table: Table, width: int | None = None) -> Iterator[str]:
     """Yield a table in so many columns of the screen, or what it is divided into, below its caption."""
     table = _bare(table)
-    names = table.keys or next((place for place, column in enumerate(table.columns) if column.kind != "name"), 0)
-    groups: list[list[int]] = [list(range(names))]
-    singles = [range(place, place + 1) for place in range(len(table.columns))]
-    stacks: list[Sequence[int]] = []
-    for held in table.stacks if table.keys else singles:
-        laid = [] if width is None else aligned(table.pick([*range(names), *held]), width=width).split("\n")
-        stacks += [held] if max(map(display_width, laid), default=0) <= (width or 0) else [[place] for place in held]
-    for stack in stacks:
-        if stack[0] < names:
-            continue
-        wider = [*groups[-1], *stack]
-        too_wide = width is not None and display_width(aligned(table.pick(wider)).split("\n")[0]) > width
-        if len(groups[-1]) > names and (table.keys or too_wide):
-            wider = [*range(names), *stack]
-            groups.append(wider)
-        groups[-1] = wider
-    for place, group in enumerate(groups):
-        caption = f"{table.caption}:" if table.caption and not place else ""
-        said = [caption] * bool(caption) if width is None else wrap(caption, width)
-        yield "\n".join([*said, aligned(table.pick(group), width=width)])
+    names = next((place for place, column in enumerate(table.columns) if column.kind != "name"), 0)
+    parts: list[list[int]] = []
+    for place in range(names, len(table.columns)):
+        wider = [*parts[-1], place] if parts else []
+        if wider and (width is None or display_width(aligned(table.pick(wider)).split("\n")[0]) <= width):
+            parts[-1] = wider
+        else:
+            parts.append([*range(names), place])
+    caption = f"{table.caption}:" * bool(table.caption)
+    above = wrap(caption, width) if width else [caption] * bool(caption)
+    for place, part in enumerate(parts):
+        yield "\n".join([*([] if place else above), aligned(table.pick(part), width=width)])
 
 
 def aligned(table: Table, indent: str = "  ", width: int | None = None) -> str:
@@ -218,27 +212,25 @@ def aligned(table: Table, indent: str = "  ", width: int | None = None) -> str:
 
     Names that are too long for the width of the screen go on below.
     """
-    lines = [tuple(column.head for column in table.columns), *(tuple(map(str, row)) for row in table.rows)]
-    heading = [len(line) > 2 and not any(line[1:]) for line in lines]
-    if any(heading):  # what stands below a heading is indented
-        lines[1:] = [(line[0] if not any(line[1:]) else f"  {line[0]}", *line[1:]) for line in lines[1:]]
-    widths = [
-        max(display_width(line[place]) for line, alone in zip(lines, heading, strict=True) if place or not alone)
-        for place in range(len(table.columns))
-    ]
+    lines = [[column.head for column in table.columns], *([*map(str, row)] for row in table.rows)]
+    alone = [len(line) > 2 and not any(line[1:]) for line in lines]
+    if any(alone):  # what stands below a heading is indented
+        lines[1:] = [[f"  {line[0]}", *line[1:]] if any(line[1:]) else line for line in lines[1:]]
+    filled = [line for line, heading in zip(lines, alone, strict=True) if not heading]
+    widths = [max(map(display_width, cells)) for cells in zip(*filled, strict=True)]
     names = [place for place, column in enumerate(table.columns) if column.kind == "name"]
     if width is not None and names:
         others = sum(size for place, size in enumerate(widths) if place not in names)
         most = max(6, (width - len(indent) - 2 * (len(widths) - 1) - others) // len(names))
         widths = [min(size, most) if place in names else size for place, size in enumerate(widths)]
     laid = []
-    for line in lines:
+    for line, heading in zip(lines, alone, strict=True):
         pieces = [
-            [cell] if display_width(cell) <= size else wrap(cell, size) for cell, size in zip(line, widths, strict=True)
+            wrap(cell, size) if size < display_width(cell) else [cell] for cell, size in zip(line, widths, strict=True)
         ]
-        for row in zip_longest(*pieces, fillvalue=""):
+        for row in [line[:1]] if heading else zip_longest(*pieces, fillvalue=""):
             cells = []
-            for cell, size, column in zip(row, widths, table.columns, strict=True):
+            for cell, size, column in zip(row, widths, table.columns, strict=False):
                 blank = " " * (size - display_width(cell))
                 cells.append(blank + cell if column.kind == "number" else cell + blank)
             laid.append((indent + "  ".join(cells)).rstrip())
@@ -319,16 +311,11 @@ def markdown(report: Report, *, details: bool = False, titled: bool = True, more
 
 
 def _table(table: Table) -> str:
-    """Write a table; what stands below a column on a page follows in parentheses."""
-    tops = [table.columns[top] for top, *_ in table.stacks]
-
-    def cells(row: Sequence[Any]) -> Iterator[str]:
-        for top, *below in table.stacks:
-            under = [f"{table.columns[place].under}{row[place]}" for place in below if str(row[place])]
-            yield escaped(f"{row[top]}" + (f" ({', '.join(under)})" if under else ""))
-
-    heads, rules = [escaped(top.head) for top in tops], ["---:" if top.kind == "number" else "---" for top in tops]
-    return "\n".join(f"| {' | '.join(line)} |" for line in (heads, rules, *map(cells, table.rows)))
+    """Write a table with pipes."""
+    heads = [escaped(column.head) for column in table.columns]
+    rules = ["---:" if column.kind == "number" else "---" for column in table.columns]
+    rows = [[escaped(str(cell)) for cell in row] for row in table.rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (heads, rules, *rows))
 
 
 def to_csv(frame: pd.DataFrame) -> str:

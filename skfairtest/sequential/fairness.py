@@ -301,7 +301,7 @@ class SequentialFairnessTest(ReportMixin):
             )
         return self
 
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:  # type: ignore[override]
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str | Any:
         """Write a record, from which `from_json` goes on.
 
         Parameters
@@ -532,21 +532,20 @@ class SequentialFairnessTest(ReportMixin):
             The verdict of the report.
         """
         check_is_fitted(self)
-        return report.verdict(self._setup(), self.comparisons_, self.p_value_, self.n_batches_, self.n_samples_)
+        return report.verdict(self)
 
-    def _setup(self) -> report.StreamSetup:
+    def _setup(self) -> Setup:
         metrics = resolve_metrics(self.metric)
         rates = {metric.name: (metric.happens, metric.among) for metric in metrics if isinstance(metric, Rate)}
         means = {metric.name: metric.describes for metric in metrics if isinstance(metric, ScoreMetric)}
         margin = (-self.margin, self.margin) if self.margin else None
-        sentences = Setup(margin_bounds=margin, alpha=self.alpha, sentences=rates, descriptions=means)
-        return report.StreamSetup(sentences, tuple(metric.name for metric in metrics), self.blocks_)
+        return Setup(margin_bounds=margin, alpha=self.alpha, sentences=rates, descriptions=means)
 
     def _title(self) -> str:
-        return f"Monitoring: {enumerated([metric_title(metric) for metric in self._setup().metrics])}"
+        return f"Monitoring: {enumerated([metric_title(metric.name) for metric in resolve_metrics(self.metric)])}"
 
     def _made(self) -> Report:
-        return report.sequential_report(self, self._setup())
+        return report.sequential_report(self)
 
 
 def _sizes(sample: Sample) -> dict[Any, int]:

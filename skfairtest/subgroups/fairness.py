@@ -31,7 +31,6 @@ from skfairtest.readers import (
     other_labels,
     read_columns,
 )
-from skfairtest.report.cells import records
 from skfairtest.report.report import Report
 from skfairtest.report.sentences import Setup, metric_title
 from skfairtest.subgroups import report, scan
@@ -385,14 +384,19 @@ class SubgroupScan(GroupsTest):
             steps, left = scan.explain(one, found, n_tested, settings.alpha)
             chosen.append(steps)
             remaining = min(remaining, left)
-        self._setup = self._scan_setup(sample, metrics, settings, contextual)
+        self._setup = self._scan_setup(sample, metrics, settings.alpha)
         self._keep(tested, log_adjusted, chosen, edges, settings, n_tested)
         self.not_searched_ = scan.not_searched_frame(left_out)
         self.remaining_p_value_ = p_of(remaining)
         self.n_searched_, self.n_tested_, self.edges_ = len(everyone) * len(measures), n_tested, edges
         self.pos_label_, self.n_samples_ = positive, sample.n_samples
         self.negative_labels_ = other_labels(sample.labels, positive)
-        self.record_ = self._recorded()
+        features = tuple(name for name in sorted(sample.sensitive_names) if name not in contextual)
+        self.record_ = scan.ScanRecord(
+            self._setup, tuple(metric.name for metric in metrics), features, contextual, self.guarantee,
+            self.n_searched_, n_tested, int(self.subgroups_["concern"].sum()), self.p_value_, self.remaining_p_value_,
+            self.comparisons_,
+        )  # fmt: skip
         self._keep_parameters()
         self._warn_of_means(tested, chosen)
         return self
@@ -490,7 +494,7 @@ class SubgroupScan(GroupsTest):
         ]
         self.subgroups_ = scan.by_evidence(frames)
 
-        sentence = partial(report.subgroup_sentence, self._setup.sentences)
+        sentence = partial(scan.subgroup_sentence, self._setup)
         self.comparisons_ = scan.results_frame(frames, tested, chosen, alpha / max(n_tested, 1), sentence)
         self.p_value_ = p_of(min((float(log_p.min()) for log_p in log_adjusted if len(log_p)), default=0.0))
         self.rejected_ = self.p_value_ <= alpha
@@ -508,33 +512,17 @@ class SubgroupScan(GroupsTest):
             rejected = log_adjusted[strongest][row] <= np.log(alpha) + 1e-12
             self.confidence_interval_ = scan.limits_of(first, row, self.disparity_, alpha / n_tested, rejected=rejected)
 
-    def _scan_setup(
-        self, sample: Sample, metrics: list[Metric], settings: Settings, contextual: tuple[str, ...]
-    ) -> report.ScanSetup:
+    def _scan_setup(self, sample: Sample, metrics: list[Metric], alpha: float) -> Setup:
         rates = [metric for metric in metrics if isinstance(metric, Rate)]
-        names = [name for name in sorted(sample.sensitive_names) if name not in contextual]
-        sentences = Setup(
+        return Setup(
             compare="between_groups",
             alternative=self.alternative,
-            alpha=settings.alpha,
-            features=", ".join(names),
+            alpha=alpha,
             controls=" x ".join(sample.control_names),
             sentences={rate.name: (rate.happens, rate.among) for rate in rates},
             functions=frozenset(rate.name for rate in rates if rate.value is not None),
             descriptions={metric.name: metric.describes for metric in metrics if not isinstance(metric, Rate)},
         )
-        return report.ScanSetup(
-            sentences, tuple(metric.name for metric in metrics), tuple(names), contextual, self.max_depth,
-            self.min_group_size, self.guarantee,
-        )  # fmt: skip
-
-    def _recorded(self) -> report.ScanRecord:
-        """The record of the scan, from which reports are written."""
-        return report.ScanRecord(
-            self._setup, self.n_searched_, self.n_tested_, int(self.subgroups_["concern"].sum()), self.p_value_,
-            self.remaining_p_value_,
-            tuple({name: row[name] for name in report.RESULT} for row in records(self.comparisons_)),
-        )  # fmt: skip
 
     def to_frame(self) -> Any:
         """Return every subgroup that was tested as a flat frame.
@@ -550,9 +538,8 @@ class SubgroupScan(GroupsTest):
         return self.subgroups_.copy()
 
     def _title(self) -> str:
-        setup = self.record_.setup
-        metrics = enumerated([metric_title(metric) for metric in setup.metrics])
-        return f"{metrics} in subgroups of {enumerated([label(name) for name in setup.features])}"
+        metrics = enumerated([metric_title(metric) for metric in self.record_.metrics])
+        return f"{metrics} in subgroups of {enumerated([label(name) for name in self.record_.features])}"
 
     def _made(self) -> Report:
         return report.scan_report(self)

@@ -1,7 +1,7 @@
 """A scan: what people's values add up to in every subgroup, which subgroups differ, and which of them explain it."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Self
@@ -20,6 +20,8 @@ from skfairtest.inference.score import of_score
 from skfairtest.inference.sums import RateSums
 from skfairtest.metrics import Mean
 from skfairtest.report.cells import records
+from skfairtest.report.record import Recorded
+from skfairtest.report.sentences import Setup, finding_sentence
 from skfairtest.tables.subgroups import Cells, NotSearched, Subgroups, distinct_subgroups
 
 #: Subgroups whose exact p-values are computed in a step of the explanation: those with the largest scores.
@@ -307,6 +309,54 @@ REPORTED_COLUMNS = (
     "n_effective", "value_group", "value_other", "statistic", "sentence", "p_value", "p_value_given_above",
     "p_value_adjusted",
 )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class ScanRecord(Recorded):
+    """What a scan found.
+
+    Parameters
+    ----------
+    setup : Setup
+        How it was set up.
+    metrics, features, contextual : tuple of str
+        Names of the metrics, of the features that tell people apart, and of those of contexts.
+    guarantee : str
+        As in the scan.
+    n_searched, n_tested, n_significant : int
+        Subgroups searched, different hypotheses, and subgroups that differ.
+    p_value, remaining_p_value : float
+        As of the scan.
+    frame : DataFrame
+        The subgroups that are reported, as in ``comparisons_``.
+    """
+
+    setup: Setup
+    metrics: tuple[str, ...]
+    features: tuple[str, ...]
+    contextual: tuple[str, ...]
+    guarantee: str
+    n_searched: int
+    n_tested: int
+    n_significant: int
+    p_value: float
+    remaining_p_value: float
+    frame: pd.DataFrame
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """A sentence about each subgroup that is reported."""
+        return tuple(subgroup_sentence(self.setup, row) for row in records(self.frame))
+
+    def in_words(self, positive_means: str | None, favorable: bool | None) -> Self:
+        """Return the record with sentences that say what a positive prediction means."""
+        return replace(self, setup=replace(self.setup, positive_means=positive_means, favorable=favorable))
+
+
+def subgroup_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
+    """Say how a subgroup that is reported differs from those it is compared with."""
+    people = {"group": f"people with {row['subgroup']}", "other": row["compared_with"], "stratum": None}
+    return finding_sentence(setup, {**row, **people, "concern": True})
 
 
 def terms_of(subgroups: Subgroups, binned: Sequence[bool]) -> list[list[str]]:

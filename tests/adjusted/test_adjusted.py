@@ -99,7 +99,7 @@ def test_given_the_department_berkeley_is_as_in_its_strata():
     # Both average over departments with about the same weights.
     assert test.disparity_ == pytest.approx(strata.disparity_, abs=0.004)
     assert test.p_value_ == pytest.approx(strata.p_value_, abs=0.1)
-    assert "percentage points" in str(test)
+    assert " points " in str(test)
 
 
 def test_twins_in_one_cluster_are_one_person():
@@ -187,7 +187,7 @@ def test_any_regressor_or_classifier_predicts():
     models = {"outcome_model": LogisticRegression(), "group_model": RandomForestClassifier(5, min_samples_leaf=20)}
     test, again = (asked(data, n_folds=2, **models) for _ in range(2))
     assert test.p_value_ == again.p_value_  # models get their seeds from the test's
-    assert "LogisticRegression for the outcome, RandomForestClassifier for the group" in str(test)
+    assert "models: LogisticRegression and RandomForestClassifier" in str(test)
 
 
 @pytest.mark.filterwarnings("ignore:Caution. the models")  # these covariates explain nothing, on purpose
@@ -232,7 +232,6 @@ def test_outcomes_that_are_all_the_same_do_not_shrink_the_family():
     assert tuple(row[["p_value", "p_value_adjusted", "ci_low", "ci_high"]]) == (1, 1, -np.inf, np.inf)
     assert test.p_value_ == pytest.approx(3 * frame["p_value"].min())
     assert "Of a and b, the outcome is 0 for everybody: the difference is undefined, and counts as a" in str(test)
-    assert "p-values are adjusted for 3 comparisons" in str(test)
 
 
 def test_what_covariates_determine_cannot_be_compared():

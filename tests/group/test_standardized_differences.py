@@ -84,14 +84,7 @@ def test_people_who_are_all_alike_have_no_standard_deviation():
     assert len(test.standardized_differences_) == 0
 
 
-def test_reports_show_them_as_the_tables_are_oriented_and_json_has_them():
+def test_json_has_them():
     test = run()
-    section = str(test).split("Differences of means in pooled standard deviations", 1)[1]
-    lines = [line.split() for line in section.splitlines()[2:5]]
-    for group, other, d, *_ in lines:
-        pair = test.comparisons_[test.comparisons_[["group", "other"]].isin([group, other]).all(axis=1)].iloc[0]
-        sign = 1 if pair["group"] == group else -1
-        own = test.standardized_differences_.loc[pair.name, "standardized_difference"]
-        assert float(d) == pytest.approx(sign * own, abs=0.005)
     assert test.to_dict()["standardized_differences"][0]["group"] == "a"
     assert isinstance(test.standardized_differences_, pd.DataFrame)

@@ -59,8 +59,8 @@ def test_names_of_features_and_metrics_are_data_in_every_sentence():
     for sentence in [
         null_sentence(facts, evil),
         finding_sentence(facts, row),
-        verdict_sentence(facts, concern=True, p_value=0.1, n_comparisons=1),
-        verdict_sentence(facts, concern=False, p_value=0.1, n_comparisons=1),
+        verdict_sentence(facts, pd.DataFrame([row]), 0.1, concern=True),
+        verdict_sentence(facts, pd.DataFrame([row]), 0.1, concern=False),
     ]:
         assert sentence.isprintable()
         assert "a\\x1b[31m" in sentence
