@@ -119,15 +119,6 @@ def counted(rows: Sequence[Mapping[str, Any]], what: str = "comparison", within:
     return [said] if len(rows) > (not within) else []
 
 
-def definition(setup: sentences.Setup, metric: str) -> str:
-    """Say what a metric is."""
-    happens, among = setup.told(metric)
-    if happens:
-        share = "a function of the share" if metric in setup.functions else "the share"
-        return f"among {among}, {share} who {happens}"
-    return setup.descriptions.get(metric, "")
-
-
 def values_table(setup: sentences.Setup, by_group: pd.DataFrame) -> Table:
     """Write the values of all groups, those of each metric with intervals on one scale.
 
