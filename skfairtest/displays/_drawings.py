@@ -37,6 +37,7 @@ from skfairtest.report.draw import (
     NullHistogram,
     log_subs,
     scale_ends,
+    tick_text,
 )
 
 P = ParamSpec("P")
@@ -374,20 +375,19 @@ def _scaled_locator() -> type:
 
 @cache
 def _plain_formatter() -> type:
-    """Return the formatter of numbers that are multiplied, without a factor or an offset beside the axis."""
-    from matplotlib.ticker import ScalarFormatter
+    """Return the formatter of `tick_text`: a class, because only its `format_ticks` is told of all ticks."""
+    from matplotlib.ticker import Formatter
 
-    class PlainFormatter(ScalarFormatter):
+    class PlainFormatter(Formatter):
         def __init__(self, factor: float) -> None:
-            super().__init__(useOffset=False)
-            self.set_scientific(False)
             self.factor = factor
 
-        def set_locs(self, locs: Any) -> None:
-            super().set_locs((self.factor * np.asarray(locs, dtype=float)).round(12).tolist())
-
         def __call__(self, x: float, pos: int | None = None) -> str:
-            return super().__call__(self.factor * x, pos)
+            return tick_text(self.factor * x, [self.factor * x])
+
+        def format_ticks(self, values: Sequence[float]) -> list[str]:
+            places = np.round(self.factor * np.asarray(values, dtype=float), 12)
+            return [tick_text(place, places) for place in places]
 
     return PlainFormatter
 

@@ -64,6 +64,33 @@ def log_subs(low: float, high: float) -> tuple[float, ...]:
     return next((subs for span, subs in spans if high < span * low), (1.0,))
 
 
+def tick_text(value: float, ticks: ArrayLike) -> str:
+    """Write a tick so that it is told from the others, and needs no factor or offset beside the axis.
+
+    Examples
+    --------
+    >>> [tick_text(tick, [0, 0.25, 0.5]) for tick in (0, 0.25, 0.5)]
+    ['0.00', '0.25', '0.50']
+    >>> [tick_text(tick, [-1e7, 0, 1e7]) for tick in (-1e7, 0, 1e7)]
+    ['−1e7', '0', '1e7']
+    """
+    places = np.unique(np.append(np.asarray(ticks, dtype=float), value))
+    largest = float(np.abs(places).max())
+    step = float(np.diff(places).min()) if len(places) > 1 else largest
+    if value == 0 and not 1e-3 <= largest < 1e5:
+        return "0"
+    fixed = largest == 0 or 1e-3 <= largest < 1e5
+    scale = 1.0 if fixed else 10.0 ** np.floor(np.log10(abs(value)))
+    digits = next((d for d in range(13) if abs(round(step / scale, d) * scale - step) <= 1e-6 * step), 13)
+    if fixed:
+        text = f"{value + 0.0:.{digits}f}"
+    else:
+        mantissa, exponent = f"{value:.{digits}e}".split("e")
+        mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+        text = f"{mantissa}e{int(exponent)}"
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
 #: Bars below this share of the highest are not to be seen.
 LOWEST = 1e-3
 

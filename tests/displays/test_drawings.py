@@ -19,7 +19,7 @@ from skfairtest.displays._drawings import (
     styled,
     width_of,
 )
-from skfairtest.report.draw import BAR, BLUE, GREY, INK, ORANGE, PALE, NullHistogram
+from skfairtest.report.draw import BAR, BLUE, GREY, INK, ORANGE, PALE, NullHistogram, tick_text
 
 mpl.use("Agg")
 
@@ -258,6 +258,10 @@ def test_ticks_need_no_factor_or_offset_beside_the_axis(ax, scale, middle):
     assert len(set(ticks)) == len(ticks) > 2
     read = np.array([float(text.replace("\N{MINUS SIGN}", "-")) for text in ticks])
     np.testing.assert_allclose(read, ax.get_xticks(), rtol=1e-9, atol=1e-9 * scale)
+
+
+def test_a_tick_alone_is_written():
+    assert [tick_text(value, [value]) for value in (0.0, 1.0, 2e9, -0.5)] == ["0", "1", "2e9", "\N{MINUS SIGN}0.5"]
 
 
 def test_long_names_are_written_small(ax):
