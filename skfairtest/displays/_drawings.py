@@ -263,8 +263,7 @@ def _rows(ax: Any, labels: Sequence[Any], widest: int) -> None:
 
 def _horizontal(ax: Any, panel: Panel) -> None:
     """Set the ends of the axis, and its ticks."""
-    if panel.log:
-        ax.set_xscale("log")
+    ax.set_xscale("log" if panel.log else "linear")
     ax.set_xlim(*panel.ends)
     if panel.log:
         plain_log(ax.xaxis)

@@ -65,7 +65,7 @@ def test_several_candidates_are_judged_together(people, capsys):
     np.testing.assert_allclose(found["p_value_adjusted"], own.results["p_value_adjusted"])
     assert compare(people, *AB, "--y-pred", "c", *ASKED) == 1
     text = capsys.readouterr().out
-    assert "Of 2 candidates, b is significantly different from a" in text
+    assert "Of 2 candidates, b is significantly different, in a disparity, from a" in text
     assert str(own) in text
 
 
