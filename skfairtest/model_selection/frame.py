@@ -223,6 +223,8 @@ class SignificanceFrame(MetricFrame):
         )
         asked = _functions(metrics)
         evaluated = {"y_true": as_evaluated(y_true), "y_pred": as_evaluated(y_pred)}
+        if not len(evaluated["y_true"]):
+            raise ParameterError("y_true is empty: at least one person is needed")
         frame_cells.check_labels_of(asked.values() if isinstance(asked, dict) else [asked], **evaluated)
         super().__init__(
             metrics=asked,
@@ -265,8 +267,6 @@ class SignificanceFrame(MetricFrame):
             for name, function in functions.items()
         ]
         n_control = len(self.control_levels or ())
-        if not len(self.by_group):
-            raise ParameterError("y_true is empty: at least one person is needed")
         names = (*(self.control_levels or ()), *self.sensitive_levels)
         if self.by_group.index.nlevels != len(names) or any(len(level) != n_control for level in self._levels()):
             raise ParameterError(
