@@ -249,7 +249,7 @@ def comparisons_table(
 def excluded_tables(excluded: pd.DataFrame, caption: str = "Left out") -> tuple[Table, ...]:
     """Write what was left out and why, if anything was."""
     fields = {
-        "metric": Column("metric", "name", shows=lambda row: row["metric"] and sentences.metric_title(row["metric"])),
+        "metric": Column("metric", "name", shows=lambda row: sentences.metric_title(row["metric"] or "all")),
         "feature": FEATURE, "group": GROUP, "stratum": STRATUM,
         "n": Column("people", shows="n"), "n_effective": Column("n", shows="n_effective"),
         "comparisons": Column("comparisons", shows="comparisons"), "reason": REASON,

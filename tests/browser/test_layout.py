@@ -73,7 +73,7 @@ return Math.min(...found);
 ROWS = """
 const table = document.querySelectorAll('table.long')[arguments[0]];
 return [...table.tBodies[0].rows].filter(each => !each.hidden)
-    .map(each => [...each.cells].map(cell => cell.firstChild.textContent))
+    .map(each => [...each.cells].map(cell => cell.firstChild?.textContent ?? ''))
 """
 TYPE = """
 const [words, significant] = document.querySelectorAll('.tools input');

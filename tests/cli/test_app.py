@@ -597,7 +597,7 @@ def test_the_demo_reports_what_fairness_test_finds(tmp_path, monkeypatch, capsys
     for key, row in test.by_group_.iterrows():
         cells = [key[1], f"{row['n']:,}", f"{row['n_effective']:,}", f"{100 * row['value']:.1f}%"]
         assert any(
-            line.startswith(f"  {cells[0]} ") and all(cell in line for cell in cells) for line in text.splitlines()
+            line.startswith(f"    {cells[0]} ") and all(cell in line for cell in cells) for line in text.splitlines()
         )
     leading = test.comparisons_.sort_values("p_value").iloc[0]
     assert f"{100 * abs(leading['disparity']):.1f} points" in text
