@@ -28,6 +28,7 @@ from benchmarks.common.results import write
 from benchmarks.make_compas_counts import data_folder
 from skfairtest import IndividualFairnessTest
 from skfairtest.individual.metric import learn, similarity
+from skfairtest.individual.model import affine
 from skfairtest.individual.people import people_of, ranges_of, scale_of
 
 SEED = 20261123
@@ -85,14 +86,8 @@ def blind(model, X, y, sensitive):
     scale = scale_of("std", features, ranges_of("observed", features))
     similar = similarity("sensitive_subspace", features, truth, people.sensitive, scale, 0.05)
     (metric,), _, _ = learn(similar.metric, features, truth, similar.sensitive, 1, scale)
-    # The encoder is affine in numbers and in shares: one person, with one number or one level changed.
-    origin = np.repeat(features.values[:1], 1 + features.values.shape[1], axis=0)
-    for _, columns in features.groups:
-        for column in columns:
-            origin[1 + column, list(columns)] = 0.0 if len(columns) > 1 else origin[0, column]
-            origin[1 + column, column] += 1.0
-    encoded = model[0].transform(features.as_input(origin))
-    free = metric.directions_ @ (scale[:, None] * (encoded[1:] - encoded[0]))
+    encode, _ = affine(model[0].transform, features)
+    free = metric.directions_ @ (scale[:, None] * encode)
     coefficients = model[-1].coef_[0]
     return coefficients - np.linalg.pinv(free) @ (free @ coefficients)
 

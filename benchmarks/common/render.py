@@ -752,7 +752,8 @@ def individual_evidence(folder):
     ]  # fmt: skip
     planted = [
         [
-            cell["model"], str(cell["levels"]), share_text(cell["unfair"]), number(cell["median"]),
+            cell["model"], str(cell["levels"]), share_text(cell["unfair"]),
+            *(number(cell[name]) for name in ("median", "alone", "changed")),
         ]
         for cell in document["planted"]
     ]  # fmt: skip
@@ -767,7 +768,7 @@ def individual_evidence(folder):
                 "value", "median statistic", "coverage", "fresh people"], directions),
         INDIVIDUAL_PLANTED, "",
         *folded(f"A category that is used, {n_planted} samples of {document['planted'][0]['people']} people",
-                ["model", "levels", "unfair", "statistic"],
+                ["model", "levels", "unfair", "statistic", "category alone", "decisions changed"],
                 planted),
     ]  # fmt: skip
 

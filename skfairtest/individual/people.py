@@ -9,7 +9,7 @@ label share a fold, so that a fair metric is not learned from a copy of the pers
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -26,6 +26,8 @@ from skfairtest.readers import Column, Numbers, check_rows, one_column, read_col
 
 #: People to whom distances are measured.
 NEIGHBOURS = 2000
+#: The way of those who are kept back is tried in so many parts.
+PARTS = 16
 #: A hypothetical person is too unusual if no more than this share of real people are farther from everybody else.
 UNUSUAL = 0.01
 #: A column of so few values, each of so many people on average, has levels.
@@ -183,16 +185,20 @@ class Neighbours:
         shares: Floats = 1 - np.searchsorted(self.apart, distances, side="right") / len(self.apart)
         return shares
 
-    def kept(self, places: list[Floats]) -> tuple[list[Floats], NDArray[np.bool_]]:
+    def kept(
+        self, places: list[Floats], possible: Callable[[Floats, NDArray[np.intp]], Floats]
+    ) -> tuple[list[Floats], NDArray[np.bool_]]:
         """Return people at every checkpoint of a path that ends where nobody is too unusual.
 
         Who would end as unusual as less than a share `UNUSUAL` of real people, and more unusual than at the start,
-        stays at the last checkpoint where this is not so.
+        goes only that part of the straight way from the start, in sixteenths, where this is not so.
 
         Parameters
         ----------
         places : list of ndarray of shape (n, d)
             Where people are, in the units of X: at the start, and at every checkpoint.
+        possible : callable
+            ``possible(x, people)``: the possible people nearest to points, each of one of these people.
 
         Returns
         -------
@@ -201,19 +207,32 @@ class Neighbours:
         held : ndarray of bool, shape (n,)
             Who was kept back.
         """
-        start, kept, some = places[0], places[:1], np.flatnonzero((places[-1] != places[0]).any(axis=1))
+        start, end = places[0], places[-1]
+        held = np.zeros(len(start), dtype=bool)
+        moved = np.flatnonzero((end != start).any(axis=1))
+        if not len(moved):
+            return places, held
 
-        def unusual(x: Floats) -> NDArray[np.intp]:
-            if not len(some):
-                return some
-            apart, own = self.distances(x[some], start[some]), self.distances(start[some], start[some])
-            return np.asarray(some[(self.plausibility(apart) <= UNUSUAL) & (apart > own)])
+        def unusual(x: Floats, people: NDArray[np.intp]) -> NDArray[np.bool_]:
+            apart, own = self.distances(x, start[people]), self.distances(start[people], start[people])
+            return np.asarray((self.plausibility(apart) <= UNUSUAL) & (apart > own))
 
-        some = unusual(places[-1])
-        for place in places[1:]:
-            stays = np.isin(np.arange(len(start)), unusual(place))
-            kept.append(np.where(stays[:, None], kept[-1], place))
-        return kept, np.isin(np.arange(len(start)), some)
+        some = moved[unusual(end[moved], moved)]
+        held[some] = True
+        if not len(some):
+            return places, held
+        people, ends = np.tile(some, len(places)), np.concatenate([place[some] for place in places])
+        found, far = ends.copy(), np.arange(len(ends))
+        for part in np.arange(PARTS - 1, -1, -1) / PARTS:
+            far = far[unusual(found[far], people[far])]
+            if not len(far):
+                break
+            origin = start[people[far]]
+            found[far] = possible(origin + part * (ends[far] - origin), people[far])
+        kept = [place.copy() for place in places]
+        for place, there in zip(kept, np.split(found, len(places)), strict=True):
+            place[some] = there
+        return kept, held
 
 
 def ranks(values: NDArray[np.float64], truth: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -327,14 +346,16 @@ def choices(values: Floats, columns: NDArray[np.intp]) -> list[tuple[int, ...]]:
     """
     blocks: list[tuple[int, ...]] = []
     run: list[int] = []
-    for column in columns[np.isin(values[:, columns], (0.0, 1.0)).all(axis=0)].tolist():
-        run = [*run, column] if run and run[-1] == column - 1 else [column]
-        total = values[:, run].sum(axis=1)
-        if total.max() > 1:
-            run = [column]
-        elif len(run) > 1 and (total == 1).all():
-            blocks.append(tuple(run))
-            run = []
+    total = np.zeros(len(values))
+    for column in columns.tolist():
+        indicates = np.isin(values[:, column], (0.0, 1.0)).all() and (not run or run[-1] == column - 1)
+        if not indicates or (total + values[:, column] > 1).any():
+            run, total = [], np.zeros(len(values))
+        if np.isin(values[:, column], (0.0, 1.0)).all():
+            run, total = [*run, column], total + values[:, column]
+            if len(run) > 1 and (total == 1).all():
+                blocks.append(tuple(run))
+                run, total = [], np.zeros(len(values))
     return blocks
 
 
@@ -359,7 +380,7 @@ def scale_of(given: Any, features: Features, ranges: Ranges) -> Floats | None:
 
     Parameters
     ----------
-    given : {None, "std"} or array-like
+    given : {None, "std"}, mapping or array-like
         None: the units of X. "std": the standard deviations (divisor n) of the people tested; for the columns of a
         choice, the square roots of its shares, which give every contrast between its categories a standard deviation of
         1, however they are encoded: the chi-squared distance of correspondence analysis. Constant columns keep their
@@ -376,6 +397,7 @@ def scale_of(given: Any, features: Features, ranges: Ranges) -> Floats | None:
     """
     if given is None:
         return None
+    scale = np.ones(len(features.names))
     if isinstance(given, str) and given == "std":
         varies = np.ptp(features.values, axis=0) > 0
         scale = np.where(varies, features.values.std(axis=0), 1.0)
@@ -384,7 +406,13 @@ def scale_of(given: Any, features: Features, ranges: Ranges) -> Floats | None:
             scale[list(block)] = np.where(share > 0, np.sqrt(share), 1.0)
         return scale
     try:
-        scale = np.asarray(given, dtype=float)
+        if isinstance(given, Mapping):
+            for name, number in given.items():
+                scale[list(features.columns_of(name, "feature_scale"))] = float(number)
+        else:
+            scale = np.asarray(given, dtype=float)
+    except ParameterError:
+        raise
     except (TypeError, ValueError, OverflowError):
         scale = np.zeros(0)
     if scale.shape != (len(features.names),) or not np.isfinite(scale).all() or not (scale > 0).all():

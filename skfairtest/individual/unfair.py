@@ -1,33 +1,37 @@
-"""Everybody's unfair example: blocks of people, each moved by the same map.
+"""Everybody's unfair example: blocks of people, each moved by the same map, and what changing a category alone does.
 
-A flow moves a category's shares, and may end at the level where a person was, although another level is free and worse.
-So levels that cost no fair distance are tried before anybody is moved, and everybody is moved from the worst.
+A flow moves a category's shares, and a search tries some candidates: both may end at the level where a person was,
+although another level is free and worse. So levels that cost no fair distance are tried before anybody is moved, and
+who is worse off at another one is moved from there as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from skfairtest._utils.text import enumerated
 from skfairtest._utils.typing import Floats
+from skfairtest.individual.fair_metrics import exact_columns, numbers_of, responses_of
 from skfairtest.individual.features import Features
-from skfairtest.individual.flow import Quadratic, Ranges, euler, implicit
+from skfairtest.individual.flow import Quadratic, Ranges, euler, implicit, reach, search
 from skfairtest.individual.model import Model, Truth
 from skfairtest.individual.people import Neighbours
+from skfairtest.individual.statistics import SequentialStatistic, UndefinedAuditValueError, audit_value
+from skfairtest.readers import WARN_GROUPS, Column
 
 #: People who are moved together; by a torch module so many times more.
-BLOCK, TENSORS = 2500, 16
+BLOCK, TENSORS = 1024, 16
 #: Where the path is looked at on the way.
 LOOKS = 25
-#: Steps of a search. Slopes of what has no derivative are differences to both sides over so many units, standard
-#: deviations by default: the first that are not 0.
-SEARCHING, WIDTHS = 25, (0.25, 0.5, 1.0)
+#: Candidates of a search for each person, and steps of the flow that says how far it goes.
+CANDIDATES, REACHING = 64, 25
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ class Flow:
     Parameters
     ----------
     solver : str
-        "implicit", "euler", or "search": implicit, with wide differences.
+        "implicit", "euler" or "search".
     steps : ndarray of shape (n_steps,)
         Step sizes.
     regularization : float
@@ -66,11 +70,11 @@ class Flow:
     ranges : Ranges
         Who is possible.
     checkpoints : ndarray of int
-        Numbers of steps after which losses are recorded; the last is all of them.
+        Numbers of steps, or of candidates, after which losses are recorded; the last is all of them.
+    largest : float
+        The largest eigenvalue of the fair metric, among features that may move.
     neighbours : Neighbours or None
         Real people; None if nobody has to be possible.
-    keeps : bool
-        Whether the result is the worst point on the way, and not its end.
     """
 
     solver: str
@@ -78,69 +82,93 @@ class Flow:
     regularization: float
     ranges: Ranges
     checkpoints: NDArray[np.intp]
+    largest: float
     neighbours: Neighbours | None = None
-    keeps: bool = False
 
-    def path(self, model: Model, parts: list[tuple[Quadratic, slice]], starts: Starts) -> Iterator[Floats]:
-        """Yield where a block of people is at every checkpoint; parts of it have a fair metric each."""
-        network, gradient = model.network, model.gradient(starts.truth)
+    @property
+    def n_unstable(self) -> int:
+        """How many steps of forward Euler are unstable: they overshoot the point that the fair distance pulls to."""
+        return int((self.steps * self.regularization * self.largest >= 1).sum()) if self.solver == "euler" else 0
+
+    @property
+    def time(self) -> float:
+        """How long the flow runs: a gradient of length 1 moves people this far."""
+        return float(self.steps.sum())
+
+    @property
+    def times(self) -> Floats:
+        """The time of the flow at every checkpoint; candidates of a search all lie within the last."""
+        if self.solver == "search":
+            return np.full(len(self.checkpoints), self.time)
+        return np.asarray(np.cumsum(self.steps)[self.checkpoints - 1])
+
+    def path(self, model: Model, metric: Quadratic, starts: Starts) -> Iterator[Floats]:
+        """Yield where a block of people is at every checkpoint."""
+        movable, network = model.movable, model.network
+        if self.solver == "search":
+            yield from self._search(model, metric, starts)
+            return
         array = np.asarray if network is None else network.tensor
         rest: dict[str, Any] = {
             "steps": self.steps,
             "regularization": self.regularization,
             "checkpoints": self.checkpoints,
         }
-        moves, which = np.empty_like(starts.z), np.empty(len(starts.z), dtype=np.intp)
-        for place, (metric, rows) in enumerate(parts):
-            moves[rows], which[rows] = model.movable * metric.units**2, place
-        moves = array(moves)  # in other units a gradient of the loss has their squares
+        gradient = model.gradient(starts.truth)
+        moves = array(movable * metric.units**2)  # in other units a gradient of the loss has their squares
 
         def uphill(x: Any, people: Any) -> Any:
             return gradient(x, people) * moves
 
-        def times(matrices: list[Floats]) -> Callable[[Any], Any]:
-            arrays = [(array(matrix), rows) for matrix, (_, rows) in zip(matrices, parts, strict=True)]
-
-            def product(v: Any) -> Any:
-                out = 1 * v
-                for matrix, rows in arrays:
-                    out[rows] = v[rows] @ matrix
-                return out
-
-            return product
-
         direction: Callable[[Any, Any], Any] = uphill
         if self.solver == "euler":
-            pull = times([metric.matrix for metric, _ in parts])
-            points = euler(array(starts.z), uphill, lambda v: pull(v) * moves, **rest)
+            pull = array(metric.matrix)
+            points = euler(array(starts.z), uphill, lambda v: (v @ pull) * moves, **rest)
         else:
-            reached = [metric.reachable(~model.movable, self.regularization) for metric, _ in parts]
-            most = max(len(limits) for _, limits in reached)
-            directions, limits = np.zeros((len(parts), most, starts.z.shape[1])), np.full((len(parts), most), np.inf)
-            for place, (reach, far) in enumerate(reached):
-                directions[place, : len(far)], limits[place, : len(far)] = reach, far
-            tried = WIDTHS if self.solver == "search" else (model.step,)
-            if self.solver == "search" or (
-                model.way == "finite_differences" and (np.isinf(limits).all() or model.inputs.blocks)
-            ):
-                widths = [np.minimum(width, limits[which]) for width in tried]
-                direction = model.gradient_along(starts.truth, directions, which, widths)
-            points = implicit(
-                array(starts.z), direction, lambda t: times([metric.shrinking(t) for metric, _ in parts]), **rest
-            )
+            directions, limits = metric.reachable(movable, self.regularization)
+            if model.way == "finite_differences" and np.isinf(limits).all():
+                direction = model.gradient_along(starts.truth, directions)
+
+            def shrinking(t: float) -> Any:  # features that stay do not follow the others either
+                matrix = array(metric.shrinking(t, movable))
+                return lambda v: v @ matrix
+
+            points = implicit(array(starts.z), direction, shrinking, bounded=self.ranges.bounded, **rest)
         yield from points if network is None else (point.cpu().double().numpy() for point in points)
 
+    def _search(self, model: Model, metric: Quadratic, starts: Starts) -> Iterator[Floats]:
+        """Search as far as the flow of the smoothed loss goes."""
+
+        def objective(moved: Floats, people: NDArray[np.intp]) -> Floats:
+            return model.losses(moved, starts.truth.take(people))
+
+        directions, limits = metric.reachable(model.movable, self.regularization)
+        steps = np.full(REACHING, self.time / REACHING)
+        ends = reach(
+            starts.z, objective, metric, directions=directions, limits=limits, steps=steps,
+            regularization=self.regularization,
+        )  # fmt: skip
+        radius = np.abs(ends)
+        if np.isinf(limits).all():  # all directions are alike
+            radius = np.broadcast_to(np.linalg.norm(ends, axis=1, keepdims=True), ends.shape)
+        first = np.divide(ends, radius, out=np.zeros_like(ends), where=radius > 0)
+        return search(
+            starts.z, objective, metric, directions=directions, radius=radius, first=first, n_candidates=CANDIDATES,
+            regularization=self.regularization, checkpoints=self.checkpoints,
+        )  # fmt: skip
+
     def possible(self, model: Model, starts: Starts, path: Iterator[Floats]) -> tuple[list[Floats], NDArray[np.bool_]]:
-        """The start, the nearest possible people at every checkpoint in the units of X, and who is kept back."""
+        """The start, the nearest possible people at every checkpoint in units of the audit, and who is kept back."""
+        held = np.zeros(len(starts.z), dtype=bool)
+        if self.ranges.free:
+            return [starts.z, *path], held
+        # What did not move keeps its last digit, whatever it was divided by on the way.
         places = [starts.x]
         for z in path:
-            # What moved by rounding only did not move, and keeps its last digit, whatever it was divided by on the way.
-            far = np.abs(z - starts.z)
-            stays = far <= _FREE * far.max(axis=1, keepdims=True)
-            places.append(np.where(stays, starts.x, self.ranges.nearest(model.in_units_of_X(z), starts.x)))
-        if self.neighbours is None:
-            return places, np.zeros(len(starts.x), dtype=bool)
-        return self.neighbours.kept(places)
+            places.append(np.where(z == starts.z, starts.x, self.ranges.nearest(model.in_units_of_X(z), starts.x)))
+        if self.neighbours is not None:
+            places, held = self.neighbours.kept(places, lambda x, people: self.ranges.nearest(x, starts.x[people]))
+        return [starts.z, *(model.in_units_of_audit(place) for place in places[1:])], held
 
 
 @dataclass(frozen=True)
@@ -149,40 +177,66 @@ class Moved:
 
     Parameters
     ----------
-    x : ndarray of shape (n, n_features)
-        Unfair examples, in the units of X.
+    z : ndarray of shape (n, n_features)
+        Unfair examples, in units of the audit.
     losses : ndarray of shape (n, 1 + n_checkpoints)
         Losses at the start and at every checkpoint.
-    judged : ndarray of shape (n, 1 + n_checkpoints)
-        What is tested: whether predicted labels were wrong there, or the losses.
+    wrong : ndarray of shape (n, 1 + n_checkpoints) or None
+        Whether predicted labels were wrong there; None if not recorded.
     distance : ndarray of shape (n,)
         Fair distance from the start.
     held : ndarray of bool, shape (n,)
         Who was kept back, because the end of the flow is too unusual.
     """
 
-    x: Floats
+    z: Floats
     losses: Floats
-    judged: Floats
+    wrong: Floats | None
     distance: Floats
     held: NDArray[np.bool_]
 
+    def or_from(self, starts: Starts, people: NDArray[np.intp], others: Moved) -> Moved:
+        """Return everybody where their loss is largest: here, at another start of some people, or moved from there.
+
+        Parameters
+        ----------
+        starts : Starts
+            Other starts of some people, at no fair distance from their own.
+        people : ndarray of int
+            Whose they are.
+        others : Moved
+            Where they end from there.
+        """
+        z, losses, distance, held = self.z.copy(), self.losses.copy(), self.distance.copy(), self.held.copy()
+        wrong = None if self.wrong is None else self.wrong.copy()
+        for place in range(1, losses.shape[1]):
+            for at in (0, place):
+                larger = others.losses[:, at] > losses[people, place]
+                some = people[larger]
+                losses[some, place] = others.losses[larger, at]
+                if wrong is not None and others.wrong is not None:
+                    wrong[some, place] = others.wrong[larger, at]
+                if place == losses.shape[1] - 1:
+                    z[some] = others.z[larger] if at else starts.z[larger]
+                    distance[some] = others.distance[larger] if at else 0.0
+                    held[some] = others.held[larger] & bool(at)
+        return Moved(z, losses, wrong, distance, held)
+
 
 def checkpoints(n_steps: int) -> NDArray[np.intp]:
-    """Return about `LOOKS` numbers of steps, evenly spread on a log scale, the last of them `n_steps`, which may be 0.
+    """Return about `LOOKS` numbers of steps, evenly spread on a log scale, the last of them `n_steps`.
 
     Examples
     --------
     >>> checkpoints(10).tolist()
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
     """
-    return np.unique(np.rint(np.geomspace(1, max(n_steps, 1), LOOKS)).astype(np.intp)) * min(n_steps, 1)
+    return np.unique(np.rint(np.geomspace(1, n_steps, LOOKS)).astype(np.intp))
 
 
 def move(
-    model: Model, metrics: list[Quadratic], folds: NDArray[np.intp], flow: Flow, starts: Starts, worst: Starts,
-    *, errors: bool,
-) -> Moved:  # fmt: skip
+    model: Model, metrics: list[Quadratic], folds: NDArray[np.intp], flow: Flow, starts: Starts, *, errors: bool
+) -> Moved:
     """Move everybody to their unfair example.
 
     Parameters
@@ -195,10 +249,10 @@ def move(
         The fold of each person.
     flow : Flow
         How people are moved.
-    starts, worst : Starts
-        Everybody, and everybody at the free levels where their losses are largest, where the flow starts.
+    starts : Starts
+        Everybody.
     errors : bool
-        Whether predicted labels are tested.
+        Whether predicted labels are recorded as well.
 
     Returns
     -------
@@ -206,45 +260,53 @@ def move(
         Everybody, in the order in which they came.
     """
     parts, size = [], BLOCK if model.network is None else TENSORS * BLOCK
-    metrics = [metric.holding(~model.movable) for metric in metrics]
     order = np.argsort(folds, kind="stable")
     for people in np.split(order, range(size, len(order), size)):
-        some, edges = worst.take(people), [*np.flatnonzero(np.diff(folds[people], prepend=-1)).tolist(), len(people)]
-        of_fold = [(metrics[folds[people[low]]], slice(low, high)) for low, high in pairwise(edges)]
-        places, held = flow.possible(model, some, flow.path(model, of_fold, some))
-        ways = list(map(model.in_units_of_audit, places))
-        losses = model.along_path(model.losses, ways, some.truth)
-        wrong: Any = model.along_path(model.wrong, ways, some.truth) if errors else losses
-
-        def distances(place: Floats) -> Floats:  # squared, from where the flow starts
-            moves = place - ways[0]  # noqa: B023
-            return np.concatenate([metric.squared_distance(moves[rows]) for metric, rows in of_fold])  # noqa: B023
-
-        if flow.keeps:
-            values = losses - flow.regularization * np.stack(list(map(distances, ways)), axis=1)
-            for place in range(1, len(places)):
-                better = values[:, place] > values[:, place - 1] + _SAME * np.abs(values[:, place - 1])
-                for way in (places, ways):
-                    way[place] = np.where(better[:, None], way[place], way[place - 1])
-                for each in (values, losses, wrong):
-                    each[:, place] = np.where(better, each[:, place], each[:, place - 1])
-        parts.append((places[-1], losses, wrong, np.sqrt(distances(ways[-1])), held))
+        some, present = starts.take(people), np.unique(folds[people])  # people of one fold are neighbours
+        paths = [flow.path(model, metrics[fold], some.take(folds[people] == fold)) for fold in present]
+        path = (np.concatenate(places) for places in zip(*paths, strict=True))
+        places, held = flow.possible(model, some, path)
+        losses = model.along_path(model.losses, places, some.truth)
+        wrong: Any = model.along_path(model.wrong, places, some.truth) if errors else held
+        moves = places[-1] - places[0]
+        squares = [metrics[fold].squared_distance(moves[folds[people] == fold]) for fold in present]
+        parts.append((places[-1], losses, wrong, np.sqrt(np.concatenate(squares)), held))
     back = np.argsort(order)
-    x, losses, wrong, distance, held = (np.concatenate(each)[back] for each in zip(*parts, strict=True))
-    losses[:, 0] = model.losses(starts.z, starts.truth)
-    wrong[:, 0] = model.wrong(starts.z, starts.truth) if errors else losses[:, 0]
-    return Moved(x, losses, wrong, distance, held)
+    z, losses, wrong, distance, held = (np.concatenate(each)[back] for each in zip(*parts, strict=True))
+    return Moved(z, losses, wrong if errors else None, distance, held)
 
 
-#: Moves whose squared fair distance is below this share of their squared length are free, and rounding below it.
+#: All combinations of levels are tried where there are no more; beyond, one category at a time.
+MOST_COMBINATIONS = 300
+#: Moves whose squared fair distance is below this share of their squared length are free.
 _FREE = 1e-9
-#: Losses that differ by less than this share are one: sums of many trees differ in their last digits.
-_SAME = 1e-10
+#: Predicted numbers that differ by less than this share of their size are the same.
+_SAME = 1e-9
 
 
-def free_choices(
-    ranges: Ranges, matrices: Sequence[Quadratic], values: Floats, scale: Floats | None
-) -> list[tuple[list[int], Floats]]:
+@dataclass(frozen=True)
+class Choice:
+    """Columns that take some combinations of values only.
+
+    Parameters
+    ----------
+    columns : list of int
+        Which.
+    levels : ndarray of shape (n_levels, n_columns)
+        Their values, in the units of X.
+    """
+
+    columns: list[int]
+    levels: Floats
+
+    def at(self, x: Floats, level: Floats) -> Floats:
+        """Return people with a level instead of their own."""
+        moved = x.copy()
+        moved[:, self.columns] = level
+        return moved
+
+
+def free_choices(ranges: Ranges, matrices: Sequence[Quadratic], values: Floats, scale: Floats | None) -> list[Choice]:
     """Return the categories, and columns of few values, whose levels cost no fair distance for anybody.
 
     Parameters
@@ -257,39 +319,123 @@ def free_choices(
         The people, in the units of X.
     scale : ndarray of shape (d,) or None
         Units of the audit.
-
-    Returns
-    -------
-    list of (list of int, ndarray of shape (n_levels, n_columns))
-        Columns, and the values that they take, in the units of X.
     """
-    choices = [(list(block), np.eye(len(block))[(values[:, block] > 0).any(axis=0)]) for block in ranges.blocks]
-    choices += [([column], levels[:, None]) for column, levels in ranges.levels.items()]
-    free = []
-    for columns, levels in choices:
-        moves = np.zeros((len(levels), values.shape[1]))
-        moves[:, columns] = levels - levels[0]
-        moves /= 1.0 if scale is None else scale
-        costs = max(matrix.squared_distance(moves).max() / max((moves**2).sum(), _FREE) for matrix in matrices)
-        if len(levels) > 1 and not ranges.frozen[columns].any() and costs <= _FREE:
-            free.append((columns, levels))
-    return free
+    units = np.ones(values.shape[1]) if scale is None else scale
+    blocks = [Choice(list(block), np.eye(len(block))[(values[:, block] > 0).any(axis=0)]) for block in ranges.blocks]
+    single = [Choice([column], levels[:, None]) for column, levels in ranges.levels.items()]
+    return [
+        choice for choice in (*blocks, *single)
+        if len(choice.levels) > 1 and not ranges.frozen[choice.columns].any() and _is_free(choice, matrices, units)
+    ]  # fmt: skip
 
 
-def worst_levels(model: Model, choices: Sequence[tuple[list[int], Floats]], starts: Starts) -> Starts:
-    """Return people at the free levels where their losses are largest, one category after the other."""
-    if not choices:
-        return starts
+def _is_free(choice: Choice, matrices: Sequence[Quadratic], units: Floats) -> bool:
+    moves = np.zeros((len(choice.levels) - 1, len(units)))
+    moves[:, choice.columns] = choice.levels[1:] - choice.levels[0]
+    moves /= units
+    lengths = (moves**2).sum(axis=1)
+    return all((matrix.squared_distance(moves) <= _FREE * lengths).all() for matrix in matrices)
+
+
+def worst_levels(model: Model, choices: Sequence[Choice], starts: Starts) -> Floats:
+    """Return people at the free levels where their losses are largest, in the units of X."""
     worst, largest = starts.x.copy(), model.losses(starts.z, starts.truth)
-    for columns, levels in choices:
-        there = worst.copy()
-        for level in levels:
-            there[:, columns] = level
+    for choice in _rounds(choices):
+        origin = worst
+        worst = origin.copy()
+        for level in choice.levels:
+            there = choice.at(origin, level)
             losses = model.losses(model.in_units_of_audit(there), starts.truth)
             larger = losses > largest
             worst[larger], largest[larger] = there[larger], losses[larger]
-    # What did not move keeps its last digit.
-    return Starts(worst, np.where(worst == starts.x, starts.z, model.in_units_of_audit(worst)), starts.truth)
+    return worst
+
+
+def _rounds(choices: Sequence[Choice]) -> Iterator[Choice]:
+    """Yield all combinations as one choice, or every choice after the other if these are too many."""
+    if not choices:
+        return
+    if np.prod([float(len(choice.levels)) for choice in choices]) > MOST_COMBINATIONS:
+        yield from choices
+        return
+    columns = [column for choice in choices for column in choice.columns]
+    yield Choice(columns, np.array([np.concatenate(rows) for rows in product(*(one.levels for one in choices))]))
+
+
+def sensitive_choices(
+    features: Features, sensitive: Sequence[Column], named: Sequence[int]
+) -> list[tuple[str, Choice]]:
+    """Return the sensitive features that are columns of X, with their names.
+
+    Parameters
+    ----------
+    features : Features
+        The people, in the units of X.
+    sensitive : sequence of Column
+        Sensitive features.
+    named : sequence of int
+        Columns of X that the fair metric names as sensitive.
+    """
+    found: dict[str, list[int]] = {}
+    for column in sensitive:
+        responses = responses_of(column)
+        if responses is not None and numbers_of(column) is None:
+            columns = exact_columns(features.values, responses).tolist()
+            names = [name for name, where in features.groups if set(where) & set(columns)]
+            found |= {enumerated(names): columns} if names else {}
+    known = {column for columns in found.values() for column in columns}
+    found |= {name: list(where) for name, where in features.groups if set(where) <= {*named} - known}
+    choices = [(name, Choice(where, np.unique(features.values[:, where], axis=0))) for name, where in found.items()]
+    return [(name, choice) for name, choice in choices if 1 < len(choice.levels) <= WARN_GROUPS]
+
+
+def changed_alone(
+    model: Model, statistic: SequentialStatistic, starts: Starts, choices: Sequence[tuple[str, Choice]]
+) -> pd.DataFrame:
+    """The effect on losses and predictions of changing one sensitive column of X alone.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    statistic : SequentialStatistic
+        Says which statistic, tolerance and level.
+    starts : Starts
+        Everybody.
+    choices : sequence of (name, Choice)
+        Sensitive features that are columns of X.
+
+    Returns
+    -------
+    DataFrame
+        One row per feature, as `IndividualFairnessTest.changed_alone_`.
+    """
+    rows = []
+    judge = model.wrong if statistic.statistic == "error_rate_ratio" else model.losses
+    for name, choice in choices:
+        places = [model.in_units_of_audit(choice.at(starts.x, level)) for level in choice.levels]
+        same = np.array([(starts.x[:, choice.columns] == level).all(axis=1) for level in choice.levels]).T
+        after = np.where(same, -np.inf, model.along_path(judge, places, starts.truth)).max(axis=1)
+        try:
+            value = audit_value(
+                statistic.name,
+                judge(starts.z, starts.truth),
+                after,
+                tolerance=statistic.tolerance,
+                confidence_level=statistic.confidence_level,
+            )
+            ratio = (value.estimate, *value.interval, value.p_value)
+        except UndefinedAuditValueError:
+            ratio = (np.nan,) * 4
+        predictions = np.stack([model.predicted(place) for place in places], axis=1)
+        present = predictions[same][:, None]
+        differ = predictions != present
+        if predictions.dtype.kind == "f":
+            differ &= ~np.isclose(predictions, present, rtol=_SAME, atol=0.0)
+        changed = differ.any(axis=1)
+        rows.append((name, len(choice.levels), *ratio, int(changed.sum()), float(changed.mean())))
+    names: list[str] = ["feature", "n_levels", "statistic", "ci_low", "ci_high", "p_value", "n_changed", "changed"]
+    return pd.DataFrame(rows, columns=names)
 
 
 def changes(inputs: Features, starts: Floats, unfair: Floats) -> pd.DataFrame:

@@ -131,6 +131,7 @@ def test_yes_and_no_as_numbers_or_text_is_the_same(line):
     assert test.statistic_ == pytest.approx(line.statistic_, rel=1e-6)
 
 
+DIFFERENCES = "finite_differences"
 WRAPPED = {
     "search": lambda: GridSearchCV(pipeline(LogisticRegression()), {"logisticregression__C": [0.5, 1.0]}, cv=2),
     "frozen": lambda: FrozenEstimator(pipeline(LogisticRegression()).fit(*TRAINING[:2])),
@@ -142,7 +143,7 @@ WRAPPED = {
 @pytest.mark.parametrize("name", WRAPPED)
 def test_wrappers_are_looked_through(name, short):
     test = audit(WRAPPED[name](), **SHORT)
-    assert test.solver_report_["gradient"] == "finite_differences"
+    assert test.solver_report_["gradient"] == {"calibrated": "search", "threshold": "search"}.get(name, DIFFERENCES)
     assert test.statistic_ == pytest.approx(short.statistic_, rel=0.15)
     assert test.rejected_
 

@@ -44,6 +44,16 @@ def test_axes_are_their_own_basis():
     np.testing.assert_array_equal(Quadratic(np.zeros((2, 2))).free_directions, np.eye(2))
 
 
+def test_without_a_null_space_the_cheapest_directions_come_first():
+    rows = random_rows(3, 3, 3)
+    metric = Quadratic(rows.T @ np.diag([5.0, 0.1, 2.0]) @ rows)
+    directions = metric.directions()
+    assert metric.free_directions.shape == (0, 3)
+    np.testing.assert_allclose(metric.squared_distance(directions), [0.1, 2.0, 5.0], rtol=1e-9)
+    assert (np.abs(directions).max(axis=1) == directions.max(axis=1)).all()  # leaning towards an axis, positively
+    np.testing.assert_array_equal(Quadratic(np.eye(3)).directions(), np.eye(3))
+
+
 def test_a_direction_that_costs_a_billionth_is_free_and_one_that_costs_a_millionth_is_not():
     assert len(Quadratic(np.diag([1e-11, 1.0])).free_directions) == 1
     assert len(Quadratic(np.diag([1e-6, 1.0])).free_directions) == 0
@@ -58,9 +68,9 @@ def test_distances_are_never_negative(v):
 @pytest.mark.parametrize(
     ("matrix", "message"),
     [
-        (np.ones((2, 3)), "must be square, finite and symmetric"),
-        ([[1.0, np.nan], [np.nan, 1.0]], "must be square, finite and symmetric"),
-        ([[1.0, 0.5], [0.2, 1.0]], "must be square, finite and symmetric"),
+        (np.ones((2, 3)), r"must be square, found an array of shape \(2, 3\)"),
+        ([[1.0, np.nan], [np.nan, 1.0]], "must be finite, found 2 entries"),
+        ([[1.0, 0.5], [0.2, 1.0]], "must be symmetric"),
         ([[1.0, 2.0], [2.0, 1.0]], "must be positive semi-definite, found the eigenvalue -1"),
     ],
 )
@@ -72,8 +82,8 @@ def test_what_is_not_a_fair_distance_is_refused(matrix, message):
 def test_where_columns_stay_what_is_left_free_is_searched():
     rows = random_rows(5, 3, 6)
     metric = Quadratic(projection(rows))
-    frozen = np.arange(6) == 4
-    directions, radii = metric.holding(frozen).reachable(frozen, 50.0)
+    movable = np.array([True, True, True, True, False, True])
+    directions, radii = metric.reachable(movable, 50.0)
     assert directions.shape == (2, 6)  # three directions, of which one equation is left to hold
     np.testing.assert_array_equal(radii, np.inf)
     np.testing.assert_array_equal(directions[:, 4], 0.0)
@@ -83,16 +93,14 @@ def test_where_columns_stay_what_is_left_free_is_searched():
 
 def test_where_nothing_is_left_free_directions_go_as_far_as_costs_a_loss_of_one():
     metric = Quadratic(np.diag([0.0, 4.0, 1.0, 1e-4]))
-    frozen = np.arange(4) == 0
-    directions, radii = metric.holding(frozen).reachable(frozen, 25.0)
-    np.testing.assert_array_equal(directions, np.eye(4)[1:])
-    np.testing.assert_allclose(radii, [0.1, 0.2, 20.0])
+    directions, radii = metric.reachable(np.array([False, True, True, True]), 25.0)
+    np.testing.assert_array_equal(directions, np.eye(4)[[3, 2, 1]])
+    np.testing.assert_allclose(radii, [20.0, 0.2, 0.1])
     np.testing.assert_allclose(25.0 * metric.squared_distance(radii[:, None] * directions), 1.0)
 
 
 def test_where_everything_stays_there_is_no_direction():
-    everything = np.ones(2, dtype=bool)
-    directions, radii = FREE.holding(everything).reachable(everything, 25.0)
+    directions, radii = FREE.reachable(np.zeros(2, dtype=bool), 25.0)
     assert directions.shape == (0, 2)
     assert radii.shape == (0,)
 
@@ -106,7 +114,8 @@ def test_a_form_in_other_units_has_directions_and_distances_of_those():
     there, here = Quadratic(projection(rows)), Quadratic(projection(rows), units)
     np.testing.assert_allclose(here.squared_distance(moves * units), there.squared_distance(moves), atol=1e-12)
     np.testing.assert_allclose(moves * units @ here.shrinking(3.0), moves @ there.shrinking(3.0) * units, atol=1e-12)
-    for frozen in (np.zeros(3, dtype=bool), np.array([False, False, True])):
-        (ours, limits), (theirs, others) = (form.holding(frozen).reachable(frozen, 50.0) for form in (here, there))
+    some = np.array([True, True, False])
+    for movable in (np.ones(3, dtype=bool), some):
+        (ours, limits), (theirs, others) = (form.reachable(movable, 50.0) for form in (here, there))
         np.testing.assert_allclose(ours, theirs * units, atol=1e-12)
         np.testing.assert_allclose(limits, others, rtol=1e-9)

@@ -1,90 +1,279 @@
-"""Unfair examples of models without derivatives: wide differences, and the worst point on the way."""
+"""The search for unfair examples of piecewise-constant models: what it finds, what it spends, what must not matter."""
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from skfairtest import IndividualFairnessTest, Projection
-from skfairtest.individual.unfair import SEARCHING
+from skfairtest.individual import flow
+from skfairtest.individual.flow import Quadratic, candidates, reach, search
 
-FIRST = Projection([[1.0, 0.0]])
-
-
-class Steps:
-    """The probability of label 1 is constant between edges of the first feature."""
-
-    classes_ = (0, 1)
-
-    def __init__(self, edges, shares):
-        self.edges, self.shares, self.n_rows = np.array(edges), np.array(shares), 0
-
-    def predict_proba(self, X):
-        self.n_rows += len(X)
-        p = self.shares[np.searchsorted(self.edges, np.asarray(X)[:, 0])]
-        return np.column_stack([1 - p, p])
+FREE_FIRST = Quadratic(np.diag([0.0, 1.0]))
 
 
-def moved(model, start, **params):
-    """How far the first feature of some people of label 1 goes; they stand beside one another."""
-    X = np.column_stack([np.broadcast_to(start, 40), np.linspace(-1, 1, 40)])
-    params = {"fair_metric": FIRST, "feature_ranges": "free", "feature_scale": None, "gradient": "search"} | params
-    test = IndividualFairnessTest(model, **params).fit(X, np.ones(40, dtype=int))
-    np.testing.assert_array_equal(test.unfair_examples_[:, 1], X[:, 1])
-    return test, test.unfair_examples_[:, 0] - X[:, 0]
+class Model:
+    """A loss that is constant on boxes, and how often anybody was asked about."""
+
+    def __init__(self, seed=0, d=2, n=50, cells=6):
+        rng = np.random.default_rng(seed)
+        self.edges = np.linspace(-1, 1, cells - 1) + rng.uniform(-0.15, 0.15, size=(d, cells - 1))
+        self.table = rng.exponential(size=(n, *[cells] * d))
+        self.asked = np.zeros(n, dtype=int)
+        self.rows = []
+
+    def __call__(self, x, people):
+        self.rows.append(len(x))
+        np.add.at(self.asked, people, 1)
+        cells = [np.searchsorted(edges, x[:, j]) for j, edges in enumerate(self.edges)]
+        return self.table[(people, *cells)]
 
 
-@pytest.mark.parametrize("edge", [0.2, 0.4, 0.9])
-@pytest.mark.parametrize("sign", [-1, 1])
-def test_an_edge_within_a_unit_is_passed(edge, sign):
-    worse = [0.8, 0.3] if sign > 0 else [0.3, 0.8]
-    test, change = moved(Steps([sign * edge], worse), 0.0)
-    assert (sign * change > edge).all()
-    np.testing.assert_allclose(test.loss_ratios_, np.log(0.3) / np.log(0.8))
+def found(x0, objective, metric=FREE_FIRST, **arguments):
+    """Everything that is yielded; by default once, at the end, from 100 candidates within 3."""
+    arguments = {"n_candidates": 100, "radius": 3.0, "regularization": 50.0} | arguments
+    free = metric.free_directions
+    defaults = {"directions": free if len(free) else metric.directions(), "checkpoints": [arguments["n_candidates"]]}
+    return list(search(x0, objective, metric, **defaults | arguments))
 
 
-@pytest.mark.filterwarnings("ignore:nobody's loss changed:UserWarning")
-def test_an_edge_beyond_a_unit_is_not_seen_and_who_has_nothing_worse_stays():
-    for model in (Steps([1.5], [0.8, 0.3]), Steps([0.5], [0.3, 0.3]), Steps([-0.5, 0.5], [0.9, 0.3, 0.9])):
-        assert not moved(model, 0.0)[1].any()
+def people(n, d=2, seed=1):
+    return np.random.default_rng(seed).normal(size=(n, d))
 
 
-def test_the_worst_on_the_way_is_kept_and_the_nearest_of_what_is_as_bad():
-    """Behind a narrow step that is worst the slopes go on upward, to what is less bad."""
-    model = Steps([0.2, 0.6, 1.0], [0.8, 0.6, 0.2, 0.3])
-    test, change = moved(model, 0.0)
-    path = test.path_["statistic"]
-    assert path.is_monotonic_increasing
-    assert (change > 0.2).all()
-    stopped = moved(model, 0.0, steps=(1, 5.0))[0]
-    assert test.statistic_ <= np.log(0.2) / np.log(0.8) + 1e-9
-    assert stopped.solver_report_["n_steps"] == SEARCHING
+# What is found --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore:nobody's loss changed:UserWarning")
-def test_distance_has_its_price():
-    """Where nothing is free, people go as far as a loss of 1 pays for."""
-    model = Steps([0.05], [0.8, 0.05])
-    near, far = (moved(model, 0.0, fair_metric=np.eye(2), regularization=weight)[1] for weight in (50.0, 5000.0))
-    assert (near > 0.05).all()
-    assert not far.any()
+def test_along_one_direction_the_worst_of_all_cells_is_found_where_it_is_nearest():
+    x0, model = people(50), Model()
+    (moved,) = found(x0, model, n_candidates=400)
+    start = model(x0, np.arange(50))
+    cells = np.searchsorted(model.edges[1], x0[:, 1])
+    reachable = np.concatenate([[-np.inf], model.edges[0], [np.inf]])
+    for person in range(50):
+        losses = model.table[person, :, cells[person]].copy()
+        beyond = (reachable[:-1] > x0[person, 0] + 3) | (reachable[1:] < x0[person, 0] - 3)
+        losses[beyond] = 0
+        worst = int(np.argmax(losses))
+        assert model(moved[[person]], np.array([person]))[0] == losses[worst] >= start[person]
+        nearest = np.clip(x0[person, 0], reachable[worst], reachable[worst + 1])
+        assert abs(moved[person, 0] - nearest) < 0.01
+    np.testing.assert_array_equal(moved[:, 1], x0[:, 1])
 
 
-def test_nobodys_example_depends_on_who_else_is_there():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
-    model = Steps([-0.7, -0.1, 0.4, 1.1], [0.2, 0.7, 0.4, 0.8, 0.3])
-    params = {"fair_metric": FIRST, "feature_ranges": "free", "feature_scale": None, "gradient": "search"}
-    together = IndividualFairnessTest(model, **params).fit(X, y).unfair_examples_
-    for some in (np.arange(30), np.arange(30, 60), rng.permutation(60)):
-        alone = IndividualFairnessTest(model, **params).fit(X[some], y[some]).unfair_examples_
-        np.testing.assert_array_equal(alone, together[some])
+def test_several_directions_are_searched_together():
+    """A corner that no axis reaches: worse only where all three features exceed a half."""
+    metric = Quadratic(np.diag([0.0, 0.0, 0.0, 1.0]))
+    (moved,) = found(np.zeros((3, 4)), lambda x, people: (x[:, :3] > 0.5).all(axis=1) * 1.0, metric, n_candidates=400)
+    assert (moved[:, :3] > 0.5).all()
+    assert (np.linalg.norm(moved, axis=1) < 1.2).all()  # the corner itself is at .87
+    assert (moved[:, 3] == 0).all()
+
+
+def test_who_has_nothing_strictly_worse_stays():
+    x0 = people(30)
+    (moved,) = found(x0, lambda x, people: np.where(x[:, 0] == x0[people, 0], 1.0, 1.0 - (people % 2)))
+    np.testing.assert_array_equal(moved, x0)
 
 
 def test_what_differs_by_rounding_only_is_not_worse():
-    class Rounded(Steps):
-        def predict_proba(self, X):
-            return super().predict_proba(X) * (1 + 1e-14 * np.sin(1e6 * np.asarray(X)[:, :1]))
+    x0 = people(30)
+    noise = np.random.default_rng(0)
+    (moved,) = found(x0, lambda x, people: 0.7 * (1 + 1e-14 * noise.normal(size=len(x))))
+    np.testing.assert_array_equal(moved, x0)
 
-    with pytest.warns(UserWarning, match="nobody's loss changed"):
-        test, change = moved(Rounded([9.0], [0.8, 0.3]), 0.0, statistic="ratio_of_means", loss=lambda y, p: 1 - p[:, 1])
-    assert test.statistic_ == pytest.approx(1.0)
-    assert not change.any()
+
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+def test_only_ratios_of_losses_matter(scale):
+    x0 = people(20)
+    expected = found(x0, Model(), regularization=0)[0]
+    model = Model()
+    np.testing.assert_array_equal(found(x0, lambda x, people: scale * model(x, people), regularization=0)[0], expected)
+
+
+def test_an_infinite_loss_is_worse_than_any_and_the_nearest_one_is_kept():
+    (moved,) = found(np.zeros((1, 2)), lambda x, people: np.where(x[:, 0] > 0.4, np.inf, 1.0))
+    assert 0.4 < moved[0, 0] < 0.41
+
+
+def test_candidates_stay_within_the_radius():
+    """Everything beyond 1 is worse and nothing within is: with a radius of 1 there is nowhere to go."""
+    metric = Quadratic(np.diag([0.0, 0.0, 1.0]))
+    (moved,) = found(
+        np.zeros((1, 3)), lambda x, people: (np.linalg.norm(x, axis=1) > 1 + 1e-12) * 1.0, metric, radius=1.0
+    )
+    np.testing.assert_array_equal(moved, np.zeros((1, 3)))
+
+
+def test_directions_may_have_radii_of_their_own():
+    seen = []
+
+    def loss(x, people):
+        seen.append(x.copy())
+        return np.zeros(len(x))
+
+    found(np.zeros((1, 3)), loss, Quadratic(np.diag([0.0, 0.0, 1.0])), radius=[10.0, 0.1])
+    seen = np.concatenate(seen)
+    np.testing.assert_allclose(np.abs(seen).max(axis=0), [10.0, 0.1, 0.0])
+    assert ((seen[:, 0] / 10) ** 2 + (seen[:, 1] / 0.1) ** 2 <= 1 + 1e-12).all()
+
+
+def test_distance_has_its_price():
+    """Without a free direction a step of height 1 at a distance of .5 is worth it for lambda below 4 only."""
+    metric = Quadratic(np.eye(1))
+
+    def steps(x, people):
+        return (x[:, 0] >= 0.5) * 1.0
+
+    assert found(np.zeros((1, 1)), steps, metric, regularization=3.0)[0][0, 0] == pytest.approx(0.5, abs=0.01)
+    assert found(np.zeros((1, 1)), steps, metric, regularization=5.0)[0][0, 0] == 0
+
+
+def test_the_start_is_left_alone_and_what_is_yielded_is_not_overwritten():
+    x0 = people(20)
+    before = x0.copy()
+    path = found(x0, Model(), checkpoints=[1, 10, 50, 100])
+    copies = [place.copy() for place in path]
+    assert len({id(place) for place in path}) == 4
+    for place, copy in zip(path, copies, strict=True):
+        np.testing.assert_array_equal(place, copy)
+    np.testing.assert_array_equal(x0, before)
+    assert (path[0] != path[-1]).any()
+
+
+def test_more_candidates_are_never_worse():
+    x0, model = people(50), Model()
+    value = model(x0, np.arange(50))
+    for place in found(x0, model, checkpoints=range(1, 101)):
+        after = model(place, np.arange(50))
+        assert (after >= value).all()
+        value = after
+
+
+# How far it goes ------------------------------------------------------------------------------------------------------
+
+
+def test_the_reach_is_where_the_flow_of_a_smooth_loss_ends():
+    """A logistic loss along one free direction, and one that costs: against small steps of its exact derivative."""
+    metric, weights = Quadratic(np.diag([0.0, 0.02, 1.0])), np.array([1.2, -0.7, 0.4])
+    x0 = people(20, 3)
+
+    def loss(x, people):
+        return np.logaddexp(0, x @ weights)
+
+    rows = np.eye(3)[:2]
+    arguments = {"directions": rows, "limits": np.full(2, np.inf), "regularization": 2.0}
+    ends = reach(x0, loss, metric, steps=np.full(400, 0.01), **arguments)
+    x = x0.copy()
+    for _ in range(4000):
+        slope = (weights / (1 + np.exp(-(x @ weights)))[:, None]) - 4.0 * (x - x0) @ metric.matrix
+        x[:, :2] += 0.001 * slope[:, :2]
+    np.testing.assert_allclose(ends, (x - x0)[:, :2], rtol=0.02)
+    limited = reach(x0, loss, metric, steps=[90.0], **{**arguments, "limits": [1.0, 0.1]})
+    assert (np.abs(limited) <= [1.0, 0.1]).all()
+    assert (np.abs(limited) == [1.0, 0.1]).any(axis=0).all()
+
+
+def test_who_stands_on_a_plain_looks_farther():
+    ends = reach(
+        [[-0.6, 0.0], [-0.2, 0.0], [-2.0, 0.0]], lambda x, people: (x[:, 0] > 0) * 1.0, FREE_FIRST,
+        directions=[[1.0, 0.0]], limits=[np.inf], steps=[0.1], regularization=50.0,
+    )  # fmt: skip
+    np.testing.assert_allclose(ends[:, 0], [0.1 / 2, 0.1 / 0.5, 0.0])
+
+
+def test_a_search_that_starts_where_the_flow_ends_finds_no_less():
+    x0 = people(20)
+
+    def loss(x, people):
+        return np.logaddexp(0, 3 * x[:, 0])
+
+    radius = np.linspace(0, 2, 20)[:, None]
+    (moved,) = found(x0, loss, radius=radius, first=np.ones((20, 1)), n_candidates=2, checkpoints=[2])
+    np.testing.assert_allclose(moved[:, 0] - x0[:, 0], radius[:, 0], atol=1e-12)
+
+
+# What is spent --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_candidates", [1, 2, 3, 8, 17, 100, 333])
+@pytest.mark.parametrize("d", [2, 4])
+def test_everybody_is_asked_about_exactly_as_often_as_wanted(n_candidates, d):
+    model = Model(n=7, d=d, cells=3)
+    metric = Quadratic(np.diag([*[0.0] * (d - 1), 1.0]))
+    path = found(people(7, d), model, metric, n_candidates=n_candidates, checkpoints=range(1, n_candidates + 1))
+    assert len(path) == n_candidates
+    np.testing.assert_array_equal(model.asked, n_candidates + 1)  # and once about the start
+
+
+# What must not matter -------------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None)
+@given(seed=st.integers(0, 10_000), n=st.integers(2, 12), d=st.integers(2, 4), data=st.data())
+def test_nobodys_example_depends_on_who_else_is_there(seed, n, d, data):
+    x0, model = people(n, d, seed), Model(seed, d, n, cells=4)
+    root = np.random.default_rng(seed).normal(size=(d, data.draw(st.integers(1, d - 1))))
+    metric = Quadratic(root @ root.T)
+
+    def of(rows):
+        rows = np.asarray(rows)
+
+        def objective(x, people):
+            return model(x, rows[people])
+
+        free = metric.free_directions
+        limits = np.full(len(free), np.inf)
+        steps = {"directions": free, "limits": limits, "steps": np.full(5, 0.3), "regularization": 50.0}
+        radius = np.abs(reach(x0[rows], objective, metric, **steps)) + 0.5
+        return found(x0[rows], objective, metric, n_candidates=60, radius=radius)[0]
+
+    together = of(range(n))
+    order = data.draw(st.permutations(range(n)))
+    cut = data.draw(st.integers(1, n - 1))
+    for rows in (order, range(cut), range(cut, n), np.repeat(np.arange(n), 2), *([person] for person in range(n))):
+        np.testing.assert_array_equal(of(rows), together[np.asarray(rows)])
+
+
+@pytest.mark.parametrize("rows", [1, 77, 100_000])
+def test_how_many_rows_go_into_one_call_does_not_matter(rows, monkeypatch):
+    expected = found(people(50), Model(), checkpoints=[7, 60, 100])
+    monkeypatch.setattr(flow, "ROWS", rows)
+    for place, other in zip(found(people(50), Model(), checkpoints=[7, 60, 100]), expected, strict=True):
+        np.testing.assert_array_equal(place, other)
+
+
+def test_the_seed_decides():
+    same = [found(people(50), Model(), seed=seed)[0] for seed in (0, 0, 1)]
+    np.testing.assert_array_equal(same[0], same[1])
+    assert (same[0] != same[2]).any()
+
+
+# Candidates -----------------------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None)
+@given(k=st.integers(1, 12), n=st.integers(1, 200), seed=st.integers(0, 100))
+def test_candidates_are_as_many_as_wanted_all_in_the_ball_and_all_different(k, n, seed):
+    points = candidates(k, n, seed)
+    assert points.shape == (n, k)
+    assert (np.linalg.norm(points, axis=1) <= 1 + 1e-12).all()
+    assert len(np.unique(points, axis=0)) == n
+
+
+def test_candidates_spread_over_directions_and_distances():
+    points = candidates(3, 1000, seed=0)
+    axes = np.flatnonzero((points == 0).sum(axis=1) == 2)
+    np.testing.assert_allclose(np.unique(np.abs(points[axes]).max(axis=1)), 0.5 ** np.arange(5, -1, -1))
+    assert len(axes) == 6 * 6
+    rest = np.delete(points, axes, axis=0)
+    lengths = np.linalg.norm(rest, axis=1)
+    for part in (lengths, *((rest / lengths[:, None] + 1).T / 2)):  # Archimedes: each coordinate of a sphere is uniform
+        ordered = np.sort(part)
+        assert np.abs(ordered - np.arange(len(ordered)) / len(ordered)).max() < 0.02
+
+
+def test_without_directions_everybody_stays():
+    x0 = people(4)
+    first, last = found(x0, Model(n=4), directions=np.zeros((0, 2)), checkpoints=[3, 100])
+    np.testing.assert_array_equal(first, x0)
+    np.testing.assert_array_equal(last, x0)

@@ -3,12 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.compose import ColumnTransformer
+from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler, TargetEncoder
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatures, StandardScaler, TargetEncoder
 
 from skfairtest.individual.features import read_features
+from skfairtest.individual.model import affine, encoded_model
 
 X = pd.DataFrame(
     {
@@ -98,3 +101,43 @@ def test_missing_categories_are_missing_and_names_are_no_category():
     many = pd.DataFrame({"name": [f"n{i}" for i in range(300)], "age": np.arange(300.0)})
     with pytest.raises(ValueError, match=r"X \(column 'name'\) has 300 different values of 300.*Leave it out"):
         read_features(many, categories=True)
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_encoders_are_affine_in_numbers_and_shares(name):
+    model = pipeline(ENCODERS[name], LogisticRegression())
+    features = read_features(X, model, categories=True)
+    matrix, offset = affine(model[0].transform, features)
+    encoded = model[0].transform(X)
+    encoded = encoded.toarray() if hasattr(encoded, "toarray") else encoded
+    np.testing.assert_allclose(features.values @ matrix + offset, encoded, atol=1e-12)
+    parts = encoded_model(model, features, "predict_proba")
+    np.testing.assert_allclose(parts.ask("predict_proba", features.values), model.predict_proba(X), atol=1e-12)
+
+
+def test_what_mixes_columns_is_not_taken_apart():
+    squares = make_pipeline(StandardScaler(), PolynomialFeatures())
+    first = ColumnTransformer([("n", squares, ["age"]), ("c", OneHotEncoder(), ["job", "floor", "owns"])])
+    model = make_pipeline(first, LogisticRegression()).fit(X, y)
+    features = read_features(X, model, categories=True)
+    assert encoded_model(model, features, "predict_proba") is None
+
+
+@pytest.mark.parametrize("name", ["one-hot", "dropped", "ordinal"])
+@pytest.mark.parametrize("output", ["default", "pandas"])
+def test_the_model_behind_is_asked_about_shares(name, output):
+    encoder = OneHotEncoder(sparse_output=False) if name == "one-hot" and output == "pandas" else ENCODERS[name]
+    inner = GaussianNB() if name == "dropped" else RandomForestClassifier(5, random_state=0)
+    first = ColumnTransformer(
+        [("n", StandardScaler(), ["age"]), ("c", encoder, make_column_selector(pattern="job|owns"))]
+    )
+    model = make_pipeline(first, inner)
+    if output == "pandas":
+        first.set_output(transform="pandas")
+    model.fit(X, y)
+    features = read_features(X, model, categories=True)
+    parts = encoded_model(model, features, "predict_proba")
+    assert (parts.names is not None) == (output == "pandas")
+    np.testing.assert_allclose(parts.ask("predict_proba", features.values), model.predict_proba(X), atol=1e-9)
+    half = (features.values[:1] + features.values[1:2]) / 2
+    assert np.isfinite(parts.ask("predict_proba", half)).all()
