@@ -168,7 +168,7 @@ class IndividualFairnessTest(ReportMixin):
     >>> similar = Projection([[1, 0]])
     >>> test = IndividualFairnessTest(model, fair_metric=similar).fit(X[200:], y[200:])
     >>> print(f"{test.statistic_:.2f}, at least {test.lower_bound_:.2f}")
-    12.99, at least 11.34
+    13.03, at least 11.38
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"sensitive_features": True}
