@@ -52,7 +52,7 @@ COLUMNS = [
 
 @dataclass(frozen=True)
 class AdjustedSetup(Recorded):
-    """What sentences need to know about how a test was set up.
+    """The settings of a test that its sentences need.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What an audit makes beside its comparisons: impact tables, and a comparison with the model in production."""
+"""The parts of an audit beside its comparisons: impact tables, and a comparison with the model in production."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

@@ -40,7 +40,7 @@ Row = tuple[str | Cell, ...]
 
 
 class Standing(NamedTuple):
-    """How one group stands in one metric: its people, those whom the metric counts, and what was found of them.
+    """The result of one group in one metric: its people, those whom the metric counts, disparity and p-value.
 
     The value is nan where strata have values of their own, the disparity and the p-value (the smallest of the group's
     comparisons) where there is no comparison. `mark` is "significant", "few" (too few to tell) or empty, and `smaller`

@@ -115,7 +115,7 @@ def shown_first(record: AuditRecord) -> list[Row]:
 
 
 def _few(row: Row, own: Mapping[Any, Mapping[str, Standing]]) -> str:
-    """Say of which sides there are too few people to tell; nothing where there are enough."""
+    """The sides that have too few people to tell, in parentheses; empty if both have enough."""
     few = []
     for side in ("group", "other")[: 1 + (row["part"].setup.compare == "between_groups")]:
         n, standing = row[f"n_{side}"], own[row[side]][row["metric"]]

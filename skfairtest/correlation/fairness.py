@@ -39,7 +39,7 @@ CORRELATIONS = {"pearson": "correlation", "spearman": "rank correlation"}
 
 @dataclass(frozen=True)
 class CorrelationSetup(Recorded):
-    """What sentences need to know about how a test was set up.
+    """The settings of a test that its sentences need.
 
     Parameters
     ----------

@@ -92,11 +92,6 @@ class MetricOf:
         return _known_metric(self.function) if set(self.params) <= {"sample_weight"} else None
 
     @property
-    def known_function(self) -> Callable[..., Any] | None:
-        """The function of the equivalent built-in metric, if any."""
-        return None if self.known is None else self.known.function
-
-    @property
     def counts_people(self) -> bool:
         """Whether it is the size of a group."""
         return self.function is count
@@ -418,15 +413,16 @@ class Cells:
         # Enough for the smallest adjusted p-value to reach half the level.
         enough = {"n_resamples": max(FEW_RESAMPLES, int(np.ceil(2 * comparisons / alpha)))}
         params = {**self.params, "compare": method, "disparity": disparity, "random_state": copy.deepcopy(self.seed)}
+        known = None if metric.known is None else metric.known.function
         for tested, columns in self._ways(metric, rows):
             try:
                 sample = Sample.from_predictions(**columns, sensitive_features=list(people.sensitive))
-                few = enough if tested is not metric.known_function else {}
+                few = enough if tested is not known else {}
                 settings, metrics = check_question({str(metric.name): tested}, few | params)
                 result = compare(sample, metrics, settings, random_state=params["random_state"])
             except ValueError as error:
                 reason = str(error)
-                if tested is metric.known_function:  # others may want all the people
+                if tested is known:  # others may want all the people
                     break
                 continue
             if isinstance(tested, OfRows) or _agree(result, shown):

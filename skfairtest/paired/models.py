@@ -99,7 +99,7 @@ class ModelComparison(Pages):
         return replace(made, title=title, remarks=(*labels, *cautions, *made.remarks))
 
     def _together(self, found: Mapping[str, PairedRecord]) -> Report:
-        """What several candidates show."""
+        """The report that stands above those of several candidates."""
         results, fairer = self.results, self.alternative == "fairer"
         names, adjusted = [str(name) for name in results.index[results["significant"]]], results["p_value_adjusted"]
         verb = (

@@ -131,7 +131,7 @@ class NullHistogram(Recorded):
 
     @property
     def columns(self) -> dict[str, tuple[float, ...]]:
-        """What `histogram` takes; numbers are those on the axis, on which everything likely has its place."""
+        """The arguments of `histogram`: numbers on the axis, on which everything likely has its place."""
         (left, width), mass, factor = self.bars, np.asarray(self.mass), self.factor
         likely = mass > LOWEST * mass.max() if len(mass) else np.zeros(0, dtype=bool)
         ends = scale_ends([left[likely], (left + width)[likely], self.observed])

@@ -47,7 +47,7 @@ FROM_SCORES = "the largest cumulative difference of outcomes from scores"
 
 @dataclass(frozen=True)
 class Setup(Recorded):
-    """What sentences need to know about how a test was set up.
+    """The settings of a test that its sentences need.
 
     Parameters
     ----------

@@ -313,7 +313,7 @@ REPORTED_COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class ScanRecord(Recorded):
-    """What a scan found.
+    """The record of a scan.
 
     Parameters
     ----------
