@@ -9,8 +9,7 @@ refuses one.
 Finished cells are stored in benchmarks/results/gauntlet.json with their versions; a rerun computes what is missing or
 was run with other parameters. The data of a cell depend on its name alone, and those of a quick run are the first of
 a full one. ``--quick`` computes some cells, of few data sets, and stores nothing; ``--only KIND`` and ``--design NAME``
-compute the cells of one row or column; ``--render`` writes the table into doc/validity.md, and the page
-of details. The exit status is 1 where a cell breaks a bar of `failures`.
+compute the cells of one row or column. The exit status is 1 where a cell breaks a bar of `failures`.
 """
 
 import argparse
@@ -30,8 +29,7 @@ from benchmarks.common.cells import ALPHA
 from benchmarks.common.gauntlet_cells import CAUTIONED, CLUSTERED, SILENT, all_cells, failures, is_expected
 from benchmarks.common.gauntlet_designs import DESIGNS
 from benchmarks.common.gauntlet_kinds import KINDS
-from benchmarks.common.gauntlet_table import details, replaced
-from benchmarks.common.storage import DOC, ROOT, complete, load, report, store
+from benchmarks.common.storage import ROOT, complete, load, report, store
 
 RESULTS = ROOT / "benchmarks" / "results" / "gauntlet.json"
 WHAT = "size, coverage, contradictions and cautions of every kind of test; see benchmarks/gauntlet.py"
@@ -76,22 +74,17 @@ def run(cell):
     started = time.process_time()
     found = [asked(cell, number) for number in range(cell.data_sets)]
     answers = [(answer, bool(said)) for answer, said in found if answer is not None]
-    out = {"refused": cell.data_sets - len(answers)}
+    out = {"data_sets": cell.data_sets, "refused": cell.data_sets - len(answers)}
     refusals = [said for answer, said in found if answer is None]
     if refusals:
         out["refusal"] = max(dict.fromkeys(refusals), key=refusals.count)
     if answers:
         rejected = np.array([answer.rejected for answer, _ in answers])
         doubted = np.array([said for _, said in answers])
-        out |= _share("rejected", int(rejected.sum()), cell.data_sets)
+        out["rejected"] = round(int(rejected.sum()) / cell.data_sets, 5)
         out |= {"rejected_silently": int((rejected & ~doubted).sum()), "cautions": int(doubted.sum())}
         out |= _of_intervals([answer.comparisons for answer, _ in answers], doubted)
     return out | {"seconds": round(time.process_time() - started, 1)}
-
-
-def _share(name, hits, total):
-    share = hits / total
-    return {name: round(share, 5), f"{name}_error": round(float(np.sqrt(share * (1 - share) / total)), 5)}
 
 
 def _of_intervals(data_sets, doubted):
@@ -111,8 +104,8 @@ def _of_intervals(data_sets, doubted):
         inside += bool((judged & within & significant).any())
     if not covered:
         return {}
-    found = {"missed_silently": sum(silent), "intervals": len(covered), "out": out, "inside": inside}
-    return _share("covered", sum(covered), len(covered)) | found
+    counts = {"missed_silently": sum(silent), "intervals": len(covered), "out": out, "inside": inside}
+    return {"covered": round(sum(covered) / len(covered), 5), **counts}
 
 
 # What holds ------------------------------------------------------------------------------------------------
@@ -135,10 +128,6 @@ def promises(cells, records):
 # Command ---------------------------------------------------------------------------------------------------
 
 
-def is_finished(cell, records):
-    return cell.name in records and records[cell.name]["parameters"] == cell.parameters
-
-
 def line(cell, found):
     if "rejected" not in found:
         return f"{found['seconds']:6.1f} s  {cell.name}: refused, {found['refusal']}"
@@ -156,14 +145,7 @@ def main(argv=None):
     parser.add_argument("--data-sets", type=int, metavar="N", help="at most so many of a cell")
     parser.add_argument("--processes", type=int, default=1, metavar="N")
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="PATH", help="where cells are stored")
-    parser.add_argument("--render", action="store_true", help="write the table, and the page of details")
     options = parser.parse_args(argv)
-    if options.render:
-        page = DOC / "validity.md"
-        page.write_text(replaced(page.read_text(), options.results))
-        (DOC / "validity" / "gauntlet.md").write_text(details(options.results))
-        print("Written to doc/validity.md and doc/validity/gauntlet.md.")
-        return 0
     chosen = [
         cell
         for cell in all_cells(quick=options.quick, most=options.data_sets)
@@ -175,7 +157,7 @@ def main(argv=None):
     started = time.perf_counter()
     records = {} if options.quick else load(options.results)
     keep = (lambda: None) if options.quick else partial(store, options.results, records, all_cells(), WHAT, SEED)
-    missing = complete(chosen, records, keep, options.processes, run=run, is_finished=is_finished, line=line)
+    missing = complete(chosen, records, keep, options.processes, run=run, line=line)
     print(f"{missing} of {len(chosen)} cells computed in {time.perf_counter() - started:.0f} s.")
     return report([promises(chosen, records)])
 

@@ -32,9 +32,9 @@ from scipy.stats import norm
 
 from benchmarks.common.bounds import WARNED, Promise
 from benchmarks.common.cells import FAR, LOWER, far_below
+from benchmarks.common.drawings import exceeds
 from benchmarks.common.results import write
 from benchmarks.common.run import threshold_at
-from benchmarks.common.two_models import exceeds
 from skfairtest import PairedFairnessTest
 from skfairtest._utils.errors import SmallGroupWarning
 from skfairtest.metrics.functionals import Auc

@@ -30,13 +30,14 @@ import pandas as pd
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.common.bounds import Promise
-from benchmarks.common.render_scans import FLIPPED
 from benchmarks.common.results import write
 from benchmarks.make_compas_counts import data_folder
 from skfairtest import SubgroupScan
 from skfairtest.inference.multiplicity import holm
 
 SEED = 20261124
+#: Decisions that are turned in a planted subgroup.
+FLIPPED = 300
 RESULTS = Path(__file__).parent / "results" / "scan.json"
 FEATURES = [
     "age", "workclass", "education_num", "marital_status", "occupation", "relationship", "race", "sex",

@@ -8,8 +8,8 @@ only what is missing or was run with other parameters. Seeds depend on a cell's 
 ``--quick`` runs a few cells with few data sets, and quick checks of the benchmarks that have designs of their own
 (calibration, inequality, scans, two models, streams, given covariates, uncertain groups, few labels, prompts); it
 stores nothing.
-``--only PATTERN`` runs the cells whose name contains the pattern; ``--render`` writes doc/validity.md, its pages by
-topic and its drawings from the stored results. The exit status is 1 where a figure breaks a promise of
+``--only PATTERN`` runs the cells whose name contains the pattern; ``--render`` writes doc/validity.md and its drawings
+from the stored results. The exit status is 1 where a figure breaks a promise of
 `benchmarks.common.bounds`.
 """
 
@@ -22,7 +22,6 @@ from functools import partial
 from benchmarks import adjusted, calibration, inequality, labelled, paired, prompts, scan, sequential, uncertain_groups
 from benchmarks.common.bounds import promises
 from benchmarks.common.cells import all_cells
-from benchmarks.common.drawings import drawings
 from benchmarks.common.render import render
 from benchmarks.common.storage import DOC, ROOT, complete, load, report, store
 
@@ -45,14 +44,12 @@ def main(argv=None):
     parser.add_argument("--quick", action="store_true", help="few cells and data sets, nothing stored")
     parser.add_argument("--only", metavar="PATTERN", default="", help="cells whose name contains this")
     parser.add_argument("--processes", type=int, default=1, metavar="N")
-    parser.add_argument("--render", action="store_true", help="write doc/validity.md, its pages and drawings")
+    parser.add_argument("--render", action="store_true", help="write doc/validity.md and its drawings")
     options = parser.parse_args(argv)
     everything = all_cells()
     if options.render:
         records = load(RESULTS)
         pages = render(everything, records, RESULTS.parent)
-        for name, text in drawings(everything, records).items():
-            pages[f"_static/{name}"] = text
         for name, text in pages.items():
             (DOC / name).parent.mkdir(exist_ok=True)
             (DOC / name).write_text(text)

@@ -65,7 +65,7 @@ html_theme_options = {
 }
 # Wide tables and printouts take the room of the sidebars.
 html_sidebars = {
-    page: [] for page in ("index", "start", "install", "comparison", "validity", "validity/*", "auto_examples/*")
+    page: [] for page in ("index", "start", "install", "comparison", "validity", "auto_examples/*")
 }
 
 autosummary_generate = True

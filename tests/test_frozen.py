@@ -1,7 +1,6 @@
-"""What the package computed before its insides were rearranged it computes today, to the last bit.
+"""The package computes what it computed before its insides were rearranged, to nine digits.
 
-With other versions of NumPy, SciPy, pandas or scikit-learn, or on another kind of processor, numbers agree to nine
-digits. Where a result changes on purpose, ``python -m tests.frozen_results --write`` writes all of them anew.
+If a result changes on purpose, ``python -m tests.frozen_results --write CASE`` stores it anew.
 """
 
 import pytest
@@ -10,7 +9,7 @@ from tests.frozen_results import CASES, changes, compute, stored
 
 
 def test_every_case_is_stored_and_every_stored_case_is_computed():
-    assert sorted(stored()["cases"]) == sorted(CASES)
+    assert sorted(stored()) == sorted(CASES)
 
 
 #: Cases that take seconds.

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from benchmarks.common.cells import ALPHA, BOUNDS
+from benchmarks.common.methods import expects_five
 from benchmarks.common.rows import SHARES
 
 #: Smallest coverage of intervals said to be 95% ones.
@@ -86,9 +87,9 @@ def promises(cells, records, *, slack=0.0):
             sums.look(figures["largest_size"] <= ALPHA + 1e-6, f"{cell.name}: {figures['largest_size']:.5f}")
             fisher = record["methods"]["fisher"]["power"]
             power.look(figures["power"] >= fisher - 1e-5, f"{cell.name}: {figures['power']:.4f}, Fisher {fisher:.4f}")
-        for key, expected in (("coverage", "five_expected"), ("coverage_effect", "five_expected_effect")):
-            if key in figures and record.get(expected):
-                holds = figures[key] >= COVERED - slack * figures[key + "_error"]
+        for key, population in (("coverage", cell.null), ("coverage_effect", cell.effect)):
+            if key in figures and cell.kind in ("rate", "grid") and expects_five(cell, population):
+                holds = figures[key] >= COVERED - slack * error
                 covered.look(holds, f"{cell.name}, {key.replace('_', ' ')}: {figures[key]:.4f}")
     return [*bounds.values(), sums, covered, power, warned, silent, ratios, held, agreed]
 
@@ -102,7 +103,7 @@ def _look_at_shares(cell, methods, promised, slack):
         ratios.look(figures["size"] <= most + 3 * error + 1e-9, f"{where}: {figures['size']:.4f}")
         for key in ("coverage", "coverage_effect"):
             if key in figures:
-                holds = figures[key] >= COVERED - slack * figures[key + "_error"]
+                holds = figures[key] >= COVERED - slack * np.sqrt(ALPHA * (1 - ALPHA) / cell.data_sets)
                 held.look(holds, f"{where}, {key.replace('_', ' ')}: {figures[key]:.4f}")
         if "out" in figures:
             agreed.look(figures["out"] == 0, f"{where}: {figures['out']:.4f}")

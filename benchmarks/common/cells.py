@@ -71,8 +71,9 @@ class Cell:
 
     @property
     def parameters(self):
-        """All of it as JSON has it, rounded beyond what libraries differ in; only results of the same count."""
-        return {key: _plain(value) for key, value in asdict(self).items() if key != "quick"}
+        """All of it and the default method as JSON has it, rounded beyond what libraries differ in."""
+        fields = {key: _plain(value) for key, value in asdict(self).items() if key != "quick"}
+        return fields | {"default": self.default}
 
 
 def _plain(value):

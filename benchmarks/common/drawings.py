@@ -9,9 +9,8 @@ import numpy as np
 from matplotlib.transforms import blended_transform_factory
 
 from benchmarks.common.cells import ALPHA
-from benchmarks.common.svg import drawn, file_of
+from benchmarks.common.svg import BLUE, GREY, ORANGE, PALE, svg
 from benchmarks.common.words import DRAWN, METHODS
-from skfairtest.displays._drawings import BLUE, GREY, ORANGE, PALE, literal
 
 #: What is shown together: title, sections of designs, the default method, the others.
 PANELS = (
@@ -33,15 +32,19 @@ PANELS = (
         "Several groups or rates: any false positive", ("families",), "shaffer",
         ("holm", "raw_holm", "unadjusted"),
     ),
-    ("Clusters and weights", ("clusters", "weights"), "permutation", ("raw", "ignored")),
+    (
+        "Against the highest of five equal groups", ("highest",), "to_highest", ("chosen_reference",),
+    ),
+    ("Clusters and weights", ("clusters", "weights", "follow"), "permutation", ("raw", "ignored", "asymptotic")),
+    ("Ratios of rare events", ("ratios",), "asymptotic", ("permutation", "bootstrap_t")),
 )  # fmt: skip
 #: What is often used instead of the default for rates, and its name in README.
 INSTEAD = {
     "welch": "Welch's t test", "basic_bootstrap": "the basic bootstrap", "raw": "permuting all labels (un-studentized)",
     "lift": "LiFT",
 }  # fmt: skip
-#: Shares below the first are drawn there.
-SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+#: The ends of the axis; smaller shares are drawn at its beginning.
+SHARES = (0.01, 1.0)
 #: So large that a phone's screen, as wide as the drawing in points, shows 11 pixels.
 FONT, INCHES = 12.5, 5.6
 #: Where the axes begin and end, between the names of the methods and the numbers.
@@ -59,7 +62,18 @@ class Row:
 
     @property
     def label(self):
-        return METHODS[self.method].strip("*")
+        return METHODS.get(self.method, self.method).strip("*")
+
+
+def exceeds(share, n):
+    """Whether a share of n data sets is more than three Monte-Carlo errors above the level."""
+    return share > ALPHA + 3 * np.sqrt(ALPHA * (1 - ALPHA) / n) + 1e-9
+
+
+def row(method, shares, *, default=False):
+    """Return the row of (share, data sets) pairs."""
+    values, n = np.array(shares, dtype=float).T
+    return Row(method, default, values, exceeds(values, n))
 
 
 def panels(cells, records, figures_of, shown=PANELS):
@@ -93,16 +107,15 @@ def sizes(methods, method, _default, cell):
     """Yield a method's size, and whether it is more than three Monte-Carlo errors above the level."""
     if method in methods:
         size, data_sets = methods[method]["size"], methods[method].get("data_sets", cell.data_sets)
-        yield size, size > ALPHA + 3 * np.sqrt(ALPHA * (1 - ALPHA) / data_sets) + 1e-9
+        yield size, exceeds(size, data_sets)
 
 
-def misses(methods, method, _default, _cell):
+def misses(methods, method, _default, cell):
     """Yield how often a method's intervals miss the true value, and whether that is too often."""
     for key in ("coverage", "coverage_effect"):
         if key in methods.get(method, {}):
-            # The error of a share of 1 is not 0.
-            error = max(methods[method][key + "_error"], 0.001)
-            yield 1 - methods[method][key], methods[method][key] < 1 - ALPHA - 3 * error
+            miss = 1 - methods[method][key]
+            yield miss, exceeds(miss, cell.data_sets)
 
 
 def gains(methods, method, default, cell):
@@ -138,89 +151,81 @@ def counts(found):
     return out
 
 
-def draw_panels(figure, names, found, kind):
-    """Draw all panels below each other; `names` stand for the rows' labels."""
-    heights = [len(rows) + 1.1 for _, rows in found]
+def _draw(figure, shown, kind, font):
+    """Draw all panels below each other: the names of the methods, the marks, and a number for each method."""
+    heights = [len(rows) + 1.1 for _, rows in shown]
     room = figure.get_figheight()
     inch = (room - 0.62) / sum(heights)
-    top, place = room - 0.08, 0
-    for at, ((title, rows), height) in enumerate(zip(found, heights, strict=True)):
+    top = room - 0.08
+    for (title, rows), height in zip(shown, heights, strict=True):
         low = top - height * inch
         ax = figure.add_axes((LEFT, low / room, RIGHT - LEFT, (height - 1.1) * inch / room))
-        _draw_rows(ax, rows, names[place : place + len(rows)], kind)
-        literal(figure.text(0.015, (top - 0.65 * inch) / room, title, fontsize=FONT, weight="bold", va="center"))
-        if at == 0:
-            literal(figure.text(0.985, (top - 0.65 * inch) / room, DRAWN[kind]["column"], fontsize=FONT, color=GREY,
-                                va="center", ha="right"))  # fmt: skip
-        last = at == len(found) - 1
-        ax.tick_params(axis="x", labelsize=FONT, labelbottom=last, length=3 if last else 0, colors=GREY)
-        top, place = low, place + len(rows)
-    literal(figure.text(0.985, 0.06 / room, DRAWN[kind]["axis"], fontsize=FONT, color=GREY, ha="right", va="bottom"))
+        _draw_rows(ax, rows, kind, font)
+        middle, last = (top - 0.65 * inch) / room, rows is shown[-1][1]
+        figure.text(0.015, middle, title, fontsize=font, weight="bold", va="center")
+        if rows is shown[0][1]:
+            figure.text(0.985, middle, DRAWN[kind]["column"], fontsize=font, color=GREY, va="center", ha="right")
+        ax.tick_params(axis="x", labelsize=font, labelbottom=last, length=3 if last else 0, colors=GREY)
+        top = low
+    figure.text(0.985, 0.06 / room, DRAWN[kind]["axis"], fontsize=font, color=GREY, ha="right", va="bottom")
 
 
-def _draw_rows(ax, rows, names, kind):
+def _draw_rows(ax, rows, kind, font):
     reference = KINDS[kind][1]
-    _scale(ax, kind)
+    if kind == "power":
+        ax.set_xlim(-0.6, 0.3)
+        ax.set_xticks([-0.6, -0.3, 0, 0.3], ["\N{MINUS SIGN}60", "\N{MINUS SIGN}30", "0", "+30"])
+    else:
+        ax.set_xscale("log")
+        ax.set_xlim(*SHARES)
+        ax.set_xticks((0.01, 0.05, 0.2, 1.0), ["1%", "5%", "20%", "100%"])
+        ax.set_xticks([], minor=True)
+        ax.axvspan(reference, 1.0, color="#EEEEEE", linewidth=0, zorder=-2)
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.set_yticks([])
-    for place, (name, row) in enumerate(zip(names, rows, strict=True)):
-        literal(ax.figure.text(0.015, place, name, transform=_beside_axes(ax), fontsize=FONT, va="center",
-                               weight="bold" if row.is_default else "normal"))  # fmt: skip
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)
     ax.spines["bottom"].set_color(PALE)
-    left, right = ax.get_xlim()
-    if kind != "power":
-        ax.axvspan(reference, right, color="#EEEEEE", linewidth=0, zorder=-2)
     ax.axvline(reference, color=GREY, linewidth=1, zorder=0)
+    beside = blended_transform_factory(ax.figure.transFigure, ax.transData)
     for place, row in enumerate(rows):
         # Spread over the height of the row, by the golden ratio: no two neighbours at one height, and no chance in it.
         height = place + 0.6 * (np.arange(len(row.values)) * 0.618034 % 1 - 0.5)
-        x = np.clip(row.values, left, right)
+        x = np.clip(row.values, *ax.get_xlim())
         for which, marker, colour, size in ((~row.is_bad, "o", BLUE, 3.2), (row.is_bad, "D", ORANGE, 3.6)):
             if which.any():
                 ax.plot(x[which], height[which], marker, color=colour, markersize=size, markeredgewidth=0,
                         alpha=0.75, clip_on=False, zorder=2)  # fmt: skip
-        literal(ax.figure.text(0.985, place, _beside(row, kind), transform=_beside_axes(ax), fontsize=FONT, ha="right",
-                               va="center", color=GREY))  # fmt: skip
+        weight = "bold" if row.is_default else "normal"
+        ax.text(
+            0.015,
+            place,
+            row.label,
+            transform=beside,
+            fontsize=font,
+            va="center",
+            weight=weight,
+        )
+        number = f"{row.is_bad.sum()}/{len(row.values)}"
+        if kind == "power":
+            points = round(100 * float(np.median(row.values)))
+            number = f"{points:+d}".replace("-", "\N{MINUS SIGN}") if points else "0"
+        ax.text(0.985, place, number, transform=beside, fontsize=font, ha="right", va="center", color=GREY)
 
 
-def _beside_axes(ax):
-    """Across as the figure, down as the rows."""
-    return blended_transform_factory(ax.figure.transFigure, ax.transData)
+def drawing(kind, shown, *, font=FONT):
+    """Return the SVG of panels: (title, rows) pairs."""
+    height = 0.7 + 0.0228 * font * sum(len(rows) + 1.1 for _, rows in shown)
+    words = {key: DRAWN[kind][key] for key in ("title", "description")}
+    return svg(lambda figure: _draw(figure, shown, kind, font), inches=(INCHES, height), **words)
 
 
-def _beside(row, kind):
-    if kind == "power":
-        points = round(100 * float(np.median(row.values)))
-        return f"{points:+d}".replace("-", "\N{MINUS SIGN}") if points else "0"
-    return f"{row.is_bad.sum()}/{len(row.values)}"
-
-
-def _scale(ax, kind):
-    if kind == "power":
-        ax.set_xlim(-0.6, 0.3)
-        ax.set_xticks([-0.6, -0.3, 0, 0.3], ["\N{MINUS SIGN}60", "\N{MINUS SIGN}30", "0", "+30"])
-        return
-    ax.set_xscale("log")
-    ax.set_xlim(SHARES[0], SHARES[-1])
-    shown = (0.01, 0.05, 0.2, 1.0)
-    ax.set_xticks(shown, [f"{share:.0%}" for share in shown])
-    ax.set_xticks([], minor=True)
-
-
-def drawings(cells, records):
+def drawings(cells, records, sizes_of_kinds, misses_of_kinds, gauntlet):
     """Return the text of each SVG file by its name."""
-    found = {file_name(kind): drawing(kind, panels(cells, records, KINDS[kind][0])) for kind in KINDS}
-    return found | {file_name("why"): drawing("size", compared(cells, records))}
-
-
-def drawing(kind, found):
-    """Return one drawing as a file of its own, which follows a dark page."""
-    labels = [row.label for _, rows in found for row in rows]
-    height = 0.7 + 0.285 * sum(len(rows) + 1.1 for _, rows in found)
-    element = drawn(
-        lambda figure, names: draw_panels(figure, names, found, kind), labels, kind, inches=(INCHES, height),
-        title=DRAWN[kind]["title"], description=DRAWN[kind]["description"],
-    )  # fmt: skip
-    return file_of(element)
+    return {
+        **{file_name(kind): drawing(kind, panels(cells, records, KINDS[kind][0])) for kind in KINDS},
+        file_name("why"): drawing("size", compared(cells, records)),
+        file_name("kinds"): drawing("size", sizes_of_kinds),
+        file_name("kinds_coverage"): drawing("coverage", misses_of_kinds),
+        file_name("gauntlet"): drawing("size", gauntlet, font=10),
+    }

@@ -30,11 +30,6 @@ from skfairtest.metrics.rates import CRITERIA
 ROWS = {"roc_auc": "area", "mean_squared_error": "loss"}
 
 
-def has_permuted_pairs(cell):
-    """Whether pairs of groups are compared by studentized permutations, which rates are not."""
-    return cell.metric in ROWS or cell.metric == "balanced_accuracy"
-
-
 def rates_of(metric):
     return CRITERIA.get(metric, (metric,))
 

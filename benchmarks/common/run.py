@@ -5,28 +5,15 @@ import zlib
 
 import numpy as np
 
-from benchmarks.common.cells import ALPHA, AS_RATES
-from benchmarks.common.families import has_permuted_pairs, judge_family, judge_highest, true_nulls
-from benchmarks.common.methods import JUDGES, cautioned, counted_events, draw_tables, expects_five, masks, true_values
+from benchmarks.common.cells import ALPHA
+from benchmarks.common.families import judge_family, judge_highest, true_nulls
+from benchmarks.common.methods import JUDGES, cautioned, counted_events, draw_tables, masks, true_values
 from benchmarks.common.rows import NULL, SHARES, judge_rows, judge_shares
 from skfairtest.inference.conditional import conditional_log_p
 from skfairtest.inference.regions import equality_region
 from skfairtest.inference.unconditional import unconditional_log_p
 
 SEED = 20201120
-#: The p-value of a studentized permutation: records without it have that of the permutations alone.
-P_VALUE = "the larger of that of the permutations and that of t or the normal distribution"
-#: That of a difference of means.
-OF_MEANS = "the largest of that of the permutations, that of t and that of t after Hall's transformation"
-MEANS = ("mean_squared_error", "log_loss")
-
-
-def p_value_of(cell):
-    """Return what the default's p-value is where it comes from permutations, None elsewhere."""
-    permuted = cell.default == "permutation" or (cell.kind == "family" and has_permuted_pairs(cell))
-    if not permuted or (cell.kind == "family" and cell.metric in AS_RATES):
-        return None
-    return OF_MEANS if cell.metric in MEANS or cell.kind == "caution" else P_VALUE
 
 
 def seeds_of(cell):
@@ -44,7 +31,7 @@ def run(cell):
         figures = {cell.default: _cautioned(cell, first)}
     elif cell.kind == "highest":
         figures = {
-            method: dict(zip(("size", "size_error"), _share(rejected.sum(), cell.data_sets), strict=True))
+            method: {"size": _share(rejected.sum(), cell.data_sets)}
             for method, rejected in judge_highest(cell, cell.data_sets, first).items()
         }
     else:
@@ -60,47 +47,40 @@ def run(cell):
         }
     if cell.kind == "grid":
         figures = _enumerated(cell, third) | figures
-    found = {"seconds": round(time.process_time() - started, 1), "methods": figures}
-    if (p_value := p_value_of(cell)) is not None:
-        found["p_value"] = p_value
-    if cell.kind in ("rate", "grid"):
-        found["five_expected"] = expects_five(cell, cell.null)
-        if cell.effect is not None:
-            found["five_expected_effect"] = expects_five(cell, cell.effect)
-    return found
+    return {"seconds": round(time.process_time() - started, 1), "methods": figures}
 
 
 def _cautioned(cell, rng):
     """Figures of the default's cautions: their share of rejections, and the share of data sets without."""
     rejected, warned = cautioned(cell, rng)
     name = "size" if len({factor for _, factor in cell.null}) == 1 else "power"
-    out = dict(zip((name, f"{name}_error"), _share(rejected.sum(), cell.data_sets), strict=True))
-    out["warned"] = _share((rejected & warned).sum(), max(1, rejected.sum()))[0]
-    out["silent"], out["silent_error"] = _share((~warned).sum(), cell.data_sets)
-    return out
+    return {
+        name: _share(rejected.sum(), cell.data_sets),
+        "warned": _share((rejected & warned).sum(), max(1, rejected.sum())),
+        "silent": _share((~warned).sum(), cell.data_sets),
+    }
 
 
 def _share(hits, total):
-    share = hits / total
-    return round(float(share), 5), round(float(np.sqrt(share * (1 - share) / total)), 5)
+    return round(float(hits / total), 5)
 
 
 def _figures(null, effect, truth, cell, method):
     """Figures of one method from rows (p, low, high); data sets without a test are no rejections."""
     out = {}
     p = null[:, 0]
-    out["size"], out["size_error"] = _share((p <= ALPHA * (1 + 1e-9)).sum(), cell.data_sets)
+    out["size"] = _share((p <= ALPHA * (1 + 1e-9)).sum(), cell.data_sets)
     equal = NULL.get(cell.kind, 0.0)
     _cover(out, "coverage", null, equal)
     if cell.kind in ("ratio", "follow"):
         _contradict(out, null if effect is None else np.concatenate([null, effect]), equal)
     if effect is not None:
         rejected = effect[:, 0] <= ALPHA * (1 + 1e-9)
-        out["power"], out["power_error"] = _share(rejected.sum(), cell.data_sets)
+        out["power"] = _share(rejected.sum(), cell.data_sets)
         threshold = threshold_at(p, cell.data_sets)
         if threshold is not None:
             hits = (effect[:, 0] <= threshold * (1 + 1e-9)).sum()
-            out["power_at_equal_size"] = _share(hits, cell.data_sets)[0]
+            out["power_at_equal_size"] = _share(hits, cell.data_sets)
         # fairlearn's difference has no sign.
         _cover(out, "coverage_effect", effect, abs(truth) if method == "fairlearn" else truth)
     return out
@@ -112,15 +92,15 @@ def _cover(out, name, rows, truth):
     if defined.any():
         slack = 1e-12
         inside = (low[defined] <= truth + slack) & (truth - slack <= high[defined])
-        out[name], out[name + "_error"] = _share(inside.sum(), defined.sum())
+        out[name] = _share(inside.sum(), defined.sum())
 
 
 def _contradict(out, rows, equal):
     """How often an interval leaves equality out that is not rejected, and how often it holds it where it is."""
     inside = (rows[:, 1] <= equal) & (equal <= rows[:, 2])
     rejected = rows[:, 0] <= ALPHA * (1 + 1e-9)
-    out["out"], out["out_error"] = _share((~inside & ~rejected).sum(), len(rows))
-    out["inside"], out["inside_error"] = _share((inside & rejected).sum(), len(rows))
+    out["out"] = _share((~inside & ~rejected).sum(), len(rows))
+    out["inside"] = _share((inside & rejected).sum(), len(rows))
 
 
 def threshold_at(p, data_sets):
@@ -135,8 +115,7 @@ def _familywise(cell, rng):
     equal = true_nulls(cell)
     out = {}
     for method, rejected in judge_family(cell, cell.data_sets, rng).items():
-        size, error = _share(rejected[:, equal].any(axis=1).sum(), cell.data_sets)
-        out[method] = {"size": size, "size_error": error}
+        out[method] = {"size": _share(rejected[:, equal].any(axis=1).sum(), cell.data_sets)}
         if not equal.all():
             out[method]["power"] = round(float(rejected[:, ~equal].mean()), 5)
     return out
@@ -167,7 +146,6 @@ def _enumerated(cell, rng):
             "size_error": round(float(size.std() / np.sqrt(len(size))), 5),
             "largest_size": round(float(size.max()), 6),
             "power": round(float(power.mean()), 5),
-            "power_error": round(float(power.std() / np.sqrt(len(power))), 5),
         }
     return out
 

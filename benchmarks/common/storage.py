@@ -3,12 +3,13 @@
 import json
 import os
 import sys
+import zlib
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 from benchmarks.common.cells import ALPHA
 from benchmarks.common.results import versions
-from benchmarks.common.run import SEED, p_value_of, run
+from benchmarks.common.run import SEED, run
 
 ROOT = Path(__file__).parents[2]
 DOC = ROOT / "doc"
@@ -22,25 +23,27 @@ def load(path):
 def store(path, records, cells, what="size, power and coverage; see benchmarks/validity.py", seed=SEED):
     """Write the records of the present designs, a line each, in the designs' order; never half a file."""
     path.parent.mkdir(exist_ok=True)
-    known = [cell.name for cell in cells if cell.name in records]
-    head = {"what": what, "seed": seed, "level": ALPHA}
-    lines = [f" {json.dumps(key)}: {json.dumps(value)}," for key, value in head.items()]
-    body = ",\n".join(f"  {json.dumps(name)}: {json.dumps(records[name])}" for name in known)
-    text = "{\n" + "\n".join(lines) + '\n "cells": {\n' + body + "\n }\n}\n"
+    earlier = json.loads(path.read_text())["versions"] if path.exists() else []
+    known = earlier if versions() in earlier else [*earlier, versions()]
+    head = {"what": what, "seed": seed, "level": ALPHA, "versions": known}
+    lines = [f"{json.dumps(key)}: {json.dumps(value)}," for key, value in head.items()]
+    body = [
+        f"{json.dumps(cell.name)}: {json.dumps(records[cell.name], separators=(',', ':'))}"
+        for cell in cells
+        if cell.name in records
+    ]
     partial = path.with_suffix(".partial")
-    partial.write_text(text)
+    partial.write_text("\n".join(["{", *lines, '"cells": {', ",\n".join(body), "}", "}", ""]))
     os.replace(partial, path)
 
 
+def digest(cell):
+    """Return eight digits that change with the parameters of a cell."""
+    return f"{zlib.crc32(json.dumps(cell.parameters, sort_keys=True).encode()):08x}"
+
+
 def is_finished(cell, records):
-    record = records.get(cell.name)
-    return (
-        record is not None
-        and cell.parameters.items() <= record["parameters"].items()
-        # What is run by default, and what its p-value is, may have changed.
-        and cell.default in record["methods"]
-        and record.get("p_value") == p_value_of(cell)
-    )
+    return cell.name in records and records[cell.name]["design"] == digest(cell)
 
 
 def size_line(cell, figures):
@@ -49,13 +52,14 @@ def size_line(cell, figures):
     return f"{figures['seconds']:6.1f} s  {cell.name}: {sizes}"
 
 
-def complete(cells, records, keep, processes=1, *, run=run, is_finished=is_finished, line=size_line):
+def complete(cells, records, keep, processes=1, *, run=run, line=size_line):
     """Compute what is missing in the records of some cells, `keep` them after each, and say how many were missing."""
     missing = [cell for cell in cells if not is_finished(cell, records)]
     for cell, figures in _computed(missing, processes, run):
-        records[cell.name] = {"parameters": cell.parameters, "versions": versions(), **figures}
-        keep()
         print(line(cell, figures), flush=True)
+        records[cell.name] = {"design": digest(cell), **figures}
+        del records[cell.name]["seconds"]
+        keep()
     return len(missing)
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.stats import norm
 
+from benchmarks.common.svg import BLUE, GREY, ORANGE, PALE
 from benchmarks.reproduce._diciccio_limits import BARS, REACH
-from skfairtest.displays._drawings import BLUE, GREY, ORANGE, PALE, literal
 
 FONT, SMALL = 11, 10
 WIDTH = 5.6
@@ -26,15 +26,15 @@ def panel(figure, column, row, size, *, bottom=0.05):
 
 
 def titled(ax, title):
-    literal(ax.set_title(title, fontsize=FONT, loc="left", weight="bold"))
+    ax.set_title(title, fontsize=FONT, loc="left", weight="bold")
 
 
 def named(ax, x, y, text, colour, **where):
-    literal(ax.text(x, y, text, transform=ax.transAxes, fontsize=SMALL, color=colour, **where))
+    ax.text(x, y, text, transform=ax.transAxes, fontsize=SMALL, color=colour, **where)
 
 
 def below(figure, text):
-    literal(figure.text(0.985, 0.012, text, fontsize=SMALL, color=GREY, ha="right", va="bottom"))
+    figure.text(0.985, 0.012, text, fontsize=SMALL, color=GREY, ha="right", va="bottom")
 
 
 def p_values(figure, figures):

@@ -6,7 +6,7 @@ A module has them in `PICTURES`, by name, and its run returns the figures of eac
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from benchmarks.common.svg import drawn, file_of
+from benchmarks.common.svg import svg
 
 
 @dataclass(frozen=True)
@@ -40,15 +40,9 @@ def described(picture, document):
 def drawings(module, source, document):
     """Return the text of each of a source's SVG files by its name: always the same for the same figures."""
     return {
-        file_name(source, name): file_of(
-            drawn(
-                lambda figure, _, picture=picture, name=name: picture.paint(figure, document["pictures"][name]),
-                [],
-                name,
-                inches=picture.inches,
-                title=picture.title,
-                description=described(picture, document),
-            )
+        file_name(source, name): svg(
+            lambda figure, picture=picture, name=name: picture.paint(figure, document["pictures"][name]),
+            inches=picture.inches, title=picture.title, description=described(picture, document),
         )
         for name, picture in pictures_of(module).items()
-    }
+    }  # fmt: skip

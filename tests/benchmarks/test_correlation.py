@@ -8,7 +8,6 @@ from scipy import stats
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
 from benchmarks import correlation as command
 from benchmarks.common.correlation_intervals import SHARES, broken, designs
-from benchmarks.common.render import correlation
 
 
 @pytest.mark.slow
@@ -85,19 +84,3 @@ def test_one_part_is_measured_and_the_other_is_kept(tmp_path, monkeypatch, capsy
 def test_committed_intervals_break_no_promise():
     document = json.loads(command.RESULTS.read_text())
     assert [broken(cell) for cell in document.get("intervals", []) if broken(cell)] == []
-
-
-def test_the_page_shows_intervals_where_they_are_stored(tmp_path):
-    stored = {
-        "cells": [{"studentized": {"size": 0.05}}],
-        "intervals": [
-            measured() | {"design": "eps x^2", "people": 40, "correlation": "pearson", "alternative": "two-sided",
-                          "features": 3, "adjust": "holm"}
-        ],
-    }  # fmt: skip
-    (tmp_path / "validity_correlation.json").write_text(json.dumps(stored))
-    page = "\n".join(correlation(tmp_path))
-    assert "| eps x^2 | 40 | 0 | Pearson, 3 features, holm | .050 / .950 |" in page
-    del stored["intervals"]
-    (tmp_path / "validity_correlation.json").write_text(json.dumps(stored))
-    assert "|" not in "\n".join(correlation(tmp_path))
