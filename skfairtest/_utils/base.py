@@ -106,13 +106,7 @@ def frame_of(parts: dict[str, Any]) -> pd.DataFrame:
 
 
 def check_seed(random_state: Any) -> None:
-    """Refuse what is not a seed, before anything is drawn.
-
-    Raises
-    ------
-    ValueError
-        If `random_state` is not an integer of at least 0, a RandomState, a Generator or None.
-    """
+    """Refuse what is not a seed, before anything is drawn."""
     if isinstance(random_state, Integral):
         if random_state < 0:
             raise ParameterError(f"random_state must not be negative; found {random_state}")

@@ -40,11 +40,6 @@ def finite_numbers(values: Any) -> Floats:
 def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
     """Check that a parameter is one of its choices, texts or None.
 
-    Raises
-    ------
-    ValueError
-        If it is not.
-
     Examples
     --------
     >>> check_choice("method", "auto", ("auto", "exact"))
@@ -57,13 +52,7 @@ def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
 
 
 def check_running(confidence_level: Any, n_jobs: Any, verbose: Any) -> None:
-    """Check what every test has: its level, processes, and whether it shows how far it is.
-
-    Raises
-    ------
-    ValueError
-        If a value is not one of those allowed.
-    """
+    """Check what every test has: its level, processes, and whether it shows how far it is."""
     if n_jobs is not None and (not is_integer(n_jobs) or n_jobs == 0):
         raise ParameterError(f"n_jobs must be an integer other than 0, or None; found {brief(n_jobs)}")
     check_probability("confidence_level", confidence_level)
@@ -73,11 +62,6 @@ def check_running(confidence_level: Any, n_jobs: Any, verbose: Any) -> None:
 
 def check_probability(name: str, value: Any) -> None:
     """Check that a level or a power lies between 0 and 1, and is neither.
-
-    Raises
-    ------
-    ValueError
-        If it does not.
 
     Examples
     --------

@@ -277,15 +277,6 @@ def answering_guesses(function: Function, owner: str = "", forget: Callable[...,
 
     Of too many arguments by position it says which it takes, and what the next one is called.
 
-    Parameters
-    ----------
-    function : callable
-        With named parameters; where it takes further ones, only those that others guess for its own are refused.
-    owner : str
-        How its caller knows it, where that is not its own name.
-    forget : callable, optional
-        Called with the object before a fit, and after one that fails.
-
     Examples
     --------
     >>> def fit(X, *, sensitive_features): ...

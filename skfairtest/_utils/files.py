@@ -27,19 +27,7 @@ def checksum(document: Mapping[str, Any]) -> str:
 
 @contextmanager
 def replaced(path: str | os.PathLike[str]) -> Iterator[str]:
-    """Give a name to write to, which takes the place of a file once everything is written.
-
-    Parameters
-    ----------
-    path : str or path
-        The file, which need not be there. If writing fails it stays as it was. A link stays a link: the file that it
-        leads to is replaced, and keeps its mode and owner. A device or a pipe is written to directly.
-
-    Yields
-    ------
-    str
-        A name in the same folder.
-    """
+    """Give a name to write to, which takes the place of a file once everything is written."""
     target, old = os.path.realpath(path), None
     with suppress(FileNotFoundError):
         old = os.stat(path)

@@ -67,15 +67,6 @@ def in_parallel(call: Callable[..., T], pieces: Iterable[tuple[Any, ...]], n_job
     The processes of one machine share large arrays, and take one piece after the other; they are started only for work
     that the first piece announces to take longer than starting them. What a cluster's workers are to know has to be
     sent: each gets all of its pieces at once, and the function with its data once.
-
-    Parameters
-    ----------
-    call : callable
-        What is done, with the data that it is done to.
-    pieces : iterable of tuple
-        The arguments of each call.
-    n_jobs : int or None
-        Processes; None: as joblib is configured.
     """
     backend, _ = get_active_backend()
     workers: int = effective_n_jobs(n_jobs)  # type: ignore[arg-type]  # None: as configured

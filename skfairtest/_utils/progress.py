@@ -127,17 +127,7 @@ def shown_by(bar: Bar) -> Iterator[None]:
 
 @contextmanager
 def progress(what: str, total: int, show: bool) -> Iterator[Callable[[], None]]:
-    """Say that a computation of `total` parts is going on; yield what is to be called after each part.
-
-    Parameters
-    ----------
-    what : str
-        Its name.
-    total : int
-        How many parts it has.
-    show : bool
-        Whether to open a bar on standard error where none is open.
-    """
+    """Say that a computation of `total` parts is going on; yield what is to be called after each part."""
     bar = _SHOWN.get()
     if bar is not None:
         with bar.step(what, total) as advance:

@@ -87,10 +87,9 @@ class AdjustedFairnessTest(Compared, ReportMixin):
     """Test whether groups differ in an outcome among people with the same covariates, such as age and experience.
 
     Null hypothesis of each comparison: given the covariates, the outcome's expected value is the same in both groups.
-    Covariates may be numbers of any kind; they are never cut into strata. What models predict from them is taken from
-    the outcome and from the group, each person being predicted by models of the others, and the products of what is
-    left have the mean 0. The test is valid in large samples, as long as the product of the errors of both models
-    vanishes faster than one over the square root of the number of people.
+    Covariates may be numbers of any kind; they are never cut into strata. What models of other people predict from them
+    is taken from the outcome and the group. The test is valid in large samples, as long as the product of the errors of
+    both models vanishes faster than one over the square root of the number of people.
 
     Parameters
     ----------
@@ -103,7 +102,7 @@ class AdjustedFairnessTest(Compared, ReportMixin):
     compare : {"between_groups", "to_rest", "to_reference"}, default="between_groups"
         All pairs of groups, or each group against everyone else or against `reference_group`.
     reference_group : label or tuple of labels, optional
-        With whom each group is compared: ``compare="to_reference"`` follows. A tuple for several sensitive features.
+        A tuple for several sensitive features.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         The alternative hypothesis. "greater": the group's outcome is the greater one.
     adjust : {"auto", "holm", "bonferroni", "fdr_bh", None}, default="auto"
@@ -130,14 +129,12 @@ class AdjustedFairnessTest(Compared, ReportMixin):
     p_value_ : float
         The global p-value: the smallest familywise-adjusted one.
     p_value_interval_ : tuple of float
-        `p_value_` twice: nothing is sampled.
+        `p_value_` twice.
     rejected_, concern_ : bool
         ``p_value_ <= 1 - confidence_level``.
     caution_ : str
-        What the models may have missed: they explain nothing of the outcome, or what they leave of the outcome or of
-        the group goes together with what a learner unlike them predicts (averages of the people with the most similar
-        covariates). Then a disparity may be confounding that was not learned. Empty where there is no such sign; also
-        in the report, and a warning if the test rejects.
+        A sign that a disparity may be confounding that the models did not learn: they explain nothing of the outcome,
+        or averages of the people with the most similar covariates predict what they leave. Empty if there is none.
     statistic_, disparity_ : float
         Of the comparison that sets `p_value_`.
     confidence_interval_ : tuple of float
@@ -151,23 +148,10 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         disparity is undefined: it counts as a hypothesis with the p-value 1, and ``method`` says why.
     excluded_ : DataFrame
         Groups and comparisons that were left out, with the reason and the number of people.
-    method_, adjust_ : str or None
-        What was run.
-    n_resamples_ : int
-        0.
-    groups_ : list
-        Groups, sorted: labels, or tuples of labels.
-    pos_label_ : object
-        The label counted as positive; None where outcomes are numbers.
-    negative_labels_ : list
-        The other labels.
-    n_samples_ : int
-        People.
-
-    Raises
-    ------
-    ValueError
-        By `fit`, if a parameter or an input is not usable.
+    method_, adjust_, n_resamples_
+        What was run; nothing is resampled.
+    groups_, pos_label_, negative_labels_, n_samples_
+        Groups, labels, and the number of people.
 
     See Also
     --------
@@ -176,21 +160,17 @@ class AdjustedFairnessTest(Compared, ReportMixin):
 
     Notes
     -----
-    With the residuals e of the outcome and x of the group's indicator, the statistic is the mean of e x divided by its
-    standard error (the generalised covariance measure, Shah and Peters 2020), and the disparity is
-    sum(e x) / sum(x^2): the group's coefficient in the partially linear model. The standard error also counts that
-    predictions vary with the people they are learned from, which matters with few people
-    (`skfairtest.adjusted.statistics` has the formula): a model that reproduces the people it was fitted to, such as a
-    forest of full trees, has the larger one.
+    With the residuals e of the outcome and x of the group's indicator, the statistic is the mean of e x
+    divided by its standard error (the generalised covariance measure, Shah and Peters 2020), and the disparity is sum(e
+    x) / sum(x^2): the group's coefficient in the partially linear model. The standard error also counts that
+    predictions vary with the people they are learned from.
 
     Where the difference depends on the covariates, it is an average with the weights P(D = 1 | X) P(D = 0 | X), so that
     people count most whose covariates are found in both groups. Where covariates determine the group, there is nothing
     to compare, and the interval is infinite. A difference that changes its sign with the covariates cancels out.
 
     The test is as good as the models: confounding that they do not learn stays in the residuals, and no number of
-    people removes it; `caution_` shows signs of it. The default models learn smooth curves, products of pairs and
-    steps, and their predictions vary more than those that predict best: what they vary by costs power, and what they
-    miss would cost the level.
+    people removes it; `caution_` shows signs of it.
 
     An adjustment is as good as its reasons: a covariate that is itself unfair, such as a grade given by the same
     supervisor, explains a disparity away, and what is not recorded adjusts for nothing.

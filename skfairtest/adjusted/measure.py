@@ -165,11 +165,6 @@ def measure_adjusted(
 
     A difference that outcomes leave undefined is a hypothesis with p = 1, for outcomes must not decide how many there
     are; whether the covariates determine the group does not depend on them.
-
-    Raises
-    ------
-    ValueError
-        If there are too few clusters.
     """
     of_folds, of_models = seeds
     if people.units is not None and people.n_units < CLUSTERS_OF_A_FOLD * learning.n_folds:

@@ -156,13 +156,7 @@ class Omitted:
 
 
 def omitted_variable(base: Result, omitted: Sequence[Omitted | None], at: Any) -> Sensitivity:
-    """Analyse how far a verdict survives a confounder.
-
-    Raises
-    ------
-    ValueError
-        If amounts are no numbers in their range.
-    """
+    """Analyse how far a verdict survives a confounder."""
     question = base.measured.settings.question
 
     def bounds(place: int, amount: float) -> tuple[PValueBounds, tuple[float, float]]:

@@ -126,13 +126,7 @@ def neighbours(n: int) -> Any:
 
 
 def covariate_frame(columns: Sequence[Column]) -> pd.DataFrame:
-    """Return covariates as numbers: numbers as they are, and a column of zeros and ones for each name.
-
-    Raises
-    ------
-    ValueError
-        If numbers are infinite.
-    """
+    """Return covariates as numbers: numbers as they are, and a column of zeros and ones for each name."""
     out: dict[str, NDArray[Any]] = {}
     for column in sorted(columns, key=lambda one: one.name):
         quantities = all(isinstance(level, Real) for level in column.levels) and not column.categorical
@@ -172,13 +166,7 @@ def seeded(model: Any, seed: np.random.SeedSequence) -> Any:
 
 
 def predicted(model: Any, X: Any, where: str) -> Floats:
-    """The expectation of a fitted model: a number, or the probability of 1.
-
-    Raises
-    ------
-    ValueError
-        If it says anything else.
-    """
+    """The expectation of a fitted model: a number, or the probability of 1."""
     if is_classifier(model):
         if not hasattr(model, "predict_proba"):
             raise ParameterError(

@@ -55,11 +55,6 @@ def studentized_mean(products: Floats) -> float:
 def variance_of_predictions(new: float, seen: float) -> float:
     """Return the variance of predictions over the people they are learned from, as a share of that of the errors.
 
-    Parameters
-    ----------
-    new, seen : float
-        Mean squared residuals of people whom the model has not seen, and of those it was fitted to.
-
     Examples
     --------
     Least squares with 20 columns of 100 people: errors of 1.2 and 0.8 times the variance.
@@ -151,11 +146,6 @@ class Residuals:
         """Return the coefficients whose statistic is no larger than one value, and no smaller than minus another.
 
         They are infinite where covariates say nearly always which group people are in.
-
-        Parameters
-        ----------
-        below, above : float
-            Critical values of the lower and of the upper limit.
 
         Examples
         --------

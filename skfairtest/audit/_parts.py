@@ -32,24 +32,7 @@ SHARED = (
 def impact_of(
     sample: Sample, estimator: Any, classes: tuple[Any, ...] | None, settings: Mapping[str, Any]
 ) -> ImpactRecord:
-    """Compare rates of selection with the highest one, of decisions; of scores and numbers those above the median.
-
-    Parameters
-    ----------
-    sample : Sample
-        The people of the audit.
-    estimator : object
-        The model, if there is one.
-    classes : tuple, optional
-        The labels that the estimator knows.
-    settings : mapping
-        Parameters of the audit.
-
-    Raises
-    ------
-    ValueError
-        If nothing says which label is that of people who were selected.
-    """
+    """Compare rates of selection with the highest one, of decisions; of scores and numbers those above the median."""
     people = sample.everyone or sample  # of whom a feature may not be known
     kinds, _ = kinds_of(people, estimator, settings["pos_label"])
     scoring = bool(kinds & {"scores", "continuous"}) and "binary" not in kinds
@@ -76,32 +59,7 @@ def compared_with_baseline(
     features: set[str],
     people_of: Callable[[PairedFairnessTest], Sequence[Any]],
 ) -> tuple[dict[str, PairedFairnessTest], PairedRecord]:
-    """Compare an audited model with the model in production by each single feature, adjusted together by Holm's method.
-
-    Parameters
-    ----------
-    metrics : sequence of Metric
-        Those of the audit.
-    known : set of str
-        What there is of both models, of "y_true", "y_pred" and "y_score".
-    settings : mapping
-        Parameters of the audit.
-    features : set of str
-        The sensitive features, for all of which together intervals hold.
-    people_of : callable
-        Takes the test and returns the people and what is asked about them.
-
-    Returns
-    -------
-    tests, record : dict of str to PairedFairnessTest, PairedRecord
-        The fitted test of each feature with several groups, and the comparisons of all of them; those averaged over
-        strata and those within strata are two families.
-
-    Raises
-    ------
-    ValueError
-        If two models are compared by none of the metrics.
-    """
+    """Compare an audited model with the model in production by each feature, adjusted together by Holm's method."""
     compared: list[Metric] = []
     without: list[str] = []
     for metric in metrics:

@@ -51,12 +51,6 @@ def kinds_of(sample: Sample, estimator: Any, pos_label: Any = None) -> tuple[set
 
     As in `sklearn.utils.multiclass.type_of_target`, numbers that are not whole are continuous. With a positive label
     predictions are binary however many labels there are: that label against the others.
-
-    Raises
-    ------
-    ValueError
-        If predictions are scores of two labels, or nothing says whether values are labels or numbers, or which labels
-        are strays.
     """
     kind = _kind(sample, estimator, pos_label)
     kinds, without = {kind}, {}
@@ -125,18 +119,6 @@ def _fractions(column: Any, counts: Any) -> float:
 def groupings(levels: Mapping[str, int], *, intersections: bool) -> Iterator[tuple[str, ...]]:
     """Yield each feature, then all pairs, all triples and so forth of the features that have at least two values.
 
-    Parameters
-    ----------
-    levels : mapping of str to int
-        How many values each feature has.
-    intersections : bool
-        Whether groups are intersections of features.
-
-    Raises
-    ------
-    ValueError
-        If a crossing has the name of a feature.
-
     Examples
     --------
     >>> list(groupings({"race": 5, "sex": 2, "planet": 1}, intersections=True))
@@ -158,15 +140,7 @@ def groupings(levels: Mapping[str, int], *, intersections: bool) -> Iterator[tup
 
 
 def sets_of(sample: Sample, people: Sample) -> list[int]:
-    """Return a number for the set of people in each group of a grouping: equal for equal sets of all groupings.
-
-    Parameters
-    ----------
-    sample : Sample
-        People grouped by all features together.
-    people : Sample
-        The same people, grouped by some of them.
-    """
+    """Return a number for the set of people in each group of a grouping: equal for equal sets of all groupings."""
     place = [sample.sensitive_names.index(name) for name in people.sensitive_names]
     found = dict.fromkeys(people.groups, 0)
     for key, number in zip(sample.groups, numbers_of(len(sample.groups)), strict=True):

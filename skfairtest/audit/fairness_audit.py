@@ -60,9 +60,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
 
     Null hypothesis of each comparison: the metric is equal in the two groups that are compared (with `margin`: it does
     not differ by more than the margin). Each is tested as `FairnessTest` tests it; `adjust` then acts once, on all of
-    them together, so that with the default at most 5% of audits report even one false positive, or about 5% where
-    p-values are not exact. The p-value of a rate is exact between single groups; against several groups together it is
-    exact where the people in these are a random sample (see Notes).
+    them together, so that at most 5% of audits report even one false positive, or about 5% if p-values are not exact.
 
     Parameters
     ----------
@@ -70,41 +68,32 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         The model; None: the `X` of `fit` is the predictions.
     metrics : "standard", str, Rate, ScoreMetric, callable, or list or dict of these, default="standard"
         As `metric` of `FairnessTest`. "standard": selection rate, true and false positive rate, precision and accuracy;
-        where there are scores, also AUC and calibration; of more than two labels, accuracy and balanced accuracy; of
-        numbers, mean prediction, mean residual, mean squared and mean absolute error. Without true labels, those of
-        them that need none. Whole numbers without an estimator that says otherwise are labels.
+        with scores also AUC and calibration; of more than two labels, accuracy and balanced accuracy; of numbers, mean
+        prediction, mean residual, mean squared and mean absolute error. Without true labels, those that need none.
     intersections : bool, default=True
-        Whether to cross the sensitive features as well: all pairs, all triples and so forth.
+        Whether to cross the sensitive features as well.
     compare : {"between_groups", "to_overall", "to_rest"}, default="between_groups"
         What the groups of single features are compared with.
     compare_intersections : {"to_rest", "between_groups", "to_parents"}, default="to_rest"
-        What intersectional groups are compared with, and so the null hypothesis of their comparisons. "to_rest":
-        everyone else; the metric of the group equals that of all people outside it. "between_groups": each other; the
-        metric is equal in two intersectional groups. "to_parents": the rest of each parent group, which are the people
-        who share all features of the group but one (Black women with Black men, and with other women); within the
-        parent group, the metric of the intersectional group equals that of the parent's other people.
+        What intersectional groups are compared with: everyone else; each other; or the rest of each parent group, who
+        share all features of the group but one (Black women with Black men, and with other women).
     disparity : {"difference", "ratio"}, default="difference"
         ``value_group - value_other`` or ``value_group / value_other``.
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap"}, default="auto"
         How the p-values are computed, as in `FairnessTest`.
     adjust : {"auto", "holm", "bonferroni", "fdr_bh", None}, default="auto"
-        How p-values are adjusted for the number of hypotheses, over the whole audit. "auto" is Holm, with Shaffer's
-        smaller factors where all pairs of groups are compared, as in `FairnessTest`.
+        How p-values are adjusted over the whole audit, as in `FairnessTest`.
     margin : float, optional
         Tolerated disparity, as in `FairnessTest`.
     confidence_level : float, default=0.95
-        Of intervals; one minus it is the level of the audit.
+        Of intervals; one minus the level.
     n_resamples : int or "adaptive", default=9999
-        Resamples of each null distribution. With ``method="auto"`` they are more where not even none of them being as
-        extreme would be significant among so many comparisons: then drawing stops when 20 were, as with "adaptive",
-        or when there are enough for one to be significant and none was, or provably none will be.
+        Resamples of each null distribution; more if otherwise no result could be significant among so many comparisons.
     missing : {"raise", "exclude", "group", "bounds"}, default="raise"
-        How to treat people whose sensitive feature is missing, as in `FairnessTest`. They are missing only where
-        groups are made of that feature.
+        How to treat people whose sensitive feature is missing, as in `FairnessTest`.
     labelled : {"at_random", None}, default=None
-        How people with a true label were chosen where not everybody has one, as in `LabelledFairnessTest`, with which
-        rates that need labels are then tested (by `from_predictions`); other metrics as always. Groups are compared
-        with each other or with the rest.
+        How people with a true label were chosen if some have none, as in `LabelledFairnessTest`, which then tests the
+        rates that need labels.
     pos_label : label, optional
         The positive label, as in `FairnessTest`.
     prediction_threshold : float, optional
@@ -112,32 +101,22 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     response : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
         The estimator's method that gives scores, as in `FairnessTest`.
     positive_means : str, optional
-        What happens to people who are predicted positive, as a participle: "denied", "rated high-risk". Sentences say
-        it instead of "predicted positive".
+        What happens to people who are predicted positive, as a participle for sentences: "denied", "rated high-risk".
     favorable : bool, optional
-        Whether a positive (or a higher) prediction is good for people: True of a job, False of a charge. Reports then
-        say which group is worse off; None: they say which value is higher. No test depends on it.
+        Whether a positive (or a higher) prediction is good for people: reports then say which group is worse off. No
+        test depends on it.
     individual : bool or IndividualFairnessTest, optional
-        Whether to test the model for individual fairness as well, with the parameters of this test; the report has a
-        section about it. It is a question of its own, with its own level: `p_value_` and `concern_` are about groups.
+        Whether to test individual fairness as well, with the parameters of this test.
     scan : bool or SubgroupScan, optional
-        Whether to search for subgroups nobody named as well, with the parameters of this scan; the report has a section
-        about them. True: equalized odds (without true labels the selection rate) of combinations of two sensitive
-        features, at the level of the audit. A scan without `pos_label` or `random_state` takes the audit's. It has a
-        guarantee of its own, too, and `p_value_` and `concern_` are not about it.
+        Whether to search for further subgroups as well, with the parameters of this scan. True: equalized odds (without
+        true labels the selection rate) of combinations of two sensitive features.
     impact : bool, default=False
-        Whether to make the impact tables as well (see `impact_table`): of each feature and each crossing, every
-        category's rate of positive predictions beside the highest one, where the categories are those of the data, with
-        unknown ones counted. Scores and predicted numbers are divided at their median. The tables have a level of their
-        own, and `p_value_` and `concern_` are not about them; strata of `control_features` are taken together.
+        Whether to make the tables of `impact_table` as well, of each feature and each intersection.
     baseline : fitted estimator, optional
-        The model in production, whose place the audited model may take: the report has a section that compares the
-        disparities of both on the same people, as `PairedFairnessTest` does, by the groups of each single feature.
-        `fit` asks it; `from_predictions` takes `y_pred_baseline`. It is a question of its own, at the level of the
-        audit: `p_value_` and `concern_` are not about it. Differences are compared, and no margin is applied.
+        The model in production: the report compares the disparities of both models, as `PairedFairnessTest` does.
+        `fit` asks it; `from_predictions` takes `y_pred_baseline`.
     random_state : int, RandomState, Generator or None
-        Seed of the resamples, and of the predictions of a randomised model; reports tell the number that was
-        used. All groupings share it, so that what is drawn for a feature does not depend on which others are audited.
+        Seed of the resamples, shared by all groupings, and of the predictions of a randomised model.
     n_jobs : int, optional
         Number of processes; the result does not depend on it.
     verbose : int, default=0
@@ -146,44 +125,26 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     Attributes
     ----------
     comparisons_ : DataFrame
-        One row per comparison: ``feature``, ``metric``, ``group``, ``other``, ``stratum``, ``n_group``, ``n_other``,
-        ``value_group``, ``value_other``, ``disparity``, ``standard_error``, ``statistic``, ``ci_low``, ``ci_high``,
-        ``p_value``, ``p_value_adjusted``, ``minimum_detectable``, ``concern``, ``verdict``, ``method`` and
-        ``sentence``. ``other`` is a group, "rest", "overall" or, for the rest of a parent group, for example
-        "rest of race = Black". ``minimum_detectable`` is the smallest disparity that the comparison would have found
-        with power .8 at the level that the adjustment leaves the smallest p-value (see Notes): an absolute
-        difference, or a ratio above 1; infinite where none would have been found, NaN where it is not known.
+        One row per comparison, as of `FairnessTest`, with ``feature``, ``verdict``, ``sentence`` and
+        ``minimum_detectable``: the smallest disparity that the comparison would have detected with power .8 at the
+        level that the adjustment leaves the smallest p-value.
     breaking_point_ : DataFrame
-        As of `FairnessTest`: with how few decisions, and true labels, of one group the verdict would turn. A group is
-        of people who are alike in all features (``among``). It follows from the record, with intersections, where rates
-        say how many people have which label and prediction; otherwise the AttributeError says why not. p-values of
-        other metrics stay as they are; changes of a column that one of these reads are not searched.
+        As of `FairnessTest`: how few decisions, or true labels, of one group would reverse the verdict.
     by_group_ : DataFrame
-        ``feature``, ``metric``, ``stratum``, ``group``, ``n``, ``n_effective``, ``value``, ``standard_error``,
-        ``ci_low``, ``ci_high`` (pointwise) and ``small``.
+        People, values and pointwise limits of each group.
     p_value_ : float
-        The smallest adjusted p-value of all, adjusted as `adjust` says.
+        The smallest adjusted p-value.
     rejected_, concern_ : bool
         Whether it is at most ``1 - confidence_level``.
     excluded_ : DataFrame
         Groups and comparisons that were left out, with the reason and the counts.
     record_ : AuditRecord
         Everything that reports are made from.
-    individual_ : IndividualFairnessTest or None
-        The fitted test of individual fairness; None where none was asked for.
-    scan_ : SubgroupScan or None
-        The fitted scan; None where none was asked for, and in an audit that `from_json` has read.
-    impact_ : DataFrame or None
-        The impact tables, with the columns of `impact_table`; None where none were asked for.
-    baseline_ : dict of str to PairedFairnessTest, or None
-        The fitted test of each sensitive feature against the model in production (model A); None where there is none,
-        and in an audit that `from_json` has read. Their p-values are adjusted together in the report.
-    pos_label_ : object
-        The label counted as positive; None where no metric asks.
-    negative_labels_ : list
-        The other labels.
-    n_samples_ : int
-        People.
+    individual_, scan_, impact_, baseline_
+        Results of the further questions, None if they were not asked. Each has a level of its own: `p_value_` and
+        `concern_` are not about them.
+    pos_label_, negative_labels_, n_samples_
+        The positive label, the other labels, and the number of people.
 
     See Also
     --------
@@ -192,33 +153,21 @@ class FairnessAudit(ReportedAudit, GroupsTest):
 
     Notes
     -----
-    Rates have exact tests. Other metrics are tested by resampling, and a family of k comparisons needs more than k /
-    alpha resamples before anything can be significant: this is why a large audit with metrics of scores takes long.
-
-    ``minimum_detectable`` of a rate is computed from the power of the test that was run, within about .01; with a
-    margin, from the power of the score test; with weights or strata, and for other metrics, from the standard error.
-
-    With `control_features`, comparisons averaged over the strata and those within each of them are also one family.
+    A family of k comparisons needs more than k / alpha resamples before anything can be significant: this
+    is why large audits take long. A hypothesis counts once.
 
     An intersection shares people with its features' own comparisons; Holm's and Shaffer's adjustments hold however
-    p-values depend on each other, and need each of them to be valid. Against everyone else, or the rest of a parent
-    group, the p-value of a rate is valid when those people are a random sample of all such people. If the number of
-    people from each of their groups was fixed in advance, and these groups differ from each other, the number of events
-    among them is not binomial: the size is usually below the level, and in the worst case found it is .088 at .05.
-    ``compare_intersections="between_groups"`` has no such condition, nor has "to_parents" where the feature that the
-    parent leaves open has two values.
+    p-values depend on each other. Against everyone else, or the rest of a parent group, the p-value of a rate is exact
+    if those people are a random sample of all such people; if the number of people from each of their groups was fixed
+    in advance, the size is usually below the level, and in the worst case found .088 at .05.
 
-    With "to_parents", a significant disparity says that an intersectional group differs from people who share all its
-    features but one. By itself it is no sign of an interaction: if women differ from men whatever their race, so do
-    Black women.
-
-    A hypothesis counts once, however many comparisons test it: rates of complementary events, groups that are swapped,
-    and groups of several features that hold the same people. All these comparisons have one adjusted p-value.
+    With "to_parents", a significant disparity is no sign of an interaction: if women differ from men whatever
+    their race, so do Black women.
 
     References
     ----------
-    S. Holm (1979), Scandinavian Journal of Statistics 6, 65-70. J. P. Shaffer (1986), Journal of the American
-    Statistical Association 81, 826-831. W. Hoeffding (1956), Annals of Mathematical Statistics 27, 713-721.
+    S. Holm (1979), Scandinavian Journal of Statistics 6, 65-70. J. P. Shaffer (1986), Journal of
+    the American Statistical Association 81, 826-831.
 
     Examples
     --------
@@ -238,25 +187,6 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     ...     ].item()
     ... )
     Men were predicted correctly less often than women: 65.372%  ...
-
-    Young women against young men, and against older women:
-
-    >>> audit = FairnessAudit.from_predictions(
-    ...     compas.y_true,
-    ...     compas.y_pred,
-    ...     sensitive_features=compas.sensitive_features[["sex", "age_cat"]],
-    ...     metrics="false_positive_rate",
-    ...     compare_intersections="to_parents",
-    ... )
-    >>> young = audit.to_frame().query("group == 'Female, Less than 25'")
-    >>> print(
-    ...     young[["other", "value_group", "value_other", "concern"]].to_string(
-    ...         index=False, float_format="{:.2f}".format
-    ...     )
-    ... )
-                             other  value_group  value_other  concern
-              rest of sex = Female         0.62         0.25     True
-    rest of age_cat = Less than 25         0.62         0.51    False
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"y_judge": True, "label_probability": True}

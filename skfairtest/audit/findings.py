@@ -17,28 +17,7 @@ _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def findings_of(record: AuditRecord) -> list[dict[str, Any]]:
-    """Return all comparisons of an audit in the order of the record, each with its identifier.
-
-    Parameters
-    ----------
-    record : AuditRecord
-        The record of an audit.
-
-    Returns
-    -------
-    list of dict
-        The columns of a comparison, and
-
-        ``id``
-            The same in every audit by the same features, groups and metric, compared alike, in which the disparity has
-            the same direction: an accepted one that turns round is not accepted.
-        ``turned``
-            The identifier of the other direction.
-        ``name``
-            What is compared: "race: A and B", with the stratum if there is one.
-        ``reason``
-            Why it is accepted; None if it is not.
-    """
+    """Return all comparisons of an audit in the order of the record, each with its identifier."""
     found = []
     for part in record.parts:
         for row in plain_rows(part.comparisons):
@@ -64,20 +43,7 @@ def _id(part: AuditPart, row: Mapping[str, Any], *, below: bool) -> str:
 
 
 def accept(record: AuditRecord, accepted: Mapping[str, str]) -> AuditRecord:
-    """Return the record with the disparities that are known, and why each is accepted.
-
-    Parameters
-    ----------
-    record : AuditRecord
-        The record of an audit.
-    accepted : mapping of str to str
-        Reasons by identifiers.
-
-    Raises
-    ------
-    ValueError
-        If there is no such comparison, or no reason.
-    """
+    """Return the record with the disparities that are known, and why each is accepted."""
     known = {each[name] for each in findings_of(record) for name in ("id", "turned")}
     for name, reason in accepted.items():
         if not reason.strip():

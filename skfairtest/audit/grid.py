@@ -61,18 +61,7 @@ def _kind(setup: Setup, metric: str) -> str:
 
 
 def standings(part: AuditPart) -> dict[Any, dict[str, Standing]]:
-    """The standing of each group of a grouping in each metric.
-
-    Parameters
-    ----------
-    part : AuditPart
-        The grouping.
-
-    Returns
-    -------
-    dict of group to dict of metric to Standing
-        In the order of the rows of `by_group`.
-    """
+    """The standing of each group of a grouping in each metric."""
     setup, pairs = part.setup, part.setup.compare == "between_groups"
     counted: dict[tuple[str, Any], list[Mapping[str, Any]]] = {}
     for row in records(part.by_group):
@@ -113,19 +102,7 @@ def _average(disparities: Sequence[tuple[float, int]], *, is_ratio: bool) -> flo
 
 
 def audit_grid(record: AuditRecord) -> tuple[Table, ...]:
-    """Compose the grid of an audit.
-
-    Parameters
-    ----------
-    record : AuditRecord
-        The record of an audit.
-
-    Returns
-    -------
-    tuple of Table
-        The groups that stand open, below the names of their features, and those that are folded up, feature by
-        feature; nothing where no metric compares groups.
-    """
+    """Compose the grid of an audit."""
     found, setup = [(part, standings(part)) for part in record.parts], record.setup
     metrics = list(dict.fromkeys(metric for _, groups in found for own in groups.values() for metric in own))
     if not metrics:

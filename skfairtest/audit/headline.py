@@ -76,18 +76,7 @@ def _first(rows: Iterable[Row]) -> list[Row]:
 
 
 def highlights(record: AuditRecord) -> list[Row]:
-    """Choose the significant comparisons that the first screen tells, the strongest of single features first.
-
-    Parameters
-    ----------
-    record : AuditRecord
-        The record of an audit.
-
-    Returns
-    -------
-    list of mapping
-        At most seven comparisons; empty where nothing is significant between groups over all strata.
-    """
+    """Choose the significant comparisons that the first screen tells, the strongest of single features first."""
 
     def size(row: Row) -> int:
         return len(row["part"].sensitive)
@@ -143,18 +132,7 @@ def intervals_of(setup: Setup, chosen: Sequence[Row]) -> tuple[Cell, ...]:
 
 
 def first_sentences(record: AuditRecord) -> tuple[str, ...]:
-    """Say what an audit found: the headline, how many comparisons are significant, and what could be missed.
-
-    Parameters
-    ----------
-    record : AuditRecord
-        The record of an audit.
-
-    Returns
-    -------
-    tuple of str
-        The headline first; a paragraph each.
-    """
+    """Say what an audit found: the headline, how many comparisons are significant, and what could be missed."""
     shown, setup, headline = shown_first(record), record.setup, list[str]()
     labels = positive_label(record.pos_label, setup.positive_means, record.negative_labels)
     if record.n_found and shown:

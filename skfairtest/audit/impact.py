@@ -84,24 +84,7 @@ def _compare(
     rows: list[dict[str, Any]], people: Sample, *, smallest_share: float = SMALLEST_SHARE,
     confidence_level: float = 0.95, method: str = "auto",
 ) -> None:  # fmt: skip
-    """Add to the rows of categories how their rates of selection compare with the highest one.
-
-    Parameters
-    ----------
-    rows : list of dict
-        What `_counted` returned.
-    people : Sample
-        Who was selected, in which category (the place of its row, -1 if unknown), stratum and cluster.
-    smallest_share, confidence_level, method
-        As of `impact_table`.
-
-    Raises
-    ------
-    GroupsMissing
-        If fewer than two categories can be compared.
-    NothingDefined
-        If no one was selected in the categories that can be compared, or if no two of them have a stratum in common.
-    """
+    """Add to the rows of categories how their rates of selection compare with the highest one."""
     if not is_number(smallest_share) or not 0 <= smallest_share < 1:
         raise ParameterError(f"smallest_share must be at least 0 and below 1; found {brief(smallest_share)}")
     places = [place for place, row in enumerate(rows) if row["n"] >= 2 and row["share"] >= smallest_share]
@@ -295,24 +278,7 @@ def impact_table(
 def tables_of(
     columns: Sequence[Column], people: Sample, *, intersections: bool, **how: Any
 ) -> tuple[list[pd.DataFrame], list[GroupsMissing | NothingDefined]]:
-    """Make the tables of features and of their crossings; those that cannot be compared show their categories.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-        The features; -1 is the code of people of unknown category.
-    people : Sample
-        Who was selected (``y_pred``, False or True), and in which stratum and cluster; without groups.
-    intersections : bool
-        Whether to cross the features.
-    **how
-        Parameters of `impact_table`: `smallest_share`, `confidence_level`, `method`.
-
-    Returns
-    -------
-    frames, reasons : list of DataFrame, list of ValueError
-        The tables, and why some of them are not compared.
-    """
+    """Make the tables of features and of their crossings; those that cannot be compared show their categories."""
     by_name = {column.name: column for column in columns}
     levels = {column.name: len(column.levels) for column in columns}
     frames: list[pd.DataFrame] = []
@@ -421,21 +387,6 @@ def _changes(gap: Fraction, weights: Sequence[Fraction], people: Integers, *, be
 
 def flips_of_test(x: int, n: int, top: int, m: int, alpha: float) -> Any:
     """The number of changed decisions on a category after which the exact test of this pair alone says the opposite.
-
-    Parameters
-    ----------
-    x, n : int
-        How many of the category were selected, and how many there are.
-    top, m : int
-        The same of the category with the highest rate.
-    alpha : float
-        Level of the test.
-
-    Returns
-    -------
-    int or NA
-        How many more people of the category must be selected, up to the highest rate, if the test is significant; how
-        many fewer, if it is not. NA if no number changes the result.
 
     Examples
     --------

@@ -26,16 +26,6 @@ UNFAVORABLE = (
 def impact_reading(row: Mapping[str, Any]) -> str:
     """Say what a row shows: the rule of four fifths, then the test.
 
-    Parameters
-    ----------
-    row : mapping
-        A row of `impact_table`.
-
-    Returns
-    -------
-    str
-        Words; where the rule and the test disagree, both in full, with "but" between them.
-
     Examples
     --------
     >>> row = {"category": "f", "compared": True, "highest": False, "ratio": 0.33}
@@ -66,26 +56,7 @@ def impact_report(
     confidence_level: float = 0.95,
     not_compared: Sequence[str] = (),
 ) -> Report:
-    """Report an impact table.
-
-    Parameters
-    ----------
-    table : DataFrame
-        What `impact_table` returned.
-    title, about : str
-        The heading, and whom it is about.
-    scoring : bool, default=False
-        Whether rates are of scores above the median.
-    smallest_share, confidence_level : float
-        Those with which the table was made.
-    not_compared : sequence of str
-        Why features or crossings were not compared.
-
-    Returns
-    -------
-    Report
-        A verdict, a table for each feature and crossing, and how to read them.
-    """
+    """Report an impact table."""
     compared = _compared(table)
     n, found = len(compared), int(compared["significant"].sum())
     other = int((compared["significant"].astype(bool) & ~compared["below_four_fifths"].astype(bool)).sum())

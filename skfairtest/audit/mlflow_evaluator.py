@@ -31,13 +31,7 @@ class FairnessEvaluator:
         self, *, model_type: Any, dataset: Any, run_id: str, evaluator_config: Mapping[str, Any], model: Any = None,
         **kwargs: Any,
     ) -> Any:  # fmt: skip
-        """Log p-values and disparities with their limits as metrics, the page and the record as artifacts.
-
-        Raises
-        ------
-        ImportError
-            If MLflow is not installed.
-        """
+        """Log p-values and disparities with their limits as metrics, the page and the record as artifacts."""
         try:
             import mlflow
             from mlflow.models import EvaluationResult

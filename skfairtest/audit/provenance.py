@@ -28,17 +28,6 @@ def data_hash(sample: Sample) -> str:
     Equal numbers are the same value: 1, 1.0 and True. The text "1" is a different value. One SHA-256 hash is taken of
     all rows together, never of a single row or value, which somebody who knows the possible values could look up.
 
-    Parameters
-    ----------
-    sample : Sample
-        People as rows, or counted.
-
-    Returns
-    -------
-    str
-        "sha256:" and 64 hexadecimal digits: the same for the same rows in any order, different if any value, any number
-        of people or the name of any feature differs.
-
     Examples
     --------
     >>> people = {"sensitive_features": {"sex": ["f", "m", "m"]}}
@@ -73,15 +62,7 @@ def _values(column: Column | Numbers) -> Any:
 
 
 def provenance_of(sample: Sample, estimator: Any, *, from_table: bool) -> dict[str, Any]:
-    """Trace an audit of these people; `estimator` is the model that was asked, if any.
-
-    Returns
-    -------
-    dict
-        ``entry`` (how the audit was called), ``columns`` (what was known of the people beside their groups),
-        ``sensitive`` and ``control`` (the features that were named), ``data_hash``, ``model`` (with its parameters;
-        None without one) and ``command`` (what was typed; None in Python).
-    """
+    """Trace an audit of these people; `estimator` is the model that was asked, if any."""
     further: dict[str, Any] = {"sample_weight": sample.weight, "clusters": sample.clusters}
     if isinstance(sample, LabelledSample):
         further |= {"y_judge": sample.judge, "label_probability": sample.label_probability}

@@ -65,15 +65,7 @@ def methods_used(record: AuditRecord) -> list[str]:
 
 
 def audit_report(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | str = "") -> Report:
-    """The report of an audit; every name in it is safe to print.
-
-    Parameters
-    ----------
-    record : AuditRecord
-        The record of the audit.
-    breaking : BreakingPoint, DataFrame or str
-        What breaking points follow from, or why there are none.
-    """
+    """The report of an audit; every name in it is safe to print."""
     record = record.oriented()
     n, n_found, shown = record.n_comparisons, record.n_found, shown_first(record)
     headline, *others = first_sentences(record)

@@ -40,18 +40,7 @@ app = typer.Typer(
 
 
 def run(argv: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        The arguments; by default those of the process.
-
-    Returns
-    -------
-    int
-        The exit status; 130 when interrupted.
-    """
+    """Run the command line."""
     arguments = sys.argv[1:] if argv is None else list(argv)
     try:
         if sys.stdout is None:

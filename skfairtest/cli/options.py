@@ -37,13 +37,7 @@ def level(alpha: float | None) -> float | None:
 
 
 def files_of(patterns: Sequence[str]) -> list[str]:
-    """The files that names and patterns stand for, each once, in the order of their names.
-
-    Raises
-    ------
-    BadInput
-        If no file matches a pattern.
-    """
+    """The files that names and patterns stand for, each once, in the order of their names."""
     files: dict[str, str] = {}
     for pattern in patterns:
         matching = [pattern]

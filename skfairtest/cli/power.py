@@ -10,32 +10,7 @@ from skfairtest.planning.power import power, required_sample_size
 def answer(
     rates: list[str], n_per_group: list[int], target: float | None, shares: list[float], **test: Any
 ) -> dict[str, Any]:
-    """Answer the question that the given numbers leave open.
-
-    Parameters
-    ----------
-    rates : list of str
-        Values in each group, perhaps with the rate that they are of: ``true_positive_rate=0.7``.
-    n_per_group : list of int
-        People in each group; empty: how many are needed.
-    target : float or None
-        The probability of detecting the disparity.
-    shares : list of float
-        The share of people in each group, if numbers of people are computed.
-    **test
-        Parameters of the functions of the package: metric, base_rates, compare, disparity, margin, alternative and
-        alpha.
-
-    Returns
-    -------
-    dict
-        The sentences of the answer, its question and the numbers.
-
-    Raises
-    ------
-    BadInput
-        If the numbers do not make a question.
-    """
+    """Answer the question that the given numbers leave open."""
     if not rates:
         raise BadInput("--rate is missing: give it once per group")
     if n_per_group and (shares or target is not None):

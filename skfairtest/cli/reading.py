@@ -64,32 +64,7 @@ def read_people(
     optional: Mapping[str, bool] = {},
     bins: Mapping[str, int] = BINS,
 ) -> dict[str, Any]:
-    """Read some columns of files.
-
-    Parameters
-    ----------
-    files : sequence of str
-        CSV files (``.tsv``: separated by tabs), perhaps compressed by gzip, Parquet files, or "-" for standard input.
-    roles : mapping of str to str, collection of str or None
-        The column, or the columns, of each parameter of the package.
-    encoding : str
-        Of text.
-    optional : mapping of str to bool
-        The parameters that an option lets have missing values, and whether they may have some.
-    bins : mapping of str to int
-        Of how many different numbers columns of a parameter are names at most; more are a quantity.
-
-    Returns
-    -------
-    dict
-        Of each parameter a Series, if it was given a name, a DataFrame, or None. Labels are numbers or truth values if
-        all of them are written like these, otherwise text; numbers are floats; groups are as they are written.
-
-    Raises
-    ------
-    BadInput
-        If a file cannot be read, is malformed or lacks a column, or values are missing or are no numbers.
-    """
+    """Read some columns of files."""
     wanted = {role: dict.fromkeys([names] if isinstance(names, str) else names or ()) for role, names in roles.items()}
     # A column of labels or numbers stays one where it is named for the groups, too.
     ordered = sorted(wanted, key=lambda role: (role in LABELS, role in NUMBERS))

@@ -86,13 +86,7 @@ class BreakingPoint(Decided):
 
 
 def shown_breaking_point(test: Any, found: BreakingPoint | pd.DataFrame | str) -> pd.DataFrame:
-    """The frame of a test.
-
-    Raises
-    ------
-    AttributeError
-        If there are no breaking points, with the reason.
-    """
+    """The frame of a test."""
     if isinstance(found, str):
         raise AttributeError(f"{type(test).__name__!r} object has no breaking_point_: {found}")
     return found if isinstance(found, pd.DataFrame) else found.frame

@@ -184,17 +184,6 @@ class Design:
 
         One-sided tests stay hypotheses of their own: swapped sides and complements ask something else there. That two
         values are within a margin is one hypothesis whichever comes first, which does not follow from other pairs'.
-
-        Parameters
-        ----------
-        question : Question
-            What is asked.
-        contrast : Contrast
-            Of whom.
-        what : (hashable, bool)
-            What is equal, the same for metrics that are equal at the same time; whether it is the event's complement.
-        strata : sequence of int
-            Strata in which both sides are defined. Averages over different strata are not transitive.
         """
         if question.directed:
             return None, 1
@@ -238,13 +227,7 @@ def disparity_bounds(bounds: tuple[float, float], disparity: str) -> tuple[float
 
 
 def kept_groups(sample: Sample, excluded: list[Exclusion], settings: Settings, n_metrics: int) -> list[int]:
-    """Return the groups that take part, and list the others as excluded.
-
-    Raises
-    ------
-    ValueError
-        If fewer than two take part.
-    """
+    """Return the groups that take part, and list the others as excluded."""
     labels = sample.group_labels
     totals = sample.sizes.sum(axis=0)
     names = " x ".join(sample.sensitive_names)
@@ -359,20 +342,7 @@ BEST = {"to_highest": True, "to_lowest": False}
 
 
 def against_best(findings: Mapping[int, Finding], compare: str) -> dict[int, Finding]:
-    """Keep the comparisons with the best group of one grouping, for each metric and stratum.
-
-    Parameters
-    ----------
-    findings : mapping of int to Finding
-        All pairs, in both orders, by their place.
-    compare : {"to_highest", "to_lowest"}
-        Which group is the best.
-
-    Returns
-    -------
-    dict of int to Finding
-        Those whose other side is the best group: of equal ones the one with most people, then the first.
-    """
+    """Keep the comparisons with the best group of one grouping, for each metric and stratum."""
     highest = BEST[compare]
     together: dict[object, dict[int, Finding]] = {}
     for place, one in findings.items():

@@ -141,13 +141,7 @@ class Evaluation:
         return metrics.ByCell(self._bare(cells), cell)
 
     def check(self, sample: Sample, kinds: Kinds, masses: np.ndarray, whose: str, stratum: int) -> None:
-        """Refuse a user's function that cannot be computed, and say for whom.
-
-        Raises
-        ------
-        ValueError
-            If it raises, returns NaN or anything but one number.
-        """
+        """Refuse a user's function that cannot be computed, and say for whom."""
         if isinstance(self.metric, metrics.Rate) or type(self.metric).check is metrics.BuiltIn.check:  # accepts anybody
             return
         weighted = masses if kinds.weight is None else masses * kinds.weight
@@ -197,13 +191,6 @@ def binning_error(made: Evaluation, sample: Sample) -> float:
 
     The built-in metrics are monotone in every score, given the true label, or in its distance from the true number:
     their extremes are found at few placements of the scores in their bins.
-
-    Parameters
-    ----------
-    made : Evaluation
-        A metric of the people of a table.
-    sample : Sample
-        The people, whose scores are in bins.
     """
     kinds, bins = made.kinds, sample.score_bins
     name = "y_score" if "y_score" in sample.columns else "y_pred"  # scores are predictions where there are no others

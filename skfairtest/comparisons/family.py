@@ -43,11 +43,6 @@ def decide(measured: Sequence[Measured], settings: Settings, *, together: bool =
     With control features, the pooled comparisons are the family that sets the global p-value and the strata's are a
     second family, unless `together` makes all of them one. A hypothesis counts once in its family, however many
     comparisons test it.
-
-    Raises
-    ------
-    NothingDefined
-        If every comparison was excluded.
     """
     comparisons = [comparison.in_family for part in measured for comparison in part.comparisons]
     deciding = [together or comparison.estimate.is_pooled for comparison in comparisons]

@@ -47,30 +47,7 @@ def measure(
     random_state: Any,
     sets: Sequence[int] | None = None,
 ) -> Measured:
-    """Test every comparison of every metric on its own.
-
-    Parameters
-    ----------
-    sample : Sample
-        People, with the columns that the metrics read.
-    metrics : sequence of Rate, ScoreMetric or Omnibus
-        What is compared.
-    settings : Settings
-        How it is compared.
-    pos_label : object
-        The positive label that the user named, or None.
-    classes : tuple or None
-        The estimator's.
-    random_state : int, RandomState, Generator or None
-        Source of randomness for resamples; an enumerated null distribution leaves it alone.
-    sets : sequence of int, optional
-        A number for the set of people in each group, where people are grouped in several ways (see `numbers_of`).
-
-    Returns
-    -------
-    Measured
-        Comparisons in the order metric, pooled before strata, contrast.
-    """
+    """Test every comparison of every metric on its own."""
     settings = _for_people(sample, settings)
     if not sample.n_samples:
         names = " x ".join(sample.sensitive_names)
@@ -206,13 +183,7 @@ def is_counted(sample: Sample, settings: Settings) -> bool:
 
 
 def positive_label(sample: Sample, metrics: Sequence[Metric], asked: Any, classes: tuple[Any, ...] | None) -> Any:
-    """Return the positive label; None where no metric asks for it and nothing says which it is.
-
-    Raises
-    ------
-    ValueError
-        If a metric asks for it and it is not known, or the label asked for is not there.
-    """
+    """Return the positive label; None where no metric asks for it and nothing says which it is."""
     of_labels = [metric for metric in metrics if is_of_labels(metric)]
     for name in sorted(frozenset().union(*(metric.reads for metric in of_labels))):
         if not name.startswith("y_score") and name in sample.columns:
@@ -413,13 +384,7 @@ def _as_rate(
 
 
 def evaluation_of(design: Design, metric: ScoreMetric | Rate, kinds: Kinds) -> Evaluation:
-    """Say how a metric is evaluated: within what labels are permuted, and by which standard error.
-
-    Raises
-    ------
-    ValueError
-        If the standard error that was asked for is not that of such a metric.
-    """
+    """Say how a metric is evaluated: within what labels are permuted, and by which standard error."""
     variance = design.settings.asked_variance
     if variance == "score" and isinstance(metric, ScoreMetric):
         raise ParameterError(
@@ -442,13 +407,7 @@ def evaluation_of(design: Design, metric: ScoreMetric | Rate, kinds: Kinds) -> E
 
 
 def check_clusters(sample: Sample, settings: Settings) -> None:
-    """Refuse clusters that reach over strata, and labels permuted among single people.
-
-    Raises
-    ------
-    ValueError
-        If clusters reach over strata, or labels are to be permuted among people in clusters.
-    """
+    """Refuse clusters that reach over strata, and labels permuted among single people."""
     assert sample.clusters is not None
     if settings.within in ("y_true", "y_pred"):
         raise ParameterError(

@@ -141,13 +141,7 @@ def _values(design: Design, reader: _Reader) -> GroupValues:
 
 
 def check_calibration(metric: Calibration, settings: Settings) -> None:
-    """Refuse parameters that have no meaning for calibration curves.
-
-    Raises
-    ------
-    ValueError
-        If an alternative, a margin, an adjustment or a method is set that does not exist for them.
-    """
+    """Refuse parameters that have no meaning for calibration curves."""
     question = settings.question
     if question.alternative != "two-sided" or question.margin_bounds is not None:
         raise ParameterError(
@@ -312,13 +306,7 @@ def _observed(stratum: Everybody) -> float:
 
 
 def check_omnibus(metric: Omnibus, settings: Settings) -> None:
-    """Refuse parameters that have no meaning for all groups at once.
-
-    Raises
-    ------
-    ValueError
-        If an alternative, a margin, a comparison or a method is set that does not exist for it.
-    """
+    """Refuse parameters that have no meaning for all groups at once."""
     if isinstance(metric, Calibration):
         check_calibration(metric, settings)
         return

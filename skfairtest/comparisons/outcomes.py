@@ -30,13 +30,7 @@ LARGEST = 1e307
 
 
 def numbers(column: Column, where: str, instead: str = "pass numbers") -> Floats:
-    """Return a column's values as floats.
-
-    Raises
-    ------
-    ValueError
-        If one of them is not a number, or too large for a float.
-    """
+    """Return a column's values as floats."""
     strange = next((level for level in column.levels if not isinstance(level, Real | Decimal)), None)
     if strange is not None:
         raise ParameterError(f"{where} holds {strange!r}, which is not a number: {instead}")
@@ -79,13 +73,7 @@ class Measure:
 
 
 def measure_of(design: Design, metric: Metric) -> Measure:
-    """The sums of a rate or of a mean, and the contribution of each row of people.
-
-    Raises
-    ------
-    ValueError
-        If the metric is no such sum, or what it reads is missing.
-    """
+    """The sums of a rate or of a mean, and the contribution of each row of people."""
     sample = design.sample
     missing = sorted(metric.reads - set(sample.columns))
     if missing:

@@ -461,13 +461,7 @@ def _check_cells(sample: Sample, metrics: Sequence[Metric], needed: Set[str]) ->
 
 
 def responses_asked(metrics: Sequence[Metric]) -> tuple[tuple[str, ...], str]:
-    """Return the responses that every metric of scores can use, in the first one's order, and the metrics' names.
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
+    """Return the responses that every metric of scores can use, in the first one's order, and the metrics' names."""
     asking = [
         metric for metric in metrics if isinstance(metric, ScoreMetric | Calibration) and "y_score" in metric.reads
     ]

@@ -51,22 +51,7 @@ def resample(
 
 
 def resample_all(tasks: Sequence[Task], settings: Settings, *, what: str) -> list[list[Any]]:
-    """Draw all resamples of several tasks, or with ``n_resamples="adaptive"`` as many as each asks for.
-
-    Parameters
-    ----------
-    tasks : sequence of Task
-        What is drawn; their chunks are drawn side by side.
-    settings : Settings
-        `n_resamples`, `adaptive`, `n_decisive`, `n_jobs` and `verbose`.
-    what : str
-        What is tested, for the progress bar.
-
-    Returns
-    -------
-    list of list
-        The chunks of each task.
-    """
+    """Draw all resamples of several tasks, or with ``n_resamples="adaptive"`` as many as each asks for."""
     if not tasks:
         return []
     sizes = looks(settings.n_resamples, adaptive=settings.adaptive, n_decisive=settings.n_decisive)

@@ -81,11 +81,6 @@ def check_settings(
     """Check every parameter, and refuse combinations that have no meaning.
 
     `unit` says that no metric goes beyond 0 and 1, so that no difference exceeds 1.
-
-    Raises
-    ------
-    ParameterError
-        If a value is not one of those allowed, or two of them contradict each other.
     """
     given = (compare, disparity, alternative, method, variance, within, adjust, missing)
     for (name, choices), value in zip(CHOICES.items(), given, strict=True):

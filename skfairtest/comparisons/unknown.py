@@ -89,14 +89,7 @@ def disparity_ends(pair: Pair, unknown: Sequence[Unknown], scale: Scale, dispari
 
 
 def with_unknown(measured: Measured) -> Measured:
-    """List the people of unknown group, and make p-values and intervals those of all assignments where asked for.
-
-    Raises
-    ------
-    ParameterError
-        If bounds are asked for that do not exist: of other metrics than rates, of people with weights or in clusters,
-        over strata.
-    """
+    """List the people of unknown group, and make p-values and intervals those of all assignments where asked for."""
     sample = measured.sample
     assert sample is not None
     if measured.settings.missing == "bounds":
@@ -133,13 +126,7 @@ class Unassigned:
 
     @classmethod
     def of(cls, measured: Measured, sample: Sample) -> Self:
-        """Count the people of unknown group who show each rate's event, and who may be on which side.
-
-        Raises
-        ------
-        ParameterError
-            If what is measured has no bounds.
-        """
+        """Count the people of unknown group who show each rate's event, and who may be on which side."""
         _check(measured, sample)
         rates = {metric.name: metric for metric in measured.metrics if isinstance(metric, Rate)}
         people, known = sample.unknown() or (None, [])

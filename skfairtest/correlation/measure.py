@@ -81,13 +81,7 @@ def crossed(controls: tuple[Column, ...]) -> tuple[NDArray[np.intp], list[Any]]:
 
 
 def usable(pairs: statistics.Pairs, controls: str, of: str) -> list[int]:
-    """Return the features that have at least one usable stratum.
-
-    Raises
-    ------
-    ValueError
-        If no feature has one, or there are too many strata.
-    """
+    """Return the features that have at least one usable stratum."""
     kept = pairs.left_out == statistics.KEPT
     if pairs.stratified and kept.sum() > MOST_STRATA:
         raise ParameterError(

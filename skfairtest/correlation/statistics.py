@@ -110,24 +110,7 @@ class Pairs:
 
 
 def arrange(x: ArrayLike, e: ArrayLike, strata: ArrayLike | None = None, *, order: ArrayLike | None = None) -> Pairs:
-    """Sort people by stratum, outcome and features, and find the strata without information.
-
-    Parameters
-    ----------
-    x : array-like, shape (n_features, n)
-        Features.
-    e : array-like, shape (n,)
-        Outcome.
-    strata : array-like of int, shape (n,), optional
-        Codes 0, 1, ..., each of which occurs.
-    order : array-like of int, shape (n_features,), optional
-        Order in which features decide between people of equal outcome.
-
-    Returns
-    -------
-    Pairs
-        The same for any order of people.
-    """
+    """Sort people by stratum, outcome and features, and find the strata without information."""
     x, e = np.atleast_2d(np.asarray(x, dtype=float)), np.asarray(e, dtype=float)
     codes = np.zeros(len(e), dtype=np.intp) if strata is None else np.asarray(strata, dtype=np.intp)
     features = range(len(x)) if order is None else np.asarray(order).tolist()
@@ -161,18 +144,6 @@ class Estimates:
 def estimate(pairs: Pairs, correlation: str) -> Estimates:
     """Estimate correlations, their standard errors and the statistics that are compared with permuted ones.
 
-    Parameters
-    ----------
-    pairs : Pairs
-        Data, of which each feature must have a stratum that counts.
-    correlation : {"pearson", "spearman"}
-        Measure of dependence.
-
-    Returns
-    -------
-    Estimates
-        Pooled, and by stratum.
-
     Examples
     --------
     >>> found = estimate(arrange([[1, 2, 3, 4, 5]], [2, 1, 4, 3, 5]), "spearman")
@@ -188,24 +159,7 @@ def estimate(pairs: Pairs, correlation: str) -> Estimates:
 
 
 def permuted(pairs: Pairs, correlation: str, n_resamples: int, seed: np.random.SeedSequence | int) -> Floats:
-    """Draw the statistics of permutations of the outcome within strata, the same permutation for every feature.
-
-    Parameters
-    ----------
-    pairs : Pairs
-        Data.
-    correlation : {"pearson", "spearman"}
-        As in `estimate`.
-    n_resamples : int
-        Permutations.
-    seed : SeedSequence or int
-        What decides them.
-
-    Returns
-    -------
-    ndarray, shape (n_resamples, n_features, n_places)
-        As `Estimates.statistic`.
-    """
+    """Draw the statistics of permutations of the outcome within strata, the same permutation for every feature."""
     method = METHODS[correlation](pairs)
     rng = np.random.default_rng(seed)
     n = len(pairs.e)
@@ -223,20 +177,6 @@ def correlation_limits(
     correlation: float, variance: ArrayLike, critical_low: float, critical_high: float
 ) -> tuple[float, float]:
     """Limits of the correlations that are not rejected: (estimate - rho)^2 <= critical^2 times the variance at rho.
-
-    Parameters
-    ----------
-    correlation : float
-        Estimate; NaN gives NaN.
-    variance : array-like, shape (3,)
-        Coefficients as in `Estimates.variance`.
-    critical_low, critical_high : float
-        Critical values of the studentized correlation for either limit, at least 0; infinity for no limit on that side.
-
-    Returns
-    -------
-    tuple of float
-        Low and high limit, inside [-1, 1].
 
     Examples
     --------

@@ -46,222 +46,116 @@ class FairnessTest(GroupsTest):
     """Test whether a fairness metric differs between groups by more than chance explains.
 
     Null hypothesis: `metric` is equal in the groups that are compared (with `margin`: it does not differ by more than
-    the margin; with ``alternative="equivalence"``: it does differ by more). A rate is the probability of an event
-    among the people who meet a condition; the default test of two groups is Boschloo's exact unconditional test within
-    that condition, whose false-positive rate is never above the level, in samples of any size. Every other metric is
-    tested by permuting labels, with each resample's disparity divided by its own standard error: the test is exact if
-    the groups have the same distribution, and asymptotically valid if only the metric is equal.
+    the margin; with ``alternative="equivalence"``: it does differ by more). Rates are compared by Boschloo's exact
+    unconditional test among the people who meet the rate's condition, whose false-positive rate is never above the
+    level. Tests of other metrics are asymptotically valid, and permutations exact if the groups have one distribution.
 
     Parameters
     ----------
     estimator : fitted estimator, optional
-        Anything with ``predict``, or with the scores that the metric needs; it is neither fitted nor copied here. None:
-        the `X` of `fit` is the predictions.
+        A model, which is neither fitted nor copied. None: the `X` of `fit` is the predictions.
     metric : str, Rate, ScoreMetric, callable, or list or dict of these, default="equalized_odds"
-        Names of rates (``selection_rate``, ``true_positive_rate`` or ``recall``, ``false_positive_rate``, ...), of
-        criteria made of rates (``demographic_parity``, ``equalized_odds``, ...) or of other metrics (``roc_auc``,
-        ``average_precision``, ``log_loss``, ``brier_score``, ``calibration``, ``mean_prediction``, ``mean_residual``,
-        ``mean_squared_error``, ``mean_absolute_error``, ``r2``, ``f1_macro``, ``f1_weighted``, ``f2``,
-        ``precision_macro``, ``recall_macro``, ``balanced_accuracy``, ``geometric_mean``, ``matthews_corrcoef``,
-        ``cohen_kappa``, ``average_odds``, ``generalized_entropy``, ``theil_index``,
-        ``kuiper_calibration``, ``calibration_within_groups``, ``normalized_mutual_info``, ``hinnefeld``); other names
-        of these, such as those of scikit-learn's scorers, fairlearn's functions and the literature
-        (``disparate_impact``); a `Rate` or `ScoreMetric`; scorers, and fairlearn's and scikit-learn's functions, also
-        as ``functools.partial`` (a function that computes a built-in metric has its test); any ``f(y_true, y_pred)``,
-        preferably with ``sample_weight``; and any function that takes ``sensitive_features``, for which the null
-        hypothesis is that groups are independent of truth and prediction.
-        The keys of a dict are the names in the results.
+        Names of rates, criteria and other metrics, here, in scikit-learn, fairlearn and the literature; their functions
+        and scorers; any ``f(y_true, y_pred)``; any function that takes ``sensitive_features`` (null hypothesis: groups
+        are independent of truth and prediction). The keys of a dict are the names in the results.
     compare : {"between_groups", "to_overall", "to_rest", "to_reference", "to_highest", "to_lowest"}
-        All pairs of groups, or each group against everyone, against everyone else, against `reference_group`, or
-        against the group with the highest or the lowest value in the data. Because the data choose that group, p-values
-        and intervals are adjusted for all pairs, and an interval also covers the disparity to the truly best group. The
-        p-value against everyone is the one against everyone else; for rates it is exact where everyone else is a random
-        sample of the people not in the group.
+        All pairs of groups, or each group against everyone, everyone else, `reference_group`, or the group with the
+        highest or lowest value in the data (adjusted for all pairs, as the data choose it).
     reference_group : label or tuple of labels, optional
-        With whom each group is compared: ``compare="to_reference"`` follows. A tuple for several sensitive features.
+        A tuple for several sensitive features.
     disparity : {"difference", "ratio", "odds_ratio"}, default="difference"
-        ``value_group - value_other`` or ``value_group / value_other``; both have the same test of equality.
-        "odds_ratio", for rates: the conditional maximum-likelihood estimate with exact limits and Fisher's exact test;
-        over strata, Mantel and Haenszel's estimate with the limits of Robins, Breslow and Greenland; tests with a
-        margin are exact. A metric whose name says "ratio" is always compared by the ratio.
+        ``value_group - value_other`` or ``value_group / value_other``; for rates also the conditional odds ratio (over
+        strata Mantel and Haenszel's).
     alternative : {"two-sided", "greater", "less", "equivalence"}, default="two-sided"
-        The alternative hypothesis. "greater": the group's value is larger. "equivalence": the disparity lies within the
-        margin.
+        "greater": the group's value is larger. "equivalence": the disparity lies within the margin.
     margin : float or tuple, optional
-        Tolerated disparity: a difference of at least 0, or a ratio in (0, 1] that means [margin, 1/margin]. With
-        "equivalence" also the lowest and the highest one, of which one may be None: ``(-0.05, None)`` asks whether no
-        group is more than 5 points below the others (non-inferiority), ``(0.8, None)`` for four fifths of their rate.
+        Tolerated disparity: a difference, or a ratio in (0, 1] that means [margin, 1/margin]. With "equivalence" also
+        the lowest and the highest one, of which one may be None (non-inferiority).
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap", "diciccio"}, default="auto"
-        How the p-value is computed. "auto": exact for rates if the null distribution can be enumerated, otherwise the
-        score test; a score test of areas under the ROC curve, average precision, balanced accuracy, averages over
-        classes, Matthews' coefficient and kappa too; bootstrap samples for functions of numbers (medians of errors);
-        permutation for other metrics (with `margin` "asymptotic"), for rates of people with weights, for people in
-        clusters, and if `variance` or `within` requires a null distribution that cannot be enumerated. The row's
-        ``method`` says which was used. The p-value of permutations is not below that of Welch's t (means) or of the
-        normal distribution (other metrics), which permutations of sparse values undercut. "diciccio": algorithm 1 of
-        DiCiccio et al. (2020) as published, without that: everybody's labels are permuted, with bootstrap standard
-        errors unless `variance` says otherwise.
+        "auto" is exact for rates if the null distribution can be enumerated, otherwise a score test, permutations (with
+        at least the p-value of Welch's t or of the normal distribution) or bootstrap samples, as each row's ``method``
+        says. "diciccio": algorithm 1 of DiCiccio et al. (2020) as published.
     variance : {"auto", "score", "delta", "jackknife", "bootstrap", None}, default="auto"
-        Standard error that studentizes a resampled disparity: of rates with both values equal ("score"), linearized
-        (DeLong's for AUC), leaving out one person of each of at most 64 kinds, from 50 bootstrap samples of each
-        resample, or none. "auto": the metric's own; jackknife, else bootstrap, for functions; none for functions of
-        numbers, whose interval is the union of the percentile and the basic bootstrap interval.
+        Standard error that studentizes a resampled disparity. "auto": the metric's own.
     within : {"auto", None, "y_true", "y_pred"}, default="auto"
-        Among which people labels are permuted: as the metric requires (rates within their own condition, which is
-        exact), among everybody, or among people with the same label or prediction. Anything but "auto" changes the null
-        hypothesis to equal conditional distributions.
+        Among which people labels are permuted. Anything but "auto" changes the null hypothesis to equal conditional
+        distributions.
     adjust : {"auto", "holm", "bonferroni", "fdr_bh", None}, default="auto"
-        How p-values are adjusted for the number of hypotheses. "auto" is Holm's step-down, with Shaffer's smaller
-        factors where all pairs of three or more groups are compared: among four groups 6, 3, 3, 3, 2, 1 in place of 6,
-        5, 4, 3, 2, 1. `adjust_` then is "shaffer", elsewhere "holm".
+        "auto": Holm's step-down, with Shaffer's smaller factors for all pairs of three or more groups.
     confidence_level : float, default=0.95
-        Of intervals; one minus it is the level of the test.
+        Of intervals; one minus the level.
     n_resamples : int or "adaptive", default=9999
-        Resamples drawn (of functions of numbers by default 999, or 40 for each comparison). "adaptive" stops a
-        comparison when 20 were at least as extreme as the data, at 9,999 at the latest; its p-value is valid (Besag and
-        Clifford 1991).
+        Resamples drawn. "adaptive" stops a comparison when 20 were at least as extreme as the data (Besag and Clifford
+        1991).
     missing : {"raise", "exclude", "group", "bounds"}, default="raise"
-        How to treat people whose sensitive feature is missing. "exclude": they are left out, and counted in
-        `n_unknown_` and `excluded_`. "group": they are a group of their own, "unknown" (in parentheses where a group
-        has that name). "bounds", of rates: each p-value is the largest and each interval the widest over all ways to
-        assign them to the groups, so that the test is valid whichever they belong to. In tables and in frames that an
-        engine counts, no group is missing.
+        People whose sensitive feature is missing are an error, left out and counted, a group, or, of rates, assigned in
+        all ways: the largest p-value and the widest interval hold.
     pos_label : label, optional
         The positive label. None: 1 of {0, 1} or {-1, 1}, or True; other labels need one.
     prediction_threshold : float, optional
-        Predict the positive label from this score on: for models that only give probabilities, and for scores without
-        predictions. None: the model's own predictions, or `y_pred`.
+        Predict the positive label from this score on. None: the model's predictions, or `y_pred`.
     response : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        The estimator's method that gives scores. "auto": the first that it has of those that the metrics can use, and
-        with `prediction_threshold` of these three; "predict" is for models whose ``predict`` gives probabilities.
+        The method that gives scores. "predict" is for models whose ``predict`` gives probabilities.
     random_state : int, RandomState, Generator or None
-        Seed of the resampled methods, and of the predictions of a randomised model.
+        Seed of resamples, and of a randomised model's predictions.
     n_jobs : int, optional
-        Number of processes, for resamples or for thousands of enumerated comparisons. The result does not depend on it,
-        nor on the joblib backend.
+        Number of processes. The result does not depend on it.
     verbose : int, default=0
-        With 1, progress of everything that takes more than a second is shown on standard error.
+        With 1, progress is shown.
 
     Attributes
     ----------
     p_value_ : float
-        The global p-value: the smallest familywise-adjusted comparison; with "equivalence" the largest comparison's.
+        The smallest adjusted p-value; with "equivalence" the largest.
     rejected_ : bool
         ``p_value_ <= 1 - confidence_level``.
     concern_ : bool
-        Whether a significant disparity was detected or, with "equivalence", whether fairness within the margin could
-        not be shown.
+        Whether a disparity was detected or, with "equivalence", fairness within the margin not shown.
     statistic_, disparity_ : float
-        The statistic and the disparity of the comparison that sets `p_value_`; with a function of fairlearn that
-        summarizes all groups, the disparity is the number of that function.
-    confidence_interval_ : tuple of float
-        Limits of that disparity, simultaneous over all comparisons; the number of a function of fairlearn lies between
-        those of the largest disparities that they allow.
-    equivalence_interval_ : tuple of float
-        With "equivalence" only: the interval at level 1 - 2 alpha that the test inverts.
+        Of the comparison that sets `p_value_`.
+    confidence_interval_, equivalence_interval_ : tuple of float
+        Limits of that disparity, simultaneous over all comparisons; the interval that "equivalence" inverts.
     by_group_ : DataFrame
-        ``n``, ``n_effective`` (people who meet the condition; of other metrics those in the smallest denominator;
-        with weights Kish's effective number), ``value``, ``standard_error``, ``ci_low``, ``ci_high`` (pointwise) and
-        ``small`` (`n_effective` below 10), indexed like fairlearn's ``MetricFrame.by_group``. None where a metric
-        looks at all groups at once.
+        People, values and pointwise limits, indexed like fairlearn's ``MetricFrame.by_group``.
     comparisons_ : DataFrame
-        One row per comparison; ``n_group`` and ``n_other`` are people, ``stratum`` is None where strata are pooled.
-        ``standard_error`` is that of the difference, or of the logarithm of the ratio: NaN where that is infinite. A
-        ratio that is undefined (0 to 0) has a p-value of 1, counts as a hypothesis, and says why in ``method``.
+        One row per comparison; ``stratum`` is None where strata are pooled.
     excluded_ : DataFrame
-        What was left out, with the reason and the counts: too few people, or nobody who meets the condition.
+        What was left out, with the reason and the counts.
     homogeneity_ : DataFrame
-        With control features, one row for each pooled comparison: whether its disparity is the same in every stratum.
-        ``statistic`` is the sum of the squared distances of the strata from the disparity that they would share,
-        ``common``, in standard errors there (score statistics of a rate; Cochran's Q of other metrics); ``p_value``
-        and ``p_value_adjusted`` (Holm over the rows) follow from the chi-square distribution with ``df`` degrees of
-        freedom, and of odds ratios from the tables with the same margins, enumerated or sampled (``method``).
-        ``stratum`` is the one farthest from ``common``, by ``distance`` standard errors. A disparity to everyone is
-        tested as that to everyone else. Without rows where there are no strata.
+        With control features, whether each pooled disparity is the same in every stratum.
     standardized_differences_ : DataFrame
-        Of metrics that are means of numbers (``mean_prediction``, ``mean_residual``, mean errors and losses,
-        ``calibration``), one row for each comparison of two sides that share nobody, within one stratum, of people who
-        count alike: the difference of the means over the pooled standard deviation of both sides (Cohen's d, without
-        Hedges' correction). The test is that of the means. ``ci_low`` and ``ci_high`` invert the same statistic, and
-        contain 0 where the interval of the difference does; they assume neither normal numbers nor equal variances, and
-        are approximate.
+        Of means of numbers, Cohen's d with an interval of the same test.
     breaking_point_ : DataFrame
-        Of tests of rates, how few decisions, or true labels, of one group would reverse the verdict if changed: a row
-        for each of the two (``changed``). ``n_changed`` is the smallest number of people in one group for whom a refit
-        says the opposite, whichever people these are and in whichever direction; missing where no number suffices.
-        ``among`` is that group, ``among_label`` the other label of the people who change, where it is one (the true
-        label where decisions do), ``n_among`` how many could change alike, ``to_positive`` and ``to_negative`` how many
-        change to what, and ``tied`` the other groups of which as many suffice. ``search`` is "every change" where every
-        smaller change was ruled out; "bisection", in large tables, where changes in five proportions of their two kinds
-        were searched: as many suffice, and fewer may. Computed when first looked at. Not there, with the reason in the
-        error, where p-values do not follow from counts: other metrics, weights, clusters, control features, resamples,
-        more than two labels, ``missing="bounds"``, and with "to_highest" and "to_lowest".
+        Of tests of rates, how few decisions or true labels of one group would reverse the verdict if changed.
     null_distribution_ : ndarray of shape (n_resamples, n_comparisons) or None
-        Statistics under permuted labels, flipped signs or in bootstrap samples, as ``method`` says; None where every
-        null distribution was enumerated, NaN where one was.
+        Statistics under resampling; None if every null distribution was enumerated.
     p_value_interval_ : tuple of float
-        95% limits of the Monte-Carlo error of `p_value_` (Clopper and Pearson's); both ends are `p_value_` where it is
-        exact.
-    method_, variance_, within_, adjust_ : str or None
-        What was run. `variance_` and `within_` are dicts where metrics differ in them.
-    n_resamples_ : int
-        How many resamples were drawn.
+        95% limits of the Monte-Carlo error of `p_value_`.
+    method_, variance_, within_, adjust_, n_resamples_
+        What was run.
     binning_error_ : float
-        The largest amount by which bins of scores may have moved a group's value, if a table has bins; otherwise 0. For
-        a function that you write, it holds only if the function is monotone in the scores, given the true label, or in
-        their distance from the truth.
-    groups_ : list
-        Groups, sorted: labels, or tuples of labels.
-    pos_label_ : object
-        The label counted as positive; None where no metric asks.
-    negative_labels_ : list
-        The other labels.
-    n_samples_ : int
-        People who are in a group.
-    n_unknown_ : int
-        People of whom a sensitive feature is missing. They are among `n_samples_` with ``missing="group"`` only.
-    disparity_bounds_, p_value_bounds_ : tuple of float
-        With ``missing="bounds"`` only: over all assignments, the smallest and the largest disparity of the comparison
-        that sets `p_value_`, and bounds of the global p-value, of which the upper one is `p_value_`. Of a single
-        comparison both are attained, unless ``attained`` in `bounds_` says otherwise.
-    bounds_ : DataFrame
-        With ``missing="bounds"`` only, a row for each comparison: ``n_unknown`` people of unknown group who meet the
-        rate's condition and may be in one of the groups, ``n_unknown_event`` of them with its event; ``disparity_low``,
-        ``disparity_high``, ``p_value_low`` and ``p_value_high`` (not adjusted) over all assignments; and whether both
-        p-values are ``attained``, or there were too many assignments to try and they lie outside of all.
+        The largest amount by which bins of scores may have moved a group's value.
+    groups_, pos_label_, negative_labels_, n_samples_, n_unknown_
+        Groups, labels, people in a group, and people whose sensitive feature is missing.
+    disparity_bounds_, p_value_bounds_, bounds_
+        With ``missing="bounds"`` only: the range over all assignments, and a row for each comparison.
 
     See Also
     --------
     CountTable : The table that every test starts from.
-    Rate : Declare your own rate.
-    ScoreMetric : Declare any other metric.
+    Rate, ScoreMetric : Declare your own metric.
     CorrelationFairnessTest : For a continuous sensitive feature.
 
     Notes
     -----
-    A model whose ``predict`` takes ``sensitive_features`` (fairlearn's ``ThresholdOptimizer``) gets the groups, and one
-    that takes ``random_state`` (``ExponentiatedGradient``) gets a seed, also inside a Pipeline, a fitted search or a
-    ``FrozenEstimator``, with or without scikit-learn's metadata routing. A model that only votes at random has no
-    scores: the AUC of its vote probabilities would be that of a different model.
-
-    A hypothesis counts once in every adjustment, and all its comparisons have one adjusted p-value: two groups, each
-    against everyone else; rates of complementary events (true positives' and false negatives'); a rate and a function
-    of it (Jaccard's index and F1). This holds for two-sided tests of equality.
-
-    As the last step of a Pipeline, a test is fitted with ``fairnesstest__sensitive_features=...`` or, with metadata
-    routing enabled, with ``sensitive_features=...``. `clone` passes on the fitted model itself, whose parameters are
-    not the test's; so ``cross_validate`` tests the same model on the training part of each fold, and trains none.
-
-    With ``alternative="equivalence"`` a wider margin can have a slightly larger p-value, because exact tests order the
-    outcomes anew at every margin: 30 of 49 against 10 of 15 are certified at a margin of .27266 (p = .0489), not at
-    .2727 (p = .0511). Each p-value is valid for the margin that was chosen before the data were seen.
+    A model whose ``predict`` takes ``sensitive_features`` or ``random_state`` gets the groups or a seed. `clone` passes
+    on the fitted model itself. Equal hypotheses, such as rates of complementary events, have one adjusted p-value.
 
     References
     ----------
-    R. D. Boschloo (1970), Statistica Neerlandica 24, 1-35. C. DiCiccio et al. (2020), Evaluating Fairness Using
-    Permutation Tests, KDD, sections 2 and 3. E. R. DeLong et al. (1988), Biometrics 44, 837-845. J. Besag and
-    P. Clifford (1991), Biometrika 78, 301-304. S. Holm (1979), Scandinavian Journal of Statistics 6, 65-70.
-    J. P. Shaffer (1986), Journal of the American Statistical Association 81, 826-831.
+    R. D. Boschloo (1970), Statistica Neerlandica 24, 1-35. C. DiCiccio et al. (2020), KDD, sections 2 and 3. J. Besag
+    and P. Clifford (1991), Biometrika 78, 301-304. S. Holm (1979), Scandinavian Journal of Statistics 6, 65-70. J. P.
+    Shaffer (1986), Journal of the American Statistical Association 81, 826-831.
 
     Examples
     --------

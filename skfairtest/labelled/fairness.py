@@ -40,8 +40,7 @@ class LabelledFairnessTest(FairnessTest):
         Rates that need true labels, and criteria made of them.
     labelled : {"at_random", None}, default=None
         How people with a true label were chosen: "at_random", a random sample of each group (of several groups
-        together, too). None: as `label_probability` says, or everybody has a label. Labels that were chosen otherwise,
-        such as those of complaints or of clear cases, say nothing about people without labels.
+        together, too). None: as `label_probability` says, or everybody has a label.
     compare : {"between_groups", "to_rest", "to_reference"}, default="between_groups"
         As in `FairnessTest`.
     reference_group : label or tuple of labels, optional
@@ -89,23 +88,15 @@ class LabelledFairnessTest(FairnessTest):
     comparisons_, excluded_, homogeneity_, standardized_differences_ : DataFrame
         The last two have no rows.
     breaking_point_ : DataFrame
-        As of `FairnessTest` where everybody has a label; not there otherwise, as the error says.
-    null_distribution_ : None
-        Nothing is drawn.
-    method_, variance_, within_, adjust_ : str or None
-        What was run.
-    n_resamples_, n_samples_, n_unknown_ : int
-        0, people, and 0.
-    groups_ : list
-        Groups, sorted.
-    pos_label_ : object
-        The label counted as positive.
-    negative_labels_ : list
-        The other labels.
+        As of `FairnessTest` if everyone has a label.
+    method_, variance_, within_, adjust_, n_resamples_
+        What was run; nothing is resampled.
+    groups_, pos_label_, negative_labels_, n_samples_, n_unknown_
+        Groups, labels, and numbers of people.
 
     See Also
     --------
-    FairnessTest : Everybody has a label; what this test is then, too.
+    FairnessTest : Everyone has a label.
     label_plan : Whom to label next.
 
     Notes
@@ -123,8 +114,8 @@ class LabelledFairnessTest(FairnessTest):
     With ``label_probability`` people with the same probability are a stratum, in which labels are a random sample; of
     more than 20 different probabilities, those from one power of 2 to the next. A stratum without a label is joined
     with the next. Labels in a bin are weighted, and count as at most so many as Hajek's variance allows, whichever of
-    them have the large weights. A caution says where few labels are expected of many people; and, with
-    ``labelled="at_random"``, where the judge's scores of people with and without labels differ.
+    them have the large weights. A caution says if few labels are expected of many people, or if labels do not look
+    random.
 
     References
     ----------

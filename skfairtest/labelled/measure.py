@@ -124,13 +124,7 @@ class LabelledMeasurement(core.Measurement):
 
 
 def with_few_labels(metrics: Sequence[Metric]) -> tuple[list[Metric], list[str]]:
-    """Metrics of which those that need labels have few, and the names of those that have no test then.
-
-    Raises
-    ------
-    ParameterError
-        If no metric is a rate that needs labels.
-    """
+    """Metrics of which those that need labels have few, and the names of those that have no test then."""
     found: list[Metric] = []
     for metric in metrics:
         if "y_true" not in metric.reads:
@@ -160,19 +154,7 @@ def labelled_rates(sample: LabelledSample, rate: Rate, positive: Any) -> list[La
 
 
 def people_in_roles(sample: LabelledSample, rate: Rate, positive: Any) -> tuple[Floats, Floats, Positions, Floats]:
-    """What a rate asks about each person.
-
-    Returns
-    -------
-    first : ndarray of shape (n,)
-        Whether the person has the first of the two roles that its prediction leaves; of no meaning without a label.
-    score : ndarray of shape (n,)
-        How probable the judge finds it; 0 for everybody without a judge.
-    kinds : ndarray of int, shape (n,)
-        Which pair of roles that is.
-    roles : ndarray of shape (kinds, 2, 2)
-        Event and condition of both roles of each pair.
-    """
+    """What a rate asks about each person."""
     labels = sample.labels
     is_positive = [is_label(label, positive) for label in labels]
     labels += [object() for kind in (False, True) if kind not in is_positive]  # a label that nobody has was possible

@@ -43,13 +43,7 @@ class LabelledSample(Sample):
         y_judge: Any = None,
         label_probability: Any = None,
     ) -> LabelledSample:
-        """Read people from one row per person.
-
-        Raises
-        ------
-        ParameterError
-            If labels are missing and nothing says how the others were chosen, or what says it cannot be.
-        """
+        """Read people from one row per person."""
         truth = read_column(y_true, "y_true", missing=True)
         judge, label_probability = one_column(y_judge), one_column(label_probability)
         labelled = truth.codes >= 0

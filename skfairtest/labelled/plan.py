@@ -59,13 +59,7 @@ class LabelPlan:
     power: float | None
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the strata as a frame.
-
-        Returns
-        -------
-        DataFrame
-            A copy of `strata`.
-        """
+        """Return the strata as a frame."""
         return self.strata.copy()
 
 

@@ -314,15 +314,6 @@ def bins_of(score: Floats, labelled: Floats, most: int | None = None) -> Positio
 
     Neighbouring scores are joined where that adds least to the squared distances from the bins' means (Ward's rule),
     until there are few enough bins; last those in which nobody is labelled. What the labels are plays no part.
-
-    Parameters
-    ----------
-    score : ndarray of shape (n,)
-        The judge's.
-    labelled : ndarray of shape (n,)
-        1 for people with a label, otherwise 0; or how probably people will have one.
-    most : int, optional
-        Bins at the most.
     """
     levels, place = np.unique(score, return_inverse=True)
     if len(levels) > QUANTILES:

@@ -302,13 +302,7 @@ def minimum_detectable_disparity(
 
 
 def supposed_of(test: Any) -> Supposed:
-    """Return the assumptions from which the power of a fitted test's comparison with the strongest evidence follows.
-
-    Raises
-    ------
-    ValueError
-        If it is not a fitted test, or one whose power is not known.
-    """
+    """Return the assumptions from which the power of a fitted test's comparison with the strongest evidence follows."""
     if not isinstance(test, FairnessTest):
         raise ParameterError(
             f"test must be a fitted FairnessTest, found {type(test).__name__}; other parameters are named"

@@ -72,18 +72,7 @@ class Column:
         return np.fromiter(self.levels, dtype=object, count=len(self.levels))[self.codes]
 
     def take(self, rows: NDArray[Any]) -> "Column":
-        """Return the column of some people.
-
-        Parameters
-        ----------
-        rows : ndarray of bool, shape (n,), or of intp
-            Who: a mask, or positions in any order.
-
-        Returns
-        -------
-        Column
-            The column with all its levels, also those that nobody has any more.
-        """
+        """Return the column of some people."""
         index = None if self.index is None else self.index[rows]
         return replace(self, codes=self.codes[rows], index=index)
 
@@ -111,13 +100,7 @@ class Numbers:
         return int(self.values.size)
 
     def take(self, rows: NDArray[Any]) -> "Numbers":
-        """Return the numbers of some people.
-
-        Parameters
-        ----------
-        rows : ndarray of bool, shape (n,), or of intp
-            Who: a mask, or positions in any order.
-        """
+        """Return the numbers of some people."""
         index = None if self.index is None else self.index[rows]
         return replace(self, values=self.values[rows], index=index)
 
@@ -132,31 +115,6 @@ def read_column(
     data: Any, parameter: str, *, name: str | None = None, missing: bool = False, instead: str = LEAVE_OUT
 ) -> Column:
     """Read one value per person from any container.
-
-    Parameters
-    ----------
-    data : list, tuple, array or series of length n
-        NumPy, pandas, polars, pyarrow or whatever narwhals knows; a `Column` is returned unchanged, renamed if `name`
-        is given.
-    parameter : str
-        The caller's name of `data`, for error messages.
-    name : str, optional
-        What to call the column; by default the name of the series, else `parameter`.
-    missing : bool, default=False
-        Whether values may be missing; the code of these is -1.
-    instead : str
-        What an error says is to be done about missing values.
-
-    Returns
-    -------
-    Column
-        The values as levels and codes.
-
-    Raises
-    ------
-    ValueError
-        If `data` is not one-dimensional, is empty, or has missing values (None, nan, NaT,
-        ``pandas.NA``, masked) that may not be: they are never dropped.
 
     Examples
     --------
@@ -213,39 +171,6 @@ def read_columns(
 ) -> tuple[Column, ...]:
     """Read one or several columns from any container.
 
-    Parameters
-    ----------
-    data : list, array, series, frame, mapping, or list of rows
-        Everything that `read_column` reads, and tables: pandas, polars and pyarrow frames, a
-        mapping of names to columns, a two-dimensional array, a list of rows.
-    parameter : str
-        The caller's name of `data`, for error messages.
-    default_name : str
-        Columns without a name become ``{default_name}_0``, ``{default_name}_1``, ...
-    max_levels, warn_levels : int, optional
-        More distinct values than this in one column are an error, or a warning: `MAX_GROUPS`
-        and `WARN_GROUPS` for sensitive features.
-    missing : bool, default=False
-        Whether values may be missing; the code of these is -1.
-    instead : str
-        What an error says is to be done about missing values.
-
-    Returns
-    -------
-    tuple of Column
-        The columns in the order in which they came.
-
-    Raises
-    ------
-    ValueError
-        As for `read_column`; also if two columns share a name, there is no column, or one has
-        more than `max_levels` distinct values.
-
-    Warns
-    -----
-    UserWarning
-        If a column has more than `warn_levels` distinct values.
-
     Examples
     --------
     >>> data = {"sex": ["f", "m"], "age": ["old", "old"]}
@@ -265,24 +190,7 @@ def read_columns(
 def read_groups(
     sensitive_features: Any, control_features: Any, *, few: bool = True, missing: bool = False, instead: str = LEAVE_OUT
 ) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
-    """Read the groups and the strata of people.
-
-    Parameters
-    ----------
-    sensitive_features : array-like, frame or mapping
-        The groups; with `few`, too many values in a column are an error or a warning.
-    control_features : array-like, frame or mapping, optional
-        The strata.
-    few : bool, default=True
-        Whether too many values are an error.
-    missing, instead : bool, str
-        As in `read_columns`, of the groups.
-
-    Returns
-    -------
-    sensitive, control : tuple of Column
-        The latter empty if there are none.
-    """
+    """Read the groups and the strata of people."""
     sensitive = read_columns(
         sensitive_features,
         "sensitive_features",
@@ -361,21 +269,6 @@ def check_level_count(column: Column, parameter: str, max_levels: int | None, wa
 
 def check_same_people(named: Mapping[str, Any], *, by_position: bool = False) -> None:
     """Check that arguments are about the same people in the same order.
-
-    Parameters
-    ----------
-    named : mapping of str to Column, sequence of Column, array-like or None
-        What was passed, by the name of the parameter; None and an empty tuple of columns are
-        passed over.
-    by_position : bool, default=False
-        Whether labels may be in another order, or shared in part.
-
-    Raises
-    ------
-    ValueError
-        If lengths differ; if two pandas indexes hold the same labels in another order, overlap partly or share none,
-        unless one of them is 0..n-1: pairing them by position would compare different people; or if labels are not of
-        one vocabulary.
 
     Examples
     --------
@@ -468,18 +361,6 @@ def _scores_message(subject: str, labels: Iterable[Any]) -> str:
 def check_labels(column: Column, parameter: str) -> None:
     """Check that a column holds labels rather than scores.
 
-    Parameters
-    ----------
-    column : Column
-        The column as it was read.
-    parameter : str
-        The parameter it came from, for error messages.
-
-    Raises
-    ------
-    ValueError
-        If it has fractional numbers, or more than `MAX_LABELS` distinct values.
-
     Examples
     --------
     >>> from skfairtest.readers import read_column
@@ -499,27 +380,6 @@ def check_labels(column: Column, parameter: str) -> None:
 
 def resolve_pos_label(labels: Iterable[Any], pos_label: Any = None, classes: Sequence[Any] | None = None) -> Any:
     """Decide which label counts as positive, without guessing.
-
-    Parameters
-    ----------
-    labels : iterable
-        The labels seen, in `y_true` and `y_pred` together.
-    pos_label : object, optional
-        The positive label that the user named.
-    classes : sequence, optional
-        The ``classes_`` of the estimator that predicted: labels that there are, seen or not.
-
-    Returns
-    -------
-    object
-        `pos_label` if given; otherwise 1 (or True) for labels in {0, 1}, {-1, 1} or booleans. It is written as in
-        `labels`.
-
-    Raises
-    ------
-    ValueError
-        If there are more than two labels, the labels are scores, `pos_label` is not among
-        them, or nothing says which of them is positive.
 
     Examples
     --------

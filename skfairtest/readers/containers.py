@@ -66,18 +66,6 @@ def in_memory(data: Any) -> Any:
 def one_column(data: Any, *, warned: bool = False) -> Any:
     """Return the values of an array or a frame of one column, as scikit-learn's metrics read them; others unchanged.
 
-    Parameters
-    ----------
-    data : object
-        Labels, predictions or scores.
-    warned : bool, default=False
-        Whether to issue a DataConversionWarning, as scikit-learn's estimators do when they are fitted.
-
-    Returns
-    -------
-    object
-        A series keeps its index.
-
     Examples
     --------
     >>> import numpy as np
@@ -113,25 +101,7 @@ def series_name(data: Any) -> str | None:
 
 
 def split_table(data: Any, parameter: str) -> list[tuple[str | None, Any]]:
-    """Split a table into its columns.
-
-    Parameters
-    ----------
-    data : mapping, frame, two-dimensional array or list of rows
-        The table.
-    parameter : str
-        The caller's name of `data`, for error messages.
-
-    Returns
-    -------
-    list of (str or None, one-dimensional data)
-        The columns with their names, None where the container has no names.
-
-    Raises
-    ------
-    ValueError
-        If `data` is a lazy frame or a ragged list, or has more than two dimensions.
-    """
+    """Split a table into its columns."""
     if isinstance(data, np.ndarray) and data.dtype.names is not None:
         return [(str(name), data[name]) for name in data.dtype.names]
     if isinstance(data, (list, tuple)):
@@ -153,26 +123,14 @@ def split_table(data: Any, parameter: str) -> list[tuple[str | None, Any]]:
 
 
 def check_names(names: Sequence[str], parameter: str) -> None:
-    """Check that no two columns share a name.
-
-    Raises
-    ------
-    ValueError
-        If they do.
-    """
+    """Check that no two columns share a name."""
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise ParameterError(f"{parameter} has several columns named {listed(repeated)}: give each its own name.")
 
 
 def check_lengths(lengths: Mapping[str, int], parameter: str) -> None:
-    """Check that all columns have one value per person.
-
-    Raises
-    ------
-    ValueError
-        If two have different lengths.
-    """
+    """Check that all columns have one value per person."""
     if len(set(lengths.values())) > 1:
         raise ParameterError(
             f"{parameter} has columns of different lengths {dict(lengths)}: every column needs one value per person."
@@ -213,25 +171,7 @@ def _split_array(array: NDArray[Any], parameter: str) -> list[tuple[str | None, 
 
 
 def one_dimensional(data: Any, parameter: str) -> Any:
-    """Return the values as something that pandas and NumPy read without changing them.
-
-    Parameters
-    ----------
-    data : list, tuple, array or series of length n
-        The values, one per person.
-    parameter : str
-        The caller's name of `data`, for error messages.
-
-    Returns
-    -------
-    ndarray of shape (n,), pandas Series or Index
-        Lists become arrays of dtype object, so that every value keeps its type.
-
-    Raises
-    ------
-    ValueError
-        If there is nothing, a string, a table or anything else without one value per person.
-    """
+    """Return the values as something that pandas and NumPy read without changing them."""
     if data is None:
         raise ParameterError(f"{parameter} is None: pass one value per person.")
     if isinstance(data, (str, bytes)):
@@ -310,26 +250,6 @@ def _description(data: Any) -> str:
 def given_to_fit(X: Any, y: Any, columns: Mapping[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
     """The arguments of a ``fit``, in memory, with the columns of `X` in the place of their names.
 
-    Parameters
-    ----------
-    X : object
-        What the model predicts from; names are those of its columns.
-    y : object
-        True labels.
-    columns : mapping
-        The other arguments by their names: columns, containers of columns, a name of a column of `X`, a list of names,
-        or None.
-
-    Returns
-    -------
-    X, y, columns : object, object, dict
-        Collections of Dask are computed.
-
-    Raises
-    ------
-    ValueError
-        If a text is no name of a column.
-
     Examples
     --------
     >>> people = pd.DataFrame({"sex": ["f", "m"], "age": [31, 27]})
@@ -365,23 +285,6 @@ def _looked_up(X: Any, values: Any, parameter: str) -> Any:
 def check_names_of_columns(names: Any, parameter: str) -> tuple[str, ...] | None:
     """Return the names of columns that a parameter holds; None where it holds none.
 
-    Parameters
-    ----------
-    names : str, int, sequence of these, or None
-        The argument that the caller got; numbers are names of columns as they are in frames that were arrays.
-    parameter : str
-        The caller's name of it, for error messages.
-
-    Returns
-    -------
-    tuple of str or None
-        The names.
-
-    Raises
-    ------
-    ValueError
-        If it is anything else, such as the groups themselves.
-
     Examples
     --------
     >>> check_names_of_columns("sex", "sensitive_features")
@@ -405,25 +308,6 @@ def check_names_of_columns(names: Any, parameter: str) -> tuple[str, ...] | None
 
 def named_columns(X: Any, names: Sequence[str], parameter: str) -> dict[str, Any]:
     """Look columns of `X` up by their names.
-
-    Parameters
-    ----------
-    X : frame or mapping
-        pandas, polars, pyarrow or anything that narwhals knows.
-    names : sequence of str
-        Which columns, in this order.
-    parameter : str
-        The caller's parameter that names them, for error messages.
-
-    Returns
-    -------
-    dict
-        The columns by their names; of pandas with their index, which can still be checked.
-
-    Raises
-    ------
-    ValueError
-        If `X` has no column names, lacks one of these, or has several columns of one name.
 
     Examples
     --------

@@ -123,20 +123,7 @@ class Aggregated:
 
 
 def count_frame(frame: Any, question: Question) -> Aggregated:
-    """Count people with the engine of a frame.
-
-    Parameters
-    ----------
-    frame : frame
-        Any frame that narwhals supports, eager or lazy, or a ``pyarrow.dataset``.
-    question : Question
-        What is counted.
-
-    Raises
-    ------
-    ValueError
-        If a column does not exist, has missing values or too many distinct ones, or must hold numbers and does not.
-    """
+    """Count people with the engine of a frame."""
     with _answering(question):
         people = Frame.opened(frame, {name for _, name in question.columns})
         _check_schema(people.schema, question)
@@ -191,11 +178,6 @@ class Frame:
         """Open a frame of any engine; those that read a name such as "*", "^a$" or "a.b" as something else get places.
 
         Of Arrow's tables only the columns that are wanted are opened, where it is said which.
-
-        Raises
-        ------
-        ValueError
-            If it is no frame, or has several columns with one name.
         """
         module = type(frame).__module__
         arrow = module.startswith("pyarrow.")

@@ -98,18 +98,6 @@ def unify_numbers(values: Iterable[Any], types: Iterable[type]) -> list[Any]:
 
     ``True``, ``1``, ``1.0`` and ``Decimal(1)`` are equal, so they are one level; which of them represents it must not
     depend on which came first.
-
-    Parameters
-    ----------
-    values : iterable
-        The distinct values.
-    types : iterable of type
-        Every type that occurs in the column, also among values that are equal to another.
-
-    Returns
-    -------
-    list
-        The values; where several kinds of number occur, whole numbers are ints and others floats, if equal to one.
     """
     kinds = {number_kind(kind) for kind in types} - {None}
     return list(values) if len(kinds) < 2 else [_plainest(value) for value in values]
@@ -135,16 +123,6 @@ def _sort_key(value: Any) -> tuple[str, Any]:
 
 def sort_levels(values: Iterable[Any]) -> list[Any]:
     """Sort distinct values; those of mixed types by type name, then value.
-
-    Parameters
-    ----------
-    values : iterable
-        Distinct hashable values.
-
-    Returns
-    -------
-    list
-        The values in an order that does not depend on the order they came in.
 
     Examples
     --------
@@ -187,27 +165,7 @@ _CHUNK = 1 << 18
 
 
 def encode(values: Any) -> tuple[tuple[Any, ...], Positions, int]:
-    """Find the distinct values and where each of them occurs.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,), pandas Series or Index
-        The values; missing ones are None, nan, NaT, ``pandas.NA`` or masked.
-
-    Returns
-    -------
-    levels : tuple
-        The distinct values as plain Python scalars, sorted.
-    codes : ndarray of int, shape (n,)
-        The position of each value in `levels`, in as few bytes as it needs; -1 where it is missing.
-    n_missing : int
-        How many are missing.
-
-    Raises
-    ------
-    TypeError
-        If a value cannot be hashed (a list, an array).
-    """
+    """Find the distinct values and where each of them occurs."""
     if isinstance(values, np.ma.MaskedArray):
         # Without this the numbers under the mask would count as values.
         values, masked = values.astype(object).data, np.ma.getmaskarray(values)

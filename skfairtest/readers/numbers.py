@@ -38,23 +38,6 @@ LARGEST_WEIGHT = 1e50
 def read_values(data: Any, parameter: str) -> Column | Numbers:
     """Read one value per person: labels as levels and codes, numbers with many distinct values as they are.
 
-    Parameters
-    ----------
-    data : list, tuple, array or series of length n
-        The values.
-    parameter : str
-        The caller's name of `data`.
-
-    Returns
-    -------
-    Column or Numbers
-        Which of the two depends on the values alone, and not on their container.
-
-    Raises
-    ------
-    ValueError
-        As `read_column`; also if a number is infinite.
-
     Examples
     --------
     >>> read_values([0, 1, 1], "y_pred").levels
@@ -128,20 +111,7 @@ def as_numbers(column: Column | Numbers) -> NDArray[np.float64] | None:
 
 
 def check_magnitude(columns: Mapping[str, Column | Numbers], power: int = 1) -> None:
-    """Check that the squares of a metric of numbers can be computed, if the columns that it reads are numbers.
-
-    Parameters
-    ----------
-    columns : mapping of str to Column or Numbers
-        What it reads.
-    power : int, default=1
-        The power of the numbers that the metric is proportional to.
-
-    Raises
-    ------
-    ValueError
-        If the largest number is so large, or so small, that its square is not a float.
-    """
+    """Check that the squares of a metric of numbers can be computed, if the columns that it reads are numbers."""
     values = {name: as_numbers(column) for name, column in columns.items()}
     largest = {name: float(np.abs(found).max(initial=0.0)) for name, found in values.items() if found is not None}
     name = max(largest, key=lambda name: largest[name], default="")
@@ -158,11 +128,6 @@ def read_weights(data: Any, parameter: str = "sample_weight") -> Numbers:
     """Read one weight per person.
 
     Only ratios of weights matter: where squares of weights could not be computed, all are divided by a power of two.
-
-    Raises
-    ------
-    ValueError
-        If a weight is missing, negative or not a number, all are 0, or they are too different from each other.
     """
     column = read_values(data, parameter)
     values = as_numbers(column)
@@ -191,23 +156,6 @@ def read_weights(data: Any, parameter: str = "sample_weight") -> Numbers:
 
 def in_intervals(column: Column, n_bins: int, counts: Integers | None = None) -> tuple[Column, tuple[float, ...]]:
     """Put the numbers of a column into intervals that hold about as many people each.
-
-    Parameters
-    ----------
-    column : Column
-        Numbers, with at least `n_bins` + 1 distinct values; other columns are returned unchanged, with no edges. Names
-        among the numbers, such as the name for missing values, stay as they are.
-    n_bins : int
-        How many intervals; fewer where many people share a number.
-    counts : ndarray of shape (n,), optional
-        How many people each row stands for.
-
-    Returns
-    -------
-    column : Column
-        Labels in the order of the numbers: "25 to 34" holds both ends, "0.5 to below 1.2" all but the second.
-    edges : tuple of float
-        The smallest number of each interval, then the largest of all.
 
     Examples
     --------
@@ -300,18 +248,6 @@ class Probabilities:
 
 def read_probabilities(data: Any, parameter: str) -> Probabilities:
     """Read a table with a column of probabilities for each group.
-
-    Parameters
-    ----------
-    data : frame, mapping of names to columns, or array of shape (n, n_groups)
-        Rows add up to one, within rounding, and are divided by their sums.
-    parameter : str
-        The caller's name of `data`, for error messages.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two columns, or values are missing, are no probabilities or do not add up to one.
 
     Examples
     --------

@@ -27,22 +27,6 @@ def check_rows(X: Any, by_position: bool = False, /, **given: Any) -> None:
 
     A model that gets the groups pairs them with rows by position, and predictions have no index.
 
-    Parameters
-    ----------
-    X : object
-        What the model predicts from. Only arrays, frames, matrices and lists (not of numbers or text) are known to have
-        one row per person.
-    by_position : bool, default=False
-        As of `check_same_people`.
-    **given
-        Arguments by their names: columns, containers of columns, or None. Anything without rows is refused when it is
-        read.
-
-    Raises
-    ------
-    ValueError
-        If lengths differ, or pandas indexes hold the same labels in another order.
-
     Examples
     --------
     >>> check_rows([[1], [2], [3]], sensitive_features={"sex": ["f", "m"]})
@@ -65,27 +49,6 @@ def _has_rows(data: Any) -> bool:
 def predict(estimator: Any, X: Any, **given: Any) -> NDArray[Any]:
     """Return the predictions of a fitted estimator.
 
-    Parameters
-    ----------
-    estimator : object with ``predict``
-        A fitted scikit-learn estimator, or anything else that predicts. It is never fitted.
-    X : object
-        Passed to ``predict`` unchanged.
-    **given
-        What else there is, as of `ask`.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        One prediction per person, in the order of `X`.
-
-    Raises
-    ------
-    ValueError
-        If `estimator` has no ``predict``, is a class, or needs an argument that is missing.
-    sklearn.exceptions.NotFittedError
-        If a scikit-learn estimator is not fitted.
-
     Examples
     --------
     >>> from sklearn.dummy import DummyClassifier
@@ -107,42 +70,7 @@ def ask(
     random_state: int | np.random.RandomState | np.random.Generator | None = None,
     call: Callable[[Any, str, Any], Any] | None = None,
 ) -> NDArray[Any]:
-    """Call one of an estimator's methods with the arguments that it takes.
-
-    Parameters
-    ----------
-    estimator : object
-        A fitted estimator.
-    response : {"predict", "predict_proba", "decision_function"}
-        Which method.
-    X : object
-        A copy is passed to the method, which may write into it.
-    sensitive_features : object, optional
-        Passed if the method takes it (fairlearn's ``ThresholdOptimizer``), even if pipelines, searches or frozen
-        estimators are wrapped around the model that takes it.
-    predict_params : mapping, optional
-        Further keyword arguments of the method; these take precedence. Groups are left out if it takes none.
-    random_state : int, RandomState, Generator or None
-        Passed if the method takes it (randomised predictors), as an int or None.
-    call : callable, optional
-        ``call(estimator, response, X)`` calls the method of a scikit-learn classifier that takes nothing else, or
-        remembers what it returned.
-
-    Returns
-    -------
-    ndarray
-        What the method returns.
-
-    Raises
-    ------
-    ValueError, sklearn.exceptions.NotFittedError
-        As in `predict`; and if the model predicts from groups, and knows none of those that it gets.
-
-    Warns
-    -----
-    UserWarning
-        If it knows only some of them.
-    """
+    """Call one of an estimator's methods with the arguments that it takes."""
     check_model(estimator, response)
     path = path_of(estimator)
     offered = {"sensitive_features", "random_state", *(predict_params or {})}
@@ -236,25 +164,6 @@ def unknown_groups(
 
     What a model was fitted on is known of fairlearn's ``ThresholdOptimizer``, also inside of others, which predicts 0
     for everybody else.
-
-    Parameters
-    ----------
-    estimator : object
-        A fitted estimator.
-    sensitive_features : object
-        The groups that it predicts from, unless `predict_params` holds others.
-    predict_params : mapping, optional
-        Further arguments of its ``predict``.
-
-    Returns
-    -------
-    str or None
-        A caution; None where every group is known, or the model does not say which it was fitted on.
-
-    Raises
-    ------
-    ValueError
-        If it knows nobody's group.
     """
     known = next(filter(None, map(_groups_of, path_of(estimator))), None)
     own = "sensitive_features" in (predict_params or {})
@@ -364,37 +273,7 @@ def scores(
     probabilities: bool = False,
     **given: Any,
 ) -> NDArray[np.float64]:
-    """Return a fitted estimator's scores of the positive label.
-
-    Parameters
-    ----------
-    estimator : object
-        A fitted estimator.
-    X : object
-        Handed on as it is.
-    responses : sequence of {"predict", "predict_proba", "decision_function"}
-        The methods to call: the first that the estimator has.
-    metric : str
-        The metric that needs the scores, for error messages.
-    pos_label : object, optional
-        The label whose scores are wanted; None: 1 of {0, 1} or {-1, 1}, or True.
-    y_true : array-like, optional
-        True labels, used as classes of an estimator that has no ``classes_``.
-    probabilities : bool
-        Whether what ``predict`` returns are probabilities.
-    **given
-        What else there is, as of `ask`.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        One score per person.
-
-    Raises
-    ------
-    ValueError
-        If the estimator has none of the responses, or several classes and no label says which is meant.
-    """
+    """Return a fitted estimator's scores of the positive label."""
     found = [response for response in responses if callable(getattr(estimator, response, None))]
     if not found:
         of_numbers = isinstance(estimator, BaseEstimator) and is_regressor(estimator)
@@ -434,29 +313,6 @@ def decisions(
     y_score: Any, threshold: float, *, classes: Sequence[Any] | None = None, y_true: Any = None, pos_label: Any = None
 ) -> Column:
     """Decide by a threshold: the positive label where a score is at least as large.
-
-    Parameters
-    ----------
-    y_score : array-like of shape (n,)
-        Scores of the positive label.
-    threshold : float
-        The smallest score that is decided positively.
-    classes : sequence, optional
-        The labels that the model knows; otherwise those of `y_true`, or 0 and 1.
-    y_true : array-like of shape (n,), optional
-        True labels.
-    pos_label : object, optional
-        The positive label; None: 1 of {0, 1} or {-1, 1}, or True.
-
-    Returns
-    -------
-    Column
-        A label per person.
-
-    Raises
-    ------
-    ValueError
-        If the threshold or a score is no number, there are not two labels, or nothing says which is the positive one.
 
     Examples
     --------
@@ -521,17 +377,6 @@ def _as_seed(random_state: int | np.random.RandomState | np.random.Generator | N
 def classes_of(estimator: Any) -> tuple[Any, ...] | None:
     """Return the classes of an estimator, as plain Python scalars.
 
-    Parameters
-    ----------
-    estimator : object
-        Fitted or not, a classifier or not. For a search or a pipeline without ``classes_``, the model inside counts.
-
-    Returns
-    -------
-    tuple or None
-        ``classes_`` in its own order; None where there is none, for several outputs, and for regressors (fairlearn's
-        adversarial one lists the numbers it was trained on).
-
     Examples
     --------
     >>> from sklearn.dummy import DummyClassifier
@@ -549,15 +394,6 @@ def classes_of(estimator: Any) -> tuple[Any, ...] | None:
 
 def positive_scores(y_score: Any, y_true: Any = None, pos_label: Any = None) -> Any:
     """Return the scores of the positive label, of what ``predict_proba`` returns for two classes; others unchanged.
-
-    Parameters
-    ----------
-    y_score : object
-        Scores; of two columns of probabilities that add up to 1, one is taken.
-    y_true : array-like of shape (n,), optional
-        True labels: the columns are of these, sorted.
-    pos_label : object, optional
-        The positive label; None: the second.
 
     Examples
     --------
@@ -592,23 +428,6 @@ def _column_of(pos_label: Any, names: Sequence[Any], seen: Sequence[Any]) -> int
 def predictions_from_X(X: Any, parameter: str = "X") -> Any:
     """Return `X` as predictions: without an estimator, `X` holds predictions.
 
-    Parameters
-    ----------
-    X : list, array or series of length n
-        One prediction per person.
-    parameter : str
-        What the caller calls them.
-
-    Returns
-    -------
-    object
-        `X` itself, so that a pandas index can still be checked.
-
-    Raises
-    ------
-    ValueError
-        If `X` is a table, even of one column: that could be anything.
-
     Examples
     --------
     >>> predictions_from_X([[23], [61]])
@@ -629,22 +448,7 @@ def predictions_from_X(X: Any, parameter: str = "X") -> Any:
 
 
 def given_predictions(test: str, y_true: Any, y_pred: Any, y_score: Any, params: Mapping[str, Any]) -> Column | Numbers:
-    """Read the predictions, or the scores in their place, that are tested without an estimator.
-
-    Parameters
-    ----------
-    test : str
-        The name of the class that tests them.
-    y_true, y_pred, y_score : array-like of shape (n,) or None
-        True labels, and predictions or scores; scores also as ``predict_proba`` returns them for two classes.
-    params : mapping
-        Parameters of the test.
-
-    Raises
-    ------
-    ValueError
-        If there is an estimator too, or not exactly one of predictions and scores.
-    """
+    """Read the predictions, or the scores in their place, that are tested without an estimator."""
     if params.get("estimator") is not None:
         raise ParameterError(
             f"estimator is not for from_predictions, which takes predictions: use {test}(estimator).fit(X, y, ...)"

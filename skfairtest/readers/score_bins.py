@@ -77,20 +77,7 @@ class ScoreBins:
         return same and np.array_equal(self.edges, other.edges)
 
     def merge(self, other: "ScoreBins", people: Integers, others: Integers) -> "ScoreBins":
-        """Return the bins of both tables' people; a bin is represented by the mean of all of its scores.
-
-        Parameters
-        ----------
-        other : ScoreBins
-            The other table's.
-        people, others : ndarray of shape (B,)
-            How many people of this table and of the other one are in each bin.
-
-        Raises
-        ------
-        ValueError
-            If their bins differ.
-        """
+        """Return the bins of both tables' people; a bin is represented by the mean of all of its scores."""
         if not self.fits(other):
             raise ParameterError(
                 "score_bins differ between the tables to add: count the second with score_bins=first.score_bins"
@@ -148,13 +135,6 @@ class ScoreBins:
         """Make bins for all the people of several tables, each of which has its own bins.
 
         The people of a bin are assumed to have its value, so a quantile is off by at most one bin of one table.
-
-        Parameters
-        ----------
-        parts : sequence of (ScoreBins, ndarray)
-            The bins of each table, and how many people are in each.
-        bins : int or ndarray
-            How many bins of about equally many people to make, of several times as many; or the edges that they have.
         """
         values = np.concatenate([own.values[people > 0] for own, people in parts])
         counts = np.concatenate([people[people > 0] for _, people in parts])
@@ -237,13 +217,7 @@ class LikeScores:
 
 
 def check_edges(score_bins: Any) -> "int | Floats | ScoreBins":
-    """Check the argument that says how scores are put into bins.
-
-    Raises
-    ------
-    ValueError
-        If it is neither a number of bins, nor increasing edges, nor bins.
-    """
+    """Check the argument that says how scores are put into bins."""
     if isinstance(score_bins, ScoreBins):
         return score_bins
     if is_integer(score_bins):

@@ -66,19 +66,6 @@ def near_duplicates(labels: Iterable[Any]) -> str:
 def check_vocabularies(labels: Mapping[str, Sequence[Any]], n_people: float = math.inf) -> None:
     """Check that labels which are compared with each other can be equal.
 
-    Parameters
-    ----------
-    labels : mapping of str to sequence
-        The distinct labels by the parameter that holds them, the true labels first; scores are passed over.
-    n_people : float, optional
-        Of how many people they are: a few may share no label by chance.
-
-    Raises
-    ------
-    ValueError
-        If two parameters hold values of different types, if labels differ only by case, space or Unicode form, or if
-        two parameters, except for two models, hold more than two texts and share none.
-
     Examples
     --------
     >>> check_vocabularies({"y_true": ["no", "yes"], "y_pred": [0, 1]})
@@ -107,16 +94,6 @@ def check_vocabularies(labels: Mapping[str, Sequence[Any]], n_people: float = ma
 def check_codings(labels: Mapping[str, Sequence[Any]]) -> None:
     """Check that true labels and predictions do not name two classes otherwise, such as -1, 1 and 0, 1.
 
-    Parameters
-    ----------
-    labels : mapping of str to sequence
-        The distinct labels of many people, the true ones first; empty where there are none.
-
-    Raises
-    ------
-    ValueError
-        If they are more than two labels and share none, or are two each that are not the same.
-
     Examples
     --------
     >>> check_codings({"y_true": [0, 1], "y_pred": [-1, 1]})
@@ -133,20 +110,6 @@ def check_codings(labels: Mapping[str, Sequence[Any]]) -> None:
 
 def check_classes(labels: Sequence[Any], classes: Sequence[Any] | None, pos_label: Any) -> None:
     """Check that a model's classes are those of the true labels.
-
-    Parameters
-    ----------
-    labels : sequence
-        The distinct true labels, which may lack a class, or have further ones that the model has never seen.
-    classes : sequence or None
-        The model's ``classes_``.
-    pos_label : object
-        The positive label that was named, or None.
-
-    Raises
-    ------
-    ValueError
-        If they are of two vocabularies, or a model of several classes does not know the positive one.
 
     Examples
     --------

@@ -72,13 +72,7 @@ class Analysis:
 
 
 def analysed(analysis: Analysis, to: str, at: Any) -> Sensitivity:
-    """Look at the amounts that are asked for, and for the largest one with which the verdict survives.
-
-    Raises
-    ------
-    ValueError
-        If amounts are no numbers in their range.
-    """
+    """Look at the amounts that are asked for, and for the largest one with which the verdict survives."""
     violation = VIOLATIONS[to]
     rows = [{violation.parameter: amount, **row} for amount in violation.amounts(at) for row in analysis.rows(amount)]
     frame = pd.DataFrame(rows)

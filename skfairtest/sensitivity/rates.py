@@ -74,13 +74,7 @@ class Counted:
 
 
 def sensitivity_of(counted: Counted, to: str, at: Any) -> Sensitivity:
-    """Analyse how far a test's verdict depends on an assumption.
-
-    Raises
-    ------
-    ValueError
-        If there is no such analysis of this test.
-    """
+    """Analyse how far a test's verdict depends on an assumption."""
     check_choice("to", to, KINDS)
     if counted.result is None:
         raise ParameterError(

@@ -42,13 +42,7 @@ class Violation:
         return self.parameter == "share"
 
     def amounts(self, at: Any) -> list[float]:
-        """Check the amounts that are asked for.
-
-        Raises
-        ------
-        ValueError
-            If they are no numbers within the smallest and the largest amount.
-        """
+        """Check the amounts that are asked for."""
         if at is None:
             return list(self.grid)
         try:

@@ -58,24 +58,6 @@ def log_payoffs(values: Floats, counts: Floats, centre: Any, differences: Floats
 
     Null hypothesis of each difference d: ``mean_a - mean_b <= d`` in this block. The expectation is then at most 1.
 
-    Parameters
-    ----------
-    values : ndarray of float, shape (..., K) or (K,)
-        Values between 0 and 1.
-    counts : ndarray of float, shape (..., 2, K)
-        How many samples of both groups have them. Without samples of a group nothing is staked.
-    centre : float or ndarray, shape (...)
-        The common mean that is expected, from what came before.
-    differences : ndarray of float, shape (..., D) or (D,)
-        From -1 to 1.
-    bets : ndarray of float, shape (..., 1, J) or (J,)
-        Stakes on a sample of the smaller group.
-
-    Returns
-    -------
-    ndarray of float, shape (..., D, J)
-        Sums over samples.
-
     Examples
     --------
     >>> counts = np.array(
@@ -107,16 +89,6 @@ def log_payoffs_of_means(values: Floats, counts: Floats, differences: Floats, be
     """Return logarithms of what bets on the difference of a batch's means pay: ``1 + k (mean_a - mean_b - d)``.
 
     The samples of a batch need not be independent, and all of them together are one observation.
-
-    Parameters
-    ----------
-    values, counts, differences, bets
-        As of `log_payoffs`; k is half the stake.
-
-    Returns
-    -------
-    ndarray of float, shape (..., D, J)
-        As of `log_payoffs`.
     """
     n = counts.sum(axis=-1)
     mean = (counts * values[..., None, :]).sum(axis=-1) / np.maximum(n, 1.0)
@@ -165,11 +137,6 @@ def e_holm(log_e: Floats) -> Floats:
     One over the largest e-value so far is a p-value that is valid at any time. Whichever hypotheses are true, the
     adjusted e-value of any of them ever reaches 1 / alpha with probability at most alpha; each may have a clock of its
     own, as blocks of queues have (means of e-values take one clock).
-
-    Parameters
-    ----------
-    log_e : ndarray of float, shape (n,)
-        Logarithms of e-values, whatever their dependence.
 
     Examples
     --------
@@ -248,17 +215,7 @@ class EProcess:
         return EProcess(self.margin, self.method, self.differences, **arrays)
 
     def update(self, pairs: Positions, values: Floats, counts: Floats) -> None:
-        """Take in B blocks of each of M pairs, one after the other.
-
-        Parameters
-        ----------
-        pairs : ndarray of int, shape (M,)
-            Which pairs they are, each once.
-        values : ndarray of float, shape (M, B, K) or (K,)
-            Values between 0 and 1.
-        counts : ndarray of float, shape (M, B, 2, K)
-            How many samples of both groups have them; each group has some.
-        """
+        """Take in B blocks of each of M pairs, one after the other."""
         values = np.broadcast_to(values, (*counts.shape[:2], counts.shape[-1]))
         at_once = max(1, FACTORS // (2 * (self.followed[0, 0].size + len(BETS)) * min(counts.shape[-1], COLUMNS)))
         for blocks in batches(counts.shape[1], at_once):
@@ -305,20 +262,7 @@ ARRAYS = tuple(each.name for each in fields(EProcess))[3:]
 
 
 def limits(log_wealth: Floats, log_threshold: Any) -> Floats:
-    """Return the smallest differences whose evidence against them, and against smaller ones, is below thresholds.
-
-    Parameters
-    ----------
-    log_wealth : ndarray of float, shape (..., D, J)
-        Of every bet, against ``difference <= d``.
-    log_threshold : float or ndarray, shape (...)
-        At which a difference is ruled out.
-
-    Returns
-    -------
-    ndarray of float, shape (...)
-        From -1 to 1; between two of `DIFFERENCES` by chords, which never lie above.
-    """
+    """Return the smallest differences whose evidence against them, and against smaller ones, is below thresholds."""
     threshold = np.broadcast_to(log_threshold, log_wealth.shape[:-2])[..., None]
     out = mixed(log_wealth) >= threshold
     first = np.argmin(out, axis=-1)  # the first that is not ruled out

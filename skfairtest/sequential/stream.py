@@ -134,17 +134,7 @@ class Stream(Recorded):
     def take(
         self, found: Mapping[str, Mapping[Any, Floats]], groups: Sequence[Any], batch: Any, time: Any
     ) -> list[Any]:
-        """Take in a batch; return the groups that came too late to be among the first.
-
-        Parameters
-        ----------
-        found : mapping of str to mapping
-            Of metrics and groups, values scaled to 0 and 1, in the order of samples.
-        groups : sequence
-            All groups of the batch.
-        batch, time : object
-            What records call it.
-        """
+        """Take in a batch; return the groups that came too late to be among the first."""
         late = self._arrive(groups)
         self.looks += 1
         compared = {}
@@ -325,13 +315,7 @@ def check_bounded(metric: Metric) -> None:
 
 
 def with_labels(sample: Sample, earlier: Mapping[str, Sequence[Any]], n_earlier: int) -> Sample:
-    """Return a batch whose labels may be those of `n_earlier` samples before it, too.
-
-    Raises
-    ------
-    ValueError
-        If they are of another vocabulary.
-    """
+    """Return a batch whose labels may be those of `n_earlier` samples before it, too."""
     columns = dict(sample.columns)
     for name, column in columns.items():
         known = earlier.get(name, ())
@@ -358,13 +342,7 @@ def labels_of(sample: Sample, metrics: Sequence[Metric]) -> dict[str, list[Any]]
 
 
 def positive_of(sample: Sample, metrics: Sequence[Metric], asked: Any) -> Any:
-    """Return the positive label of a stream, none of whose samples need have it if it was asked for.
-
-    Raises
-    ------
-    ValueError
-        If there are two labels or more, and `asked` is none of them; or as `positive_label` does.
-    """
+    """Return the positive label of a stream, none of whose samples need have it if it was asked for."""
     labels = sample.labels
     if asked is None or any(is_label(label, asked) for label in labels):
         return positive_label(sample, metrics, asked, None)
@@ -381,13 +359,7 @@ def bounds_of(metric: Metric) -> tuple[float, float]:
 
 
 def values_of(design: Design, metric: Metric) -> dict[Any, Floats]:
-    """Return by group the values of samples, scaled to 0 and 1, in their order.
-
-    Raises
-    ------
-    ValueError
-        If a value is outside the bounds.
-    """
+    """Return by group the values of samples, scaled to 0 and 1, in their order."""
     low, high = bounds_of(metric)
     measured, sample = measure_of(design, metric), design.sample
     if isinstance(measured.sums, MeanSums):

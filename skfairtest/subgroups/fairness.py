@@ -50,7 +50,7 @@ class SubgroupScan(GroupsTest):
     Parameters
     ----------
     estimator : fitted estimator, optional
-        The scan never fits it. None: the `X` of `fit` is the predictions.
+        None: the `X` of `fit` is the predictions.
     metric : str, Rate or list, default="equalized_odds"
         Rates, criteria, and means of a value of each person, such as "mean_residual". Several metrics are one family.
     compare : {"to_rest", "in_context"}, default="to_rest"
@@ -68,9 +68,8 @@ class SubgroupScan(GroupsTest):
         many people in each.
     guarantee : {"familywise", "split"}, default="familywise"
         The error rate that is controlled at the level ``1 - confidence_level``. "familywise": the probability that any
-        true null hypothesis is rejected is at most the level, whichever are true and however they depend on each other;
-        of means this is exact where nothing differs, and approximate where equal means have unequal distributions.
-        "split": the same for subgroups that are chosen on one half of the people and tested on the other.
+        true null hypothesis is rejected. "split": the same for subgroups that are chosen on one half of the people and
+        tested on the other.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         "greater": the subgroup's value is larger.
     confidence_level : float, default=0.95
@@ -121,35 +120,26 @@ class SubgroupScan(GroupsTest):
         The edges of the intervals of each feature that was cut.
     record_ : ScanRecord
         What reports say, an audit's as well.
-    pos_label_ : object
-        The label counted as positive; None where no metric asks.
-    negative_labels_ : list
-        The other labels.
-    n_samples_ : int
-        People.
+    pos_label_, negative_labels_, n_samples_
+        The positive label, the other labels, and the number of people.
 
     See Also
     --------
     FairnessTest : The test for groups that are named beforehand.
     FairnessAudit : All groups of some features, with their intersections.
-    DisparityDisplay : A drawing of the subgroups that are reported.
 
     Notes
     -----
-    The p-value of a rate is exact, given how many people meet its condition and show its event: hypergeometric, or the
-    convolution of the strata's distributions with control features. With control features and more than 2,000
-    subgroups, those with a score of at most 3 have the normal approximation. The p-value of a mean is Welch's, which is
-    much too small far out in its tail if values are skewed and subgroups small. The adjusted p-value is therefore the
-    larger of two: Holm's, which is valid in large samples, and the share of permutations of all people (within strata)
-    whose smallest p-value is at most as large, which is exact if nothing differs (Westfall and Young 1993). Subgroups
-    that are compared in contexts of the same features are a family of their own, permuted within these contexts, so
-    that contexts may differ; the p-values of F families are multiplied by F. A small subgroup of skewed values with the
-    mean of the others can still be found too often: a warning says if a reported one rests on few or extreme people.
-    Means are available only with "familywise".
+    The p-value of a rate is exact, given how many people meet its condition and show its event:
+    hypergeometric, or the convolution of the strata's distributions with control features. The p-value of a mean is
+    Welch's, which is too small far out in its tail if values are skewed. The adjusted p-value is therefore the larger
+    of two: Holm's, which is valid in large samples, and the share of permutations of all people (within strata) whose
+    smallest p-value is at most as large, which is exact if nothing differs (Westfall and Young 1993). A small subgroup
+    of skewed values can still be reported too often: a warning says if one rests on few or extreme people. Means are
+    available only with "familywise".
 
     "familywise" is Holm's procedure, in which a hypothesis counts only if its p-value could have been that small
-    (Tarone 1990): subgroups in which hardly anyone meets the condition cost nothing. Subgroups that hold the same
-    people are one hypothesis, and so are a subgroup and its complement in a two-sided test.
+    (Tarone 1990): subgroups in which hardly anyone meets the condition cost nothing.
 
     The hypotheses are about each subgroup as a whole: where women are treated worse, so are young women, although being
     young adds nothing. Subgroups that add nothing are left out of `comparisons_`. Each further one there still differs
@@ -159,8 +149,7 @@ class SubgroupScan(GroupsTest):
     References
     ----------
     F. Tramer et al. (2017), FairTest, EuroS&P. R. E. Tarone (1990), Biometrics 46, 515-522. P. H.
-    Westfall and S. S. Young (1993), Resampling-Based Multiple Testing, section 2.3. Y. Benjamini and
-    D. Yekutieli (2001), Annals of Statistics 29, 1165-1188; (2005), JASA 100, 71-81, for intervals after selection.
+    Westfall and S. S. Young (1993), Resampling-Based Multiple Testing, section 2.3.
 
     Examples
     --------

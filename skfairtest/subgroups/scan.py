@@ -195,13 +195,6 @@ def explain(tested: Scanned, found: Positions, n_hypotheses: int, alpha: float) 
 
     If the subgroups of some set explain everything, the probability that one more is chosen after them is at most
     `alpha` (Bonferroni's inequality, whatever led to the set).
-
-    Returns
-    -------
-    chosen : list of Step
-        In this order.
-    remaining : float
-        The logarithm of the smallest adjusted p-value that is left, of those that were significant.
     """
     level, more = float(np.log(alpha)) + 1e-12, float(np.log(max(1, n_hypotheses)))
     given = Given(tested)

@@ -36,13 +36,7 @@ Key = tuple[Any, ...]
 def check_names(
     control_names: Sequence[str], sensitive_names: Sequence[str], cell_names: Sequence[str], sums: Sequence[str] = ()
 ) -> None:
-    """Check that there are groups and labels, and that no name is used twice; `sums` are those of weights.
-
-    Raises
-    ------
-    ValueError
-        If not.
-    """
+    """Check that there are groups and labels, and that no name is used twice; `sums` are those of weights."""
     if not cell_names:
         raise ParameterError("y_true, y_pred and y_score are all missing: pass one of them, or several.")
     if tuple(cell_names) != tuple(name for name in ALL_NAMES if name in cell_names):
@@ -65,13 +59,7 @@ def check_names(
 
 
 def check_cells(columns: Sequence[Column], *, binned: bool = False) -> None:
-    """Check that y_true and y_pred are labels of one vocabulary, and that y_score has few numbers unless in bins.
-
-    Raises
-    ------
-    ValueError
-        If not.
-    """
+    """Check that y_true and y_pred are labels of one vocabulary, and that y_score has few numbers unless in bins."""
     for column in columns:
         if not column.name.startswith("y_score"):
             check_labels(column, column.name)
@@ -87,29 +75,7 @@ def check_cells(columns: Sequence[Column], *, binned: bool = False) -> None:
 
 
 def key_columns(keys: Sequence[Any], names: Sequence[str], axis: str, place: Positions) -> list[Column]:
-    """Read the keys of an axis as columns.
-
-    Parameters
-    ----------
-    keys : sequence of tuple
-        One value per name each.
-    names : sequence of str
-        The names of the columns.
-    axis : str
-        What the keys are, for error messages.
-    place : ndarray of shape (n_rows,)
-        Which key each row has.
-
-    Returns
-    -------
-    list of Column
-        One column of length n_rows per name.
-
-    Raises
-    ------
-    ValueError
-        If a key is not a tuple of the right length, or a value is missing.
-    """
+    """Read the keys of an axis as columns."""
     for key in keys:
         if not isinstance(key, tuple) or len(key) != len(names):
             raise ParameterError(f"{axis} must hold tuples with one value for each of {tuple(names)}; found {key!r}.")
@@ -188,20 +154,7 @@ def distinct_levels(values: Sequence[Any]) -> list[Any]:
 
 
 def combine(codes: Sequence[Positions], sizes: Sequence[int]) -> NDArray[np.intp] | None:
-    """Number the combinations of several codes, the last varying fastest.
-
-    Parameters
-    ----------
-    codes : sequence of ndarray of shape (n,)
-        At least one.
-    sizes : sequence of int
-        How many levels each has.
-
-    Returns
-    -------
-    ndarray of shape (n,) or None
-        One number per row, below the product of `sizes`; None if that does not fit an int64.
-    """
+    """Number the combinations of several codes, the last varying fastest."""
     if math.prod(sizes) > _INT_LIMIT:
         return None
     combined = codes[0].astype(np.intp)
@@ -212,18 +165,7 @@ def combine(codes: Sequence[Positions], sizes: Sequence[int]) -> NDArray[np.intp
 
 
 def tally(columns: Sequence[Column]) -> Rows:
-    """Count the people who share a row.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-        One value per person each, all of the same length.
-
-    Returns
-    -------
-    Rows
-        The distinct rows that occur, in no particular order.
-    """
+    """Count the people who share a row."""
     codes = [column.codes for column in columns]
     sizes = [len(column.levels) for column in columns]
     n_rows, n_combinations = codes[0].size, math.prod(sizes)
@@ -269,29 +211,7 @@ def _join_columns(columns: Sequence[Column]) -> Column:
 def arrange(
     rows: Rows, n_control: int, n_sensitive: int
 ) -> tuple[Integers, Floats | None, list[tuple[tuple[Any, ...], ...]]]:
-    """Spread rows over a dense array of strata x groups x cells, everything sorted.
-
-    Parameters
-    ----------
-    rows : Rows
-        Its columns are the control features, the sensitive features, then the cells'.
-    n_control, n_sensitive : int
-        How many columns the first two are.
-
-    Returns
-    -------
-    counts : ndarray of shape (S, G, K), dtype int64
-        The sums; combinations that nobody has in any row are left out.
-    weights : ndarray of shape (S, G, K, 2) or None
-        The sums of weights and of their squares, where people have weights.
-    axes : list of three tuples of tuples
-        The keys of the strata, groups and cells.
-
-    Raises
-    ------
-    ValueError
-        If there is nobody, or the array would be too large.
-    """
+    """Spread rows over a dense array of strata x groups x cells, everything sorted."""
     occupied = rows.counts != 0
     counts = rows.counts[occupied]
     if not counts.size:
@@ -351,13 +271,7 @@ def distinct_keys(columns: Sequence[Column], n_rows: int) -> tuple[tuple[tuple[A
 
 
 def name_list(names: str | Iterable[str] | None, parameter: str) -> tuple[str, ...]:
-    """Return column names as a tuple: one name, several, or none.
-
-    Raises
-    ------
-    ValueError
-        If a name is not a string, or is listed twice.
-    """
+    """Return column names as a tuple: one name, several, or none."""
     if names is None:
         return ()
     several = tuple(names) if isinstance(names, Iterable) and not isinstance(names, str) else (names,)
@@ -372,32 +286,7 @@ def name_list(names: str | Iterable[str] | None, parameter: str) -> tuple[str, .
 def read_counted(
     data: Any, count: str, names: Sequence[str] | None, wanted: Sequence[tuple[str, str]]
 ) -> tuple[list[Column], Integers]:
-    """Read columns and their counts from a long-form table or from a mapping of keys to counts.
-
-    Parameters
-    ----------
-    data : frame, mapping of names to columns, or mapping of key tuples to counts
-        One row (or key) per combination; repeated rows are allowed.
-    count : str
-        The column that holds the counts; not used for a mapping of keys.
-    names : sequence of str or None
-        The name of each position of a key, if `data` is a mapping of keys.
-    wanted : sequence of (str, str)
-        The parameter and the column that it names, for every column to be read.
-
-    Returns
-    -------
-    columns : list of Column
-        As `wanted`.
-    counts : ndarray of shape (n_rows,), dtype int64
-        How many people each row stands for.
-
-    Raises
-    ------
-    ValueError
-        If a column is not there, a key has the wrong length, a value is missing, or a count
-        is not a whole number of people.
-    """
+    """Read columns and their counts from a long-form table or from a mapping of keys to counts."""
     if names is None and isinstance(data, Mapping) and any(isinstance(key, tuple) for key in data):
         raise ParameterError(
             "data is a mapping of keys to counts: name each position of a key, for example names=('sex', 'y_pred')."
@@ -442,13 +331,7 @@ def _split_mapping(data: Any, names: tuple[str, ...], count: str) -> dict[str, A
 
 
 def as_counts(values: Iterable[Any], parameter: str) -> Integers:
-    """Return numbers of people as int64.
-
-    Raises
-    ------
-    ValueError
-        If one is negative, fractional, not finite, not a number, or more than `MOST_COUNTED`.
-    """
+    """Return numbers of people as int64."""
     values = list(values)
     for value in values:
         if not _is_number_of_people(value):

@@ -129,13 +129,7 @@ class Kinds:
         return len(next(iter(self.values.values())).column)
 
     def blocks(self, name: str | None) -> Positions:
-        """Number the kinds that have one value of a column; all are one block of no column.
-
-        Raises
-        ------
-        ValueError
-            If the column holds numbers, which nobody shares.
-        """
+        """Number the kinds that have one value of a column; all are one block of no column."""
         if name is None:
             return np.zeros(self.size, dtype=np.int8)  # of each comparison: small types, that many fit in memory
         column = self.values[name].column
@@ -147,22 +141,7 @@ class Kinds:
         return column.codes.astype(np.min_scalar_type(-len(column.levels)))
 
     def within(self, stratum: int, sides: Sequence[Booleans]) -> tuple["Kinds", NDArray[Any]]:
-        """Return the kinds of some groups in one stratum, and how many people each set of groups has of them.
-
-        Parameters
-        ----------
-        stratum : int
-            Which stratum.
-        sides : sequence of ndarray of bool, shape (G,)
-            Sets of groups.
-
-        Returns
-        -------
-        kinds : Kinds
-            Those that occur in one of the sets.
-        counts : ndarray of shape (len(sides), K)
-            How often.
-        """
+        """Return the kinds of some groups in one stratum, and how many people each set of groups has of them."""
         if self.counts is not None:
             counted = np.stack([self.counts[stratum][side].sum(axis=0) for side in sides])
             place = np.flatnonzero(counted.sum(axis=0))
@@ -251,29 +230,7 @@ class Sample:
         missing: str | None = None,
         of_models: Mapping[str, Any] | None = None,
     ) -> "Sample":
-        """Read people from one row per person.
-
-        Parameters
-        ----------
-        y_true, y_pred, y_score : array-like of shape (n,), optional
-            Labels, predictions and scores.
-        sensitive_features, control_features : array-like, frame or mapping
-            The groups and the strata.
-        sample_weight, clusters : array-like of shape (n,), optional
-            What each person counts, and who belongs together.
-        few_groups : bool, default=True
-            Whether too many values of a sensitive feature are an error or a warning.
-        missing : {"raise", "exclude", "group", "bounds"}, optional
-            What becomes of people of whom a sensitive feature is not known: an error, which names this parameter where
-            there is one; people of no group (of "exclude" and "bounds"); or a group.
-        of_models : mapping of str to array-like, optional
-            What two models say, by the names of the columns: ``y_pred_a``, ``y_pred_b``, ``y_score_a``, ``y_score_b``.
-
-        Raises
-        ------
-        ValueError
-            If values are missing, lengths differ, pandas indexes disagree, or a column has too many distinct values.
-        """
+        """Read people from one row per person."""
         given = {"y_true": y_true, "y_pred": y_pred, "y_score": y_score, **(of_models or {})}
         columns = {name: read_values(values, name) for name, values in given.items() if values is not None}
         sensitive, control = read_groups(
@@ -370,13 +327,7 @@ class Sample:
         return replace(self, columns={name: replace(column, name=name) for name, column in columns.items()})
 
     def within(self, stratum: tabular.Key) -> "tuple[Sample, Positions]":
-        """Return the people of one stratum as people without strata, and their rows.
-
-        Raises
-        ------
-        ValueError
-            If there are none.
-        """
+        """Return the people of one stratum as people without strata, and their rows."""
         if stratum not in self.strata:
             raise ValueError("no people")
         rows = np.flatnonzero(self.stratum_codes == self.strata.index(stratum))
@@ -408,13 +359,7 @@ class Sample:
         )
 
     def table(self, names: Iterable[str]) -> CountTable:
-        """Count the people by some of the columns, which must be labels or few scores.
-
-        Raises
-        ------
-        ValueError
-            If a column is not there, or is not labels.
-        """
+        """Count the people by some of the columns, which must be labels or few scores."""
         wanted = set(names)
         missing = sorted(wanted - set(self.columns))
         if missing:
@@ -510,16 +455,7 @@ class Sample:
     # Kinds ----------------------------------------------------------------------------------
 
     def kinds(self, names: Sequence[str], *, sort_by: Sequence[str] = ()) -> Kinds:
-        """Return the kinds of people that some columns tell apart, with weights and clusters where there are any.
-
-        Parameters
-        ----------
-        names : sequence of str
-            Columns that matter.
-        sort_by : sequence of str, optional
-            Columns by which kinds are sorted first; then come the others, the weight and the cluster. The order does
-            not depend on that of the people.
-        """
+        """Return the kinds of people that some columns tell apart, with weights and clusters where there are any."""
         keys = [*sort_by, *(name for name in names if name not in sort_by)]
         columns = {name: self.columns[name] for name in keys}
         kinds = (self._counted(columns) if self.clusters is None else None) or self._one_by_one(columns)

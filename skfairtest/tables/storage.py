@@ -36,24 +36,7 @@ Suppressed = tuple[Any, Any, int]
 
 
 def merged_groups(counts: Integers, groups: Sequence[Key], minimum: int, small: str) -> list[list[Key]]:
-    """Return the name of each group in each stratum when small ones are merged, (S, G).
-
-    Parameters
-    ----------
-    counts : ndarray of shape (S, G, K)
-        Numbers of people.
-    groups : sequence of tuple, length G
-        The keys of the groups.
-    minimum : int
-        The fewest people of a group.
-    small : {"exclude", "merge"}
-        What to do with smaller groups.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not usable.
-    """
+    """Return the name of each group in each stratum when small ones are merged, (S, G)."""
     check_choice("small", small, ("exclude", "merge"))
     if not isinstance(minimum, int | np.integer) or isinstance(minimum, bool) or minimum < 1:
         raise ParameterError(f"minimum_cell must be a whole number of people, at least 1; found {brief(minimum)}.")
@@ -69,13 +52,7 @@ def too_few(counts: Integers, minimum: int) -> np.ndarray:
 
 
 def check_small_cells(counts: Integers, groups: Sequence[Any], cells: Sequence[Key], minimum: int) -> None:
-    """Refuse cells with fewer people than may be published.
-
-    Raises
-    ------
-    ValueError
-        If there are any; the message says what to do.
-    """
+    """Refuse cells with fewer people than may be published."""
     small = np.argwhere((counts > 0) & (counts < minimum))
     if len(small):
         _, group, cell = small[0]
@@ -106,13 +83,7 @@ class Stored:
 
 
 def write_stored(stored: Stored, path: str | os.PathLike[str] | BinaryIO) -> None:
-    """Write a file, all at once; Parquet where it is open already.
-
-    Raises
-    ------
-    ValueError
-        If its ending is not known, or a label has no form in files.
-    """
+    """Write a file, all at once; Parquet where it is open already."""
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -149,13 +120,7 @@ def is_stored(path: str | os.PathLike[str]) -> bool:
 
 
 def read_stored(path: str | os.PathLike[str] | BinaryIO) -> Stored:
-    """Read a file; Parquet where it is open already.
-
-    Raises
-    ------
-    ValueError
-        If the file is not such a table, is of a later version, or is damaged.
-    """
+    """Read a file; Parquet where it is open already."""
     if isinstance(path, str | os.PathLike):
         name, kind = os.fspath(path), Path(path).suffix
     else:

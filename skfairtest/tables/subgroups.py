@@ -206,27 +206,7 @@ class NotSearched:
 def all_subgroups(
     cells: Cells, max_depth: int, min_group_size: int, max_subgroups: int
 ) -> tuple[Subgroups, list[NotSearched]]:
-    """List the subgroups of up to `max_depth` features for which both sides of the comparison have enough people.
-
-    Parameters
-    ----------
-    cells : Cells
-        The people.
-    max_depth : int
-        The most features that describe a subgroup.
-    min_group_size : int
-        The fewest people of a subgroup, and of those it is compared with.
-    max_subgroups : int
-        Combinations of features are searched in the order of their number of features, then of their number of
-        subgroups, until all subgroups together would exceed this number.
-
-    Returns
-    -------
-    subgroups : Subgroups
-        Those to be searched.
-    left_out : list of NotSearched
-        Those that are not searched, for each combination of features.
-    """
+    """List the subgroups of up to `max_depth` features for which both sides of the comparison have enough people."""
     kept: list[tuple[tuple[int, ...], Positions]] = []
     left_out: list[NotSearched] = []
     total = 0
@@ -269,24 +249,7 @@ def _combinations(cells: Cells, max_depth: int) -> list[tuple[int, ...]]:
 
 
 def distinct_subgroups(subgroups: Subgroups, counted: Booleans, *, two_sided: bool) -> tuple[Positions, int]:
-    """Return one subgroup for each comparison: others hold the same people, or the others of the same context.
-
-    Parameters
-    ----------
-    subgroups : Subgroups
-        Shorter descriptions first.
-    counted : ndarray of bool, shape (n_cells,)
-        Cells with anyone whom the metric counts: subgroups that differ only in other cells make the same comparison.
-    two_sided : bool
-        Whether comparing a subgroup with the others is the same as comparing the others with it.
-
-    Returns
-    -------
-    rows : ndarray of int
-        Among equal subgroups, the one with the shortest description; of a group and its complement, the smaller one.
-    n_alike : int
-        How many were left out.
-    """
+    """Return one subgroup for each comparison: others hold the same people, or the others of the same context."""
     n_cells = len(counted)
     largest = 1 << (52 - max(n_cells - 1, 1).bit_length())  # sums of so many are exact floats
     rng = np.random.default_rng(0)  # any different numbers will do

@@ -122,28 +122,7 @@ def measure_uncertain(
     classes: tuple[Any, ...] | None,
     random_state: Any,
 ) -> core.Measured:
-    """Estimate rates and compare them.
-
-    Parameters
-    ----------
-    sample : UncertainSample
-        People, with the columns that the metrics read.
-    metrics : sequence of Rate
-        What is compared.
-    settings : Settings
-        How.
-    estimate : {"weighted", "likelihood"}
-        What the rates of groups are.
-    n_reference
-        As in `uncertain_rates`.
-    pos_label, classes, random_state
-        As in `measure`.
-
-    Raises
-    ------
-    ParameterError
-        If a metric is no rate.
-    """
+    """Estimate rates and compare them."""
     rates = [metric for metric in metrics if isinstance(metric, Rate)]
     for metric in metrics:
         if not isinstance(metric, Rate):
