@@ -32,8 +32,9 @@ from skfairtest.datasets import load_berkeley, load_compas
 mpl.use("Agg")
 
 PATH = Path(__file__).parent / "golden" / "frozen.json"
-#: Columns that follow from the others, or are measured elsewhere.
+#: Columns and attributes that follow from the others.
 DERIVED = {"n_effective", "standard_error", "standard_error_adjusted", "value_group", "value_other"}
+OF_COMPARISONS = {"statistic_", "disparity_", "confidence_interval_"}
 #: Longer arrays are written as their shape and moments.
 LONGEST = 40
 
@@ -72,8 +73,13 @@ def numbers(value):
 
 def attributes(fitted):
     """Return the numbers of fitted attributes."""
-    names = [name for name in vars(fitted) if name.endswith("_") and not name.startswith("_") and name != "record_"]
-    return numbers({name: getattr(fitted, name) for name in names})
+    names = {name for name in vars(fitted) if name.endswith("_") and not name.startswith("_")} - {"record_"}
+    values = {name: getattr(fitted, name) for name in sorted(names)}
+    if "comparisons_" in names:
+        values = {name: value for name, value in values.items() if name not in OF_COMPARISONS}
+    if isinstance(values.get("by_group_"), pd.DataFrame):
+        values["by_group_"] = values["by_group_"][["value"]]
+    return numbers(values)
 
 
 def of_audit(audit):

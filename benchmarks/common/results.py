@@ -25,5 +25,6 @@ def write(path, what, seed, libraries=(), **figures):
     """Write figures with what they are, their seed and the versions."""
     path.parent.mkdir(exist_ok=True)
     document = {"what": what, "seed": seed, "versions": versions(libraries), **figures}
-    path.write_text(json.dumps(document, indent=1) + "\n")
+    rows = [f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'))}" for key, value in document.items()]
+    path.write_text("{\n" + ",\n".join(rows) + "\n}\n")
     print(f"Written to {path.name}.")
