@@ -18,7 +18,7 @@ from benchmarks.reproduce._expected import NOT, REPRODUCED, verdicts
 from benchmarks.reproduce._pages import index_page, inventory_page, source_page
 from benchmarks.reproduce._pictures import drawings
 from benchmarks.reproduce._rows import Row
-from benchmarks.reproduce._summary import INVENTORY, PAGE, summary_page, with_words
+from benchmarks.reproduce._summary import INVENTORY, with_words
 
 #: In the order of the page that lists them.
 SOURCES = (
@@ -88,7 +88,6 @@ def render():
             (STATIC / file).write_text(text)
     (PAGES / "index.md").write_text(index_page(documents, found))
     (PAGES / f"{INVENTORY}.md").write_text(inventory_page(found))
-    (PAGES / f"{PAGE}.md").write_text(summary_page(documents, {name: module_of(name) for name in SOURCES}, found))
     README.write_text(with_words(README.read_text(), found))
 
 

@@ -4,7 +4,7 @@ from benchmarks.common.tables import table
 from benchmarks.reproduce._expected import DEVIATION, NOT, READING, RULE, inventories, inventory
 from benchmarks.reproduce._pictures import described, file_name, pictures_of
 from benchmarks.reproduce._rows import Row
-from benchmarks.reproduce._summary import INVENTORY, PAGE, TITLE, sources_table, totals_sentence
+from benchmarks.reproduce._summary import INVENTORY, sources_table, totals_sentence
 
 
 def words_table(head, rows):
@@ -110,7 +110,7 @@ def index_page(documents, found):
         "# The sources, reproduced",
         "",
         f"{totals_sentence(found)} Each page begins with what is not reproduced. [One page]({INVENTORY}.md) lists "
-        f"every claim; [{TITLE}]({PAGE}.md) puts them together with what other packages do.",
+        "every claim.",
         "",
         sources_table(found),
         "",
@@ -120,7 +120,6 @@ def index_page(documents, found):
         ":maxdepth: 1",
         ":hidden:",
         "",
-        PAGE,
         INVENTORY,
         *documents,
         "```",

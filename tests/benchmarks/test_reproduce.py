@@ -4,7 +4,6 @@ import json
 import math
 import re
 from dataclasses import replace
-from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
@@ -13,12 +12,12 @@ from skfairtest import FairnessTest
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
 from benchmarks.reproduce import __main__ as reproduce
-from benchmarks.reproduce import _summary, witness
-from benchmarks.reproduce._expected import NOT, READING, verdicts
+from benchmarks.reproduce import witness
+from benchmarks.reproduce._expected import verdicts
 from benchmarks.reproduce._pages import index_page, inventory_page, source_page
 from benchmarks.reproduce._pictures import Picture, drawings
 from benchmarks.reproduce._rows import Found, Row, said
-from benchmarks.reproduce._summary import MARKS, off, readme_words, summary_page, totals_sentence, with_words
+from benchmarks.reproduce._summary import MARKS, readme_words, totals_sentence, with_words
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -30,8 +29,6 @@ def test_the_pages_are_those_of_the_stored_figures():
         written = source_page(reproduce.module_of(name), name, document, found)
         assert (reproduce.PAGES / f"{name}.md").read_text() == written
     assert (reproduce.PAGES / "index.md").read_text() == index_page(documents, found)
-    modules = {name: reproduce.module_of(name) for name in reproduce.SOURCES}
-    assert (reproduce.PAGES / "summary.md").read_text() == summary_page(documents, modules, found)
     assert (reproduce.PAGES / "inventory.md").read_text() == inventory_page(found)
     readme = reproduce.README.read_text()
     assert readme == with_words(readme, found)
@@ -185,34 +182,3 @@ def test_the_totals_count_each_claim_once_and_the_list_has_what_is_not_reproduce
         "Reproduced here: 1 of 7 numbers (1 only in another reading, 5 not attempted) and 0 of 9 statements "
         "(1 not, 8 not attempted)."
     )
-    assert [(row[2], row[4]) for row in off(found)] == [("0.66666...", READING), ("statement", NOT)]
-
-
-def test_the_summary_shows_what_installed_packages_find():
-    ((name, titles),) = _summary.SHOWN.items()
-    tables = {each: {"head": ["package", "design"], "rows": [["a", "0.31 (0.02)"]]} for each in titles}
-    page = summary_page(
-        {name: {**documented(), "tables": tables}}, {name: SimpleNamespace(TABLES={titles[0]: "By."})}, []
-    )
-    assert f"## {titles[0]}\n\nBy.\n\n| package | design |\n|---|---|\n| a | 0.31 (0.02) |" in page
-
-
-@pytest.mark.parametrize("name", [name for name in _summary.SHOWN if name in reproduce.SOURCES])
-def test_tables_that_the_summary_names_are_stored(name):
-    tables = reproduce.stored(name)["tables"]
-    assert set(_summary.SHOWN[name]) <= set(tables)
-
-
-def test_the_sizes_of_the_summary_are_those_of_the_validity_benchmark():
-    """The default for rates never rejects too often; un-studentized permutation does, in the paper's simulation too."""
-    from benchmarks import validity
-    from benchmarks.common import storage
-
-    records = storage.load(validity.RESULTS)
-    page = summary_page({}, {}, [])
-    exact = re.search(r"\| Rates and F1, two groups \| \*\*exact\*\* \| (\d+) of (\d+) \|", page)
-    assert exact[1] == "0"
-    assert int(exact[2]) > 50
-    paper = next(record for name, record in records.items() if name.startswith("paper/"))
-    raw = paper["methods"]["raw"]["size"]
-    assert f"| un-studentized | .1216 | {raw:.4f} |".replace(" 0.", " .") in page
