@@ -114,6 +114,15 @@ def extreme_of(comparisons: Sequence[Comparison], disparity: str, metrics: Seque
     return Extreme(*np.mean(found, axis=0).tolist())
 
 
+def simultaneous(result: Result) -> Result:
+    """Return a result whose intervals hold together: by Holm's method if its own adjustment is not familywise."""
+    measured = result.measured
+    if measured.settings.adjust in FAMILYWISE:
+        return result
+    (together,) = decide([measured], replace(measured.settings, adjust="holm"))
+    return together
+
+
 def summarized(result: Result) -> Extreme | None:
     """The number of the function of fairlearn to which the strongest evidence belongs, with limits; None without one.
 
@@ -124,8 +133,7 @@ def summarized(result: Result) -> Extreme | None:
     summary = next((m.summary for m in measured.metrics if m.name == result.leading.estimate.metric), None)
     if summary is None:
         return None
-    if settings.adjust not in FAMILYWISE:
-        (result,) = decide([measured], replace(settings, adjust="holm"))
+    result = simultaneous(result)
     metrics = {metric.name: metric for metric in measured.metrics if metric.summary == summary}
     findings = [one for one in result.findings if one.estimate.metric in metrics and one.estimate.is_pooled]
     disparity = result.leading.null.question.disparity

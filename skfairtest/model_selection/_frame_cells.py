@@ -24,7 +24,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
 from skfairtest._utils.typing import Positions
 from skfairtest.comparisons.core import Result
-from skfairtest.comparisons.engine import check_question, compare, extreme_of
+from skfairtest.comparisons.engine import check_question, compare, extreme_of, simultaneous
 from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.frames import comparisons_frame
 from skfairtest.comparisons.settings import check_settings
@@ -329,7 +329,7 @@ class Cell:
     def of(cls, result: Result) -> Self:
         """Take what a frame shows from a test's results."""
         verdict, leading = result.verdict, result.leading
-        certain = [finding for finding in result.findings if not np.isnan(finding.interval).any()]
+        certain = [finding for finding in simultaneous(result).findings if not np.isnan(finding.interval).any()]
         left_out = [one for one in result.measured.excluded if one.comparisons > 0]
         reasons = dict.fromkeys(f"{label(one.group)}: {one.reason}" for one in left_out)
         return cls(

@@ -434,9 +434,9 @@ class SignificanceFrame(MetricFrame):
         not contain 0 unless there are few people. These limits follow from simultaneous intervals of all comparisons:
         if all of them cover the true differences, the largest absolute difference lies between the largest of their
         smallest and the largest of their greatest absolute values. The lower limit is 0 if no comparison's interval
-        excludes 0. With ``adjust=None`` or a false-discovery rule in `test_params` the intervals are pointwise, and the
-        limits do not hold at their level. Groups that are left out of the comparisons, listed in the ``reason`` of
-        `difference_test`, do not enter these limits, although ``difference()`` may show them.
+        excludes 0. With ``adjust=None`` or a false-discovery rule in `test_params` they are those of Holm's method.
+        Groups that are left out of the comparisons, listed in the ``reason`` of `difference_test`, do not enter these
+        limits, although ``difference()`` may show them.
 
         Parameters
         ----------

@@ -677,3 +677,24 @@ def test_a_frame_with_control_features_shows_a_p_value_for_each_level():
     assert "\n  <b>   p-value" in repr(frame)
     assert "\n  x     p-value" in repr(frame)
     assert "<bdi>&lt;b&gt;</bdi>" in frame._repr_html_()
+
+
+@pytest.mark.parametrize("adjust", [None, "fdr_bh"])
+@pytest.mark.parametrize("disparity", ["difference", "ratio"])
+def test_limits_of_the_largest_disparity_hold_together_whatever_the_adjustment(adjust, disparity):
+    """By pointwise limits the largest of 66 differences is more than 0, where the familywise p-value is 1."""
+    rng = np.random.default_rng(14)
+    group, y = np.repeat(np.arange(12), 20), rng.integers(0, 2, 240)
+    tests = [
+        getattr(
+            SignificanceFrame(
+                metrics=selection_rate, y_true=y, y_pred=y, sensitive_features=group, test_params={"adjust": name}
+            ),
+            f"{disparity}_test",
+        )()
+        for name in (adjust, "holm")
+    ]
+    ((p_value, *limits), (_, *expected)) = (test[["p_value", "ci_low", "ci_high"]].iloc[0] for test in tests)
+    assert limits == expected
+    assert p_value > 0.05
+    assert limits[0] <= (0 if disparity == "difference" else 1) <= limits[1]
