@@ -9,9 +9,9 @@ import numpy as np
 from matplotlib.transforms import blended_transform_factory
 
 from benchmarks.common.cells import ALPHA
-from benchmarks.common.svg import drawn, file_of
+from benchmarks.common.svg import drawn, file_of, literal
 from benchmarks.common.words import DRAWN, METHODS
-from skfairtest.displays._drawings import BLUE, GREY, ORANGE, PALE, literal
+from skfairtest.report.draw import BLUE, GREY, ORANGE, PALE
 
 #: What is shown together: title, sections of designs, the default method, the others.
 PANELS = (

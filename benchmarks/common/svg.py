@@ -16,7 +16,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from skfairtest._utils.text import display_width, printable, shorten
-from skfairtest.displays._drawings import BLUE, GREY, ORANGE, PALE
+from skfairtest.report.draw import BLUE, GREY, ORANGE, PALE
 
 __all__ = ["COLOURS", "drawn", "file_of", "stand_ins"]
 
@@ -113,6 +113,12 @@ def drawn(
         canvas.print_svg(target, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))  # type: ignore[no-untyped-call]
     root = ElementTree.fromstring(target.getvalue())
     return _element(root, stands, prefix=prefix, title=title, description=description)
+
+
+def literal(text: Any) -> Any:
+    """Let matplotlib draw a text as it is, and not as mathematics."""
+    text.set_parse_math(False)
+    return text
 
 
 def file_of(element: str) -> str:

@@ -3,8 +3,9 @@
 import numpy as np
 from scipy.stats import norm
 
+from benchmarks.common.svg import literal
 from benchmarks.reproduce._diciccio_limits import BARS, REACH
-from skfairtest.displays._drawings import BLUE, GREY, ORANGE, PALE, literal
+from skfairtest.report.draw import BLUE, GREY, ORANGE, PALE
 
 FONT, SMALL = 11, 10
 WIDTH = 5.6

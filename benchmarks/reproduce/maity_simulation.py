@@ -14,14 +14,15 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.common.gradients import log_loss_gradient
+from benchmarks.common.svg import literal
 from benchmarks.reproduce._expected import meanings
 from benchmarks.reproduce._individuals import TOLERANCE, simulated
 from benchmarks.reproduce._pictures import Picture
 from benchmarks.reproduce._rows import FAILS, HOLDS, Found, Row, said
 from skfairtest import IndividualFairnessTest, Mahalanobis, Projection
-from skfairtest.displays._drawings import GREY, literal
 from skfairtest.individual.flow import euler
 from skfairtest.individual.statistics import audit_value
+from skfairtest.report.draw import GREY
 
 TITLE = "Maity et al. (2021): the simulation"
 SOURCE = "maity"

@@ -6,13 +6,14 @@ import numpy as np
 
 from benchmarks.common import adult_compas
 from benchmarks.common.gradients import log_loss_gradient
+from benchmarks.common.svg import literal
 from benchmarks.reproduce import maity_tables
 from benchmarks.reproduce._expected import claims
 from benchmarks.reproduce._individuals import STEP_SIZE
 from benchmarks.reproduce._pictures import Picture
 from benchmarks.reproduce._rows import Found, Row, said
 from skfairtest import IndividualFairnessTest
-from skfairtest.displays._drawings import BLUE, GREY, ORANGE, literal
+from skfairtest.report.draw import BLUE, GREY, ORANGE
 
 TITLE = "Maity et al. (2021): when the flow is stopped"
 SOURCE = maity_tables.SOURCE
