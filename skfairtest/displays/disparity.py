@@ -147,9 +147,7 @@ class DisparityDisplay(GroupDisplay):
         ]
         rows = records(pooled_first(by_p_value(setup, everything[one_axis])))
         if not rows:
-            raise ParameterError(
-                "test looks at all groups at once, so there is no disparity between two groups to draw"
-            )
+            raise ParameterError("test looks at all groups at once: there is no disparity between two groups to draw")
         ratio, shares = setup.disparity != "difference", {setups[row["part"]].is_share(row["metric"]) for row in rows}
         share = shares.pop() if len(shares) == 1 and not ratio else None
         kind = setup.disparity.replace("_", " ")
@@ -167,9 +165,7 @@ class DisparityDisplay(GroupDisplay):
     def _of_scan(cls, scan: SubgroupScan, name: str | None) -> Self:
         rows, setup = records(scan.comparisons_.assign(concern=True)), scan._setup
         if not rows:
-            raise ParameterError(
-                "test reports no subgroup, so there is nothing to draw; subgroups_ lists all that were tested"
-            )
+            raise ParameterError("test reports no subgroup to draw; subgroups_ lists all that were tested")
         shares = {setup.is_share(row["metric"]) for row in rows}
         share, level = shares.pop() if len(shares) == 1 else None, f"{100 * (1 - setup.alpha):g}%"
         return cls._of_rows(
@@ -338,9 +334,7 @@ class NullDistributionDisplay(GroupDisplay):
         else:
             part, row, found, tested = 0, test._leading, test._null_histogram, test.comparisons_
         if found is None:
-            raise ParameterError(
-                "test has no null distribution: the statistic of its strongest comparison is undefined"
-            )
+            raise ParameterError("test has no null distribution: its strongest comparison has no statistic")
         shown = parts_of(test)[part]
         setup, leading = shown.setup, records(shown.comparisons.iloc[[row]])[0]
         comparison = metric_title(leading["metric"])

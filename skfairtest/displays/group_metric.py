@@ -103,18 +103,13 @@ class GroupMetricDisplay(GroupDisplay):
         }  # fmt: skip
         unit = units.pop() if len(units) == 1 else "value"
         return cls(
-            labels=labels,
-            value=value,
-            ci_low=low,
-            ci_high=high,
+            labels=labels, value=value, ci_low=low, ci_high=high, metric_name=metric_name, estimator_name=name,
             n_effective=np.array([row["n_effective"] for _, row in rows], dtype=np.int64),
             small=np.array([row["small"] for _, row in rows], dtype=bool),
             reference=_everybody(parts[0]) if metric_name and len(parts) == 1 else None,
             factor=100.0 if unit == "% of people" else 1.0,
             xlabel=f"{unit}\npointwise {100 * (1 - parts[0].setup.alpha):g}% intervals",
-            metric_name=metric_name,
-            estimator_name=name,
-        )
+        )  # fmt: skip
 
     def plot(self, *, ax: Any = None, name: str | None = None, max_rows: int = 40, **kwargs: Any) -> Self:
         """Draw.
