@@ -14,7 +14,6 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.common.gradients import log_loss_gradient
-from benchmarks.common.svg import literal
 from benchmarks.reproduce._expected import meanings
 from benchmarks.reproduce._individuals import TOLERANCE, simulated
 from benchmarks.reproduce._pictures import Picture
@@ -304,10 +303,10 @@ def paint_maps(figure, stored):
         ax = figure.add_axes((0.075 + 0.315 * place, 0.17, 0.285, 0.7))
         ax.pcolormesh(edges, edges, np.array(values), cmap=colours, norm=norm, linewidth=0.2, edgecolors="face")
         ax.contour(grid, grid, np.array(values), levels=[TOLERANCE], colors="#000000", linewidths=1.2)
-        literal(ax.set_title(f"{angle} degrees", fontsize=FONT))
-        literal(ax.set_xlabel("theta_1", fontsize=FONT))
+        ax.set_title(f"{angle} degrees", fontsize=FONT)
+        ax.set_xlabel("theta_1", fontsize=FONT)
         if place == 0:
-            literal(ax.set_ylabel("theta_2", fontsize=FONT, labelpad=0))
+            ax.set_ylabel("theta_2", fontsize=FONT, labelpad=0)
         ax.set_xticks([-4, -2, 0, 2, 4], ["\N{MINUS SIGN}4", "\N{MINUS SIGN}2", "0", "2", "4"])
         ax.set_yticks([-4, -2, 0, 2, 4], ["\N{MINUS SIGN}4", "\N{MINUS SIGN}2", "0", "2", "4"] if place == 0 else [])
         ax.tick_params(labelsize=FONT, colors=GREY, length=3)

@@ -6,7 +6,6 @@ import numpy as np
 
 from benchmarks.common import adult_compas
 from benchmarks.common.gradients import log_loss_gradient
-from benchmarks.common.svg import literal
 from benchmarks.reproduce import maity_tables
 from benchmarks.reproduce._expected import claims
 from benchmarks.reproduce._individuals import STEP_SIZE
@@ -144,11 +143,9 @@ def paint_stopping(figure, data):
     apart, last = np.log(top) / 14, -1.0
     for value, kind, colour in sorted(ends):
         last = max(np.log(value), last + apart)
-        literal(
-            ax.text(LONGEST * 1.08, np.exp(last), maity_tables.LABELS[kind], color=colour, fontsize=FONT, va="center")
-        )
-    literal(ax.set_xlabel("steps", fontsize=FONT))
-    literal(ax.set_ylabel("T_n", fontsize=FONT))
+        ax.text(LONGEST * 1.08, np.exp(last), maity_tables.LABELS[kind], color=colour, fontsize=FONT, va="center")
+    ax.set_xlabel("steps", fontsize=FONT)
+    ax.set_ylabel("T_n", fontsize=FONT)
     ax.tick_params(labelsize=FONT, colors=GREY, length=3)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
