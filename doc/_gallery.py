@@ -42,7 +42,7 @@ def house_style(gallery_conf, filename):
     """Give the plots that an example draws itself the colours of the reports."""
     import matplotlib as mpl
 
-    from skfairtest.displays._drawings import BLUE, GREY, ORANGE
+    from skfairtest.report.draw import BLUE, GREY, ORANGE
 
     mpl.rcParams.update(
         {

@@ -13,7 +13,6 @@ if TYPE_CHECKING:  # "as": names that are handed on
     from skfairtest.correlation.fairness import CorrelationFairnessTest as CorrelationFairnessTest
     from skfairtest.displays.disparity import DisparityDisplay as DisparityDisplay
     from skfairtest.displays.disparity import NullDistributionDisplay as NullDistributionDisplay
-    from skfairtest.displays.group_metric import CalibrationDisplay as CalibrationDisplay
     from skfairtest.displays.group_metric import GroupMetricDisplay as GroupMetricDisplay
     from skfairtest.displays.individual import LossRatioDisplay as LossRatioDisplay
     from skfairtest.displays.monitor import MonitorDisplay as MonitorDisplay
@@ -61,7 +60,7 @@ _HOMES = {
         "audit.impact": "impact_table",
         "correlation.fairness": "CorrelationFairnessTest",
         "displays.disparity": "DisparityDisplay NullDistributionDisplay",
-        "displays.group_metric": "CalibrationDisplay GroupMetricDisplay",
+        "displays.group_metric": "GroupMetricDisplay",
         "displays.individual": "LossRatioDisplay",
         "displays.monitor": "MonitorDisplay",
         "displays.power": "PowerDisplay",

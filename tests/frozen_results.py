@@ -1189,7 +1189,7 @@ def drawn_thresholds(**params):
     who = people(120, 2, 0)
     return of_display(
         sf.ThresholdDisplay.from_predictions(
-            who["y_true"], who["y_score"], sensitive_features=who["group"], n_thresholds=15, **params
+            who["y_true"], who["y_score"], sensitive_features=who["group"], thresholds=15, **params
         )
     )
 

@@ -16,7 +16,6 @@ from sklearn.metrics import accuracy_score
 from skfairtest import (
     AdjustedFairnessTest,
     AuditedClassifier,
-    CalibrationDisplay,
     CorrelationFairnessTest,
     CountTable,
     FairnessAudit,
@@ -155,7 +154,6 @@ DOORS = {
 NUMBERS = {
     "correlation": lambda y, p, pos: CorrelationFairnessTest.from_predictions(y, p, sensitive_features=AGE),
     "threshold": lambda y, p, pos: ThresholdDisplay.from_estimator(Says(p), ROWS, y, metric=RATE, pos_label=pos, **G),
-    "calibration": lambda y, p, pos: CalibrationDisplay.from_estimator(Says(p), ROWS, y, pos_label=pos, **G),
 }
 
 

@@ -37,8 +37,7 @@ COSTLY = (
     "n_folds",
     "n_splits",
     "cv",
-    "n_thresholds",
-    "n_bins",
+    "thresholds",
     "max_depth",
     "max_subgroups",
     "n_jobs",
@@ -787,8 +786,7 @@ SUBJECTS = {
     "DisparityDisplay": drawing("DisparityDisplay", metric="selection_rate"),
     "GroupMetricDisplay": drawing("GroupMetricDisplay", metric="selection_rate"),
     "NullDistributionDisplay": drawing("NullDistributionDisplay", metric="accuracy", method="permutation", **FEW),
-    "ThresholdDisplay": drawing("ThresholdDisplay", y_pred=None, y_score=column("s"), n_thresholds=5),
-    "CalibrationDisplay": drawing("CalibrationDisplay", y_pred=None, y_score=column("s"), n_bins=3),
+    "ThresholdDisplay": drawing("ThresholdDisplay", y_pred=None, y_score=column("s"), thresholds=5),
 }
 
 

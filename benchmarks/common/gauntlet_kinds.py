@@ -187,8 +187,8 @@ _METRIC, _INPUT = "is what a test measures", "is what a test is given"
 #: Public names without a test of their own.
 NO_TESTS = {
     **dict.fromkeys((
-        "CalibrationDisplay", "DisparityDisplay", "GroupMetricDisplay", "LossRatioDisplay", "MonitorDisplay",
-        "NullDistributionDisplay", "ThresholdDisplay",
+        "DisparityDisplay", "GroupMetricDisplay", "LossRatioDisplay", "MonitorDisplay", "NullDistributionDisplay",
+        "ThresholdDisplay",
     ), _SHOWN),
     **dict.fromkeys((
         "PowerDisplay", "label_plan", "minimum_detectable_disparity", "power", "required_sample_size",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -10,45 +11,37 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.text import label, pluralize
+from skfairtest._utils.text import pluralize, shorten
 from skfairtest.adjusted.fairness import AdjustedFairnessTest
+from skfairtest.audit import FairnessAudit
 from skfairtest.correlation.fairness import CorrelationFairnessTest
-from skfairtest.displays._drawings import (
-    WIDEST,
-    Panel,
-    axes,
-    draw_null_histogram,
-    draw_panel,
-    height_of,
-    moved,
-    styled,
-    width_of,
-)
-from skfairtest.displays._tested import (
-    FittedDisplay,
-    axis_factor,
-    comparison_name,
-    disparity_axis,
-    finish,
-    fitted_name,
-    parts_of,
-    titled,
-)
-from skfairtest.group.fairness import FairnessTest
+from skfairtest.displays import base
+from skfairtest.displays.base import GroupDisplay, canvas, finish, parts_of
 from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.paired.fairness import PairedFairnessTest
-from skfairtest.report.cells import by_p_value, compared_with, oriented_histogram, pooled_first, records
-from skfairtest.report.draw import NullHistogram
+from skfairtest.report.cells import by_p_value, compared_with, oriented_histogram, pooled_first, records, stratum_name
+from skfairtest.report.draw import BLUE, GREY, ORANGE, PALE, NullHistogram, histogram
 from skfairtest.report.report import NOT_CERTIFIED
-from skfairtest.report.sentences import equals_p, metric_title
+from skfairtest.report.sentences import Setup, equals_p, metric_title
 from skfairtest.subgroups.fairness import SubgroupScan
 
-#: Columns that the name of a row has in a figure of its own, which is as wide as its rows need.
-WIDE = 80
+#: What is said of differences whose values are all shares of people, or none of them; nothing if there are both.
+UNITS: dict[bool | None, str] = {True: " in percentage points", False: " in the metric's unit", None: ""}
+#: What the legend calls comparisons that are marked, and the others.
+MEANINGS = ("significant", "not significant")
+
+
+def comparison_name(setup: Setup, row: Any) -> tuple[str, ...]:
+    """The template and the names of a comparison, such as "Female against Male", with its stratum."""
+    pair = row["group"], compared_with(setup.compare, row)
+    if not setup.controls:
+        return "{} against {}", *pair
+    joint = ", " if row["stratum"] is None else " in "
+    return f"{{}} against {{}}{joint}{{}}", *pair, stratum_name(setup.controls, row)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DisparityDisplay(FittedDisplay):
+class DisparityDisplay(GroupDisplay):
     """Forest plot of the comparisons of a test or an audit, or of the subgroups of a scan.
 
     Each pair of groups has the group with the smaller value first, and the strongest evidence is on top. Significant
@@ -114,8 +107,8 @@ class DisparityDisplay(FittedDisplay):
     ['b against a']
     """
 
-    _drawn: ClassVar[tuple[type, ...]] = (
-        *FittedDisplay._drawn, SubgroupScan, AdjustedFairnessTest, CorrelationFairnessTest,
+    _draws: ClassVar[tuple[type, ...]] = (
+        *GroupDisplay._draws, SubgroupScan, AdjustedFairnessTest, CorrelationFairnessTest,
     )  # fmt: skip
 
     labels: list[str]
@@ -132,7 +125,7 @@ class DisparityDisplay(FittedDisplay):
     metric_name: str = ""
     estimator_name: str | None = None
     models: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
-    meanings: tuple[str, str] = ("significant", "not significant")
+    meanings: tuple[str, str] = MEANINGS
 
     @classmethod
     def _read(cls, test: Any, name: str | None) -> Self:
@@ -145,129 +138,88 @@ class DisparityDisplay(FittedDisplay):
         if isinstance(test, PairedFairnessTest) and len(test.disparities_):
             return cls._of_models(test, name)
         parts = parts_of(test)
-        setup = parts[0].setup
+        setup, setups = parts[0].setup, [part.setup for part in parts]
         everything = pd.concat([part.comparisons.assign(part=place) for place, part in enumerate(parts)])
         one_axis = [
-            row["metric"] not in parts[row["part"]].setup.everybody
-            and parts[row["part"]].setup.disparity_of(row["metric"]) == setup.disparity
+            row["metric"] not in setups[row["part"]].everybody
+            and setups[row["part"]].disparity_of(row["metric"]) == setup.disparity
             for row in records(everything)
         ]
-        ordered = pooled_first(by_p_value(setup, everything[one_axis]))
-        shown = [(parts[row["part"]], row) for row in records(ordered)]
-        if not shown:
-            raise ParameterError(
-                "test looks at all groups at once, so there is no disparity between two groups to draw"
-            )
-        metrics = dict.fromkeys(row["metric"] for _, row in shown)
-        ratio, several = setup.disparity != "difference", len(metrics) > 1
-        labels = [
-            comparison_name(
-                part.setup, row, WIDE, prefix=[metric_title(row["metric"]) if several else "", part.feature]
-            )
-            for part, row in shown
-        ]
-        # What is no share has a unit of its own, which shares beside it do not have.
-        units = dict.fromkeys(disparity_axis(part.setup, row["metric"], alone=True) for part, row in shown)
-        told = next(iter(units)) if len(units) == 1 else setup.disparity
-        together = "simultaneous " if len(shown) > 1 and setup.adjust in FAMILYWISE else ""
+        rows = records(pooled_first(by_p_value(setup, everything[one_axis])))
+        if not rows:
+            raise ParameterError("test looks at all groups at once: there is no disparity between two groups to draw")
+        ratio, shares = setup.disparity != "difference", {setups[row["part"]].is_share(row["metric"]) for row in rows}
+        share = shares.pop() if len(shares) == 1 and not ratio else None
+        kind = setup.disparity.replace("_", " ")
+        sides = "first to second (log scale)" if ratio else "first minus second"
+        together = "simultaneous " if len(rows) > 1 and setup.adjust in FAMILYWISE else ""
         return cls._of_rows(
-            [row for _, row in shown],
-            labels=labels,
-            null=1.0 if ratio else 0.0,
-            margin_bounds=setup.margin_bounds,
-            factor=axis_factor(setup, next(iter(metrics))) if len(units) == 1 else 1.0,
-            xlabel=f"{told}\n{together}{100 * (1 - setup.alpha):g}% intervals",
-            n_hidden=len(everything) - len(shown),
-            metric_name="" if several else metric_title(next(iter(metrics))),
-            estimator_name=name,
-            **({"meanings": (NOT_CERTIFIED, "certified")} if setup.alternative == "equivalence" else {}),
-        )
+            rows, [comparison_name(setups[row["part"]], row) for row in rows], name, share=share,
+            parts=[parts[row["part"]].feature for row in rows], null=float(ratio), margin_bounds=setup.margin_bounds,
+            xlabel=f"{kind}{UNITS[share]}: {sides}\n{together}{100 * (1 - setup.alpha):g}% intervals",
+            n_hidden=len(everything) - len(rows),
+            meanings=(NOT_CERTIFIED, "certified") if setup.alternative == "equivalence" else MEANINGS,
+        )  # fmt: skip
 
     @classmethod
     def _of_scan(cls, scan: SubgroupScan, name: str | None) -> Self:
-        found, setup = scan.comparisons_, scan._setup
-        if found.empty:
-            raise ParameterError(
-                "test reports no subgroup, so there is nothing to draw; subgroups_ lists all that were tested"
-            )
-        metrics = list(dict.fromkeys(found["metric"]))
-        several = len(metrics) > 1
-        shares = {setup.is_share(metric) for metric in metrics}
-        unit = {True: " in percentage points", False: " in the metric's unit"}[shares.pop()] if len(shares) == 1 else ""
-        rows = [{**row, "concern": True} for row in records(found)]
-        titles = [metric_title(row["metric"]) if several else "" for row in rows]
+        rows, setup = records(scan.comparisons_.assign(concern=True)), scan._setup
+        if not rows:
+            raise ParameterError("test reports no subgroup to draw; subgroups_ lists all that were tested")
+        shares = {setup.is_share(row["metric"]) for row in rows}
+        share, level = shares.pop() if len(shares) == 1 else None, f"{100 * (1 - setup.alpha):g}%"
         return cls._of_rows(
-            rows,
-            labels=[
-                fitted_name([row["subgroup"]], [], WIDE, prefix=[title])
-                for row, title in zip(rows, titles, strict=True)
-            ],
-            factor=100.0 if unit.startswith(" in percentage") else 1.0,
-            xlabel=f"difference{unit}: subgroup minus others\nsimultaneous {100 * (1 - setup.alpha):g}% intervals",
-            metric_name="" if several else metric_title(metrics[0]),
-            estimator_name=name,
-        )
+            rows, [("{}", row["subgroup"]) for row in rows], name, share=share,
+            xlabel=f"difference{UNITS[share]}: subgroup minus others\nsimultaneous {level} intervals",
+        )  # fmt: skip
 
     @classmethod
     def _of_models(cls, test: PairedFairnessTest, name: str | None) -> Self:
         found = test._record()
         frame, sizes = found.frame, found.kind == "sizes"
-        metrics, several = set(frame["metric"]), frame["metric"].nunique() > 1
-        share = metrics <= set(found.shares)
-        unit = " in percentage points" if share else ""
-        rows = [{**row, "disparity": row["difference"], "concern": row["concern"] != sizes} for row in records(frame)]
+        share = set(frame["metric"]) <= set(found.shares) or None
+        names = [("{}".join(["", *joints, ""]), *pieces) for pieces, joints in map(found.pieces, records(frame))]
         return cls._of_rows(
-            rows,
-            labels=[
-                fitted_name(*found.pieces(row), WIDE, prefix=[metric_title(row["metric"])] if several else [])
-                for row in rows
-            ],
-            factor=100.0 if share else 1.0,
-            xlabel=f"{'size of the ' if sizes else ''}disparity{unit}: from model A (hollow) to model B",
-            metric_name="" if several else metric_title(metrics.pop()),
-            estimator_name=name,
+            records(frame.assign(disparity=frame["difference"], concern=frame["concern"] != sizes)), names, name,
+            share=share,
+            xlabel=f"{'size of the ' * sizes}disparity{UNITS[share]}: from model A (hollow) to model B",
             models=(frame["value_a"].to_numpy(dtype=float), frame["value_b"].to_numpy(dtype=float)),
-            **({"meanings": ("certified", NOT_CERTIFIED)} if sizes else {}),
-        )
+            meanings=("certified", NOT_CERTIFIED) if sizes else MEANINGS,
+        )  # fmt: skip
 
     @classmethod
     def _of_adjusted(cls, test: AdjustedFairnessTest, name: str | None) -> Self:
         rows, setup = records(test.comparisons_), test._setup
-        unit = " in percentage points" if setup.share else ""
-        pairs = [[label(row["group"]), compared_with(setup.compare, row)] for row in rows]
         return cls._of_rows(
-            rows,
-            labels=[fitted_name(pair, [" against "], WIDE) for pair in pairs],
-            factor=100.0 if setup.share else 1.0,
-            xlabel=f"adjusted difference{unit}\n{100 * (1 - setup.alpha):g}% intervals",
-            metric_name=setup.outcome,
-            estimator_name=name,
-        )
+            rows, [("{} against {}", row["group"], compared_with(setup.compare, row)) for row in rows], name,
+            share=setup.share or None, outcome=setup.outcome,
+            xlabel=f"adjusted difference{UNITS[setup.share or None]}\n{100 * (1 - setup.alpha):g}% intervals",
+        )  # fmt: skip
 
     @classmethod
     def _of_correlations(cls, test: CorrelationFairnessTest, name: str | None) -> Self:
-        rows = [{**row, "disparity": row["correlation"]} for row in records(test.comparisons_)]
-        strata = ["" if row["stratum"] is None else f" in {label(row['stratum'])}" for row in rows]
+        rows, setup = records(test.comparisons_.assign(disparity=test.comparisons_["correlation"])), test._setup
         return cls._of_rows(
-            rows,
-            labels=[
-                fitted_name([label(row["feature"]) + stratum], [], WIDE)
-                for row, stratum in zip(rows, strata, strict=True)
-            ],
-            xlabel=f"{test._setup.measure}\n{100 * (1 - test._setup.alpha):g}% intervals",
-            metric_name=test._setup.outcome,
-            estimator_name=name,
-        )
+            rows, [base.stratified(row["feature"], row["stratum"]) for row in rows], name,
+            outcome=setup.outcome, xlabel=f"{setup.measure}\n{100 * (1 - setup.alpha):g}% intervals",
+        )  # fmt: skip
 
     @classmethod
-    def _of_rows(cls, rows: list[dict[str, Any]], **said: Any) -> Self:
-        columns = {name: name for name in ("disparity", "ci_low", "ci_high")} | {"p_value": "p_value_adjusted"}
-        numbers: dict[str, Any] = {
-            name: np.array([float(row[column]) for row in rows]) for name, column in columns.items()
+    def _of_rows(
+        cls, rows: Sequence[dict[str, Any]], names: Sequence[Sequence[Any]], name: str | None, *,
+        share: bool | None = None, outcome: str = "", parts: Sequence[str] = (), **said: Any,
+    ) -> Self:  # fmt: skip
+        titles = [outcome or metric_title(row["metric"]) for row in rows]
+        labels, metric_name = base.named_rows(parts or titles[:1] * len(rows), titles, names)
+        numbers: Any = {
+            name: np.array([float(row[name]) for row in rows]) for name in ("disparity", "ci_low", "ci_high")
         }
-        return cls(**numbers, concern=np.array([bool(row["concern"]) for row in rows]), **said)
+        p_value, concern = np.array([[row["p_value_adjusted"], row["concern"]] for row in rows], dtype=float).T
+        return cls(
+            **numbers, p_value=p_value, concern=concern == 1, labels=labels, metric_name=metric_name,
+            factor=100.0 if share else 1.0, estimator_name=name, **said,
+        )  # fmt: skip
 
-    @styled
     def plot(self, *, ax: Any = None, name: str | None = None, max_rows: int = 40, **kwargs: Any) -> Self:
         """Draw.
 
@@ -289,29 +241,36 @@ class DisparityDisplay(FittedDisplay):
         """
         total = len(self.labels)
         rows = np.arange(total) if total <= max_rows else np.argsort(self.p_value, kind="stable")[:max_rows]
-        labels = [self.labels[i] for i in rows]
-        widest = WIDE if ax is None else WIDEST
-        self.figure_, self.ax_ = axes(ax, type(self).__name__, (width_of(labels, widest), height_of(len(rows))))
-        told = [self.xlabel]
+        labels = [shorten(self.labels[i], base.WIDE if ax is None else base.NARROW) for i in rows]
+        axis = [self.xlabel]
         if total > len(rows):
-            told.append(f"the {len(rows)} smallest p-values of {total:,} comparisons")
+            axis.append(f"the {len(rows)} smallest p-values of {total:,} comparisons")
         if self.n_hidden:
-            told.append(f"{pluralize(self.n_hidden, 'comparison')} of another kind not shown")
-        marks = np.where(self.concern[rows], "significant", "other")
-        columns = [column[rows] for column in (self.disparity, self.ci_low, self.ci_high)]
+            axis.append(f"{pluralize(self.n_hidden, 'comparison')} of another kind not shown")
+        values = [self.disparity, self.ci_low, self.ci_high]
         if self.models is not None:
-            columns = moved(*(values[rows] for values in self.models))
-        panel = Panel(
-            columns=columns, kinds=marks, log=self.null == 1.0, factor=self.factor, equality=self.null,
-            tolerated=self.margin_bounds, axis="\n".join(told), meanings=self.meanings,
-        )  # fmt: skip
-        draw_panel(self.ax_, labels, panel, widest=widest)
-        finish(self.ax_, titled(self.metric_name, self.estimator_name if name is None else name), **kwargs)
+            values = [self.models[1], np.minimum(*self.models), np.maximum(*self.models)]
+        significant, bounds = self.concern[rows], self.factor * np.array(self.margin_bounds or (), dtype=float)
+        with canvas(self, ax, base.rows_size(labels)) as self.ax_:
+            ax = self.ax_
+            base.intervals(
+                ax, labels, self.factor * np.stack(values)[:, rows], np.where(significant, "significant", "other"),
+                dict(zip(("significant", "other"), self.meanings, strict=True)), also=[self.null, *bounds],
+                log=self.null == 1.0,
+            )  # fmt: skip
+            ax.axvline(self.null, color=GREY, linewidth=1, zorder=1)
+            if self.margin_bounds is not None:
+                ax.axvspan(*np.clip(bounds, *ax.get_xlim()), color=PALE, linewidth=0, zorder=0, label="tolerated")
+            if self.models is not None:
+                look = {"facecolors": ax.get_facecolor(), "edgecolors": np.where(significant, ORANGE, BLUE)}
+                ax.scatter(self.factor * self.models[0][rows], range(len(rows)), s=30, zorder=2.5, **look)
+            ax.set_xlabel("\n".join(axis))
+            finish(ax, self.metric_name, self.estimator_name if name is None else name, **kwargs)
         return self
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NullDistributionDisplay(FittedDisplay):
+class NullDistributionDisplay(GroupDisplay):
     """The null distribution of the statistic with the strongest evidence, and the observed value.
 
     Outcomes at least as extreme as the data are orange and hatched. For rates, every outcome is enumerated, given the
@@ -369,24 +328,22 @@ class NullDistributionDisplay(FittedDisplay):
 
     @classmethod
     def _read(cls, test: Any, name: str | None) -> Self:
-        parts = parts_of(test)
-        if isinstance(test, FairnessTest):
-            found, tested, (part, row) = test._null_histogram, test.comparisons_, (0, test._leading)
-        else:
-            found, (part, row) = test.record_.null_distribution, test.record_.leading
+        if isinstance(test, FairnessAudit):
+            (part, row), found = test.record_.leading, test.record_.null_distribution
             tested = test.record_.parts[part].comparisons
+        else:
+            part, row, found, tested = 0, test._leading, test._null_histogram, test.comparisons_
         if found is None:
-            raise ParameterError(
-                "test has no null distribution: the statistic of its strongest comparison is undefined"
-            )
-        setup, leading = parts[part].setup, parts[part].comparisons.iloc[row]
-        found = oriented_histogram(setup, tested, row, found)
+            raise ParameterError("test has no null distribution: its strongest comparison has no statistic")
+        shown = parts_of(test)[part]
+        setup, leading = shown.setup, records(shown.comparisons.iloc[[row]])[0]
         comparison = metric_title(leading["metric"])
         if leading["metric"] not in setup.everybody:
-            comparison = comparison_name(setup, leading, prefix=[comparison])
+            template, *pieces = comparison_name(setup, leading)
+            comparison = base.fitted(f"{{}}: {template}", comparison, *pieces)
+        found = oriented_histogram(setup, tested, row, found)
         return cls(null_distribution=found, comparison=comparison, estimator_name=name)
 
-    @styled
     def plot(self, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Self:
         """Draw.
 
@@ -404,10 +361,12 @@ class NullDistributionDisplay(FittedDisplay):
         NullDistributionDisplay
             This display.
         """
-        self.figure_, self.ax_ = axes(ax, type(self).__name__)
-        found, told = self.null_distribution, [self.comparison] if self.comparison else []
-        draw_null_histogram(self.ax_, found, xlabel="\n".join([*told, f"{found.axis}, {equals_p(found.p_value)}"]))
-        finish(
-            self.ax_, titled("What chance alone would show", self.estimator_name if name is None else name), **kwargs
-        )
+        found, name = self.null_distribution, self.estimator_name if name is None else name
+        with canvas(self, ax) as self.ax_:
+            ax = self.ax_
+            histogram(ax, **found.columns, seen=f"data: {found.observed_text}")
+            axis = f"{found.axis}, {equals_p(found.p_value)}"
+            ax.set(xlabel="\n".join(filter(None, (self.comparison, axis))), ylabel="probability")
+            base.plain_ticks(ax.xaxis)
+            finish(ax, "What chance alone would show", name, **kwargs)
         return self

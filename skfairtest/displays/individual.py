@@ -9,15 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest.displays._drawings import axes, legend_below, plain_log, styled
-from skfairtest.displays._tested import Display
+from skfairtest.displays.base import Display, canvas, finish, plain_ticks
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.individual.report import AXES
 from skfairtest.report.draw import BLUE, GREY, ORANGE
-
-
-def _has_logarithm(values: Any) -> Any:
-    return np.isfinite(values) & (np.asarray(values) > 0)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -68,7 +63,8 @@ class LossRatioDisplay(Display):
     'people'
     """
 
-    _drawn: ClassVar[tuple[type, ...]] = (IndividualFairnessTest,)
+    _fits: ClassVar[type] = IndividualFairnessTest
+    _draws: ClassVar[tuple[type, ...]] = (IndividualFairnessTest,)
 
     loss_ratios: NDArray[np.float64]
     statistic: float
@@ -76,43 +72,6 @@ class LossRatioDisplay(Display):
     tolerance: float
     statistic_name: str = "statistic"
     estimator_name: str | None = None
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        sensitive_features: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Test a fitted model and draw the test.
-
-        Parameters
-        ----------
-        estimator : fitted estimator
-            The model.
-        X, y : array-like
-            As in `IndividualFairnessTest.fit`.
-        sensitive_features : array-like, frame or mapping, optional
-            As in `IndividualFairnessTest.fit`.
-        name : str, optional
-            What it is called in the legend; by default the class of the estimator.
-        ax : matplotlib Axes, optional
-            What to draw on; by default new axes.
-        **params
-            Parameters of the test.
-
-        Returns
-        -------
-        Display
-            What was drawn.
-        """
-        test = IndividualFairnessTest(estimator, **params).fit(X, y, sensitive_features=sensitive_features)
-        return cls.from_test(test, name=name, ax=ax)
 
     @classmethod
     def _read(cls, test: IndividualFairnessTest, name: str | None) -> Self:
@@ -125,7 +84,6 @@ class LossRatioDisplay(Display):
             tolerance=setup.tolerance, statistic_name=AXES[setup.statistic], estimator_name=name,
         )  # fmt: skip
 
-    @styled
     def plot(self, *, ax: Any = None, name: str | None = None, bins: int = 40, **kwargs: Any) -> Self:
         """Draw.
 
@@ -145,25 +103,23 @@ class LossRatioDisplay(Display):
         LossRatioDisplay
             This display.
         """
-        self.figure_, self.ax_ = axes(ax, type(self).__name__)
-        ratios = self.loss_ratios[_has_logarithm(self.loss_ratios)]
-        spanned = np.append(ratios, self.tolerance)
-        low, high = spanned.min() / 1.05, spanned.max() * 1.05
-        counts, edges = np.histogram(ratios, bins=np.geomspace(low, high, bins + 1))
-        name = self.estimator_name if name is None else name
-        self.bars_ = self.ax_.stairs(
-            counts, edges, **{"fill": True, "color": BLUE, "alpha": 0.6, "label": name, **kwargs}
-        )
-        for value, what, style in (
-            (self.tolerance, f"tolerance {self.tolerance:g}", {"color": GREY, "linestyle": "--"}),
-            (self.statistic, f"{self.statistic_name} {self.statistic:.3g}", {"color": ORANGE}),
-            (self.lower_bound, f"lower bound {self.lower_bound:.3g}", {"color": ORANGE, "linestyle": ":"}),
-        ):
-            shown = _has_logarithm(value)
-            self.ax_.axvline(value if shown else np.nan, label=what if shown else f"{what} (not shown)", **style)
-        infinite = len(self.loss_ratios) - len(ratios)
-        left_out = f" ({infinite:,} infinite or 0 not shown)" if infinite else ""
-        self.ax_.set(xscale="log", xlabel=f"loss at the unfair example / loss at the person{left_out}", ylabel="people")
-        plain_log(self.ax_.xaxis)
-        legend_below(self.ax_, columns=2)
+        ratios = self.loss_ratios[np.isfinite(self.loss_ratios) & (self.loss_ratios > 0)]
+        spanned, left_out = np.append(ratios, self.tolerance), len(self.loss_ratios) - len(ratios)
+        counts, edges = np.histogram(ratios, np.geomspace(spanned.min() / 1.05, spanned.max() * 1.05, bins + 1))
+        with canvas(self, ax) as self.ax_:
+            ax, name = self.ax_, self.estimator_name if name is None else name
+            self.bars_ = ax.stairs(
+                counts, edges, **{"fill": True, "color": BLUE, "alpha": 0.6, "label": name, **kwargs}
+            )
+            for value, what, style in (
+                (self.tolerance, f"tolerance {self.tolerance:g}", {"color": GREY, "linestyle": "--"}),
+                (self.statistic, f"{self.statistic_name} {self.statistic:.3g}", {"color": ORANGE}),
+                (self.lower_bound, f"lower bound {self.lower_bound:.3g}", {"color": ORANGE, "linestyle": ":"}),
+            ):
+                shown = np.isfinite(value) and value > 0
+                ax.axvline(value if shown else np.nan, label=what if shown else f"{what} (not shown)", **style)
+            missing = f" ({left_out:,} infinite or 0 not shown)" * bool(left_out)
+            ax.set(xscale="log", xlabel=f"loss at the unfair example / loss at the person{missing}", ylabel="people")
+            plain_ticks(ax.xaxis)
+            finish(ax)
         return self

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -11,8 +10,7 @@ import pandas as pd
 
 from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.text import label
-from skfairtest.displays._drawings import axes, legend_below, literal, plain_log, plain_ticks, styled
-from skfairtest.displays._tested import check_test, finish
+from skfairtest.displays.base import canvas, check_test, finish, plain_ticks
 from skfairtest.report.draw import BLUE, GREY, ORANGE, PALE
 from skfairtest.report.sentences import metric_title
 from skfairtest.sequential.fairness import SequentialFairnessTest
@@ -124,7 +122,6 @@ class MonitorDisplay:
         )
         return display.plot(ax=ax, **kwargs)
 
-    @styled
     def plot(self, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Self:
         """Draw.
 
@@ -142,70 +139,40 @@ class MonitorDisplay:
         MonitorDisplay
             This display.
         """
-        if ax is None:
-            self.figure_, only = axes(None, type(self).__name__, (7.0, 5.2))
-            only.remove()
-            self.axes_ = self.figure_.subplots(2, 1, sharex=True)
-        else:
-            self.axes_ = np.asarray(ax, dtype=object).reshape(-1)
-            if len(self.axes_) != 2:
-                raise ParameterError(f"ax must be two axes, one above the other; found {len(self.axes_)}")
-            self.figure_ = self.axes_[0].figure
-        metric, group, other = self.pair
-        title = f"{metric_title(metric)}: {label(group)} minus {label(other)}" if name is None else name
-        self._evidence(self.axes_[0])
-        self._sequence(self.axes_[1])
-        finish(self.axes_[0], title, **kwargs)
-        finish(self.axes_[1])
-        return self
-
-    def _own(self) -> pd.DataFrame:
+        if ax is not None and np.size(ax) != 2:
+            raise ParameterError(f"ax must be two axes, one above the other; found {np.size(ax)}")
+        (metric, group, other), factor = self.pair, 100 if self.share else 1
         keys = zip(self.wealth["metric"], self.wealth["group"], self.wealth["other"], strict=True)
-        return self.wealth[[key == self.pair for key in keys]]
-
-    def _evidence(self, ax: Any) -> None:
-        for _, rows in self.wealth.groupby(["metric", "group", "other"], sort=False):
-            ax.plot(rows["look"], rows["e_value_adjusted"], color=PALE, linewidth=1.2)
-        own = self._own()
-        ax.plot(own["look"], own["e_value_adjusted"], color=BLUE, label="evidence (e-value, adjusted)")
-        ax.axhline(
-            1 / self.alpha, color=GREY, linestyle="--", linewidth=1.2, label=f"significant from {1 / self.alpha:g}"
-        )
-        ax.set_yscale("log")
-        if self.rejected_at is not None:
-            at = own[own["look"] == self.rejected_at]
-            ax.plot(
-                at["look"], at["e_value_adjusted"], "D", color=ORANGE, markersize=7, label="significant disparity",
-                linestyle="none",
-            )  # fmt: skip
-        plain_log(ax.yaxis)
-        ax.set_ylabel("evidence")
-
-    def _sequence(self, ax: Any) -> None:
-        own, factor = self._own(), 100 if self.share else 1
-        ax.fill_between(
-            own["look"], factor * own["ci_low"], factor * own["ci_high"], color=PALE, step="post", linewidth=0,
-            label=f"{100 * (1 - self.alpha):g}% confidence sequence",
-        )  # fmt: skip
-        ax.plot(own["look"], factor * own["disparity"], color=BLUE, linestyle="-.", label="difference so far")
-        for edge in sorted({-self.margin, self.margin}):
-            ax.axhline(factor * edge, color=GREY, linewidth=1.0, linestyle=":" if self.margin else "-")
-        shown = own["disparity"].abs().max()
-        reach = 1.1 * factor * max(2.5 * float(shown) if np.isfinite(shown) else 0.0, self.margin, 0.02)
-        ax.set_ylim(-reach, reach)
-        ax.set_ylabel("difference (points)" if self.share else "difference")
-        self._times(ax, own)
-        legend_below(ax, 2, also=self.axes_[0])
-
-    def _times(self, ax: Any, own: pd.DataFrame) -> None:
-        """Write when looks were, where that is known."""
-        if own["time"].isna().all():
-            ax.set_xlabel("look")
-            plain_ticks(ax, ax.xaxis)
-            return
-        step = -(-len(own) // MOST_TIMES)
-        ticks: Sequence[Any] = own["look"].tolist()[::step]
-        ax.set_xticks(ticks)
-        names = [label("" if time is None else time)[:WIDEST_TIME] for time in own["time"].tolist()[::step]]
-        for written in ax.set_xticklabels(names):
-            literal(written)
+        own = self.wealth[[key == self.pair for key in keys]]
+        look, level = own["look"], f"{100 * (1 - self.alpha):g}%"
+        with canvas(self, ax, (7.0, 5.2), panels=2) as axes:
+            self.axes_ = evidence, sequence = np.ravel(axes)
+            for _, rows in self.wealth.groupby(["metric", "group", "other"], sort=False):
+                evidence.plot(rows["look"], rows["e_value_adjusted"], color=PALE, linewidth=1.2)
+            evidence.plot(look, own["e_value_adjusted"], color=BLUE, label="evidence (e-value, adjusted)")
+            line = {"color": GREY, "linestyle": "--", "linewidth": 1.2, "label": f"significant from {1 / self.alpha:g}"}
+            evidence.axhline(1 / self.alpha, **line)
+            if self.rejected_at is not None:
+                at, mark = own[look == self.rejected_at], {"color": ORANGE, "markersize": 7, "linestyle": "none"}
+                evidence.plot(at["look"], at["e_value_adjusted"], "D", label="significant disparity", **mark)
+            evidence.set(yscale="log", ylabel="evidence")
+            plain_ticks(evidence.yaxis)
+            low, high, middle = (factor * own[name] for name in ("ci_low", "ci_high", "disparity"))
+            band = {"color": PALE, "step": "post", "linewidth": 0, "label": f"{level} confidence sequence"}
+            sequence.fill_between(look, low, high, **band)
+            sequence.plot(look, middle, color=BLUE, linestyle="-.", label="difference so far")
+            for edge in sorted({-self.margin, self.margin}):
+                sequence.axhline(factor * edge, color=GREY, linewidth=1.0, linestyle=":" if self.margin else "-")
+            reach = 1.1 * max(2.5 * middle.abs().max(), factor * self.margin, factor * 0.02)
+            sequence.set(ylim=(-reach, reach), ylabel="difference (points)" if self.share else "difference")
+            if own["time"].isna().all():
+                sequence.set_xlabel("look")
+                plain_ticks(sequence.xaxis)
+            else:
+                some = own.iloc[:: -(-len(own) // MOST_TIMES)]
+                names = [label("" if time is None else time)[:WIDEST_TIME] for time in some["time"]]
+                sequence.set_xticks(some["look"], names)
+            title = f"{metric_title(metric)}: {label(group)} minus {label(other)}" if name is None else name
+            finish(evidence, title, legend=False, **kwargs)
+            finish(sequence, also=evidence)
+        return self

@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from skfairtest._utils.checks import check_choice, check_probability, finite_numbers, is_number
 from skfairtest._utils.errors import ParameterError, brief
+from skfairtest._utils.text import shorten
 from skfairtest.comparisons.null_histogram import detectable_sizes
-from skfairtest.displays._drawings import axes, legend_below, plain_log, styled
-from skfairtest.displays._tested import OfTest, check_test, finish, fitted_name
-from skfairtest.group.fairness import FairnessTest
+from skfairtest.displays.base import GroupDisplay, canvas, check_test, finish, model_name, plain_ticks
 from skfairtest.inference.detectable import TwoRates, detectable_rates
 from skfairtest.inference.rates import Question
-from skfairtest.planning.power import minimum_detectable_disparity, supposed_of
+from skfairtest.planning.power import supposed_of
 from skfairtest.report.draw import GREY, ORANGE, curve
 from skfairtest.report.sentences import DETECTION_POWER, metric_title, points, ratio
 
@@ -28,7 +27,7 @@ EXACT_SIZES, SIZES = 12, 80
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PowerDisplay(OfTest):
+class PowerDisplay(GroupDisplay):
     """The smallest disparity that can be detected, against the number of people tested.
 
     A disparity on the line is detected with the given probability, one above it with a larger probability. The line
@@ -101,15 +100,9 @@ class PowerDisplay(OfTest):
 
     @classmethod
     def from_test(
-        cls,
-        test: FairnessTest,
-        *,
-        power: float = DETECTION_POWER,
-        n_samples: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        **kwargs: Any,
-    ) -> Self:
+        cls, test: Any, *, power: float = DETECTION_POWER, n_samples: Any = None, name: str | None = None,
+        ax: Any = None, **kwargs: Any,
+    ) -> Self:  # fmt: skip
         """Draw what the comparison with the strongest evidence would detect among more people, or fewer.
 
         Parameters
@@ -141,55 +134,41 @@ class PowerDisplay(OfTest):
         NotFittedError
             If it is not fitted.
         """
-        check_test(test)
+        check_test(test, cls._draws)
         check_probability("power", power)
         supposed = supposed_of(test)
-        question = supposed.question
+        question, row = supposed.question, test.comparisons_.iloc[test._leading]
         if question.alternative == "equivalence":
             raise ParameterError(
                 "alternative='equivalence' looks for the largest disparity that can be shown to be tolerable, not the "
                 "smallest that is detected: see minimum_detectable_disparity"
             )
-        row = test.comparisons_.iloc[test._leading]
         overall = test._setup.compare == "to_overall"
         people = float(row["n_other"] if overall else row["n_group"] + row["n_other"])
         sizes = _sizes(n_samples, np.geomspace(max(10.0, people / 10), 10 * people, SIZES))
-        ratio = question.disparity == "ratio"
-        seen = float(row["disparity"])
+        seen = np.float64(row["disparity"])
         with np.errstate(divide="ignore"):
-            seen = max(seen, float(1 / np.float64(seen))) if ratio else abs(seen)
+            seen = abs(seen) if question.disparity == "difference" else max(seen, 1 / seen)
         direction = {"greater": "up", "less": "down"}.get(question.alternative, "farther")
         among = [supposed.among(times) for times in np.append(sizes, people) / people]
         found = _checked(detectable_sizes(among, power, direction=direction, accuracy="normal"), power)
-        if name is None and test.estimator is not None:
-            name = type(test.estimator).__name__
         return cls(
-            n_samples=sizes,
-            detectable=found[:-1],
-            power=float(power),
-            alpha=supposed.level,
-            disparity="ratio" if ratio else "difference",
-            metric_name=str(row["metric"]),
-            fitted=(people, float(found[-1]), seen),
-            estimator_name=name,
-        ).plot(ax=ax, **kwargs)
+            n_samples=sizes, detectable=found[:-1], power=float(power), alpha=supposed.level,
+            disparity="ratio" if question.disparity == "ratio" else "difference", metric_name=str(row["metric"]),
+            fitted=(people, float(found[-1]), float(seen)),
+            estimator_name=model_name(test) if name is None else name,
+        ).plot(ax=ax, **kwargs)  # fmt: skip
+
+    @classmethod
+    def _read(cls, test: Any, name: str | None) -> Self:
+        raise NotImplementedError
 
     @classmethod
     def from_rates(
-        cls,
-        baseline: float,
-        *,
-        shares: Sequence[float] = (0.5, 0.5),
-        base_rates: Any = 1.0,
-        n_samples: Any = None,
-        alpha: float = 0.05,
-        power: float = DETECTION_POWER,
-        disparity: str = "difference",
-        method: str = "normal",
-        name: str | None = None,
-        ax: Any = None,
-        **kwargs: Any,
-    ) -> Self:
+        cls, baseline: float, *, shares: Sequence[float] = (0.5, 0.5), base_rates: Any = 1.0, n_samples: Any = None,
+        alpha: float = 0.05, power: float = DETECTION_POWER, disparity: str = "difference", method: str = "normal",
+        name: str | None = None, ax: Any = None, **kwargs: Any,
+    ) -> Self:  # fmt: skip
         """Draw what could be detected between two groups, before any data are collected.
 
         Parameters
@@ -209,8 +188,8 @@ class PowerDisplay(OfTest):
         disparity : {"difference", "ratio"}, default="difference"
             What is compared.
         method : {"normal", "exact"}, default="normal"
-            Approximate disparities, or those of the exact test by `minimum_detectable_disparity`, which takes seconds
-            for thousands of people.
+            Approximate disparities, or those of the exact test among as many people as are expected to meet the rate's
+            condition, which takes seconds for thousands of people.
         name : str, optional
             What the line is called in the legend.
         ax : matplotlib Axes, optional
@@ -238,27 +217,18 @@ class PowerDisplay(OfTest):
         met = _pair((base_rates, base_rates) if is_number(base_rates) else base_rates, "base_rates")
         if met.max() > 1:
             raise ParameterError(f"base_rates must be shares of people, at most 1; found {base_rates!r}")
-        parts = parts / parts.sum()
         exact = method == "exact"
         default = np.geomspace(100, 2_000, EXACT_SIZES) if exact else np.geomspace(100, 100_000, SIZES)
         sizes = _sizes(n_samples, default)
-        if exact:
-            found = np.array([_exact(baseline, n * parts, met, alpha, power, disparity) for n in sizes])
-        else:
-            tables = [TwoRates(baseline, *(n * parts * met)) for n in sizes]
-            asked = {"alpha": alpha, "power": power, "accuracy": "normal"}
-            found = detectable_rates(tables, Question(disparity), **asked)  # type: ignore[arg-type]
+        people = sizes[:, None] * parts / parts.sum() * met
+        tables = [TwoRates(baseline, *pair) for pair in (np.maximum(np.round(people), 2) if exact else people)]
+        question, accuracy = Question(disparity), "exact" if exact else "normal"
+        found = detectable_rates(tables, question, alpha=alpha, power=power, accuracy=accuracy)
         return cls(
-            n_samples=sizes,
-            detectable=_checked(found, power),
-            power=float(power),
-            alpha=float(alpha),
-            disparity=disparity,
-            method=method,
-            estimator_name=name,
-        ).plot(ax=ax, **kwargs)
+            n_samples=sizes, detectable=_checked(found, power), power=float(power), alpha=float(alpha),
+            disparity=disparity, method=method, estimator_name=name,
+        ).plot(ax=ax, **kwargs)  # fmt: skip
 
-    @styled
     def plot(self, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Self:
         """Draw.
 
@@ -276,37 +246,31 @@ class PowerDisplay(OfTest):
         PowerDisplay
             This display.
         """
-        self.figure_, self.ax_ = axes(ax, type(self).__name__)
-        ax = self.ax_
-        name = self.estimator_name if name is None else name
-        found = f"found with probability {self.power:g}"
-        shown = found if not name else f"{fitted_name([name], [], 30)}: {found}"
-        self.line_ = curve(ax, self.n_samples, self.detectable, **{"label": shown, **kwargs})
-        if self.fitted is not None:
-            people, detectable, seen = self.fitted
-            if np.isfinite(detectable):
-                told = f"{int(people):,} people: {self._size(detectable)}"
-                ax.plot([people], [detectable], "D", color=ORANGE, label=told, zorder=3)
-            if np.isfinite(seen) and seen > 0:
-                ax.axhline(seen, color=GREY, linestyle=":", label=f"observed: {self._size(seen)}")
-        unit = "in percentage points" if self.disparity == "difference" else ""
-        for axis, values, factor in (
-            (ax.xaxis, self.n_samples, 1.0),
-            (ax.yaxis, self.detectable, 100.0 if unit else 1.0),
-        ):
-            if np.isfinite(values).any():
-                ax.set(**{f"{axis.axis_name}scale": "log"})
-                plain_log(axis, factor)
-        ax.xaxis.set_major_formatter("{x:,.0f}")
-        about = "normal approximation" if self.method == "normal" else "exact test"
-        sizes = f"people in both groups\n(level {self.alpha:.3g}, {about})"
-        ax.set(xlabel=sizes, ylabel=f"smallest {self.disparity} detected\n{unit}".strip())
-        legend_below(ax, columns=2)
-        finish(ax, metric_title(self.metric_name))
+        name, found = self.estimator_name if name is None else name, f"found with probability {self.power:g}"
+        factor, size = (100.0, "{} points") if self.disparity == "difference" else (1.0, "{}")
+        write = points if self.disparity == "difference" else ratio
+        unit = "\nin percentage points" * (factor == 100)
+        with canvas(self, ax) as self.ax_:
+            ax = self.ax_
+            style = {"label": f"{shorten(name, 30)}: {found}" if name else found, **kwargs}
+            self.line_ = curve(ax, self.n_samples, factor * self.detectable, **style)
+            if self.fitted is not None:
+                people, detectable, seen = self.fitted
+                if np.isfinite(detectable):
+                    told = f"{int(people):,} people: {size.format(write(detectable))}"
+                    ax.plot([people], [factor * detectable], "D", color=ORANGE, label=told, zorder=3)
+                if np.isfinite(seen) and seen > 0:
+                    told = f"observed: {size.format(write(seen))}"
+                    ax.axhline(factor * seen, color=GREY, linestyle=":", label=told)
+            about = "normal approximation" if self.method == "normal" else "exact test"
+            ax.set(
+                xscale="log", yscale="log", xlabel=f"people in both groups\n(level {self.alpha:.3g}, {about})",
+                ylabel=f"smallest {self.disparity} detected{unit}",
+            )  # fmt: skip
+            plain_ticks(ax.xaxis, "{x:,.0f}")
+            plain_ticks(ax.yaxis)
+            finish(ax, metric_title(self.metric_name))
         return self
-
-    def _size(self, size: float) -> str:
-        return f"{points(size)} points" if self.disparity == "difference" else ratio(size)
 
 
 def _checked(found: NDArray[np.float64], power: float) -> NDArray[np.float64]:
@@ -316,30 +280,6 @@ def _checked(found: NDArray[np.float64], power: float) -> NDArray[np.float64]:
             f"power={power:g} is not reached by any disparity with any of n_samples: more people are needed"
         )
     return np.where(np.isfinite(found), found, np.nan)
-
-
-def _exact(
-    baseline: float, people: NDArray[np.float64], met: NDArray[np.float64], alpha: float, power: float, disparity: str
-) -> float:
-    """Return the smallest disparity that the exact test detects, the larger of both directions."""
-    everyone = bool((met == 1).all())
-    found = []
-    for direction in ("up", "down"):
-        try:
-            size = minimum_detectable_disparity(
-                metric="selection_rate" if everyone else "true_positive_rate",
-                baseline=baseline,
-                n_per_group=[max(2, round(float(n))) for n in people],
-                base_rates=1.0 if everyone else met.tolist(),
-                power=power,
-                alpha=alpha,
-                disparity=disparity,
-                direction=direction,
-            )
-        except ValueError:  # no disparity this way has that power
-            continue
-        found.append(max(size, 1 / size) if disparity == "ratio" and size > 0 else abs(size))
-    return max(found, default=np.nan)
 
 
 def _sizes(given: Any, default: NDArray[np.float64]) -> NDArray[np.float64]:

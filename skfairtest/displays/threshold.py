@@ -8,16 +8,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from skfairtest import readers
 from skfairtest._utils.checks import check_choice, check_probability, finite_numbers, is_integer
 from skfairtest._utils.errors import ParameterError, brief
-from skfairtest._utils.text import label, pluralize
+from skfairtest._utils.text import pluralize, shorten
 from skfairtest.comparisons.rates import scale_of
-from skfairtest.displays._drawings import axes, legend_below, plain_ticks, styled
-from skfairtest.displays._tested import finish, fitted_name
+from skfairtest.displays.base import canvas, finish, fitted, plain_ticks
 from skfairtest.inference.rates import Pair
 from skfairtest.inference.thresholds import cell_counts, chosen_thresholds, curve
 from skfairtest.metrics import CELLS, Rate, resolve_metrics
-from skfairtest.readers import as_numbers, check_classes, check_rows, classes_of, one_column, resolve_pos_label, scores
 from skfairtest.report import draw
 from skfairtest.report.draw import GREY, ORANGE, PALE
 from skfairtest.report.sentences import metric_title
@@ -74,8 +73,7 @@ class ThresholdDisplay:
 
     Notes
     -----
-    At most `n_thresholds` thresholds are used: every score if there are fewer, otherwise quantiles. The bounds of the
-    exact test's rejection region are accurate to one part in 100,000 of the level.
+    The bounds of the exact test's rejection region are accurate to one part in 100,000 of the level.
 
     References
     ----------
@@ -114,25 +112,9 @@ class ThresholdDisplay:
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any = None,
-        *,
-        sensitive_features: Any = None,
-        metric: Any = "selection_rate",
-        group: Any = None,
-        other: Any = None,
-        thresholds: Any = None,
-        n_thresholds: int = 100,
-        confidence_level: float = 0.95,
-        method: str = "auto",
-        pos_label: Any = None,
-        predict_params: dict[str, Any] | None = None,
-        name: str | None = None,
-        ax: Any = None,
-        **kwargs: Any,
-    ) -> Self:
+        cls, estimator: Any, X: Any, y: Any = None, *, sensitive_features: Any = None, metric: Any = "selection_rate",
+        pos_label: Any = None, predict_params: dict[str, Any] | None = None, name: str | None = None, **kwargs: Any,
+    ) -> Self:  # fmt: skip
         """Draw the scores of a fitted model.
 
         Parameters
@@ -145,27 +127,14 @@ class ThresholdDisplay:
             The groups: one or several columns of length n_samples (several are crossed).
         metric : str or Rate, default="selection_rate"
             A rate, or a criterion of one rate.
-        group, other : label or tuple of labels, optional
-            The groups that are compared; with `group` alone it is compared with everyone else. Without either, the two
-            groups, or of several the largest against everyone else.
-        thresholds : array-like of shape (n_thresholds,), optional
-            Thresholds to look at; by default scores of the people compared.
-        n_thresholds : int, default=100
-            How many of these at the most.
-        confidence_level : float, default=0.95
-            Of the intervals; one minus it is the level of the tests.
-        method : {"auto", "exact", "asymptotic"}, default="auto"
-            As in `FairnessTest`; "auto" is "asymptotic" where exact tests at all thresholds would take long.
         pos_label : label, optional
             As in `FairnessTest`.
         predict_params : dict, optional
             Further arguments of the method that gives the scores.
         name : str, optional
             What the line is called in the legend; by default the class of the estimator.
-        ax : matplotlib Axes, optional
-            What to draw on; by default new axes.
         **kwargs
-            Further arguments of the line.
+            Further arguments of `from_predictions`.
 
         Returns
         -------
@@ -177,51 +146,26 @@ class ThresholdDisplay:
         ValueError
             If a parameter or an input is not usable; the message names it, what was found and what to do.
         """
-        check_rows(X, y=y, sensitive_features=sensitive_features)
-        y_score = scores(
-            estimator,
-            X,
-            ("predict_proba", "decision_function"),
-            metric=cls.__name__,
-            pos_label=pos_label,
-            y_true=y,
-            sensitive_features=sensitive_features,
-            predict_params=predict_params,
-        )
-        return cls._made(
-            y,
-            y_score,
-            sensitive_features=sensitive_features,
-            metric=metric,
-            sides=(group, other),
-            thresholds=thresholds,
-            n_thresholds=n_thresholds,
-            confidence_level=confidence_level,
-            method=method,
-            pos_label=pos_label,
-            classes=classes_of(estimator),
-            name=type(estimator).__name__ if name is None else name,
-        ).plot(ax=ax, **kwargs)
+        readers.check_rows(X, y=y, sensitive_features=sensitive_features)
+        y_score = readers.scores(
+            estimator, X, ("predict_proba", "decision_function"), metric=cls.__name__, pos_label=pos_label, y_true=y,
+            sensitive_features=sensitive_features, predict_params=predict_params,
+        )  # fmt: skip
+        if y is not None and "y_true" in _rate_of(metric).reads:
+            y, pos_label = (
+                _truths(readers.read_column(readers.one_column(y), "y_true"), pos_label, readers.classes_of(estimator)),
+                True,
+            )
+        name = type(estimator).__name__ if name is None else name
+        given = {"sensitive_features": sensitive_features, "metric": metric, "pos_label": pos_label, "name": name}
+        return cls.from_predictions(y, y_score, **given, **kwargs)
 
     @classmethod
     def from_predictions(
-        cls,
-        y_true: Any,
-        y_score: Any,
-        *,
-        sensitive_features: Any = None,
-        metric: Any = "selection_rate",
-        group: Any = None,
-        other: Any = None,
-        thresholds: Any = None,
-        n_thresholds: int = 100,
-        confidence_level: float = 0.95,
-        method: str = "auto",
-        pos_label: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        **kwargs: Any,
-    ) -> Self:
+        cls, y_true: Any, y_score: Any, *, sensitive_features: Any = None, metric: Any = "selection_rate",
+        group: Any = None, other: Any = None, thresholds: Any = 100, confidence_level: float = 0.95,
+        method: str = "auto", pos_label: Any = None, name: str | None = None, ax: Any = None, **kwargs: Any,
+    ) -> Self:  # fmt: skip
         """Draw scores.
 
         Parameters
@@ -237,10 +181,9 @@ class ThresholdDisplay:
         group, other : label or tuple of labels, optional
             The groups that are compared; with `group` alone it is compared with everyone else. Without either, the two
             groups, or of several the largest against everyone else.
-        thresholds : array-like of shape (n_thresholds,), optional
-            Thresholds to look at; by default scores of the people compared.
-        n_thresholds : int, default=100
-            How many of these at the most.
+        thresholds : int or array-like, default=100
+            Thresholds to look at, or their maximum number: then they are the scores of the people compared, or
+            quantiles of these if there are more.
         confidence_level : float, default=0.95
             Of the intervals; one minus it is the level of the tests.
         method : {"auto", "exact", "asymptotic"}, default="auto"
@@ -264,32 +207,9 @@ class ThresholdDisplay:
         ValueError
             If a parameter or an input is not usable; the message names it, what was found and what to do.
         """
-        return cls._made(
-            y_true,
-            y_score,
-            sensitive_features=sensitive_features,
-            metric=metric,
-            sides=(group, other),
-            thresholds=thresholds,
-            n_thresholds=n_thresholds,
-            confidence_level=confidence_level,
-            method=method,
-            pos_label=pos_label,
-            classes=None,
-            name=name,
-        ).plot(ax=ax, **kwargs)
-
-    @classmethod
-    def _made(
-        cls, y_true: Any, y_score: Any, *, sensitive_features: Any, metric: Any, sides: tuple[Any, Any],
-        thresholds: Any, n_thresholds: Any, confidence_level: Any, method: Any, pos_label: Any, classes: Any,
-        name: str | None,
-    ) -> Self:  # fmt: skip
         rate = _rate_of(metric)
         check_choice("method", method, METHODS)
         check_probability("confidence_level", confidence_level)
-        if not is_integer(n_thresholds) or n_thresholds < 1:
-            raise ParameterError(f"n_thresholds must be an integer of at least 1; found {brief(n_thresholds)}")
         if sensitive_features is None:
             raise ParameterError("sensitive_features is missing: the groups to compare, one value per person")
         if y_true is None and "y_true" in rate.reads:
@@ -298,41 +218,31 @@ class ThresholdDisplay:
             )
         if y_score is None:
             raise ParameterError("y_score is missing: probabilities or decision values of the positive label")
-        y_true, y_score = one_column(y_true), one_column(y_score)
+        y_true, y_score = readers.one_column(y_true), readers.one_column(y_score)
         sample = Sample.from_predictions(y_true, y_score=y_score, sensitive_features=sensitive_features)
-        score = as_numbers(sample.columns["y_score"])
+        score = readers.as_numbers(sample.columns["y_score"])
         if score is None:
             raise ParameterError("y_score must hold numbers: probabilities or decision values of the positive label")
-        truths = _truths(sample, pos_label, classes) if "y_true" in rate.reads else np.zeros(len(score), dtype=bool)
-        first, second, comparison = _sides(sample, *sides)
-        if thresholds is None:
-            at = chosen_thresholds(score[first | second], int(n_thresholds))
+        truths = np.zeros(len(score), dtype=bool)
+        if "y_true" in rate.reads:
+            truths = _truths(sample.labels_of("y_true"), pos_label)
+        first, second, comparison = _sides(sample, group, other)
+        if is_integer(thresholds) and thresholds > 0:
+            at = chosen_thresholds(score[first | second], int(thresholds))
         else:
             at = np.unique(finite_numbers(thresholds))
-            if not len(at):
-                raise ParameterError(f"thresholds must be finite numbers, one or more; found {brief(thresholds)}")
+        if not len(at):
+            raise ParameterError(f"thresholds must be finite numbers, or how many; found {brief(thresholds)}")
         event, given = rate.masks(CELLS)
-        counts = []
-        for side in (first, second):
-            cells = cell_counts(score[side], truths[side], at)
-            counts += [cells[:, event].sum(axis=1), cells[:, given].sum(axis=1)]
-        found = curve(Pair(*counts), scale_of(rate), 1 - float(confidence_level), method)
+        cells = [cell_counts(score[side], truths[side], at) for side in (first, second)]
+        pair = Pair(*(each[:, which].sum(axis=1) for each in cells for which in (event, given)))
+        found = curve(pair, scale_of(rate), 1 - float(confidence_level), method)
         return cls(
-            thresholds=at,
-            disparity=found.disparity,
-            ci_low=found.low,
-            ci_high=found.high,
-            kept_low=found.kept_low,
-            kept_high=found.kept_high,
-            rejected=found.rejected,
-            confidence_level=float(confidence_level),
-            method=found.method,
-            metric_name=rate.name,
-            comparison=comparison,
-            estimator_name=name,
-        )
+            thresholds=at, disparity=found.disparity, ci_low=found.low, ci_high=found.high, kept_low=found.kept_low,
+            kept_high=found.kept_high, rejected=found.rejected, confidence_level=float(confidence_level),
+            method=found.method, metric_name=rate.name, comparison=comparison, estimator_name=name,
+        ).plot(ax=ax, **kwargs)  # fmt: skip
 
-    @styled
     def plot(self, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Self:
         """Draw.
 
@@ -350,34 +260,27 @@ class ThresholdDisplay:
         ThresholdDisplay
             This display.
         """
-        self.figure_, self.ax_ = axes(ax, type(self).__name__)
-        ax, x = self.ax_, self.thresholds
-        test = "exact test" if self.method == "exact" else "score test"
-        level = f"{100 * (1 - self.confidence_level):.3g}%"
-        self.kept_ = ax.fill_between(
-            x, self.kept_low, self.kept_high, facecolor=PALE, edgecolor=draw.BAR, hatch="....", linewidth=0.0,
-            label=f"not significant ({test}, {level})", zorder=1,
-        )  # fmt: skip
-        ax.axhline(0, color=GREY, linewidth=1, zorder=1.5)
+        x, disparity, low, high = self.thresholds, *(100 * each for each in (self.disparity, self.ci_low, self.ci_high))
+        level, test = 100 * self.confidence_level, "exact test" if self.method == "exact" else "score test"
         name = self.estimator_name if name is None else name
-        shown = fitted_name([name], [], 30) if name else "disparity"
-        undefined = int(np.isnan(self.disparity).sum())
+        shown, undefined = shorten(name, 30) if name else "disparity", int(np.isnan(disparity).sum())
         if undefined:
             shown += f" (undefined at {pluralize(undefined, 'threshold')})"
-        self.line_ = draw.curve(
-            ax, x, self.disparity, (self.ci_low, self.ci_high),
-            **{"label": shown, "said": f"{100 * self.confidence_level:.3g}% interval", **kwargs},
-        )  # fmt: skip
-        if self.rejected.any():
-            ax.plot(
-                x[self.rejected], self.disparity[self.rejected], "D", color=ORANGE, markersize=4.5, zorder=4,
-                label="significant",
-            )  # fmt: skip
-        difference = "difference in percentage points" + (f"\n{self.comparison}" if self.comparison else "")
-        ax.set(xlabel="threshold of the score (each by itself)", ylabel=difference)
-        plain_ticks(ax, ax.yaxis, 100)
-        legend_below(ax, columns=2)
-        finish(ax, metric_title(self.metric_name))
+        band = {"facecolor": PALE, "edgecolor": draw.BAR, "hatch": "....", "linewidth": 0.0, "zorder": 1}
+        band["label"] = f"not significant ({test}, {100 - level:.3g}%)"
+        with canvas(self, ax) as self.ax_:
+            ax = self.ax_
+            self.kept_ = ax.fill_between(x, 100 * self.kept_low, 100 * self.kept_high, **band)
+            ax.axhline(0, color=GREY, linewidth=1, zorder=1.5)
+            style = {"label": shown, "said": f"{level:.3g}% interval", **kwargs}
+            self.line_ = draw.curve(ax, x, disparity, (low, high), **style)
+            if self.rejected.any():
+                mark = {"color": ORANGE, "markersize": 4.5, "zorder": 4, "label": "significant"}
+                ax.plot(x[self.rejected], disparity[self.rejected], "D", **mark)
+            unit = "\n".join(filter(None, ("difference in percentage points", self.comparison)))
+            ax.set(xlabel="threshold of the score (each by itself)", ylabel=unit)
+            plain_ticks(ax.yaxis)
+            finish(ax, metric_title(self.metric_name))
         return self
 
 
@@ -396,10 +299,9 @@ def _rate_of(metric: Any) -> Rate:
     return found[0]
 
 
-def _truths(sample: Sample, pos_label: Any, classes: Any) -> NDArray[np.bool_]:
-    column = sample.labels_of("y_true")
-    check_classes(column.levels, classes, pos_label)
-    positive = resolve_pos_label(column.levels, pos_label, classes)
+def _truths(column: readers.Column, pos_label: Any, classes: Any = None) -> NDArray[np.bool_]:
+    readers.check_classes(column.levels, classes, pos_label)
+    positive = readers.resolve_pos_label(column.levels, pos_label, classes)
     return np.array([bool(level == positive) for level in column.levels], dtype=bool)[column.codes]
 
 
@@ -421,5 +323,4 @@ def _sides(sample: Sample, group: Any, other: Any) -> tuple[NDArray[np.bool_], N
     second = ~first if other is None else sample.group_codes == labels.index(other)
     if not second.any():
         raise ParameterError(f"sensitive_features holds one group only, {listed}: nothing can be compared")
-    told = "rest" if other is None else label(other)
-    return first, second, fitted_name([label(group), told], [" against "], 40)
+    return first, second, fitted("{} against {}", group, "rest" if other is None else other, width=40)

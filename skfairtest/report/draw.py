@@ -1,4 +1,4 @@
-"""Shapes that displays and pages draw: the distribution of a statistic, and curves; and their scales.
+"""Shapes that displays and pages draw: the distribution of a statistic, and curves.
 
 The distribution of a statistic under the null hypothesis is small enough to be kept in a record.
 """
@@ -44,9 +44,6 @@ STYLE = {
 #: Points of a curve that are marked.
 FEW = 20
 
-#: Steps between ticks, times a power of ten.
-ROUND = (1, 2, 2.5, 5, 10)
-
 
 def scale_ends(values: Sequence[ArrayLike], *, log: bool = False) -> tuple[float, float]:
     """The ends of a scale on which everything finite has its place, with a margin on both sides."""
@@ -56,12 +53,6 @@ def scale_ends(values: Sequence[ArrayLike], *, log: bool = False) -> tuple[float
     margin = 0.06 * (high - low) or 0.5 * (abs(high) or 1.0)
     low, high = np.exp([low - margin, high + margin]) if log else [low - margin, high + margin]
     return float(low), float(high)
-
-
-def log_subs(low: float, high: float) -> tuple[float, ...]:
-    """Return the round numbers that have a tick on a logarithmic scale, which may span less than a power of ten."""
-    spans = ((10, (1.0, 1.2, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)), (100, (1.0, 2.0, 5.0)), (1000, (1.0, 3.0)))
-    return next((subs for span, subs in spans if high < span * low), (1.0,))
 
 
 #: Bars below this share of the highest are not to be seen.

@@ -2,6 +2,7 @@
 
 import re
 from importlib.resources import files
+from itertools import pairwise
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -9,16 +10,9 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
+from skfairtest import DisparityDisplay, FairnessTest, GroupMetricDisplay, NullDistributionDisplay, PowerDisplay
 from skfairtest._utils.text import display_width, shorten
-from skfairtest.displays._drawings import (
-    Panel,
-    draw_null_histogram,
-    draw_panel,
-    height_of,
-    row_size,
-    styled,
-    width_of,
-)
+from skfairtest.displays.base import canvas, fitted, plain_ticks, rows_size
 from skfairtest.report.draw import BAR, BLUE, GREY, INK, ORANGE, PALE, NullHistogram
 
 mpl.use("Agg")
@@ -44,17 +38,21 @@ def histogram(**changes):
     return NullHistogram(**{**given, **changes})
 
 
-def draw_disparities(ax, labels, *columns, null, margin_bounds=None, log=False, xlabel=""):
-    *ends, found = columns
-    lines = {"equality": null, "tolerated": margin_bounds, "axis": xlabel}
-    draw_panel(ax, labels, Panel(columns=ends, kinds=np.where(found, "significant", "other"), log=log, **lines))
+def draw_disparities(ax, labels, *columns, null, margin_bounds=None, xlabel="", **said):
+    *ends, concern = (np.asarray(column, dtype=float) for column in columns)
+    columns = dict(zip(("disparity", "ci_low", "ci_high"), ends, strict=True)) | {"p_value": np.zeros(len(labels))}
+    said |= {"concern": concern == 1, "null": null, "margin_bounds": margin_bounds, "xlabel": xlabel}
+    return DisparityDisplay(labels=labels, **columns, **said).plot(ax=ax)
 
 
-def draw_groups(ax, labels, *columns, reference=None, xlabel="", **how):
-    *ends, small = columns
-    kinds = np.where(np.asarray(small, dtype=bool), "few", "other")
-    panel = Panel(columns=ends, kinds=kinds, everyone=reference, axis=xlabel)
-    draw_panel(ax, labels, panel, **how)
+def draw_groups(ax, labels, *columns, reference=None, xlabel="", **said):
+    value, low, high, small = (np.asarray(column, dtype=float) for column in columns)
+    said |= {"n_effective": np.full(len(labels), 9), "small": small == 1, "reference": reference, "xlabel": xlabel}
+    return GroupMetricDisplay(labels=labels, value=value, ci_low=low, ci_high=high, **said).plot(ax=ax)
+
+
+def draw_null_histogram(ax, histogram):
+    return NullDistributionDisplay(null_distribution=histogram).plot(ax=ax)
 
 
 def row_labels(ax):
@@ -94,7 +92,7 @@ def test_findings_differ_by_colour_and_by_shape(ax):
 
 def test_what_lies_beyond_the_axis_is_an_arrow(ax):
     draw_disparities(
-        ax, list("abc"), [2.0, np.inf, 0.0], [1.1, 1.5, 0.0], [3.0, np.inf, 0.9], [True, True, False], null=1, log=True
+        ax, list("abc"), [2.0, np.inf, 0.0], [1.1, 1.5, 0.0], [3.0, np.inf, 0.9], [True, True, False], null=1
     )
     assert ax.get_xscale() == "log"
     left, right = ax.get_xlim()
@@ -118,7 +116,7 @@ def test_nothing_defined_and_nothing_at_all_are_drawn_too(ax):
     draw_groups(ax, [], [], [], [], [])
     ax.figure.canvas.draw()
     ax.clear()
-    draw_disparities(ax, ["a"], [np.inf], [0.0], [np.inf], [False], null=1, log=True)
+    draw_disparities(ax, ["a"], [np.inf], [0.0], [np.inf], [False], null=1)
     ax.figure.canvas.draw()
 
 
@@ -126,7 +124,7 @@ def test_the_tolerated_band_is_on_the_axis(ax):
     draw_disparities(ax, ["a"], [0.01], [0.0], [0.02], [False], null=0, margin_bounds=(-0.2, 0.2))
     left, right = ax.get_xlim()
     assert left < -0.2 < 0.2 < right
-    assert legend(ax) == ["tolerated", "not significant"]
+    assert legend(ax) == ["not significant", "tolerated"]
 
 
 def test_small_groups_are_hollow(ax):
@@ -135,8 +133,8 @@ def test_small_groups_are_hollow(ax):
     assert full[2] == BLUE
     assert hollow[2] == ax.get_facecolor()
     assert hollow[3] == [(0.5, 1)]
-    assert legend(ax) == ["everybody", "few people"]
-    assert ax.get_lines()[0].get_xdata() == [0.3, 0.3]
+    assert legend(ax) == ["few people", "everybody"]
+    assert ax.get_lines()[-1].get_xdata() == [0.3, 0.3]
 
 
 def test_an_unknown_reference_is_not_drawn(ax):
@@ -154,9 +152,9 @@ def test_the_extreme_part_is_hatched_and_adds_up(ax):
     assert not any(bar.get_hatch() for bar in bars)
     assert [line.get_xdata()[0] for line in ax.get_lines()] == [50.0]
     assert "data: 50.0 points" in legend(ax)
-    assert ax.get_xlabel() == "difference, in percentage points"
+    assert ax.get_xlabel() == "difference, in percentage points, p = 0.500"
     ax.figure.canvas.draw()
-    assert {"0", "50", "100"} <= {text.get_text() for text in ax.get_xticklabels()}
+    assert {"\N{MINUS SIGN}50", "0", "50"} <= {text.get_text() for text in ax.get_xticklabels()}
 
 
 def test_data_far_beyond_the_law_are_on_the_axis(ax):
@@ -230,10 +228,41 @@ def test_names_are_cut_in_the_middle_by_their_width():
         assert display_width(shorten("African-\u4e2d\u4e2d-American", width)) <= width
 
 
+def test_long_names_are_cut_so_that_short_ones_are_whole():
+    assert (
+        fitted("{} against {} in {}", "x" * 90, "Asian", ("f", 1), width=40)
+        == f"{'x' * 9}…{'x' * 8} against Asian in f, 1"
+    )
+    assert display_width(fitted("{}: {}", *("\u4e2d" * 90, "{0}" * 90))) <= 80
+
+
 def test_more_rows_need_more_room():
-    assert height_of(1) == height_of(2) < height_of(3) < height_of(40) < 13
-    assert width_of(["a"]) == width_of([]) < width_of(["x" * 40]) < width_of(["x" * 300]) < 10
-    assert width_of(["x" * 300]) < width_of(["x" * 300], 80) < 11
+    (width, one), (_, two), (_, three), (_, forty) = (rows_size(["a"] * n) for n in (1, 2, 3, 40))
+    assert one == two < three < forty < 13
+    assert width == rows_size([])[0] < rows_size(["x" * 40])[0] < rows_size(["x" * 80])[0] < 11
+
+
+@pytest.mark.parametrize("figsize", [(7, 4), (4, 4), (11, 4)])
+def test_a_legend_is_not_cut(figsize):
+    figure, ax = plt.subplots(figsize=figsize, layout="constrained")
+    for share, style in ((0.5, "-"), (0.1, "--"), (0.01, ":")):
+        PowerDisplay.from_rates(0.3, shares=(share, 1 - share), name=f"share {share:g}", ax=ax, linestyle=style)
+    figure.canvas.draw()
+    box = ax.get_legend().get_window_extent()
+    assert 0 <= box.x0 < box.x1 <= figure.bbox.width
+    assert box.y0 >= 0
+
+
+@pytest.mark.parametrize(
+    ("ends", "ticks"),
+    [((1, 1.8), "1 1.2 1.5"), ((0.2, 3), "0.2 0.5 1 2"), ((0.02, 40), "0.03 0.1 0.3 1 3 10 30"),
+     ((1e-3, 1e60), "1 1e+07 1e+14 1e+21 1e+28 1e+35 1e+42 1e+49 1e+56")],
+)  # fmt: skip
+def test_a_log_scale_has_a_few_round_numbers(ax, ends, ticks):
+    ax.set(xscale="log", xlim=ends)
+    plain_ticks(ax.xaxis)
+    placed = zip(ax.get_xticks(), shown_ticks(ax), strict=True)
+    assert " ".join(text for place, text in placed if ends[0] <= place <= ends[1]) == ticks
 
 
 def shown_ticks(ax):
@@ -250,24 +279,17 @@ def test_ticks_need_no_factor_or_offset_beside_the_axis(ax, scale, middle):
     assert ax.xaxis.get_offset_text().get_text() == ""
     assert len(set(ticks)) == len(ticks) > 2
     read = np.array([float(text.replace("\N{MINUS SIGN}", "-")) for text in ticks])
-    np.testing.assert_allclose(read, ax.get_xticks(), rtol=1e-9, atol=1e-9 * scale)
-
-
-def test_long_names_are_written_small(ax):
-    assert (row_size(["short"]), row_size(["short", "x" * 29])) == ("medium", "small")
-    draw_groups(ax, ["short"], [0.2], [0.1], [0.3], [True], legend=False)
-    assert ax.get_legend() is None
-    assert {text.get_fontsize() for text in ax.get_yticklabels()} == {10}
+    np.testing.assert_allclose(read, ax.get_xticks(), rtol=1e-5, atol=1e-9 * scale)
+    boxes = [text.get_window_extent() for text in ax.get_xticklabels()]
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
 
 
 def test_the_unit_of_a_studentized_statistic_is_on_the_axis(ax):
     draw_null_histogram(ax, histogram(statistic="studentized difference"))
-    assert ax.get_xlabel() == "studentized difference (in standard errors)"
+    assert ax.get_xlabel() == "studentized difference (in standard errors), p = 0.500"
 
 
 def test_settings_of_matplotlib_neither_change_a_drawing_nor_are_changed_by_it():
-    from skfairtest import DisparityDisplay, FairnessTest
-
     test = FairnessTest.from_predictions(
         None, [1, 0, 0, 1] * 20 + [1, 0, 0, 0] * 20, sensitive_features=["a"] * 80 + ["b"] * 80,
         metric="selection_rate",
@@ -320,7 +342,8 @@ def test_a_backend_may_turn_interactive_mode_on_when_it_is_loaded(monkeypatch):
 
     monkeypatch.setattr(plt, "switch_backend", switch)
     try:
-        styled(plt.figure)()
+        with canvas(PowerDisplay, None):
+            pass
         assert plt.isinteractive()
     finally:
         mpl.interactive(was)

@@ -333,7 +333,7 @@ def test_the_legend_of_a_test_that_certifies_says_so():
     y_pred, groups = [1, 0] * 90 + [1] * 30, ["a"] * 90 + ["b"] * 90 + ["c"] * 30
     params = {"sensitive_features": groups, "metric": "selection_rate", "alternative": "equivalence"}
     display = DisparityDisplay.from_predictions(None, y_pred, margin=0.45, **params)
-    assert legend(display) == ["tolerated", "not certified", "certified"]
+    assert legend(display) == ["not certified", "certified", "tolerated"]
     fairer = PairedFairnessTest.from_predictions(
         None, [1] * 210, y_pred, sensitive_features=groups, metric="selection_rate", alternative="fairer", margin=0.2
     )

@@ -30,7 +30,7 @@ def draw(people, **params):
 @pytest.mark.parametrize("metric", ["selection_rate", "false_positive_rate", "precision", "accuracy", "f1"])
 def test_every_threshold_agrees_with_the_test_there(people, metric, method, thorough):
     y, score, group = people
-    display = draw(people, metric=metric, method=method, n_thresholds=25 if thorough else 10)
+    display = draw(people, metric=metric, method=method, thresholds=25 if thorough else 10)
     seen = set()
     for i, threshold in enumerate(display.thresholds):
         if np.isnan(display.disparity[i]):
@@ -133,8 +133,8 @@ def test_own_rates_and_line_styles(people):
     ({"metric": "roc_auc"}, "'roc_auc' is not a rate"),
     ({"method": "bootstrap"}, "method must be one of 'auto', 'exact', 'asymptotic'; found 'bootstrap'"),
     ({"confidence_level": 1}, "confidence_level must be a number between 0 and 1; found 1"),
-    ({"n_thresholds": 0}, "n_thresholds must be an integer of at least 1; found 0"),
-    ({"n_thresholds": True}, "n_thresholds must be an integer of at least 1; found True"),
+    ({"thresholds": 0}, "thresholds must be finite numbers, or how many; found 0"),
+    ({"thresholds": True}, "thresholds must be finite numbers, or how many; found True"),
     ({"thresholds": ["high"]}, "thresholds must be finite numbers"),
     ({"thresholds": []}, "thresholds must be finite numbers"),
     ({"thresholds": [np.nan]}, "thresholds must be finite numbers"),
