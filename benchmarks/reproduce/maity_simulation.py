@@ -22,7 +22,6 @@ from benchmarks.reproduce._rows import FAILS, HOLDS, Found, Row, said
 from skfairtest import IndividualFairnessTest, Mahalanobis, Projection
 from skfairtest.individual.flow import euler
 from skfairtest.individual.statistics import audit_value
-from skfairtest.report.draw import GREY
 
 TITLE = "Maity et al. (2021): the simulation"
 SOURCE = "maity"

@@ -75,9 +75,16 @@ class Display(ABC):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any = None, *, sensitive_features: Any = None, name: str | None = None,
-        ax: Any = None, **params: Any,
-    ) -> Self:  # fmt: skip
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
         """Test a fitted model and draw the test.
 
         Parameters
@@ -120,9 +127,15 @@ class GroupDisplay(Display):
 
     @classmethod
     def from_predictions(
-        cls, y_true: Any, y_pred: Any = None, *, sensitive_features: Any = None, name: str | None = None,
-        ax: Any = None, **params: Any,
-    ) -> Self:  # fmt: skip
+        cls,
+        y_true: Any,
+        y_pred: Any = None,
+        *,
+        sensitive_features: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
         """Test predictions and draw the test.
 
         Parameters
@@ -239,9 +252,15 @@ def canvas(display: Any, ax: Any, size: tuple[float, float] | None = None, panel
 
 
 def intervals(
-    ax: Any, labels: Sequence[str], columns: ArrayLike, kinds: ArrayLike, meanings: Mapping[str, str], *,
-    also: Sequence[float] = (), log: bool = False,
-) -> None:  # fmt: skip
+    ax: Any,
+    labels: Sequence[str],
+    columns: ArrayLike,
+    kinds: ArrayLike,
+    meanings: Mapping[str, str],
+    *,
+    also: Sequence[float] = (),
+    log: bool = False,
+) -> None:
     """Draw estimates with their intervals, a row for each, from top to bottom; significant ones stand out.
 
     Parameters

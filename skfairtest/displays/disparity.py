@@ -108,8 +108,11 @@ class DisparityDisplay(GroupDisplay):
     """
 
     _draws: ClassVar[tuple[type, ...]] = (
-        *GroupDisplay._draws, SubgroupScan, AdjustedFairnessTest, CorrelationFairnessTest,
-    )  # fmt: skip
+        *GroupDisplay._draws,
+        SubgroupScan,
+        AdjustedFairnessTest,
+        CorrelationFairnessTest,
+    )
 
     labels: list[str]
     disparity: NDArray[np.float64]
@@ -154,12 +157,17 @@ class DisparityDisplay(GroupDisplay):
         sides = "first to second (log scale)" if ratio else "first minus second"
         together = "simultaneous " if len(rows) > 1 and setup.adjust in FAMILYWISE else ""
         return cls._of_rows(
-            rows, [comparison_name(setups[row["part"]], row) for row in rows], name, share=share,
-            parts=[parts[row["part"]].feature for row in rows], null=float(ratio), margin_bounds=setup.margin_bounds,
+            rows,
+            [comparison_name(setups[row["part"]], row) for row in rows],
+            name,
+            share=share,
+            parts=[parts[row["part"]].feature for row in rows],
+            null=float(ratio),
+            margin_bounds=setup.margin_bounds,
             xlabel=f"{kind}{UNITS[share]}: {sides}\n{together}{100 * (1 - setup.alpha):g}% intervals",
             n_hidden=len(everything) - len(rows),
             meanings=(NOT_CERTIFIED, "certified") if setup.alternative == "equivalence" else MEANINGS,
-        )  # fmt: skip
+        )
 
     @classmethod
     def _of_scan(cls, scan: SubgroupScan, name: str | None) -> Self:
@@ -169,9 +177,12 @@ class DisparityDisplay(GroupDisplay):
         shares = {setup.is_share(row["metric"]) for row in rows}
         share, level = shares.pop() if len(shares) == 1 else None, f"{100 * (1 - setup.alpha):g}%"
         return cls._of_rows(
-            rows, [("{}", row["subgroup"]) for row in rows], name, share=share,
+            rows,
+            [("{}", row["subgroup"]) for row in rows],
+            name,
+            share=share,
             xlabel=f"difference{UNITS[share]}: subgroup minus others\nsimultaneous {level} intervals",
-        )  # fmt: skip
+        )
 
     @classmethod
     def _of_models(cls, test: PairedFairnessTest, name: str | None) -> Self:
@@ -180,35 +191,50 @@ class DisparityDisplay(GroupDisplay):
         share = set(frame["metric"]) <= set(found.shares) or None
         names = [("{}".join(["", *joints, ""]), *pieces) for pieces, joints in map(found.pieces, records(frame))]
         return cls._of_rows(
-            records(frame.assign(disparity=frame["difference"], concern=frame["concern"] != sizes)), names, name,
+            records(frame.assign(disparity=frame["difference"], concern=frame["concern"] != sizes)),
+            names,
+            name,
             share=share,
             xlabel=f"{'size of the ' * sizes}disparity{UNITS[share]}: from model A (hollow) to model B",
             models=(frame["value_a"].to_numpy(dtype=float), frame["value_b"].to_numpy(dtype=float)),
             meanings=("certified", NOT_CERTIFIED) if sizes else MEANINGS,
-        )  # fmt: skip
+        )
 
     @classmethod
     def _of_adjusted(cls, test: AdjustedFairnessTest, name: str | None) -> Self:
         rows, setup = records(test.comparisons_), test._setup
         return cls._of_rows(
-            rows, [("{} against {}", row["group"], compared_with(setup.compare, row)) for row in rows], name,
-            share=setup.share or None, outcome=setup.outcome,
+            rows,
+            [("{} against {}", row["group"], compared_with(setup.compare, row)) for row in rows],
+            name,
+            share=setup.share or None,
+            outcome=setup.outcome,
             xlabel=f"adjusted difference{UNITS[setup.share or None]}\n{100 * (1 - setup.alpha):g}% intervals",
-        )  # fmt: skip
+        )
 
     @classmethod
     def _of_correlations(cls, test: CorrelationFairnessTest, name: str | None) -> Self:
         rows, setup = records(test.comparisons_.assign(disparity=test.comparisons_["correlation"])), test._setup
         return cls._of_rows(
-            rows, [base.stratified(row["feature"], row["stratum"]) for row in rows], name,
-            outcome=setup.outcome, xlabel=f"{setup.measure}\n{100 * (1 - setup.alpha):g}% intervals",
-        )  # fmt: skip
+            rows,
+            [base.stratified(row["feature"], row["stratum"]) for row in rows],
+            name,
+            outcome=setup.outcome,
+            xlabel=f"{setup.measure}\n{100 * (1 - setup.alpha):g}% intervals",
+        )
 
     @classmethod
     def _of_rows(
-        cls, rows: Sequence[dict[str, Any]], names: Sequence[Sequence[Any]], name: str | None, *,
-        share: bool | None = None, outcome: str = "", parts: Sequence[str] = (), **said: Any,
-    ) -> Self:  # fmt: skip
+        cls,
+        rows: Sequence[dict[str, Any]],
+        names: Sequence[Sequence[Any]],
+        name: str | None,
+        *,
+        share: bool | None = None,
+        outcome: str = "",
+        parts: Sequence[str] = (),
+        **said: Any,
+    ) -> Self:
         titles = [outcome or metric_title(row["metric"]) for row in rows]
         labels, metric_name = base.named_rows(parts or titles[:1] * len(rows), titles, names)
         numbers: Any = {
@@ -216,9 +242,15 @@ class DisparityDisplay(GroupDisplay):
         }
         p_value, concern = np.array([[row["p_value_adjusted"], row["concern"]] for row in rows], dtype=float).T
         return cls(
-            **numbers, p_value=p_value, concern=concern == 1, labels=labels, metric_name=metric_name,
-            factor=100.0 if share else 1.0, estimator_name=name, **said,
-        )  # fmt: skip
+            **numbers,
+            p_value=p_value,
+            concern=concern == 1,
+            labels=labels,
+            metric_name=metric_name,
+            factor=100.0 if share else 1.0,
+            estimator_name=name,
+            **said,
+        )
 
     def plot(self, *, ax: Any = None, name: str | None = None, max_rows: int = 40, **kwargs: Any) -> Self:
         """Draw.
@@ -254,10 +286,14 @@ class DisparityDisplay(GroupDisplay):
         with canvas(self, ax, base.rows_size(labels)) as self.ax_:
             ax = self.ax_
             base.intervals(
-                ax, labels, self.factor * np.stack(values)[:, rows], np.where(significant, "significant", "other"),
-                dict(zip(("significant", "other"), self.meanings, strict=True)), also=[self.null, *bounds],
+                ax,
+                labels,
+                self.factor * np.stack(values)[:, rows],
+                np.where(significant, "significant", "other"),
+                dict(zip(("significant", "other"), self.meanings, strict=True)),
+                also=[self.null, *bounds],
                 log=self.null == 1.0,
-            )  # fmt: skip
+            )
             ax.axvline(self.null, color=GREY, linewidth=1, zorder=1)
             if self.margin_bounds is not None:
                 ax.axvspan(*np.clip(bounds, *ax.get_xlim()), color=PALE, linewidth=0, zorder=0, label="tolerated")

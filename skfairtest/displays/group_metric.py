@@ -97,19 +97,27 @@ class GroupMetricDisplay(GroupDisplay):
         )
         value, low, high = (np.array([float(row[c]) for _, row in rows]) for c in ("value", "ci_low", "ci_high"))
         units = {
-            "in the metric's unit" if not part.setup.is_share(row["metric"])
-            else "% of people" if part.setup.is_event(row["metric"]) else "value from 0 to 1"
+            "in the metric's unit"
+            if not part.setup.is_share(row["metric"])
+            else "% of people"
+            if part.setup.is_event(row["metric"])
+            else "value from 0 to 1"
             for part, row in rows
-        }  # fmt: skip
+        }
         unit = units.pop() if len(units) == 1 else "value"
         return cls(
-            labels=labels, value=value, ci_low=low, ci_high=high, metric_name=metric_name, estimator_name=name,
+            labels=labels,
+            value=value,
+            ci_low=low,
+            ci_high=high,
+            metric_name=metric_name,
+            estimator_name=name,
             n_effective=np.array([row["n_effective"] for _, row in rows], dtype=np.int64),
             small=np.array([row["small"] for _, row in rows], dtype=bool),
             reference=_everybody(parts[0]) if metric_name and len(parts) == 1 else None,
             factor=100.0 if unit == "% of people" else 1.0,
             xlabel=f"{unit}\npointwise {100 * (1 - parts[0].setup.alpha):g}% intervals",
-        )  # fmt: skip
+        )
 
     def plot(self, *, ax: Any = None, name: str | None = None, max_rows: int = 40, **kwargs: Any) -> Self:
         """Draw.

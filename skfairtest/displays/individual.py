@@ -80,9 +80,13 @@ class LossRatioDisplay(Display):
         # Parameters may have been set since; the statistic is that of the fit.
         setup = test._statistic
         return cls(
-            loss_ratios=test.loss_ratios_, statistic=test.statistic_, lower_bound=test.lower_bound_,
-            tolerance=setup.tolerance, statistic_name=AXES[setup.statistic], estimator_name=name,
-        )  # fmt: skip
+            loss_ratios=test.loss_ratios_,
+            statistic=test.statistic_,
+            lower_bound=test.lower_bound_,
+            tolerance=setup.tolerance,
+            statistic_name=AXES[setup.statistic],
+            estimator_name=name,
+        )
 
     def plot(self, *, ax: Any = None, name: str | None = None, bins: int = 40, **kwargs: Any) -> Self:
         """Draw.

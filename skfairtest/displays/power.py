@@ -100,9 +100,15 @@ class PowerDisplay(GroupDisplay):
 
     @classmethod
     def from_test(
-        cls, test: Any, *, power: float = DETECTION_POWER, n_samples: Any = None, name: str | None = None,
-        ax: Any = None, **kwargs: Any,
-    ) -> Self:  # fmt: skip
+        cls,
+        test: Any,
+        *,
+        power: float = DETECTION_POWER,
+        n_samples: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
         """Draw what the comparison with the strongest evidence would detect among more people, or fewer.
 
         Parameters
@@ -153,11 +159,15 @@ class PowerDisplay(GroupDisplay):
         among = [supposed.among(times) for times in np.append(sizes, people) / people]
         found = _checked(detectable_sizes(among, power, direction=direction, accuracy="normal"), power)
         return cls(
-            n_samples=sizes, detectable=found[:-1], power=float(power), alpha=supposed.level,
-            disparity="ratio" if question.disparity == "ratio" else "difference", metric_name=str(row["metric"]),
+            n_samples=sizes,
+            detectable=found[:-1],
+            power=float(power),
+            alpha=supposed.level,
+            disparity="ratio" if question.disparity == "ratio" else "difference",
+            metric_name=str(row["metric"]),
             fitted=(people, float(found[-1]), float(seen)),
             estimator_name=model_name(test) if name is None else name,
-        ).plot(ax=ax, **kwargs)  # fmt: skip
+        ).plot(ax=ax, **kwargs)
 
     @classmethod
     def _read(cls, test: Any, name: str | None) -> Self:
@@ -165,10 +175,20 @@ class PowerDisplay(GroupDisplay):
 
     @classmethod
     def from_rates(
-        cls, baseline: float, *, shares: Sequence[float] = (0.5, 0.5), base_rates: Any = 1.0, n_samples: Any = None,
-        alpha: float = 0.05, power: float = DETECTION_POWER, disparity: str = "difference", method: str = "normal",
-        name: str | None = None, ax: Any = None, **kwargs: Any,
-    ) -> Self:  # fmt: skip
+        cls,
+        baseline: float,
+        *,
+        shares: Sequence[float] = (0.5, 0.5),
+        base_rates: Any = 1.0,
+        n_samples: Any = None,
+        alpha: float = 0.05,
+        power: float = DETECTION_POWER,
+        disparity: str = "difference",
+        method: str = "normal",
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
         """Draw what could be detected between two groups, before any data are collected.
 
         Parameters
@@ -225,9 +245,14 @@ class PowerDisplay(GroupDisplay):
         question, accuracy = Question(disparity), "exact" if exact else "normal"
         found = detectable_rates(tables, question, alpha=alpha, power=power, accuracy=accuracy)
         return cls(
-            n_samples=sizes, detectable=_checked(found, power), power=float(power), alpha=float(alpha),
-            disparity=disparity, method=method, estimator_name=name,
-        ).plot(ax=ax, **kwargs)  # fmt: skip
+            n_samples=sizes,
+            detectable=_checked(found, power),
+            power=float(power),
+            alpha=float(alpha),
+            disparity=disparity,
+            method=method,
+            estimator_name=name,
+        ).plot(ax=ax, **kwargs)
 
     def plot(self, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Self:
         """Draw.
@@ -264,9 +289,11 @@ class PowerDisplay(GroupDisplay):
                     ax.axhline(factor * seen, color=GREY, linestyle=":", label=told)
             about = "normal approximation" if self.method == "normal" else "exact test"
             ax.set(
-                xscale="log", yscale="log", xlabel=f"people in both groups\n(level {self.alpha:.3g}, {about})",
+                xscale="log",
+                yscale="log",
+                xlabel=f"people in both groups\n(level {self.alpha:.3g}, {about})",
                 ylabel=f"smallest {self.disparity} detected{unit}",
-            )  # fmt: skip
+            )
             plain_ticks(ax.xaxis, "{x:,.0f}")
             plain_ticks(ax.yaxis)
             finish(ax, metric_title(self.metric_name))

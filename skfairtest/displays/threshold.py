@@ -112,9 +112,18 @@ class ThresholdDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any = None, *, sensitive_features: Any = None, metric: Any = "selection_rate",
-        pos_label: Any = None, predict_params: dict[str, Any] | None = None, name: str | None = None, **kwargs: Any,
-    ) -> Self:  # fmt: skip
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        metric: Any = "selection_rate",
+        pos_label: Any = None,
+        predict_params: dict[str, Any] | None = None,
+        name: str | None = None,
+        **kwargs: Any,
+    ) -> Self:
         """Draw the scores of a fitted model.
 
         Parameters
@@ -148,9 +157,15 @@ class ThresholdDisplay:
         """
         readers.check_rows(X, y=y, sensitive_features=sensitive_features)
         y_score = readers.scores(
-            estimator, X, ("predict_proba", "decision_function"), metric=cls.__name__, pos_label=pos_label, y_true=y,
-            sensitive_features=sensitive_features, predict_params=predict_params,
-        )  # fmt: skip
+            estimator,
+            X,
+            ("predict_proba", "decision_function"),
+            metric=cls.__name__,
+            pos_label=pos_label,
+            y_true=y,
+            sensitive_features=sensitive_features,
+            predict_params=predict_params,
+        )
         if y is not None and "y_true" in _rate_of(metric).reads:
             y, pos_label = (
                 _truths(readers.read_column(readers.one_column(y), "y_true"), pos_label, readers.classes_of(estimator)),
@@ -162,10 +177,22 @@ class ThresholdDisplay:
 
     @classmethod
     def from_predictions(
-        cls, y_true: Any, y_score: Any, *, sensitive_features: Any = None, metric: Any = "selection_rate",
-        group: Any = None, other: Any = None, thresholds: Any = 100, confidence_level: float = 0.95,
-        method: str = "auto", pos_label: Any = None, name: str | None = None, ax: Any = None, **kwargs: Any,
-    ) -> Self:  # fmt: skip
+        cls,
+        y_true: Any,
+        y_score: Any,
+        *,
+        sensitive_features: Any = None,
+        metric: Any = "selection_rate",
+        group: Any = None,
+        other: Any = None,
+        thresholds: Any = 100,
+        confidence_level: float = 0.95,
+        method: str = "auto",
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
         """Draw scores.
 
         Parameters
@@ -238,10 +265,19 @@ class ThresholdDisplay:
         pair = Pair(*(each[:, which].sum(axis=1) for each in cells for which in (event, given)))
         found = curve(pair, scale_of(rate), 1 - float(confidence_level), method)
         return cls(
-            thresholds=at, disparity=found.disparity, ci_low=found.low, ci_high=found.high, kept_low=found.kept_low,
-            kept_high=found.kept_high, rejected=found.rejected, confidence_level=float(confidence_level),
-            method=found.method, metric_name=rate.name, comparison=comparison, estimator_name=name,
-        ).plot(ax=ax, **kwargs)  # fmt: skip
+            thresholds=at,
+            disparity=found.disparity,
+            ci_low=found.low,
+            ci_high=found.high,
+            kept_low=found.kept_low,
+            kept_high=found.kept_high,
+            rejected=found.rejected,
+            confidence_level=float(confidence_level),
+            method=found.method,
+            metric_name=rate.name,
+            comparison=comparison,
+            estimator_name=name,
+        ).plot(ax=ax, **kwargs)
 
     def plot(self, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Self:
         """Draw.
