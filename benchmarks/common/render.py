@@ -752,8 +752,7 @@ def individual_evidence(folder):
     ]  # fmt: skip
     planted = [
         [
-            cell["model"], str(cell["levels"]), share_text(cell["unfair"]),
-            *(number(cell[name]) for name in ("median", "alone", "changed")),
+            cell["model"], str(cell["levels"]), share_text(cell["unfair"]), number(cell["median"]),
         ]
         for cell in document["planted"]
     ]  # fmt: skip
@@ -768,7 +767,7 @@ def individual_evidence(folder):
                 "value", "median statistic", "coverage", "fresh people"], directions),
         INDIVIDUAL_PLANTED, "",
         *folded(f"A category that is used, {n_planted} samples of {document['planted'][0]['people']} people",
-                ["model", "levels", "unfair", "statistic", "category alone", "decisions changed"],
+                ["model", "levels", "unfair", "statistic"],
                 planted),
     ]  # fmt: skip
 

@@ -565,8 +565,7 @@ INDIVIDUAL_DIRECTIONS = (
 INDIVIDUAL_SHORT = "The coverage is below {least} in {short} of {cells} designs: {designs}."
 INDIVIDUAL_PLANTED = (
     "A category of X, the sensitive feature, lowers the log odds by 1.5 for one of its levels; the model is fitted "
-    "on 2,000 other people. The statistic (median), what changing the category alone does to the loss, and for how "
-    "many people it changes the decision."
+    "on 2,000 other people. The statistic is the median."
 )
 INDIVIDUAL_PAPER = (
     "Four models of Adult and of COMPAS on ten splits, audited as in the paper and by two other fair metrics, are on "
