@@ -261,12 +261,9 @@ def planted(n_data_sets, sequence, n=500):
         for _ in range(n_data_sets):
             X, y = applicants(n, rng, levels)
             found.append(tested(model, written(X), y, X["race"], **params))
-        alone = pd.concat([test.changed_alone_ for test in found])
         yield {
             "model": name, "levels": len(levels), "people": n, **verdicts(found),
             "median": round(float(np.median([test.statistic_ for test in found])), 4),
-            "alone": round(float(alone["statistic"].median()), 4),
-            "changed": round(float(alone["changed"].median()), 4),
         }  # fmt: skip
 
 

@@ -19,18 +19,19 @@ import numpy as np
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats
 from skfairtest.individual.features import derives
-from skfairtest.readers.predictions import path_of
+from skfairtest.readers.predictions import path_of, transformers_of
 
-#: How far rows of probabilities may be from 1 in all, and outputs from those of another call, in float32.
+#: How far rows of probabilities may be from 1 in all, in float32.
 _TOLERANCE = 1e-4
 #: Modes belong to the module: while it is called, no other thread may find it in the wrong one.
 _MODES = threading.RLock()
 
 
 def module_of(estimator: Any) -> Any:
-    """The torch module of a model, alone, in a net of skorch or at the end of a pipeline; None: it has none.
+    """The torch module of a model, alone or in a net of skorch; None: it has none.
 
-    Torch is not imported. A net of skorch whose outputs pass a function of the caller is a model like others.
+    Torch is not imported. A net of skorch behind other steps of a pipeline, or one whose outputs pass a function of the
+    caller, is a model like others.
 
     Examples
     --------
@@ -38,7 +39,8 @@ def module_of(estimator: Any) -> Any:
     >>> module_of(LogisticRegression()) is None
     True
     """
-    last = path_of(estimator)[-1]
+    path = path_of(estimator)
+    last: Any = None if transformers_of(path) else path[-1]
     if derives(last, "skorch", "NeuralNet") and last.predict_nonlinearity == "auto":
         return getattr(last, "module_", None)
     return last if derives(last, "torch", "Module") else None
@@ -46,7 +48,7 @@ def module_of(estimator: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A torch module, behind an affine function of features.
+    """A torch module.
 
     Parameters
     ----------
@@ -54,8 +56,6 @@ class Network:
         The module.
     like : torch.Tensor
         A tensor of its precision and device.
-    before : tuple of ndarray, or None
-        Matrix and offset of the affine function.
     link : callable
         From the module's outputs to log-probabilities, or predictions of shape (n, 1).
     n_classes : int
@@ -64,7 +64,6 @@ class Network:
 
     module: Any
     like: Any
-    before: tuple[Any, Any] | None
     link: Callable[[Any], Any]
     n_classes: int
 
@@ -76,7 +75,7 @@ class Network:
 
     def __call__(self, x: Any) -> Any:
         """The outputs for a tensor of features."""
-        return self.link(self.module(x if self.before is None else x @ self.before[0] + self.before[1]))
+        return self.link(self.module(x))
 
     def outputs(self, x: Floats) -> Floats:
         """Log-probabilities of shape (n, n_classes), or predictions of shape (n, 1)."""
@@ -100,15 +99,13 @@ class Network:
         return gradient
 
 
-def network(module: Any, parts: Any, rows: Floats, kind: str | None) -> Network:
+def network(module: Any, rows: Floats, kind: str | None) -> Network:
     """Look at a module's outputs for some people, and infer what they mean.
 
     Parameters
     ----------
     module : torch.nn.Module
         The module.
-    parts : object or None
-        With the ``matrix`` and the ``offset`` of what is done to features before.
     rows : ndarray of shape (n, d)
         People.
     kind : {"classifier", "regressor", None}
@@ -117,8 +114,7 @@ def network(module: Any, parts: Any, rows: Floats, kind: str | None) -> Network:
     Raises
     ------
     ValueError
-        If the meaning of the outputs is not clear, or an output depends on other people, or the module is not on one
-        device.
+        If the meaning of the outputs is not clear, or the module is not on one device.
     """
     torch, name = sys.modules["torch"], type(module).__name__
     weights = [each for each in (*module.parameters(), *module.buffers()) if each.is_floating_point()]
@@ -129,51 +125,25 @@ def network(module: Any, parts: Any, rows: Floats, kind: str | None) -> Network:
             f"estimator={name}() is on {' and '.join(devices)}: put the whole module on one device that holds its "
             "numbers, such as module.to('cpu')"
         )
-    plain = Network(module, like, None, _same, 0)
-    before = None if parts is None else (plain.tensor(parts.matrix), plain.tensor(parts.offset))
-    plain = Network(module, like, before, _same, 0)
-    some = rows[np.linspace(0, len(rows) - 1, min(len(rows), 300)).astype(int)]
+    plain = Network(module, like, _column, 0)
     with torch.no_grad(), evaluating(module):
-        first = plain(plain.tensor(some))
-    if not hasattr(first, "detach") or first.ndim not in (1, 2) or len(first) != len(some):
-        shown = f"a tensor of shape {tuple(first.shape)}" if hasattr(first, "detach") else type(first).__name__
+        first = module(plain.tensor(rows))
+    shape = tuple(getattr(first, "shape", ()))
+    if not hasattr(first, "detach") or len(shape) not in (1, 2) or len(first) != len(rows):
         raise ParameterError(
             f"estimator={name}() must return a tensor of shape (n,) or (n, n_outputs) when it is called on n people; "
-            f"it returned {shown} for {len(some)}. Wrap it in a module that does"
+            f"it returned {type(first).__name__} of shape {shape} for {len(rows)}. Wrap it in a module that does"
         )
-    scores, again = (plain.outputs(part).reshape(len(part), -1) for part in (some, some[::-2]))
-    if not np.isfinite(scores).all():
-        raise ParameterError(f"estimator={name}() returns NaN or infinite numbers for people in X")
-    if np.abs(scores[::-2] - again).max() > _TOLERANCE * np.abs(scores).max():
+    n_outputs = shape[1] if len(shape) > 1 else 1
+    if kind == "regressor" and n_outputs == 1:
+        return plain
+    if kind == "regressor" or (kind is None and n_outputs == 1):
         raise ParameterError(
-            f"estimator={name}() gives different outputs for people when it is called on fewer of them: it is "
-            "randomised even in evaluation mode, or a person's output depends on the other rows. Test a module whose "
-            "output for a person does not depend on who else is there"
+            f"estimator={name}() returns {n_outputs} number(s) per person: a regressor returns one, and "
+            "loss='log_loss' or loss='squared_error' says whether one is the logit of a classifier or a prediction"
         )
-    n_outputs = scores.shape[1]
-    if kind == "regressor":
-        if n_outputs != 1:
-            raise ParameterError(f"estimator={name}() returns {n_outputs} numbers per person: a regressor returns one")
-        found = Network(module, like, before, _column, 0)
-    else:
-        if kind is None and n_outputs == 1:
-            raise ParameterError(
-                f"estimator={name}() returns one number per person, which may be the logit of a classifier or the "
-                "prediction of a regressor: say which by loss='log_loss' or loss='squared_error'"
-            )
-        found = Network(module, like, before, _link(scores, name), max(n_outputs, 2))
-    try:
-        found.gradient(lambda truth, outputs, xp: outputs, np.zeros(1), None)(found.tensor(some[:1]), slice(None))
-    except RuntimeError as error:
-        raise ParameterError(
-            f"estimator={name}() returns a tensor that has no derivative with respect to its input ({error}): leave "
-            "out what detaches it, such as .detach(), .numpy() or torch.no_grad()"
-        ) from error
-    return found
-
-
-def _same(outputs: Any) -> Any:
-    return outputs
+    scores = first.detach().cpu().double().numpy().reshape(len(rows), -1)
+    return Network(module, like, _link(scores, name), max(n_outputs, 2))
 
 
 def _column(outputs: Any) -> Any:
@@ -200,20 +170,13 @@ def _logarithms(shares: Any) -> Any:
 
 def _link(scores: Floats, name: str) -> Callable[[Any], Any]:
     """From a classifier's outputs to log-probabilities."""
-    shares = bool(((scores >= 0) & (scores <= 1)).all())
-    if not shares:
+    if not ((scores >= 0) & (scores <= 1)).all():
         return _logits
-    if scores.shape[1] == 1:
-        raise ParameterError(
-            f"estimator={name}() returns one number per person, between 0 and 1 for everybody: it could be a "
-            "probability or a logit. Return the logit (leave the last Sigmoid out), or the probabilities of both "
-            "classes, torch.cat([1 - p, p], dim=1)"
-        )
     if (np.abs(scores.sum(axis=1) - 1.0) > _TOLERANCE).any():
         raise ParameterError(
-            f"estimator={name}() returns {scores.shape[1]} numbers per person, all between 0 and 1, which do not add "
-            "up to 1: they may be logits, or probabilities of something other than classes. Return logits (leave the "
-            "last Sigmoid out), or probabilities that add up to 1"
+            f"estimator={name}() returns {scores.shape[1]} number(s) per person, all between 0 and 1, which do not add "
+            "up to 1: they may be probabilities or logits. Return logits (leave the last Sigmoid out), or the "
+            "probabilities of all classes, torch.cat([1 - p, p], dim=1)"
         )
     return _logarithms
 
@@ -223,8 +186,7 @@ def evaluating(module: Any) -> Iterator[None]:
     """Put a module into evaluation mode, and each of its parts back into its own."""
     with _MODES:
         modes = [(part, part.training) for part in module.modules()]
-        if any(training for _, training in modes):
-            module.eval()
+        module.eval()
         try:
             yield
         finally:

@@ -14,9 +14,9 @@ covariances that hold whatever the spread of the errors is (HC3). Columns that a
 indicators of a category, are one leaf. Correlated columns can hide each other, so leaves are joined into blocks, and
 blocks are tested jointly, with p-values times the number of leaves over the leaves of the block (Meinshausen 2008,
 which controls the familywise error rate). A significant block is kept as its leading principal component, if the others
-are jointly insignificant. Otherwise its significant parts are kept, if the rest of it is jointly insignificant; or else
-all of it, with as many leading components as it takes for the others to be insignificant. If nothing is significant,
-the block with the smallest adjusted p-value is kept: what has a trace has a direction.
+are jointly insignificant. Otherwise its significant leaves are kept, if the rest of it is jointly insignificant; or
+else all of it, with as many leading components as it takes for the others to be insignificant. If nothing is
+significant, the block with the smallest adjusted p-value is kept: what has a trace has a direction.
 
 References
 ----------
@@ -26,17 +26,17 @@ N. Meinshausen (2008). Hierarchical testing of variable importance. Biometrika 9
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from itertools import chain
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import linkage
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.linalg import pinvh
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
 from scipy.stats import f as f_distribution
-from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -56,6 +56,10 @@ _LARGE_HESSIAN = 500
 _NO_SPREAD = 1e-9
 
 
+MISSING = (
+    "sensitive_features is missing: the fair metric is learned from what predicts them, for instance fit(X, "
+    "sensitive_features=df['sex']). If columns of X are sensitive themselves, name them in sensitive_columns."
+)
 #: Permutations of the test for a trace, and how many are predicted at once.
 N_PERMUTATIONS, AT_ONCE = 499, 100
 #: After so many that are as extreme as what was observed there is no trace, and no more are drawn.
@@ -66,23 +70,6 @@ CORRELATED = 0.8
 _RANK = 1e-9
 #: A variable of which so small a share is left by a linear function of the features is that function.
 _EXACT = 1e-12
-
-
-@dataclass(frozen=True)
-class Trace:
-    """How well features predict a variable.
-
-    Parameters
-    ----------
-    auc : float
-        Area under the ROC curve out of fold, the mean over levels (each against the rest) and folds; of a variable that
-        is a number, the correlation of prediction and variable.
-    p_value : float
-        Of the null hypothesis that the variable is independent of the features.
-    """
-
-    auc: float
-    p_value: float
 
 
 def centred_inverse(X: Floats) -> Floats:
@@ -101,7 +88,7 @@ def _centred(X: Floats) -> tuple[Floats, Floats]:
     return centred, np.where(constant, 0.0, length)
 
 
-def out_of_fold(X: Floats, responses: Floats, folds: NDArray[np.intp], *, labels: bool, seed: int = 0) -> Trace:
+def out_of_fold(X: Floats, responses: Floats, folds: NDArray[np.intp], *, labels: bool) -> tuple[float, float]:
     """Test whether features predict a variable better than chance.
 
     Parameters
@@ -114,19 +101,20 @@ def out_of_fold(X: Floats, responses: Floats, folds: NDArray[np.intp], *, labels
         Folds, which must not depend on the variable.
     labels : bool
         Whether the columns of the variable are indicators.
-    seed : int
-        Of the permutations.
 
     Returns
     -------
-    Trace
-        How well they predict it, and the p-value.
+    value : float
+        Area under the ROC curve out of fold, the mean over levels (each against the rest); of a variable that is a
+        number, the correlation of prediction and variable.
+    p_value : float
+        Of the null hypothesis that the variable is independent of the features.
 
     Examples
     --------
     >>> X = np.random.default_rng(0).normal(size=(100, 1))
     >>> folds = np.arange(100) % 5
-    >>> out_of_fold(X, (X > 0).astype(float), folds, labels=True).p_value
+    >>> out_of_fold(X, np.hstack([X > 0, X <= 0]) * 1.0, folds, labels=True)[1]
     0.002
     """
     scaled = (responses - responses.mean(axis=0)) / responses.std(axis=0)
@@ -143,33 +131,17 @@ def out_of_fold(X: Floats, responses: Floats, folds: NDArray[np.intp], *, labels
 
     scores = predicted(scaled)
     observed = float((scores * scaled).sum())
-    rng, n_extreme, n_drawn = np.random.default_rng(seed), 0, 0
+    rng, n_extreme, n_drawn = np.random.default_rng(0), 0, 0
     while n_drawn < N_PERMUTATIONS and n_extreme < ENOUGH:
         orders = [rng.permutation(len(X)) for _ in range(min(AT_ONCE, N_PERMUTATIONS - n_drawn))]
         n_drawn += len(orders)
         permuted = np.concatenate([scaled[order] for order in orders], axis=1)
         drawn = (predicted(permuted) * permuted).sum(axis=0).reshape(len(orders), -1).sum(axis=1)
         n_extreme += int((drawn >= observed - 1e-9 * abs(observed)).sum())
-    found = [_auc(scores[own], responses[own]) if labels else _correlation(scores[own], responses[own])
-             for _, own, _, _ in parts]  # fmt: skip
-    return Trace(float(np.nanmean(found)), (1 + n_extreme) / (1 + n_drawn))
+    from sklearn.metrics import roc_auc_score  # here, as importing it takes time
 
-
-def _auc(scores: Floats, indicators: Floats) -> float:
-    """Return the area under the ROC curve of each level against the rest, the mean over those that are there."""
-    n_in = indicators.sum(axis=0)
-    n_out = len(scores) - n_in
-    sums = (rankdata(scores, axis=0) * indicators).sum(axis=0)
-    there = (n_in > 0) & (n_out > 0)
-    if not there.any():
-        return np.nan
-    areas = (sums - n_in * (n_in + 1) / 2)[there] / (n_in * n_out)[there]
-    return float(areas.mean())
-
-
-def _correlation(scores: Floats, numbers: Floats) -> float:
-    spread = scores.std() * numbers.std()
-    return float(np.mean((scores - scores.mean()) * (numbers - numbers.mean())) / spread) if spread > 0 else np.nan
+    value = roc_auc_score(responses, scores) if labels else np.corrcoef(scores[:, 0], responses[:, 0])[0, 1]
+    return float(value), (1 + n_extreme) / (1 + n_drawn)
 
 
 def exact_columns(X: Floats, responses: Floats) -> NDArray[np.intp]:
@@ -190,25 +162,6 @@ def exact_columns(X: Floats, responses: Floats) -> NDArray[np.intp]:
         return np.empty(0, dtype=np.intp)
     effect = np.abs(coefficients * X.std(axis=0)[:, None]).max(axis=1)
     return np.flatnonzero(effect > 1e-6 * effect.max())
-
-
-@dataclass(frozen=True)
-class _Block:
-    """Columns that are tested jointly.
-
-    Parameters
-    ----------
-    columns : list of int
-        Which.
-    n_leaves : int
-        Leaves of it.
-    parts : tuple of _Block
-        The two blocks that it was joined from; none of a leaf.
-    """
-
-    columns: list[int]
-    n_leaves: int = 1
-    parts: tuple[_Block, ...] = ()
 
 
 class _Wald:
@@ -233,12 +186,10 @@ class _Wald:
         spread = np.sqrt(np.diagonal(covariance))
         spread = np.where(spread > 0, spread, 1.0)
         values, covariance = values / spread, covariance / np.multiply.outer(spread, spread)
-        lengths, vectors = np.linalg.eigh(covariance)
-        kept = lengths > _RANK * max(lengths[-1], _RANK)
-        rank = int(kept.sum())
+        inverse, rank = pinvh(covariance, rtol=_RANK, return_rank=True)
         if not rank:
             return 1.0
-        statistic = float(((vectors[:, kept].T @ values) ** 2 / lengths[kept]).sum())
+        statistic = float(values @ inverse @ values)
         return float(f_distribution.sf(statistic / rank, rank, self.degrees))
 
 
@@ -255,25 +206,19 @@ def _leaves(X: Floats) -> list[list[int]]:
     return [varied[member == one].tolist() for one in range(member.max() + 1)]
 
 
-def _blocks(X: Floats) -> list[_Block]:
-    """Return the largest blocks of correlated columns, each made of smaller ones."""
-    leaves = [_Block(columns) for columns in _leaves(X)]
+def _blocks(X: Floats) -> list[list[list[int]]]:
+    """Return blocks of correlated leaves."""
+    leaves = _leaves(X)
     if len(leaves) < 2:
-        return leaves
-    order = [column for leaf in leaves for column in leaf.columns]
+        return [[leaf] for leaf in leaves]
+    order = [column for leaf in leaves for column in leaf]
     alike = np.abs(np.corrcoef(X[:, order], rowvar=False))
-    starts = np.cumsum([0, *(len(leaf.columns) for leaf in leaves[:-1])])
+    starts = np.cumsum([0, *map(len, leaves[:-1])])
     alike = np.maximum.reduceat(np.maximum.reduceat(alike, starts, axis=0), starts, axis=1)
     distance = np.clip(1 - alike, 0.0, 1.0)
     np.fill_diagonal(distance, 0.0)
-    nodes, joined = list(leaves), set()
-    for first, second, far, _ in linkage(squareform(distance, checks=False), "average"):
-        if far > 1 - CORRELATED:  # distances only grow
-            break
-        one, other = nodes[int(first)], nodes[int(second)]
-        nodes.append(_Block(one.columns + other.columns, one.n_leaves + other.n_leaves, (one, other)))
-        joined |= {int(first), int(second)}
-    return [node for place, node in enumerate(nodes) if place not in joined]
+    member = fcluster(linkage(squareform(distance, checks=False), "average"), 1 - CORRELATED, "distance")
+    return [[leaves[place] for place in np.flatnonzero(member == one)] for one in np.unique(member)]
 
 
 def support(X: Floats, responses: Floats, level: float) -> Floats:
@@ -302,47 +247,37 @@ def support(X: Floats, responses: Floats, level: float) -> Floats:
      [0. 0. 0.]]
     """
     wald, blocks = _Wald(X, responses), _blocks(X)
-    n_leaves = sum(block.n_leaves for block in blocks)
-    tried: list[tuple[float, int, _Block]] = []
+    n_leaves, everything = sum(map(len, blocks)), np.eye(X.shape[1])
 
-    def significant(blocks: Sequence[_Block]) -> bool:
-        columns = [column for block in blocks for column in block.columns]
-        p = wald.p_value(np.eye(X.shape[1])[columns]) * n_leaves / max(1, sum(block.n_leaves for block in blocks))
-        if len(blocks) == 1:
-            tried.append((p, len(tried), blocks[0]))
-        return p <= level
+    def p_value(leaves: list[list[int]]) -> float:
+        return wald.p_value(everything[list(chain(*leaves))]) * n_leaves / max(1, len(leaves))
 
-    def selected(block: _Block) -> list[_Block]:
-        """Return the parts of a significant block that are kept."""
-        if len(block.parts) and _components(X, wald, block, level)[1] > 1:
-            parts = [part for part in block.parts if significant([part])]
-            if len(parts) == 2 or (parts and not significant([part for part in block.parts if part not in parts])):
-                return [one for part in parts for one in selected(part)]
-        return [block]
-
-    found = [one for block in blocks if significant([block]) for one in selected(block)]
-    kept = np.zeros((X.shape[1], X.shape[1]))
-    for block in found or [min(tried)[2]] if tried else []:
-        kept[np.ix_(block.columns, block.columns)] = _components(X, wald, block, level)[0]
+    kept, p_values = np.zeros_like(everything), list(map(p_value, blocks))
+    for block, p in zip(blocks, p_values, strict=True):
+        if p > max(level, min(p_values)):
+            continue
+        columns, number = list(chain(*block)), 1
+        projection: Floats = np.eye(len(columns))
+        if len(block) > 1:
+            projection, number = _components(X, wald, columns, level)
+        alone = [leaf for leaf in block if p_value([leaf]) <= level] if number > 1 else []
+        if alone and p_value([leaf for leaf in block if leaf not in alone]) > level:
+            columns = list(chain(*alone))
+            projection = np.eye(len(columns))
+        kept[np.ix_(columns, columns)] = projection
     return kept
 
 
-def _components(X: Floats, wald: _Wald, block: _Block, level: float) -> tuple[Floats, int]:
-    """Return the projection on the leading principal components of a block that are needed, and how many these are."""
-    columns = block.columns
-    if block.n_leaves == 1:
-        return np.eye(len(columns)), len(columns)
+def _components(X: Floats, wald: _Wald, columns: list[int], level: float) -> tuple[Floats, int]:
+    """Return the projection on the leading principal components of columns that are needed, and how many these are."""
     spread = X[:, columns].std(axis=0)
     lengths, vectors = np.linalg.eigh(np.corrcoef(X[:, columns], rowvar=False))
     lengths, vectors = lengths[::-1], vectors[:, ::-1]
-    number = 1
-    while number < len(columns):
-        if abs(lengths[number] - lengths[number - 1]) > _RANK * lengths[0]:  # those of one length belong together
-            rest = np.zeros((len(columns) - number, X.shape[1]))
-            rest[:, columns] = vectors[:, number:].T * spread
-            if wald.p_value(rest) > level:
-                break
-        number += 1
+    for number in range(1, len(columns) + 1):
+        rest = np.zeros((len(columns) - number, X.shape[1]))
+        rest[:, columns] = vectors[:, number:].T * spread
+        if number == len(columns) or wald.p_value(rest) > level:
+            break
     leading = vectors[:, :number]
     projection: Floats = spread[:, None] * (leading @ leading.T) / spread
     return projection, number
@@ -509,20 +444,19 @@ def _rows(directions: Any, features: Features) -> Floats:
     """Return directions as rows of shape (k, n_features)."""
     if isinstance(directions, pd.DataFrame):
         directions = directions.to_dict("records")
-    rows: Floats
     named, n_features = [directions] if isinstance(directions, Mapping | str) else directions, len(features.names)
     try:
         if isinstance(named, Sequence) and any(isinstance(direction, Mapping | str) for direction in named):
-            rows = np.zeros((len(named), n_features))
+            rows: Floats = np.zeros((len(named), n_features))
             for row, direction in zip(rows, named, strict=True):
                 weights = {direction: 1.0} if isinstance(direction, str) else dict(direction)
                 row[features.positions(weights, "directions")] = list(weights.values())
         else:
-            rows = np.atleast_2d(np.array(directions, dtype=float))
-            rows = rows if rows.size else np.empty((0, n_features))
-    except ParameterError:
-        raise
-    except (TypeError, ValueError):
+            rows = np.array(directions, dtype=float)
+            rows = np.atleast_2d(rows) if rows.size else np.empty((0, n_features))
+    except (TypeError, ValueError) as error:
+        if isinstance(error, ParameterError):
+            raise
         rows = np.empty(0)
     if rows.ndim != 2 or rows.shape[1] != n_features or not np.isfinite(rows).all():
         raise ParameterError(
@@ -607,22 +541,15 @@ class Mahalanobis(FairMetric):
 def _square(matrix: Any, features: Features) -> Floats:
     """Return a matrix in the order of the features."""
     names = list(features.names)
-    if isinstance(matrix, pd.DataFrame):
-        rows, columns = list(map(str, matrix.index)), list(map(str, matrix.columns))
-        if sorted(rows) != sorted(names) or sorted(columns) != sorted(names):
-            raise ParameterError(
-                f"matrix has rows {listed(rows)} and columns {listed(columns)}, and X has the columns "
-                f"{listed(names)}: name them alike, or pass matrix.to_numpy() in the order of X."
-            )
-        matrix = matrix.to_numpy()[np.ix_(list(map(rows.index, names)), list(map(columns.index, names)))]
     try:
-        square = np.array(matrix, dtype=float)
-    except (TypeError, ValueError):
+        named = matrix.rename(index=str, columns=str).loc[names, names] if isinstance(matrix, pd.DataFrame) else matrix
+        square = np.array(named, dtype=float)
+    except (KeyError, TypeError, ValueError):
         square = np.empty(0)
     if square.shape != (len(names), len(names)):
         raise ParameterError(
             f"matrix must be a square of numbers, shape {(len(names), len(names))} for the features of X "
-            f"({listed(names)}); found {matrix!r}."
+            f"({listed(names)}), which are the names of rows and columns of a DataFrame; found {matrix!r}."
         )
     return square
 
@@ -755,7 +682,7 @@ class SensitiveSubspace(FairMetric):
             )
         columns = self._sensitive_positions(features)
         if sensitive_features is None and not columns:
-            raise _without_groups(self)
+            raise ParameterError(MISSING)
         others = [i for i in range(values.shape[1]) if i not in columns]
         directions = [np.eye(values.shape[1])[columns]]
         if sensitive_features is not None:
@@ -786,55 +713,35 @@ class SensitiveSubspace(FairMetric):
 
     def _coefficients(self, X: Floats, column: Column, kept: Floats | None) -> Floats:
         """The directions free because of a sensitive feature, of shape (m, n_features); `kept`: those selected."""
+        responses = responses_of(column)
         if not is_number(self.level) or not (X.std(axis=0) > 0).any():
             return _with_spread(self._regress(X, column), X)
-        responses = responses_of(column)
-        if responses is not None:
-            itself = exact_columns(X, responses)
-            if len(itself):
-                _, lengths, vectors = np.linalg.svd(X[:, itself] - X[:, itself].mean(axis=0), full_matrices=False)
-                found = np.zeros((len(vectors), X.shape[1]))
-                found[:, itself] = vectors
-                self._supports.append(None)
-                free: Floats = found[lengths > _NO_SPREAD * lengths[0]]
-                return free
-        found = _with_spread(self._regress(X, column), X)  # it refuses what has no responses
-        assert responses is not None
+        itself = exact_columns(X, responses)
+        if len(itself):
+            _, lengths, vectors = np.linalg.svd(X[:, itself] - X[:, itself].mean(axis=0), full_matrices=False)
+            free: Floats = np.zeros((len(vectors), X.shape[1]))
+            free[:, itself] = vectors
+            self._supports.append(None)
+            return np.asarray(free[lengths > _NO_SPREAD * lengths[0]])
         if kept is None:
             kept = support(X, responses[:, : max(1, responses.shape[1] - 1)], float(self.level))
         self._supports.append(kept)
-        selected: Floats = found @ kept
+        selected: Floats = _with_spread(self._regress(X, column), X) @ kept
         return selected
 
     def _regress(self, X: Floats, column: Column) -> Floats:
         """Return the coefficients of a regression of a sensitive feature on X, of shape (m, n_features)."""
-        where = f"sensitive_features (column {column.name!r})"
-        present = np.unique(column.codes)
-        if len(present) == 1:
-            raise ParameterError(
-                f"{where} is {column.levels[present[0]]!r} for everybody (n_samples={len(column)}): it needs at least "
-                "two values before anything can predict it."
-            )
         from sklearn.linear_model import LogisticRegression, Ridge  # here, as importing it takes time
 
         numbers = numbers_of(column)
         if numbers is None:
-            if len(column.levels) > MAX_GROUPS:
-                raise ParameterError(
-                    f"{where} has {len(column.levels):,} distinct labels, more than {MAX_GROUPS}: group them, or pass "
-                    "numbers."
-                )
             small = len(column.levels) * X.shape[1] <= _LARGE_HESSIAN  # a matrix of second derivatives is inverted
             solver = "newton-cholesky" if small else "newton-cg"
             default = LogisticRegression(C=_PEOPLE / len(X), solver=solver, tol=1e-10, max_iter=1000)
             # The intercept is not penalized: around the mean the coefficients are the same, and better computed.
-            if self.classifier is None:
-                return _coefficients(default.fit(X - X.mean(axis=0), column.codes), X.shape[1])
-            if not hasattr(self.classifier, "fit") or isinstance(self.classifier, type):
-                raise ParameterError(f"classifier must be a linear estimator, not fitted; found {self.classifier!r}.")
-            return _coefficients(clone(self.classifier).fit(X, column.codes), X.shape[1])
-        if not np.isfinite(numbers).all():
-            raise ParameterError(f"{where} must hold finite numbers; found inf.")
+            model, rows = (default, X - X.mean(axis=0)) if self.classifier is None else (clone(self.classifier), X)
+            coefficients = model.fit(rows, column.codes).coef_
+            return np.atleast_2d(coefficients.toarray() if hasattr(coefficients, "toarray") else coefficients)
         # Least squares on centred features through their singular values: scales do not matter.
         ridge = Ridge(len(X) / _PEOPLE, solver="svd")
         return np.atleast_2d(ridge.fit(X - X.mean(axis=0), (numbers - numbers.mean()) / numbers.std()).coef_)
@@ -846,44 +753,24 @@ def numbers_of(column: Column) -> Floats | None:
     return None if column.categorical or len(column.levels) <= WARN_GROUPS else as_numbers(column)
 
 
-def responses_of(column: Column) -> Floats | None:
-    """Return a sensitive feature as numbers (n, 1), or as the indicators of the labels that occur (n, n_labels).
-
-    None if it is nothing that can be predicted: one value, infinite numbers, or too many labels.
-    """
-    present, numbers = np.unique(column.codes), numbers_of(column)
-    if numbers is not None:
-        return numbers[:, None] if np.isfinite(numbers).all() and len(present) > 1 else None
-    if not 1 < len(present) <= MAX_GROUPS:
-        return None
-    return np.asarray(column.codes[:, None] == present, dtype=float)
-
-
-class NoGroupsError(ValueError):
-    """A fair metric that learns from sensitive features was given none."""
-
-
-def _without_groups(metric: BaseEstimator) -> NoGroupsError:
-    step = type(metric).__name__.lower()
-    return NoGroupsError(
-        "sensitive_features is missing: the fair metric is learned from what predicts them. Pass one or several "
-        "columns, one value per person, for instance fit(X, sensitive_features=df['sex']); as a step of a Pipeline: "
-        f"pipeline.fit(X, y, {step}__sensitive_features=df['sex']), or by metadata routing "
-        "(sklearn.set_config(enable_metadata_routing=True)). If columns of X are sensitive themselves, name them in "
-        "sensitive_columns."
-    )
-
-
-def _coefficients(fitted: Any, n_features: int) -> Floats:
-    """The coefficients of a linear classifier, of shape (m, n_features)."""
-    coefficients = getattr(fitted, "coef_", np.nan)
-    rows = np.atleast_2d(coefficients.toarray() if hasattr(coefficients, "toarray") else coefficients)
-    if rows.shape[1] != n_features or not np.isfinite(rows).all():
+def responses_of(column: Column) -> Floats:
+    """Return a sensitive feature as numbers (n, 1), or as the indicators of the labels that occur (n, n_labels)."""
+    where, present = f"sensitive_features (column {column.name!r})", np.unique(column.codes)
+    numbers = numbers_of(column)
+    if len(present) == 1:
         raise ParameterError(
-            f"classifier={fitted!r} must have a coef_ after fit, finite numbers for each of {n_features} features: the "
-            "sensitive subspace is made of the coefficients of a linear model of X."
+            f"{where} is {column.levels[present[0]]!r} for everybody (n_samples={len(column)}): it needs at least two "
+            "values before anything can predict it."
         )
-    return np.asarray(rows, dtype=float)
+    if numbers is not None:
+        if not np.isfinite(numbers).all():
+            raise ParameterError(f"{where} must hold finite numbers; found inf.")
+        return numbers[:, None]
+    if len(present) > MAX_GROUPS:
+        raise ParameterError(
+            f"{where} has {len(present):,} distinct labels, more than {MAX_GROUPS}: group them, or pass numbers."
+        )
+    return np.asarray(column.codes[:, None] == present, dtype=float)
 
 
 def _with_spread(coefficients: Floats, X: Floats) -> Floats:

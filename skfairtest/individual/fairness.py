@@ -12,7 +12,7 @@ The parts, each in a file, in the order in which `fit` uses them:
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,18 +24,16 @@ from sklearn.utils.validation import check_is_fitted
 from skfairtest._utils.base import with_parameters
 from skfairtest._utils.checks import check_choice, check_running, is_integer, is_number
 from skfairtest._utils.errors import ParameterError, warn
-from skfairtest._utils.text import label, pluralize
+from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
-from skfairtest.individual.fair_metrics import NoGroupsError, SensitiveSubspace
-from skfairtest.individual.flow import FlowDivergedError
-from skfairtest.individual.metric import GROUPS, Similarity, sensitive_positions, similarity, variance_of_learning
-from skfairtest.individual.model import Model, audited, check_losses, checked_model, kind_of, read_truth
-from skfairtest.individual.people import UNUSUAL, Neighbours, People, people_of, ranges_of, scale_of
+from skfairtest.individual.fair_metrics import SensitiveSubspace
+from skfairtest.individual.metric import GROUPS, similarity, variance_of_learning
+from skfairtest.individual.model import Model, Truth, audited, check_losses, checked_model, kind_of, read_truth
+from skfairtest.individual.people import Neighbours, People, people_of, ranges_of, scale_of
 from skfairtest.individual.report import STATISTICS, individual_report
 from skfairtest.individual.statistics import (
     NOTHING,
     OF_MEANS,
-    AuditValue,
     SequentialStatistic,
     audit_value,
     choose,
@@ -46,13 +44,10 @@ from skfairtest.individual.unfair import (
     CANDIDATES,
     Flow,
     Moved,
-    Starts,
-    changed_alone,
     changes,
     checkpoints,
     free_choices,
     move,
-    sensitive_choices,
     worst_levels,
 )
 from skfairtest.readers import given_to_fit
@@ -107,7 +102,7 @@ class IndividualFairnessTest(ReportMixin):
         stay within the range of the people tested, columns with few distinct values take only these, neighbouring
         columns of zeros and ones that sum to 1 are one choice, and nobody becomes more unusual than 1 in 100 people.
         ``{"age": (18, 90), "sex": "frozen", "wage": "free"}`` sets some features.
-    feature_scale : {"std", None}, mapping or array-like, default="std"
+    feature_scale : {"std", None} or array-like, default="std"
         The size of one unit of each feature. "std": standard deviations; for the columns of a choice, the square roots
         of its shares. None: the units of `X`.
     confidence_level : float, default=0.95
@@ -123,12 +118,8 @@ class IndividualFairnessTest(ReportMixin):
         Two-sided; of a learned metric with the uncertainty of learning it.
     rejected_, concern_ : bool
         Whether the null hypothesis is rejected.
-    attained_level_ : float
-        The estimated level of the test, from the skewness of the losses.
     traces_ : DataFrame
         How well X predicts each sensitive feature out of fold.
-    changed_alone_ : DataFrame
-        What changing a sensitive column of X alone does to losses and predictions.
     loss_ratios_ : ndarray of shape (`n_samples_`,)
         Loss at the unfair example over loss at the person; 1 where both are 0.
     unfair_examples_ : same container and columns as X
@@ -176,7 +167,7 @@ class IndividualFairnessTest(ReportMixin):
     _shows_people = True
     _reported: ClassVar[tuple[str, ...]] = (
         "verdict", "p_value", "rejected", "concern", "statistic", "standard_error", "lower_bound",
-        "confidence_interval", "attained_level", "n_samples", "excluded", "traces", "changed_alone", "solver_report",
+        "confidence_interval", "n_samples", "excluded", "traces", "solver_report",
     )  # fmt: skip
 
     estimator: Any = field(default=None, kw_only=False)
@@ -252,69 +243,78 @@ class IndividualFairnessTest(ReportMixin):
         loss, truth, classes = read_truth(estimator, self.loss, self.statistic, kind, people.y_true)
         ranges = ranges_of(self.feature_ranges, features)
         scale = scale_of(self.feature_scale, features, ranges)
-        try:
-            similar = similarity(self.fair_metric, features, people.codes, people.sensitive, scale, level)
-        except NoGroupsError as error:
-            what = "the fair metric is learned from what predicts them. Pass one or several columns"
-            raise self._without_groups(what, "sex") from error
+        similar = similarity(self.fair_metric, people, scale, level)
         model = audited(Model(estimator, features, loss, scale, ~ranges.frozen), self.gradient, truth, kind, classes)
-        neighbours = None if ranges.free else Neighbours.of(features.values, scale)
-        searched = model.way == "search"
+        if not similar.metrics:  # nobody is known to be similar: nobody moves
+            model = replace(model, movable=np.zeros_like(model.movable))
+        x = features.values
+        statistic, because = choose(
+            self.statistic, loss, model.way, check_losses(model, model.in_units_of_audit(x), truth)
+        )
+        errors, searched = statistic == "error_rate_ratio", model.way == "search"
+        free = free_choices(ranges, similar.matrices, x, scale)
+        worst = worst_levels(model, free, x, truth)
         flow = Flow(
             "search" if searched else self.solver, steps, float(self.regularization), ranges,
             checkpoints(CANDIDATES if searched else len(steps)),
-            max(one.among(model.movable).largest for one in similar.matrices) if model.movable.any() else 0.0,
-            neighbours,
+            None if ranges.free else Neighbours.of(features.values, scale),
         )  # fmt: skip
-        self._warn_of_steps(flow)
-        starts = Starts(features.values, model.in_units_of_audit(features.values), truth)
-        statistic, because = choose(self.statistic, loss, model.way, check_losses(model, starts.z, truth))
-        restricted = not (isinstance(self.feature_ranges, str) and self.feature_ranges == "free")
-        errors = statistic == "error_rate_ratio"
-        moved, variance = self._nobody_moved(model, flow, starts), 0.0
-        if similar.metrics:
-            choices = free_choices(ranges, similar.matrices, features.values, scale) if restricted else []
-            moved = self._moved(model, similar.matrices, similar.folds, flow, starts, choices, errors)
-        in_X = []
-        if restricted:
-            in_X = sensitive_choices(features, people.sensitive, sensitive_positions(similar.metric, features))
-        if similar.traces["found"].sum() > len(in_X):  # a column of X is its own direction
+        pull = self.regularization * max(metric.holding(ranges.frozen).largest for metric in similar.matrices)
+        if flow.solver == "euler" and (product := float(steps.max() * pull)) >= 1:
+            warn(
+                f"steps of {steps.max():g} are too long for regularization={self.regularization:g}: their product "
+                f"(times the largest eigenvalue of the fair metric) is {product:.3g}, and from 1 on forward Euler is "
+                f"unstable. Use solver='implicit', which is stable, or steps below {1 / pull:.3g}"
+            )
+
+        def move_some(some: Any, matrices: list[Any], folds: NDArray[np.intp]) -> Moved:
+            return move(model, matrices, folds, flow, x[some], worst[some], truth.take(some), errors=errors)
+
+        moved, variance = move_some(slice(None), similar.matrices, similar.folds), 0.0
+        if similar.uncertain:
             name = "ratio_of_means" if statistic in OF_MEANS else statistic
 
             def values(some: NDArray[np.intp], matrices: list[Any], folds: NDArray[np.intp]) -> list[float]:
-                parts = self._moved(model, matrices, folds, flow, starts.take(some), choices, errors)
-                ends = (parts.losses if parts.wrong is None else parts.wrong)[:, [0, -1]]
-                return [
-                    audit_value(name, *each.T, tolerance=1.0, confidence_level=0.95).estimate
-                    for each in np.split(ends, len(matrices))
-                ]
+                ends = np.split(move_some(some, matrices, folds).judged[:, [0, -1]], len(matrices))
+                return [audit_value(name, *each.T, tolerance=1.0, confidence_level=0.95).estimate for each in ends]
 
             variance = variance_of_learning(
                 similar, features, people.codes, lambda some: scale_of(self.feature_scale, some, ranges), values
             )
         self._statistic = SequentialStatistic(
-            statistic, moved.losses if moved.wrong is None else moved.wrong, flow.checkpoints, flow.times,
-            loss.rounding, float(self.tolerance), float(self.confidence_level), variance, GROUPS - 1,
+            statistic, moved.judged, flow.checkpoints,
+            np.full(len(flow.checkpoints), steps.sum()) if searched else np.cumsum(steps)[flow.checkpoints - 1],
+            float(self.tolerance), float(self.confidence_level), variance, GROUPS - 1,
         )  # fmt: skip
-        self.traces_ = similar.traces
-        self.changed_alone_ = changed_alone(model, self._statistic, starts, in_X)
-        self._set_result(*(self._statistic.end() if similar.metrics else (NOTHING, np.nan)))
-        # What moved by rounding only did not move, and keeps its last digit, whatever it was divided by on the way.
-        unfair, far = ranges.nearest(model.in_units_of_X(moved.z), features.values), np.abs(moved.z - starts.z)
-        unfair = np.where(far <= 1e-9 * far.max(axis=1, keepdims=True), features.values, unfair)
-        columns = self._set_people(people, starts, flow, moved, unfair)
+        self._model, self.traces_, self.fair_metrics_ = model, similar.traces, similar.metrics
+        self.feature_scale_, unfair = scale, moved.x
+        found = self._statistic.end() if similar.metrics else NOTHING
+        self.statistic_, self.standard_error_ = found.estimate, found.standard_error
+        self.lower_bound_, self.confidence_interval_ = found.lower_bound, found.interval
+        self.p_value_ = found.p_value
+        self.rejected_ = self.concern_ = bool(self.p_value_ <= level)
+        self.verdict_ = "unfair" if self.concern_ else "no_trace" if np.isnan(self.p_value_) else "not_rejected"
+        self._set_people(people, truth, flow, moved)
         low, high = features.values.min(axis=0), features.values.max(axis=0)
         excess = np.maximum(unfair - high, low - unfair) / np.where(high > low, high - low, 1.0)
-        self.feature_scale_ = scale
-        doubts: tuple[str, ...] = ()
-        if similar.metrics:
-            doubts = doubts_about(
-                statistic, moved.losses, columns["loss_ratio"], self.p_value_, level, self.attained_level_,
-                float(excess.max()),
-            )  # fmt: skip
-        self._set_report(model, flow, similar, columns, because, excess > 1e-9, moved, doubts)
+        self._doubts = doubts_about(statistic, moved.losses, float(excess.max())) if similar.metrics else ()
+        self.solver_report_ = {
+            "because": model.why,
+            "statistic_because": because,
+            "gradient": model.way,
+            "statistic": statistic,
+            "loss": loss.name,
+            "loss_unit": loss.unit,
+            "n_directions": max(len(matrix.free_directions) for matrix in similar.matrices),
+            "n_folds": len(similar.metrics),
+            "sd_of_learning": float(np.sqrt(variance)),
+            "n_steps": len(steps),
+            "time": float(steps.sum()),
+            "n_people_outside": int((excess > 1e-9).any(axis=1).sum()),
+            "n_held_back": int(moved.held.sum()),
+        }
         self._keep_parameters()
-        for doubt in doubts:
+        for doubt in self._doubts:
             warn(doubt)
         return self
 
@@ -342,42 +342,6 @@ class IndividualFairnessTest(ReportMixin):
                 f"{self.steps!r}"
             )
         return sizes
-
-    def _warn_of_steps(self, flow: Flow) -> None:
-        if flow.n_unstable:
-            pull, size = flow.regularization * flow.largest, float(flow.steps.max())
-            warn(
-                f"steps of {size:g} are too long for regularization={self.regularization:g}: their product (times the "
-                f"largest eigenvalue of the fair metric, {flow.largest:.3g}) is {size * pull:.3g}, and from 1 on "
-                f"forward Euler is unstable, here in {flow.n_unstable:,} of {len(flow.steps):,} steps. Use "
-                f"solver='implicit', which is stable, or steps below {1 / pull:.3g}"
-            )
-
-    @staticmethod
-    def _nobody_moved(model: Model, flow: Flow, starts: Starts) -> Moved:
-        """Everybody where they started, at every checkpoint."""
-        losses = np.repeat(model.losses(starts.z, starts.truth)[:, None], 1 + len(flow.checkpoints), axis=1)
-        return Moved(starts.z, losses, None, np.zeros(len(losses)), np.zeros(len(losses), dtype=bool))
-
-    def _moved(
-        self, model: Model, matrices: list[Any], folds: NDArray[np.intp], flow: Flow, starts: Starts, choices: Any,
-        errors: bool,
-    ) -> Moved:  # fmt: skip
-        """Move everybody, also from the free levels of categories that are worse."""
-        try:
-            moved = move(model, matrices, folds, flow, starts, errors=errors)
-            worst = worst_levels(model, choices, starts) if choices else starts.x
-            some = np.flatnonzero((worst != starts.x).any(axis=1))
-            if not len(some):
-                return moved
-            there = Starts(worst[some], model.in_units_of_audit(worst[some]), starts.truth.take(some))
-            return moved.or_from(there, some, move(model, matrices, folds[some], flow, there, errors=errors))
-        except FlowDivergedError as error:
-            raise ParameterError(
-                f"steps of {flow.steps[0]:g} with regularization={self.regularization:g} diverge: "
-                f"{pluralize(error.people, 'unfair example')} ran away within {error.step:g} steps. Use smaller or "
-                "fewer steps, feature_ranges that end, or a fair metric in the units of feature_scale"
-            ) from error
 
     @property
     def path_(self) -> pd.DataFrame:
@@ -432,7 +396,8 @@ class IndividualFairnessTest(ReportMixin):
         growth = self.loss_ratios_
         if self._statistic.statistic in OF_MEANS:
             growth = self._columns["loss_after"] - self._columns["loss_before"]
-        changed, columns, parts = self._changes(), dict(self._model.inputs.groups), []
+        changed = changes(self._model.inputs, self._starts, self._unfair)
+        columns, parts = dict(self._model.inputs.groups), []
         for place in np.argsort(-growth, kind="stable")[:k]:
             part = changed[changed["place"] == place]
             back = np.tile(self._unfair[place], (len(part) + 1, 1))
@@ -458,7 +423,7 @@ class IndividualFairnessTest(ReportMixin):
             share of these people whose loss grew.
         """
         check_is_fitted(self)
-        changed = self._changes()
+        changed = changes(self._model.inputs, self._starts, self._unfair)
         size = pd.to_numeric(changed["change"], errors="coerce")
         changed["mean_change"], changed["worse"] = size, self.loss_ratios_[changed["place"]] > 1
         changed["change"] = np.where(size > 0, "up", np.where(size < 0, "down", changed["change"]))
@@ -466,9 +431,6 @@ class IndividualFairnessTest(ReportMixin):
         found = ways.agg(n_people=("place", "size"), mean_change=("mean_change", "mean"), worse=("worse", "mean"))
         ordered: pd.DataFrame = found.sort_values("n_people", ascending=False, kind="stable").reset_index()
         return ordered
-
-    def _changes(self) -> pd.DataFrame:
-        return changes(self._model.inputs, self._starts, self._unfair)
 
     def sentences(self) -> tuple[str, ...]:
         """Return the report in sentences: the verdict first, then its basis, and how it was found.
@@ -497,76 +459,27 @@ class IndividualFairnessTest(ReportMixin):
         given.string, given.categorical = True, False
         return tags
 
-    def _set_result(self, found: AuditValue, level: float) -> None:
-        """Set the statistic and what follows from it."""
-        self.statistic_, self.standard_error_ = found.estimate, found.standard_error
-        self.lower_bound_, self.confidence_interval_ = found.lower_bound, found.interval
-        self.p_value_ = found.p_value
-        self.rejected_ = self.concern_ = bool(self.p_value_ <= 1 - self.confidence_level)
-        self.verdict_ = "unfair" if self.concern_ else "no_trace" if np.isnan(self.p_value_) else "not_rejected"
-        self.attained_level_ = level
-
-    def _set_people(
-        self, people: People, starts: Starts, flow: Flow, moved: Moved, unfair: Floats
-    ) -> dict[str, NDArray[Any]]:
-        """Set the results of each person in the caller's order, and return them in that of `people`."""
-        features, neighbours, back = people.features, flow.neighbours, np.argsort(people.order)
+    def _set_people(self, people: People, truth: Truth, flow: Flow, moved: Moved) -> None:
+        """Set the results of each person in the caller's order."""
+        features, unfair, back = people.features, moved.x, np.argsort(people.order)
         self.n_samples_, self.n_features_in_ = len(features), len(features.groups)
         self.__dict__.pop("feature_names_in_", None)
         if features.names_in is not None:
             self.feature_names_in_ = np.array(features.names_in, dtype=object)
         self.excluded_ = people.excluded
         self.unfair_examples_ = features.take(back).rebuild(unfair[back])
-        self._starts, self._unfair, self._truth = features.values[back], unfair[back], starts.truth.take(back)
+        self._starts, self._unfair, self._truth = features.values[back], unfair[back], truth.take(back)
         columns = {
             "person": people.names,
-            "label": starts.truth.labels,
+            "label": truth.labels,
             "loss_before": moved.losses[:, 0],
             "loss_after": moved.losses[:, -1],
             "loss_ratio": ratios(moved.losses[:, 0], moved.losses[:, -1]),
             "distance": moved.distance,
-            "displacement": np.linalg.norm(moved.z - starts.z, axis=1),
+            "displacement": np.linalg.norm(self._model.in_units_of_audit(unfair - features.values), axis=1),
             "plausibility": np.full(len(features), np.nan)
-            if neighbours is None
-            else neighbours.plausibility(neighbours.distances(unfair, features.values)),
+            if flow.neighbours is None
+            else flow.neighbours.plausibility(flow.neighbours.distances(unfair, features.values)),
         }
         self._columns = {name: column[back] for name, column in columns.items()}
         self.loss_ratios_ = self._columns["loss_ratio"]
-        return columns
-
-    def _set_report(
-        self, model: Model, flow: Flow, similar: Similarity, people: dict[str, NDArray[Any]], because: str,
-        outside: NDArray[np.bool_], moved: Moved, doubts: tuple[str, ...],
-    ) -> None:  # fmt: skip
-        """Set what was run."""
-        metrics = similar.metrics
-        self._model, self.fair_metrics_ = model, metrics
-        self.solver_report_ = {
-            "because": model.why,
-            "statistic_because": because,
-            "gradient": model.way,
-            "statistic": self._statistic.statistic,
-            "loss": model.loss.name,
-            "loss_unit": model.loss.unit,
-            "fair_metric": type(metrics[0]).__name__ if metrics else "none",
-            "n_directions": similar.n_directions,
-            "n_folds": len(metrics),
-            "sd_of_learning": float(np.sqrt(self._statistic.variance)),
-            "solver": flow.solver,
-            "n_steps": len(flow.steps),
-            "n_candidates": CANDIDATES if flow.solver == "search" else None,
-            "time": flow.time,
-            "regularization": flow.regularization,
-            "largest_eigenvalue": flow.largest,
-            "n_unstable_steps": flow.n_unstable,
-            "n_features_outside": int(outside.any(axis=0).sum()),
-            "n_people_outside": int(outside.any(axis=1).sum()),
-            "n_worse": int((people["loss_after"] > people["loss_before"]).sum()),
-            "mean_distance": float(people["distance"].mean()),
-            "max_distance": float(people["distance"].max()),
-            "mean_displacement": float(people["displacement"].mean()),
-            "max_displacement": float(people["displacement"].max()),
-            "n_unusual": None if flow.ranges.free else int((people["plausibility"] <= UNUSUAL).sum()),
-            "n_held_back": int(moved.held.sum()),
-        }
-        self._doubts = doubts

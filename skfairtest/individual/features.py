@@ -18,6 +18,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.types import infer_dtype
 from scipy.sparse import issparse
 
 from skfairtest._utils.checks import is_integer
@@ -64,7 +65,7 @@ class Features:
         The numbers, row by row in memory; missing ones are NaN.
     groups : list of (str, tuple of int)
         The columns as they were passed: their names, and the positions of their numbers.
-    levels : dict of str to ndarray of object
+    levels : dict of str to pandas array
         The categories of columns that have them.
     index : pandas Index or None
         The index the rows came with.
@@ -77,7 +78,7 @@ class Features:
     names: tuple[str, ...]
     values: Floats = field(repr=False)
     groups: list[tuple[str, tuple[int, ...]]]
-    levels: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False)
+    levels: dict[str, Any] = field(default_factory=dict, repr=False)
     index: pd.Index[Any] | None = field(default=None, repr=False)
     container: Any = field(default=None, repr=False)
     numeric: bool = True
@@ -178,7 +179,9 @@ class Features:
             values = values.copy()
             return values if array else pd.DataFrame(values, index, getattr(empty, "columns", self._labels()))
         columns = {
-            name: self.levels[name][values[:, where].argmax(axis=1)] if name in self.levels else values[:, where[0]]
+            name: self.levels[name].take(values[:, where].argmax(axis=1))
+            if name in self.levels
+            else values[:, where[0]]
             for name, where in self.groups
         }
         if array:
@@ -186,8 +189,6 @@ class Features:
             return objects.astype(float) if self.numeric else objects
         if isinstance(empty, dict | pd.DataFrame):
             frame = pd.DataFrame(columns, index=index)
-            if isinstance(empty, pd.DataFrame):
-                frame = frame.astype({name: empty.dtypes.iloc[list(columns).index(name)] for name in self.levels})
             return frame.set_axis(self._labels() if isinstance(empty, dict) else empty.columns, axis=1)
         if hasattr(empty, "from_pydict"):  # pyarrow's record batches are tables that narwhals does not know
             return type(empty).from_pydict(columns)
@@ -247,7 +248,7 @@ def read_features(X: Any, estimator: Any = None, *, categories: bool = False) ->
     parts, levels = [np.empty((len(X) if hasattr(X, "__len__") else 0, 0))] if not table else [], {}
     for place, (name, column) in enumerate(table):
         new = [name]
-        if place in coded or (categories and _is_text(column)):
+        if place in coded or (categories and (is_categorical(column) or infer_dtype(pd.Series(column)) == "string")):
             levels[name], part = _shares(column, name)
             new = [f"{name}={level}" for level in levels[name]]
         else:
@@ -310,34 +311,22 @@ def _as_floats(column: Any, name: str) -> Floats:
     raise ParameterError(message)
 
 
-def _is_text(column: Any) -> bool:
-    if is_categorical(column) or getattr(column, "dtype", np.dtype(object)).kind in "biuf":
-        return is_categorical(column)
-    series = pd.Series(column)
-    if pd.api.types.is_numeric_dtype(series.dtype):
-        return False
-    present = series.dropna()
-    return bool(len(present)) and all(isinstance(value, str) for value in present)
-
-
-def _shares(column: Any, name: str) -> tuple[NDArray[Any], Floats]:
+def _shares(column: Any, name: str) -> tuple[Any, Floats]:
     """Return the categories, and which person has which; NaN where it is missing."""
-    values = pd.Series(column).astype(object)
-    codes, found = pd.factorize(values)
+    series = pd.Series(column)
+    codes, found = pd.factorize(series.astype(object))
     plain = [plain_scalar(level) for level in found]
     if not plain:
         raise ParameterError(f"X (column {name!r}) is missing for everybody: leave it out, or impute before the test")
     if len(plain) > MOST_CATEGORIES:
         raise ParameterError(
-            f"X (column {name!r}) has {len(plain):,} different values of {len(values):,}, more than {MOST_CATEGORIES}: "
+            f"X (column {name!r}) has {len(plain):,} different values of {len(series):,}, more than {MOST_CATEGORIES}: "
             "that is too many for a category. Leave it out of the model, or group its values"
         )
-    order = [plain.index(level) for level in sort_levels(plain)]
-    levels = np.empty(len(order), dtype=object)
-    levels[:] = [found[place] for place in order]
-    shares = (codes[:, None] == np.array(order)).astype(float)
+    order = np.array([plain.index(level) for level in sort_levels(plain)])
+    shares = (codes[:, None] == order).astype(float)
     shares[codes < 0] = np.nan
-    return levels, shares
+    return series.array.take((codes[:, None] == order).argmax(axis=0)), shares  # levels of the column's type
 
 
 def _encoded_by(estimator: Any, n_columns: int) -> set[int]:

@@ -15,7 +15,7 @@ fairness goes. A flow moves people through all real numbers; the result is the n
 
 Trees and their ensembles are constant almost everywhere: their gradient is 0 and a gradient flow does not move. The
 worst case is searched along the directions that cost nothing in the fair distance, as far as a flow would go whose
-slopes are differences over a quarter of a unit or more (`reach`): first among candidates that are the same for
+slopes are differences over a quarter of a unit or more: first among candidates that are the same for
 everybody, then around each person's best, finally between that best and the start. Among points with the same loss the
 nearest is kept; people for whom no point is strictly worse stay at the start.
 
@@ -26,7 +26,7 @@ S. Maity, S. Xue, M. Yurochkin, Y. Sun (2021). Statistical inference for individ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -37,6 +37,7 @@ from scipy.special import ndtri
 from scipy.stats import qmc
 
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.text import pluralize
 from skfairtest._utils.typing import Floats
 
 #: (x, people) -> values (m,) of rows x (m, d), which belong to these people; the same may occur often.
@@ -144,17 +145,9 @@ class Quadratic:
 
     def __init__(self, matrix: ArrayLike, units: Floats | None = None) -> None:
         sigma = np.asarray(matrix, dtype=float)
-        if sigma.ndim != 2 or sigma.shape[0] != sigma.shape[1] or len(sigma) == 0:
-            raise ParameterError(f"matrix must be square, found an array of shape {sigma.shape}")
-        if not np.isfinite(sigma).all():
-            raise ParameterError(
-                f"matrix must be finite, found {int((~np.isfinite(sigma)).sum())} entries that are not"
-            )
-        scale = float(np.abs(sigma).max())
-        if np.abs(sigma - sigma.T).max() > 1e-8 * scale:
-            raise ParameterError(
-                "matrix must be symmetric, found an entry that differs from the one across the diagonal"
-            )
+        scale, square = float(np.abs(sigma).max(initial=0.0)), sigma.ndim == 2 and sigma.shape == sigma.T.shape
+        if not (sigma.size and square and np.isfinite(scale)) or np.abs(sigma - sigma.T).max() > 1e-8 * scale:
+            raise ParameterError(f"matrix must be square, finite and symmetric; found {matrix!r}")
         self._sigma = np.ascontiguousarray((sigma + sigma.T) / 2)
         self.units = np.ones(len(sigma)) if units is None else units
         self.matrix: Floats = self._sigma / np.multiply.outer(self.units, self.units)
@@ -187,62 +180,48 @@ class Quadratic:
         root: Floats = (self._vectors * np.sqrt(values)) @ self._vectors.T
         return (root + root.T) / 2
 
-    def among(self, movable: NDArray[np.bool_]) -> Quadratic:
-        """Return the form of the columns that may move, of which there is at least one."""
-        return self if movable.all() else Quadratic(self._sigma[np.ix_(movable, movable)], self.units[movable])
+    def holding(self, frozen: NDArray[np.bool_]) -> Quadratic:
+        """Return the form for people whose frozen columns stay: these are not free, and no other column moves them."""
+        if not frozen.any():
+            return self
+        moves = np.where(np.logical_or.outer(frozen, frozen), 0.0, self._sigma)
+        return Quadratic(moves + np.diag(np.where(frozen, np.diagonal(moves).max() or 1.0, 0.0)), self.units)
 
-    def reachable(self, movable: NDArray[np.bool_], regularization: float) -> tuple[Floats, Floats]:
-        """Return the directions to search, free ones when only some columns move, and the largest distance along each.
+    def reachable(self, frozen: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        """Return the directions to search, and their costs: the free ones, or all of them if there is none.
 
         Parameters
         ----------
-        movable : ndarray of bool, shape (d,)
-            Columns that may move.
-        regularization : float
-            lambda.
+        frozen : ndarray of bool, shape (d,)
+            Columns that stay; the form is one that is `holding` them.
 
         Returns
         -------
         directions : ndarray of shape (k, d)
-            Orthonormal rows in the form's units, 0 in columns that stay. If no direction is free, all directions,
-            smallest eigenvalues first.
-        limits : ndarray of shape (k,)
-            Infinite for a free direction, otherwise the distance that costs a loss of 1: 1 / sqrt(lambda eigenvalue).
+            Rows, orthonormal in the form's units, 0 in columns that stay; smallest eigenvalues first.
+        costs : ndarray of shape (k,)
+            Their squared distances, 0 for free ones.
 
         Examples
         --------
-        >>> rows, limits = Quadratic(np.diag([0.0, 4.0, 1.0])).reachable(
-        ...     np.array([False, True, True]), 25.0
-        ... )
-        >>> print(rows, limits)
+        >>> frozen = np.array([True, False, False])
+        >>> print(*Quadratic(np.diag([0.0, 4.0, 1.0])).holding(frozen).reachable(frozen))
         [[0. 0. 1.]
-         [0. 1. 0.]] [0.2 0.1]
+         [0. 1. 0.]] [1. 4.]
         """
-        if not movable.any():
-            return np.zeros((0, len(self.matrix))), np.zeros(0)
-        part = self.among(movable)
-        free = part.free_directions
-        rows = (free if len(free) else part.directions()) * part.units
-        directions = np.zeros((len(rows), len(self.matrix)))
-        directions[:, movable] = rows
-        if len(free):
-            return directions, np.full(len(free), np.inf)
-        with np.errstate(divide="ignore"):
-            return directions, 1 / np.sqrt(regularization * part.squared_distance(rows))
+        free = self.free_directions
+        rows = free if len(free) else self.directions()
+        rows = rows[(rows[:, frozen] == 0).all(axis=1)] * self.units
+        return rows, np.zeros(len(rows)) if len(free) else self.squared_distance(rows)
 
-    def shrinking(self, t: float, movable: NDArray[np.bool_] | None = None) -> Floats:
-        """The matrix (I + t Sigma)^-1: what is free stays, the rest shrinks; 0 in columns that stay.
+    def shrinking(self, t: float) -> Floats:
+        """The matrix (I + t Sigma)^-1: what is free stays, the rest shrinks.
 
         Examples
         --------
         >>> np.array([[3.0, 1.0]]) @ Quadratic([[0.0, 0.0], [0.0, 4.0]]).shrinking(1.0)
         array([[3. , 0.2]])
         """
-        if movable is not None and not movable.all():
-            matrix = np.zeros_like(self.matrix)
-            if movable.any():
-                matrix[np.ix_(movable, movable)] = self.among(movable).shrinking(t)
-            return matrix
         inverse: Floats = (self._vectors / (1.0 + t * np.maximum(self._values, 0.0))) @ self._vectors.T
         return inverse / self.units[:, None] * self.units
 
@@ -295,13 +274,6 @@ class Ranges:
         limited = np.isfinite(self.low).any() or np.isfinite(self.high).any()
         return not (limited or self.blocks or self.levels)
 
-    @cached_property
-    def bounded(self) -> bool:
-        """Whether all possible people are within bounds, wherever a flow leads."""
-        held = self.frozen | (np.isfinite(self.low) & np.isfinite(self.high))
-        held[[*self.levels, *(column for block in self.blocks for column in block)]] = True
-        return bool(held.all())
-
     def nearest(self, x: Floats, x0: Floats) -> Floats:
         """Return the nearest possible people, of shape (n, d).
 
@@ -323,27 +295,6 @@ class Ranges:
 
 #: Nobody goes this far; single precision, in which many models compute, ends at 3e38.
 FARTHEST = 1e30
-#: Steps between two looks at whether numbers are still finite.
-_LOOK_EVERY = 64
-
-
-class FlowDivergedError(ArithmeticError):
-    """Points of a flow are no longer finite numbers.
-
-    Parameters
-    ----------
-    people : int
-        How many people are no longer at a finite place.
-    step : float
-        Number of steps done when it was noticed.
-    """
-
-    def __init__(self, people: int, step: float) -> None:
-        super().__init__(people, step)
-        self.people, self.step = people, step
-
-    def __str__(self) -> str:
-        return f"the flow of {self.people} people diverged by {self.step:g}"
 
 
 def euler(
@@ -373,7 +324,7 @@ def euler(
 
     Raises
     ------
-    FlowDivergedError
+    ParameterError
         If somebody is no longer at a finite place.
     """
 
@@ -391,12 +342,12 @@ def implicit(
     steps: Any,
     regularization: float,
     checkpoints: Any,
-    bounded: bool = False,
 ) -> Iterator[Any]:
     """Follow the gradient flow by steps that are implicit in the distance.
 
     x <- x0 + (x - x0 + step gradient(x)) (I + 2 step regularization Sigma)^-1: the distance pulls from where a step
-    ends, so that no step is too long for it.
+    ends, so that no step is too long for it. Who would run away (the squared error of an exponential grows without
+    limit in a finite time) stays where the last numbers are.
 
     Parameters
     ----------
@@ -404,15 +355,12 @@ def implicit(
         As for `euler`, whose results and errors it has.
     shrinking : callable
         ``shrinking(t)(v) = v (I + t Sigma)^-1``.
-    bounded : bool
-        Whether it is only asked in which direction people leave a bounded set: who would run away (the squared error of
-        an exponential grows without limit in a finite time) stays where the last numbers are.
     """
     shrink = {size: shrinking(2 * size * regularization) for size in np.unique(steps).tolist()}
 
     def step(x: Any, size: float) -> Any:
         moved = start + shrink[size](x - start + size * gradient(x, EVERYONE))
-        if bounded and (lost := _strays(moved, start)).any():
+        if (lost := _strays(moved, start)).any():
             moved[lost] = x[lost]
         return moved
 
@@ -424,19 +372,20 @@ def _followed(x: Any, step: Callable[[Any, float], Any], steps: Any, checkpoints
     start, done = x, 0
     sizes = np.asarray(steps, dtype=float).tolist()
     for checkpoint in np.asarray(checkpoints).tolist():
-        while done < checkpoint:
-            until = min(checkpoint, done + _LOOK_EVERY)
-            with np.errstate(over="ignore", invalid="ignore"):
-                try:
-                    for size in sizes[done:until]:
-                        x = step(x, size)
-                except Exception as error:  # whatever a model raises when it is called on what is no number
-                    if people := int(_strays(x, start).sum()):
-                        raise FlowDivergedError(people, until) from error
+        with np.errstate(over="ignore", invalid="ignore"):
+            try:
+                for size in sizes[done:checkpoint]:
+                    x = step(x, size)
+            except Exception:  # whatever a model raises when it is called on what is no number
+                if not _strays(x, start).any():
                     raise
-                if people := int(_strays(x, start).sum()):
-                    raise FlowDivergedError(people, until)
-            done = until
+            if people := int(_strays(x, start).sum()):
+                raise ParameterError(
+                    f"steps of up to {max(sizes):g} diverge: {pluralize(people, 'unfair example')} ran away within "
+                    f"{checkpoint:g} of them. Use smaller or fewer steps, feature_ranges that end, or a fair metric in "
+                    "the units of feature_scale"
+                )
+        done = checkpoint
         yield x
 
 
@@ -535,93 +484,70 @@ def differentiable(function: Objective, x: Floats, *, width: float, columns: NDA
 
 #: Rows that a model is asked about at once, as long as the block is not longer: a call costs as much as many rows.
 ROWS = 20_000
-#: Slopes of what has no derivative are differences to both sides over so many units, standard deviations by default:
-#: the first that are not 0. What is smooth has a slope over the first.
-WIDTHS = (0.25, 0.5, 1.0)
 #: Of this many candidates one halves the way back to the start; at most so many do.
 _SHARE_OF_HALVINGS, _MOST_HALVINGS = 8, 8
 #: Radii tried on both sides of every direction: 1, 1/2, ..., of the largest; at most so many.
 _MOST_RADII = 6
 #: Losses, and lengths, that differ by less than this share are one: sums of many trees differ in their last digits.
-_SAME = 1e-10
+SAME = 1e-10
 
 
 def along(directions: Floats, u: Floats) -> Floats:
-    """Return offsets (..., d) of candidates (..., k), along rows (k, d).
+    """Return offsets (..., n, d) of (..., n, k), along everybody's directions (n, k, d).
 
     Sums are written out: the rounding of a matrix product depends on the number of rows, and a tree sees the last
     digit.
     """
     offset = np.zeros((*u.shape[:-1], directions.shape[-1]))
-    for direction, row in enumerate(directions):
-        offset += u[..., direction, None] * row
+    for place in range(u.shape[-1]):
+        offset += u[..., place, None] * directions[:, place]
     return offset
 
 
-def reach(
-    x0: ArrayLike,
-    objective: Objective,
-    metric: Quadratic,
-    *,
-    directions: ArrayLike,
-    limits: ArrayLike,
-    steps: ArrayLike,
-    regularization: float,
-) -> Floats:
-    """The reach of the flow of the loss, smoothed by differences over `WIDTHS`.
+def better(value: Floats, than: Floats, same: float = SAME) -> NDArray[np.bool_]:
+    """Whether values are larger by more than rounding."""
+    size = np.abs(than)
+    return np.asarray(value > than + np.where(np.isfinite(size), same * size, 0.0))
+
+
+def slopes(start: Floats, objective: Objective, directions: Floats, widths: Sequence[Floats], same: float) -> Gradient:
+    """The slopes of everybody's loss along their directions, by differences to both sides, of shape (n, k).
 
     Parameters
     ----------
-    x0, objective, metric, directions, regularization
-        As of `search`.
-    limits : array-like of shape (k,)
-        The largest distance.
-    steps : array-like, shape (n_steps,)
-        Step sizes, implicit in the distance.
-
-    Returns
-    -------
-    ndarray of shape (n, k)
-        Where everybody's flow ends, along each direction.
+    start : ndarray of shape (n, d)
+        Where people start.
+    objective : callable
+        ``objective(x, people)``: losses of the rows of x, which belong to these people.
+    directions : ndarray of shape (n, k, d)
+        Everybody's directions.
+    widths : sequence of ndarray of shape (n, k)
+        Who has no slope over one width is tried over the next. Who has none over any stays for good.
+    same : float
+        Losses that differ by less than this share are one.
     """
-    start, rows = np.array(x0, dtype=float), np.asarray(directions, dtype=float)
-    u = np.zeros((len(start), len(rows)))
-    costs, limits = metric.squared_distance(rows), np.asarray(limits)
-    moving = np.arange(len(start))
-    for size in np.asarray(steps, dtype=float).tolist():
-        slopes, flat = np.zeros_like(u), moving
-        for width in WIDTHS:
+    (n, k, d), moving = directions.shape, np.arange(len(start))
+    sides = np.concatenate([np.eye(k), -np.eye(k)])[:, None]
+
+    def gradient(u: Floats, _: Any) -> Floats:
+        nonlocal moving
+        found, flat = np.zeros((n, k)), moving
+        for width in widths:
             if not len(flat):
                 break
-            slopes[flat] = _slopes(start[flat], u[flat], flat, objective, rows, np.minimum(width, limits))
-            flat = flat[(slopes[flat] == 0).all(axis=1)]
-        moving = np.setdiff1d(moving, flat, assume_unique=True)  # there is nothing to follow, here and from now on
-        shrunk = (u[moving] + size * slopes[moving]) / (1 + 2 * size * regularization * costs)
-        u[moving] = np.clip(shrunk, -limits, limits)
-    return u
+            places = start[flat] + along(directions[flat], u[flat] + sides * width[flat])
+            up, down = objective(places.reshape(-1, d), np.tile(flat, 2 * k)).reshape(2, k, -1)
+            with np.errstate(invalid="ignore"):  # infinite on both sides
+                differ = better(up, down, same) | better(down, up, same)
+                found[flat] = np.where(differ, up - down, 0.0).T / (2 * width[flat])
+            flat = flat[(found[flat] == 0).all(axis=1)]
+        moving = np.setdiff1d(moving, flat, assume_unique=True)
+        return found
+
+    return gradient
 
 
-def _slopes(
-    start: Floats, u: Floats, people: NDArray[np.intp], objective: Objective, rows: Floats, widths: Floats
-) -> Floats:
-    """Return the slopes (n, k) of some people's losses along directions; rounding errors are 0."""
-    (n, d), k = start.shape, len(rows)
-    probes = (np.concatenate([np.eye(k), -np.eye(k)]) * widths)[:, None]
-    losses = objective((start + along(rows, u + probes)).reshape(-1, d), np.tile(people, 2 * k)).reshape(2, k, n)
-    up, down = losses
-    with np.errstate(invalid="ignore"):  # infinite on both sides
-        slopes = np.where(better(up, down) | better(down, up), (up - down) / (2 * widths[:, None]), 0.0)
-    found: Floats = slopes.T
-    return found
-
-
-def better(value: Floats, than: Floats) -> NDArray[np.bool_]:
-    """Whether values are larger by more than rounding."""
-    size = np.abs(than)
-    return np.asarray(value > than + np.where(np.isfinite(size), _SAME * size, 0.0))
-
-
-def candidates(k: int, n: int, seed: int) -> Floats:
+def candidates(k: int, n: int) -> Floats:
     """Return n points (n, k) of the unit ball: on both sides of every axis at halved radii, then of a Sobol sequence.
 
     The sequence spreads evenly over directions and over distances, not over the volume, most of which is far from the
@@ -629,31 +555,29 @@ def candidates(k: int, n: int, seed: int) -> Floats:
 
     Examples
     --------
-    >>> print(candidates(1, 8, seed=0)[:4, 0])
+    >>> print(candidates(1, 8)[:4, 0])
     [ 1.  -1.   0.5 -0.5]
     """
     radii = 0.5 ** np.arange(min(max(n // (4 * k), 1), _MOST_RADII))
     axes = np.concatenate([np.eye(k), -np.eye(k)])
     on_axes = (radii[:, None, None] * axes).reshape(-1, k)[: max(n // 2, 1)]
-    drawn = qmc.Sobol(k + 1, seed=seed).random_base2(max(n - 1, 1).bit_length())[: n - len(on_axes)]
+    drawn = qmc.Sobol(k + 1, seed=0).random_base2(max(n - 1, 1).bit_length())[: n - len(on_axes)]
     towards = ndtri(np.clip(drawn[:, :k], 1e-12, 1 - 1e-12))
     return np.concatenate([on_axes, towards / np.linalg.norm(towards, axis=1, keepdims=True) * drawn[:, k:]])[:n]
 
 
 def search(
-    x0: ArrayLike,
+    start: Floats,
     objective: Objective,
-    metric: Quadratic,
     *,
-    directions: ArrayLike,
-    radius: ArrayLike,
+    directions: Floats,
+    radius: Floats,
+    costs: Floats,
+    first: Floats,
     n_candidates: int,
-    regularization: float,
-    first: ArrayLike | None = None,
-    checkpoints: ArrayLike,
-    seed: int = 0,
+    checkpoints: Any,
 ) -> Iterator[Floats]:
-    """Search for the point near each person where objective - regularization d^2 is largest.
+    """Search for the point near each person where objective - sum of costs u^2 is largest, u along the directions.
 
     Half of the candidates are the same offsets for everybody (`candidates`). Then a compass search polls both sides of
     every direction around each person's best, with a step that is halved if nothing better is found. The last few
@@ -662,28 +586,22 @@ def search(
 
     Parameters
     ----------
-    x0 : array-like, shape (n, d)
-        Where people start; not modified.
+    start : ndarray of shape (n, d)
+        Where people start.
     objective : callable
-        ``objective(x, people)``: losses of the rows of x, which belong to these people; they may be infinite. It is
-        evaluated once at everybody's start and at `n_candidates` points for everybody.
-    metric : Quadratic
-        The fair distance d^2.
-    directions : array-like, shape (k, d)
-        Orthonormal rows.
-    radius : array-like, of one number or shape (k,) or (n, k)
-        How far candidates go in all directions, or in each (an ellipsoid, in whose units distances are then compared),
-        of everybody or of each.
-    n_candidates : int
-        How many candidates are evaluated for each person, at least 1.
-    regularization : float
-        lambda.
-    first : array-like of shape (n, k), optional
+        ``objective(x, people)``: losses of the rows of x, which belong to these people; they may be infinite.
+    directions : ndarray of shape (n, k, d)
+        Everybody's directions.
+    radius : ndarray of shape (n, k)
+        How far candidates go in each (an ellipsoid, in whose units distances are then compared).
+    costs : ndarray of shape (n, k)
+        lambda times the squared fair distance of each direction.
+    first : ndarray of shape (n, k)
         Points to evaluate first, in units of the radius.
+    n_candidates : int
+        How many more candidates are evaluated for each person, at least 1.
     checkpoints : array-like of int
         Numbers of candidates evaluated, increasing, the last of them `n_candidates`.
-    seed : int
-        Seed of the order of the candidates, which are the same for everybody.
 
     Yields
     ------
@@ -694,49 +612,42 @@ def search(
     --------
     >>> def steps(x, people):
     ...     return (x[:, 0] > 0.3).astype(float)
-    >>> free = Quadratic([[0.0, 0.0], [0.0, 1.0]])
     >>> (found,) = search(
-    ...     [[0.0, 0.0]],
+    ...     np.zeros((1, 2)),
     ...     steps,
-    ...     free,
-    ...     directions=free.free_directions,
-    ...     radius=1.0,
+    ...     directions=np.array([[[1.0, 0.0]]]),
+    ...     radius=np.ones((1, 1)),
+    ...     costs=np.zeros((1, 1)),
+    ...     first=np.zeros((1, 1)),
     ...     n_candidates=64,
-    ...     regularization=50.0,
     ...     checkpoints=[64],
     ... )
     >>> bool(0.3 < found[0, 0] < 0.301)
     True
     """
-    start, rows = np.array(x0, dtype=float), np.asarray(directions, dtype=float)
-    if not len(rows):
-        yield from (start.copy() for _ in np.asarray(checkpoints))
-        return
-    (n, d), k, people = start.shape, len(rows), np.arange(len(start))
-    radii = np.broadcast_to(np.asarray(radius, dtype=float), (n, k))
+    (n, k, d), people, wanted, done = directions.shape, np.arange(len(start)), set(np.asarray(checkpoints).tolist()), -1
     # The best so far of each person: in units of the radius, as x, its value, and its length.
     u, x, value, length = np.zeros((n, k)), start.copy(), np.array(objective(start.copy(), people)), np.zeros(n)
-    taken, wanted, done = np.zeros(n, dtype=bool), set(np.asarray(checkpoints).tolist()), 0 if first is None else -1
+    taken = np.zeros(n, dtype=bool)
 
     def tried(points: Floats) -> Iterator[Floats]:
         """Keep what is larger, or equal and nearer, of candidates (m, n or 1, k); yield at checkpoints."""
         nonlocal u, value, length, taken, done
-        places = start + along(rows, points * radii)
+        places = start + along(directions, points * radius)
         losses = objective(places.reshape(-1, d), np.tile(people, len(places))).reshape(len(places), n)
-        values = losses - regularization * metric.squared_distance(places - start)
+        values = losses - (costs * (points * radius) ** 2).sum(axis=-1)
         for candidate, place, reached in zip(points, places, values, strict=True):
             far = np.broadcast_to(np.sqrt((candidate * candidate).sum(axis=-1)), length.shape)
-            taken = better(reached, value) | ((far < length * (1 - _SAME)) & ~better(value, reached))
+            taken = better(reached, value) | ((far < length * (1 - SAME)) & ~better(value, reached))
             u, length = np.where(taken[:, None], candidate, u), np.where(taken, far, length)
             x[taken], value = place[taken], np.where(taken, np.maximum(reached, value), value)
             done += 1
             if done in wanted:
                 yield x.copy()
 
-    if first is not None:
-        yield from tried(np.asarray(first, dtype=float)[None])
+    yield from tried(first[None])
     n_halvings, n_design = min(n_candidates // _SHARE_OF_HALVINGS, _MOST_HALVINGS), max(n_candidates // 2, 1)
-    yield from tried(candidates(k, n_design, seed)[:, None])
+    yield from tried(candidates(k, n_design)[:, None])
     axes, n_polls = np.concatenate([np.eye(k), -np.eye(k)])[:, None], n_candidates - n_design - n_halvings
     step = np.full((n, 1), float(n_design) ** (-1 / k))  # about the distance between candidates so far
     while n_polls > 0:

@@ -7,7 +7,6 @@ each of some groups of people (the delete-group jackknife), and the same people 
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,19 +14,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn import get_config
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
-from skfairtest._utils.errors import ParameterError, held_back, warn
+from skfairtest._utils.errors import ParameterError, held_back
 from skfairtest._utils.typing import Floats
 from skfairtest.individual.fair_metrics import (
+    MISSING,
     FairMetric,
     Mahalanobis,
-    NoGroupsError,
     SensitiveSubspace,
+    exact_columns,
     numbers_of,
     out_of_fold,
     responses_of,
@@ -35,17 +36,14 @@ from skfairtest.individual.fair_metrics import (
 from skfairtest.individual.features import Features
 from skfairtest.individual.flow import Quadratic
 from skfairtest.individual.model import affine
-from skfairtest.individual.people import content_folds, ranks
+from skfairtest.individual.people import People, content_folds, ranks
 from skfairtest.readers import Column
+from skfairtest.readers.predictions import parameters_of
 
 #: Folds on whose complements a metric is learned.
 FOLDS = 5
 #: Groups that are left out in turn, and people who are moved for each.
 GROUPS, MOVED = 10, 250
-
-
-#: Columns of the table of traces.
-TRACES = ("feature", "measure", "value", "p_value", "found")
 
 
 class _Distance(FairMetric):
@@ -62,10 +60,9 @@ class _Distance(FairMetric):
         ends = np.eye(d)[first] + np.eye(d)[second]
         try:
             squares = np.zeros((d, d))
-            squares[first, second] = np.square(self.function(ends, np.zeros_like(ends)))
+            squares[first, second] = squares[second, first] = np.square(self.function(ends, np.zeros_like(ends)))
             alone = np.diagonal(squares) / 4  # of 2 e_i
-            matrix = (squares + np.triu(squares, 1).T - np.add.outer(alone, alone)) / 2
-            matrix[np.diag_indices(d)] = alone
+            matrix = (squares - np.add.outer(alone, alone)) / 2
             moves = values - values[::-1]
             expected = np.sqrt(np.maximum(((moves @ matrix) * moves).sum(axis=1), 0.0))
             distances = np.asarray(self.function(values, values[::-1]), dtype=float)
@@ -110,66 +107,6 @@ def is_fitted(transformer: Any) -> bool:
     return True
 
 
-def traced(
-    fair_metric: Any, features: Features, sensitive: tuple[Column, ...], level: float
-) -> tuple[Any, tuple[Column, ...], pd.DataFrame]:
-    """Test of which sensitive features X holds a trace, where a metric is learned from them.
-
-    Parameters
-    ----------
-    fair_metric : transformer
-        The metric.
-    features : Features
-        The people, in any units.
-    sensitive : tuple of Column
-        Sensitive features.
-    level : float
-        Level of all tests together (Bonferroni).
-
-    Returns
-    -------
-    fair_metric : transformer
-        One that keeps what is significant only; None if there is nothing that it could be learned from.
-    sensitive : tuple of Column
-        What it is learned from: sensitive features of which there is a trace.
-    traces : DataFrame
-        As `IndividualFairnessTest.traces_`.
-    """
-    last = _last(fair_metric)
-    if is_fitted(fair_metric) or not isinstance(last, SensitiveSubspace) or last.level is None or not sensitive:
-        return fair_metric, sensitive, pd.DataFrame(columns=list(TRACES))
-    named = sensitive_positions(fair_metric, features)
-    values = np.delete(features.values, named, axis=1)
-    places = ranks(values, np.zeros(len(values)))
-    found, kept = [], []
-    for column in sensitive:
-        responses = responses_of(column)
-        if responses is None or not values.size or not (np.ptp(values, axis=0) > 0).any():
-            kept.append(column)  # what is wrong with it is said where it is used
-            continue
-        order = np.lexsort((column.codes, places))  # not the order in which people came
-        labels = numbers_of(column) is None
-        trace = out_of_fold(values[order], responses[order], places[order] % FOLDS, labels=labels)
-        is_found = trace.p_value <= level / len(sensitive)
-        found.append((column.name, "AUC" if labels else "correlation", trace.auc, trace.p_value, is_found))
-        if is_found:
-            kept.append(column)
-    traces = pd.DataFrame(found, columns=list(TRACES))
-    if not kept and last.sensitive_columns is None:
-        return None, (), traces
-    chosen = clone(fair_metric)
-    _last(chosen).set_params(level=level if last.level == "auto" else last.level)
-    return chosen, tuple(kept), traces
-
-
-def sensitive_positions(fair_metric: Any, features: Features) -> list[int]:
-    """Return the columns of the numbers that a metric names as sensitive; behind other steps they are not known."""
-    if not isinstance(fair_metric, SensitiveSubspace):
-        return []
-    columns: list[int] = _of_categories(fair_metric, features)._sensitive_positions(features.plain())
-    return columns
-
-
 @dataclass(frozen=True)
 class Similarity:
     """Who is similar.
@@ -188,6 +125,8 @@ class Similarity:
         The metrics in units of the audit.
     folds : ndarray of int
         Which of them judges whom.
+    uncertain : bool
+        Whether another sample would have other directions: a sensitive feature is no function of columns of X.
     """
 
     metric: Any
@@ -196,46 +135,54 @@ class Similarity:
     metrics: list[Any]
     matrices: list[Quadratic]
     folds: NDArray[np.intp]
-
-    @property
-    def n_directions(self) -> int:
-        """Directions that the fair metric leaves free."""
-        return max(len(matrix.free_directions) for matrix in self.matrices)
+    uncertain: bool = False
 
 
-def similarity(
-    fair_metric: Any,
-    features: Features,
-    truth: Floats,
-    sensitive: tuple[Column, ...],
-    scale: Floats | None,
-    level: float,
-) -> Similarity:
-    """Learn who is similar, from evidence.
+def similarity(fair_metric: Any, people: People, scale: Floats | None, level: float) -> Similarity:
+    """Learn who is similar, from evidence: from the sensitive features of which X holds a trace.
 
     Parameters
     ----------
     fair_metric : object
         As the caller gave it. A matrix or a function is about the units of X.
-    features : Features
+    people : People
         The people, in the units of X.
-    truth : ndarray of shape (n_samples,)
-        Labels or targets as numbers.
-    sensitive : tuple of Column
-        Sensitive features; may be none.
     scale : ndarray or None
         Units of the audit.
     level : float
-        Level of the tests for a trace.
+        Level of all tests for a trace together (Bonferroni).
     """
-    metric = resolve(fair_metric)
+    metric, features, sensitive = resolve(fair_metric), people.features, people.sensitive
     if not hasattr(fair_metric, "transform") and not isinstance(fair_metric, str):
         metric = metric.fit(features.plain().as_input(features.values))
-    metric, sensitive, traces = traced(metric, features, sensitive, level)
-    if metric is None:
-        nobody = np.zeros(len(features), dtype=np.intp)
-        return Similarity(None, (), traces, [], [Quadratic(np.eye(features.values.shape[1]))], nobody)
-    return Similarity(metric, sensitive, traces, *learn(metric, features, truth, sensitive, FOLDS, scale))
+    rows, uncertain, last, everybody = [], False, _last(metric), np.zeros(len(features))
+    learned = isinstance(last, SensitiveSubspace) and not is_fitted(metric)
+    if learned and not sensitive and last.sensitive_columns is None:
+        raise ParameterError(MISSING)
+    if learned and sensitive and last.level is not None:
+        named, kept = [], []  # behind other steps of a pipeline the columns are not known
+        if isinstance(metric, SensitiveSubspace):
+            named = _of_categories(metric, features)._sensitive_positions(features.plain())
+        values = np.delete(features.values, named, axis=1)
+        places, varies = ranks(values, everybody), values.size and (np.ptp(values, axis=0) > 0).any()
+        for column in sensitive:
+            responses, found = responses_of(column), not varies  # what is wrong with X is said where it is used
+            if varies:
+                order = np.lexsort((column.codes, places))  # not the order in which people came
+                labels = numbers_of(column) is None
+                value, p = out_of_fold(values[order], responses[order], places[order] % FOLDS, labels=labels)
+                found = p <= level / len(sensitive)
+                rows.append((column.name, "AUC" if labels else "correlation", value, p, found))
+                uncertain |= found and not len(exact_columns(values, responses))
+            kept += [column] * found
+        sensitive, metric = tuple(kept), clone(metric)
+        _last(metric).set_params(level=level if last.level == "auto" else last.level)
+    traces = pd.DataFrame(rows, columns=["feature", "measure", "value", "p_value", "found"])
+    if learned and not sensitive and last.sensitive_columns is None:
+        nobody = [Quadratic(np.eye(features.values.shape[1]))]
+        return Similarity(None, (), traces, [], nobody, everybody.astype(np.intp))
+    fitted = learn(metric, features, people.codes, sensitive, FOLDS, scale)
+    return Similarity(metric, sensitive, traces, *fitted, uncertain)
 
 
 def variance_of_learning(
@@ -326,8 +273,6 @@ def learn(
 
     Raises
     ------
-    NoGroupsError
-        If it needs sensitive features and there are none.
     ValueError
         If it has another dimension, is not linear, or cannot be learned.
     """
@@ -335,56 +280,40 @@ def learn(
     fair_metric = _of_categories(fair_metric, features)
     features = features.plain()
     if is_fitted(fair_metric):
-        matrix = _matrix(fair_metric, features)
-        if scale is not None:
-            matrix = matrix * np.multiply.outer(scale, scale)
-        return [fair_metric], [Quadratic(matrix)], everybody
+        units = 1.0 if scale is None else np.multiply.outer(scale, scale)
+        return [fair_metric], [Quadratic(_matrix(fair_metric, features) * units)], everybody
     scaled = features if scale is None else replace(features, values=features.values / scale)
-    folds = content_folds(features.values, truth, n_folds) if n_folds > 1 else everybody
-    n_folds = int(folds.max()) + 1
-    supports = _supports_of(fair_metric, scaled, truth, sensitive) if n_folds > 1 else None
-    transformers, held = [], []
-    for fold in range(n_folds):
-        rest = folds != fold if n_folds > 1 else folds == fold
-        params = (
-            dict.fromkeys(_names_of_groups(fair_metric), _groups(fair_metric, sensitive, rest)) if sensitive else {}
-        )
+    supports: Any = None
+
+    def fitted(rows: NDArray[np.bool_]) -> Any:
         fresh = clone(fair_metric)
-        if supports is not None:
+        # The coefficients that are kept are selected once, from everybody: folds that select for themselves agree less,
+        # and one in five that is wrong is enough for a wrong verdict.
+        if supports:
             _last(fresh)._given_supports = supports
         try:
-            with held_back() as held:
-                transformers.append(fresh.fit(scaled.as_input(scaled.values[rest]), truth[rest], **params))
-        except NoGroupsError:
-            raise
+            with config_context(enable_metadata_routing=True):  # it knows which steps of a pipeline take them
+                takes = get_routing_for_object(fresh).consumes("fit", ["sensitive_features"])
+                takes = sensitive and (takes or "sensitive_features" in parameters_of(fresh.fit))
+                params = {"sensitive_features": _groups(fair_metric, sensitive, rows)} if takes else {}
+                return fresh.fit(scaled.as_input(scaled.values[rows]), truth[rows], **params)
         except ValueError as error:
             raise ParameterError(
-                f"fair_metric={type(fair_metric).__name__} cannot be fitted on {int(rest.sum()):,} of {len(truth):,} "
+                f"fair_metric={type(fair_metric).__name__} cannot be fitted on {int(rows.sum()):,} of {len(truth):,} "
                 f"people: {error} Fitted on other people, it is used as it is."
             ) from error
-    for message, category in held:  # of the last fold: those of the others differ in figures only
-        warn(message, category)
-    matrices = [_matrix(fitted, scaled) for fitted in transformers]
+
+    transformers, folds = [fitted(everybody == 0)], everybody
+    if n_folds > 1:
+        folds = content_folds(features.values, truth, n_folds)
+        supports = getattr(_last(transformers[0]), "_supports", None)
+        with held_back():  # they were said of everybody
+            transformers = [fitted(folds != fold) for fold in range(int(folds.max()) + 1)]
+    matrices = [_matrix(metric, scaled) for metric in transformers]
     rounding = 1e-12 * np.abs(matrices[0]).max()
     if all(np.allclose(matrix, matrices[0], rtol=0.0, atol=rounding) for matrix in matrices):  # nothing to learn
         return transformers[:1], [Quadratic(matrices[0])], everybody
     return transformers, [Quadratic(matrix) for matrix in matrices], folds
-
-
-def _supports_of(fair_metric: Any, features: Features, truth: Floats, sensitive: tuple[Column, ...]) -> Any:
-    """The coefficients that are kept in all folds, selected once from everybody; None if nothing is selected.
-
-    Folds that select for themselves agree less: one in five that is wrong is enough for a wrong verdict.
-    """
-    if not isinstance(getattr(_last(fair_metric), "level", None), float) or not sensitive:
-        return None
-    whole, people = clone(fair_metric), np.ones(len(truth), dtype=bool)
-    params = dict.fromkeys(_names_of_groups(whole), _groups(whole, sensitive, people))
-    try:
-        with held_back():  # the folds repeat them
-            return _last(whole.fit(features.as_input(features.values), truth, **params))._supports
-    except ValueError:  # so do the folds
-        return None
 
 
 def _of_categories(fair_metric: Any, features: Features) -> Any:
@@ -406,20 +335,9 @@ def _groups(transformer: Any, sensitive: tuple[Column, ...], rows: NDArray[np.bo
     return pd.DataFrame({one.name: pd.Categorical(one.values) if one.categorical else one.values for one in some})
 
 
-def _names_of_groups(transformer: Any) -> list[str]:
-    """The names of the sensitive features when a transformer is fitted; several steps may take them."""
-    if not isinstance(transformer, Pipeline):
-        return ["sensitive_features"] if "sensitive_features" in inspect.signature(transformer.fit).parameters else []
-    steps = [(name, step) for name, step in transformer.steps if hasattr(step, "fit")]
-    names = [f"{name}__{inner}" for name, step in steps for inner in _names_of_groups(step)]
-    # Routing finds the steps by itself, as deep as they are.
-    return ["sensitive_features"] if names and get_config()["enable_metadata_routing"] else names
-
-
 def _matrix(fitted: Any, features: Features) -> Floats:
     """Return Sigma of d^2(x, x') = (x - x') Sigma (x - x')'."""
-    name = type(fitted).__name__
-    width = getattr(fitted, "n_features_in_", len(features.names))
+    name, width = type(fitted).__name__, getattr(fitted, "n_features_in_", len(features.names))
     if width != len(features.names):
         raise ParameterError(
             f"fair_metric={name} was fitted on {width} features, and X has {len(features.names)}: fit it on the "

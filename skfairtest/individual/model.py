@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, issparse
 from sklearn.base import is_classifier, is_regressor
 
 from skfairtest._utils.errors import ParameterError
@@ -25,7 +24,7 @@ from skfairtest._utils.text import name_of
 from skfairtest._utils.typing import Floats
 from skfairtest.individual.autograd import Network, module_of, network
 from skfairtest.individual.features import Features, derives
-from skfairtest.individual.flow import ROWS, along, central_differences, differentiable
+from skfairtest.individual.flow import ROWS, central_differences, differentiable
 from skfairtest.readers import Column, Numbers, as_numbers, ask, classes_of
 from skfairtest.readers.columns import MAX_LABELS
 from skfairtest.readers.levels import listed
@@ -69,11 +68,6 @@ class Loss:
     value: Callable[[Any, Any, Any], Any]
     power: int = 0
     unit: float | None = None
-
-    @property
-    def rounding(self) -> float:
-        """The largest loss that is only the rounding error of one, in standard deviations of the truth."""
-        return float(1e-10**self.power) if self.power else 0.0
 
     def of(self, truth: Any, outputs: Any, xp: Any = np) -> Any:
         """The loss of each person."""
@@ -220,6 +214,13 @@ def _classes(estimator: Any, y_true: Column) -> tuple[Any, ...]:
     return y_true.levels
 
 
+def transformed(steps: Sequence[Any], X: Any) -> Any:
+    """The input of the last step of a pipeline."""
+    for step in steps:
+        X = step.transform(X)
+    return X
+
+
 class Mixture:
     """An ``ExponentiatedGradient``, which samples a predictor for each prediction, as their weighted mean."""
 
@@ -238,8 +239,7 @@ class Mixture:
 
     def predict_proba(self, X: Any) -> Floats:
         """The probabilities of all labels."""
-        for step in self.steps:
-            X = step.transform(X)
+        X = transformed(self.steps, X)
         mean = np.zeros((X.shape[0], len(self.classes_)))
         for weight, member in self.members:
             mean[:, np.searchsorted(self.classes_, member.classes_)] += weight * member.predict_proba(X)
@@ -252,10 +252,7 @@ def checked_model(estimator: Any) -> Any:
     if estimator is None:
         raise ParameterError("estimator is missing: IndividualFairnessTest(model).fit(X, y, ...)")
     if isinstance(estimator, type):
-        raise ParameterError(
-            f"estimator={estimator.__name__} is a class: fit an instance on people other than those tested, and pass "
-            "the instance"
-        )
+        raise ParameterError(f"estimator={estimator.__name__} is a class: pass a fitted instance")
     path = path_of(estimator)
     if derives(path[-1], "fairlearn", "ExponentiatedGradient") and hasattr(path[-1], "predictors_"):
         return Mixture(transformers_of(path), path[-1])
@@ -280,95 +277,52 @@ def affine(transform: Callable[[Any], Any], features: Features) -> tuple[Floats,
     >>> matrix.tolist(), offset.tolist()
     ([[2.0, 0.0], [0.0, 2.0]], [1.0, 1.0])
     """
-
-    def called(rows: Floats) -> Floats:
-        outputs = transform(features.as_input(rows))
-        return np.asarray(outputs.toarray() if hasattr(outputs, "toarray") else outputs, dtype=float)
-
-    values = features.values
+    values, (n, d) = features.values, features.values.shape
     # Unit vectors as long as the longest feature: differences lose no digits to large offsets.
     length = math.ldexp(1.0, math.frexp(float(np.abs(values).max()))[1])
-    probes = np.repeat(values[:1], 1 + values.shape[1], axis=0)
-    for _, columns in features.groups:
-        for column in columns:
-            if len(columns) > 1:
-                probes[1 + column, list(columns)] = 0.0
-            probes[1 + column, column] += 1.0 if len(columns) > 1 else length
-    rows = values[np.linspace(0, len(values) - 1, min(len(values), 300)).astype(np.intp)]
-    far = 2 * rows - rows.mean(axis=0)
-    for block in features.blocks:
-        far[:, block] = rows[:, block]
-    rows = np.concatenate([rows, far])
+    rows = values[np.linspace(0, n - 1, min(n, 300)).astype(np.intp)]
+    probes, far = np.concatenate([values[:1], values[:1] + length * np.eye(d)]), 2 * rows - rows.mean(axis=0)
+    for block in map(np.array, features.blocks):
+        probes[np.ix_(block + 1, block)], far[:, block] = np.eye(len(block)), rows[:, block]
     try:
-        outputs, expected = called(probes), called(rows)
+        outputs = transform(features.as_input(np.concatenate([probes, rows, far])))
+        outputs = np.asarray(outputs.toarray() if hasattr(outputs, "toarray") else outputs, dtype=float)
     except (TypeError, ValueError):  # text passes through, for a model that knows categories itself
         return None
-    matrix = outputs[1:] - outputs[0]
-    for _, columns in features.groups:
-        some = list(columns)
-        matrix[some] -= values[:, some].mean(axis=0) @ matrix[some] if len(some) > 1 else 0.0
-        matrix[some] /= 1.0 if len(some) > 1 else length
+    matrix, expected = outputs[1 : d + 1] - outputs[0], outputs[d + 1 :]
+    numbers = np.setdiff1d(np.arange(d), np.concatenate([*features.blocks, ()]))
+    matrix[numbers] /= length
+    for block in map(np.array, features.blocks):
+        matrix[block] -= values[:, block].mean(axis=0) @ matrix[block]
     offset = outputs[0] - values[0] @ matrix
-    errors = np.abs(rows @ matrix + offset - expected).max(axis=0)
+    errors = np.abs(np.concatenate([rows, far]) @ matrix + offset - expected).max(axis=0)
     # Not "any error is larger": a comparison with NaN is false.
     return (matrix, offset) if (errors <= _TOLERANCE * np.abs(expected).max(axis=0)).all() else None
 
 
-@dataclass(frozen=True)
-class Encoded:
-    """The model behind encoders that are affine, which can be called on shares of categories.
+def encoded_model(estimator: Any, features: Features, response: str) -> Callable[[Floats], NDArray[Any]] | None:
+    """The outputs of a model behind encoders that are affine, for rows of numbers and shares of categories.
 
-    Parameters
-    ----------
-    matrix, offset : ndarray of shapes (d, m) and (m,)
-        The encoders.
-    model : object
-        The model behind them.
-    names : list of str or None
-        The columns of the frame that it takes.
-    sparse : bool
-        Whether it takes a sparse matrix.
+    None if the encoders are not affine, or the parts do not reproduce the outputs of the whole.
     """
+    path, some = path_of(estimator), features.values[:PROBED]
+    steps, rows = transformers_of(path), features.as_input(some)
+    found = affine(partial(transformed, steps), features) if steps else None
+    if found is None:
+        return None
+    (matrix, offset), shown = found, transformed(steps, rows)
 
-    matrix: Floats
-    offset: Floats
-    model: Any
-    names: list[str] | None = None
-    sparse: bool = False
+    def called(x: Floats) -> NDArray[Any]:
+        encoded: Any = x @ matrix + offset
+        if isinstance(shown, pd.DataFrame):
+            encoded = pd.DataFrame(encoded, columns=shown.columns)
+        return ask(path[-1], response, encoded)
 
-    def ask(self, response: str, x: Floats) -> NDArray[Any]:
-        """Call the model on rows of numbers and shares."""
-        encoded: Any = x @ self.matrix + self.offset
-        if self.names is not None:
-            encoded = pd.DataFrame(encoded, columns=self.names)
-        return ask(self.model, response, csr_matrix(encoded) if self.sparse else encoded)
-
-
-def encoded_model(estimator: Any, features: Features, response: str | None = None) -> Encoded | None:
-    """The two parts of a pipeline; None if the encoders are not affine, or the parts do not reproduce its outputs."""
-    path = path_of(estimator)
-    steps = transformers_of(path)
-
-    def transform(X: Any) -> Any:
-        for step in steps:
-            X = step.transform(X)
-        return X
-
-    found = affine(transform, features) if steps else None
-    if found is None or response is None:
-        return None if found is None else Encoded(*found, path[-1])
-    rows = features.as_input(features.values[:PROBED])
-    shown, whole = transform(rows), np.asarray(ask(estimator, response, rows), dtype=float)
-    names = list(shown.columns) if isinstance(shown, pd.DataFrame) else None
-    for sparse in (False, True)[: 1 + issparse(shown)]:  # most models take either, and shares are not sparse
-        parts = Encoded(*found, path[-1], names, sparse)
-        try:
-            outputs = parts.ask(response, features.values[:PROBED])
-        except (TypeError, ValueError):
-            continue
-        if np.isclose(outputs, whole, rtol=1e-6, atol=1e-9).mean() > 0.99:  # rounding may pass a threshold
-            return parts
-    return None
+    try:
+        same = np.isclose(called(some), np.asarray(ask(estimator, response, rows), dtype=float), rtol=1e-6, atol=1e-9)
+    except (TypeError, ValueError):
+        return None
+    return called if same.mean() > 0.99 else None  # rounding may pass a threshold
 
 
 @dataclass(frozen=True)
@@ -393,7 +347,7 @@ class Model:
         How the direction is found, and the reason in words.
     network : Network or None
         A torch module as a differentiable function.
-    encoded : Encoded or None
+    encoded : callable or None
         The model behind its encoders, where it can be called on shares of categories.
     slopes : callable or None
         The caller's gradient.
@@ -410,27 +364,26 @@ class Model:
     way: str = "search"
     why: str = ""
     network: Network | None = None
-    encoded: Encoded | None = None
+    encoded: Callable[[Floats], NDArray[Any]] | None = None
     slopes: Callable[[Any, Any], Any] | None = None
     step: float = 0.0
 
     def outputs(self, z: Floats) -> Floats:
         """Log-probabilities, predictions of shape (n, 1) or, for the caller's loss, the raw outputs."""
-        x = self.in_units_of_X(z)
-        if self.network is not None:
-            return self.network.outputs(x)
-        responses = self.asked(x, self.response)
-        if self.loss.kind is None:
+        responses = self.asked(self.in_units_of_X(z), self.response)
+        if self.network is not None or self.loss.kind is None:
             return responses
-        responses = responses.astype(float).reshape(len(x), -1)
+        responses = responses.astype(float).reshape(len(z), -1)
         with np.errstate(divide="ignore"):
             return np.log(responses) if self.response == "predict_proba" else responses
 
     def asked(self, x: Floats, response: str) -> NDArray[Any]:
         """The outputs of one of the model's methods, for rows in the units of X."""
         pieces = [x[start : start + ROWS] for start in range(0, len(x), ROWS)]
+        if self.network is not None:
+            return np.concatenate(list(map(self.network.outputs, pieces)))
         if self.encoded is not None and response == self.response:
-            return np.concatenate([self.encoded.ask(response, piece) for piece in pieces])
+            return np.concatenate(list(map(self.encoded, pieces)))
         return np.concatenate([ask(self.estimator, response, self.inputs.as_input(piece)) for piece in pieces])
 
     def losses(self, z: Floats, truth: Truth) -> Floats:
@@ -439,20 +392,9 @@ class Model:
 
     def wrong(self, z: Floats, truth: Truth) -> Floats:
         """1 for everybody whose predicted label is wrong."""
-        true = truth.values if self._by_position else truth.labels
-        return np.asarray(self.predicted(z) != true, dtype=float)
-
-    def predicted(self, z: Floats) -> NDArray[Any]:
-        """The predicted numbers or labels, or positions among the classes if the model predicts none."""
-        if self.loss.kind == "regressor":
-            return self.outputs(z)[:, 0]
-        if self._by_position:
-            return np.asarray(self.outputs(z).argmax(axis=1))
-        return self.asked(self.in_units_of_X(z), "predict").reshape(-1)
-
-    @property
-    def _by_position(self) -> bool:
-        return self.network is not None or not (hasattr(self.estimator, "predict") or self.loss.kind is None)
+        if self.network is not None or not (hasattr(self.estimator, "predict") or self.loss.kind is None):
+            return np.asarray(self.outputs(z).argmax(axis=1) != truth.values, dtype=float)
+        return np.asarray(self.asked(self.in_units_of_X(z), "predict").reshape(-1) != truth.labels, dtype=float)
 
     def along_path(self, judge: Callable[[Floats, Truth], Floats], places: Sequence[Floats], truth: Truth) -> Floats:
         """`losses` or `wrong` of the same people at several places, of shape (n, n_places), by one call."""
@@ -470,24 +412,6 @@ class Model:
         return central_differences(
             lambda x, rows: self.losses(x, those.take(rows)), z, width=self.step, columns=np.flatnonzero(self.movable)
         )
-
-    def gradient_along(self, truth: Truth, directions: Floats) -> Callable[[Floats, Any], Floats]:
-        """The derivative along some directions, by central differences, ``f(z, people)``.
-
-        People hardly move in the directions that a fair metric restricts, and the cost grows with the number of
-        directions.
-        """
-
-        def gradient(z: Floats, people: Any) -> Floats:
-            those = truth.take(people)
-
-            def losses(u: Floats, rows: NDArray[np.intp]) -> Floats:  # of everybody, once or several times
-                moved = z + along(directions, u.reshape(-1, len(z), u.shape[1]))
-                return self.losses(moved.reshape(-1, z.shape[1]), those.take(rows))
-
-            return along(directions, central_differences(losses, np.zeros((len(z), len(directions))), width=self.step))
-
-        return gradient
 
     def in_units_of_X(self, z: Floats) -> Floats:
         """Features in the units of X."""
@@ -538,21 +462,22 @@ def audited(model: Model, gradient: Any, truth: Truth, kind: str | None, classes
             f"of the shape of X; found {gradient!r}"
         )
     model = replace(model, inputs=replace(features, values=features.values[:1], index=None))
-    module, steps = module_of(estimator), transformers_of(path_of(estimator))
-    parts = None if module is None or not steps else encoded_model(estimator, features)
-    if module is not None and (parts is not None or not steps):
+    module = module_of(estimator)
+    if module is not None:
         if loss.kind is None or gradient != "auto":
             raise ParameterError(
                 f"estimator={name}() is a torch module, whose derivatives torch knows for the losses that have a name: "
                 "use loss='auto' and gradient='auto', or wrap it in an object with classes_ and predict_proba"
             )
-        moved = network(module, parts, features.values, kind)
+        moved = network(module, features.values[:PROBED], kind)
         if classes is not None and truth.values.max() >= moved.n_classes:
             raise ParameterError(
                 f"y has labels up to {classes[truth.values.max()]!r}, and estimator={name}() has {moved.n_classes} "
                 f"outputs, whose labels are 0 to {moved.n_classes - 1}"
             )
-        return replace(model, way="autograd", why=f"automatic differentiation of {name} by torch", network=moved)
+        model = replace(model, way="autograd", why=f"automatic differentiation of {name} by torch", network=moved)
+        _check_deterministic(model, features)
+        return model
     wanted = RESPONSES[loss.kind]
     response = next((method for method in wanted if callable(getattr(estimator, method, None))), None)
     if response is None:
@@ -565,7 +490,12 @@ def audited(model: Model, gradient: Any, truth: Truth, kind: str | None, classes
     model = replace(model, response=response)
     precision = _check_deterministic(model, features)
     if classes is not None and classes_of(estimator) is None:
-        _check_width(model, features, classes)
+        width = np.atleast_2d(model.asked(features.values[:1], response)).shape[1]
+        if width < len(classes) or (width > len(classes) and not isinstance(classes[0], int)):
+            raise ParameterError(
+                f"estimator={name}() has no classes_, and its {response} returns {width} numbers per person, which "
+                f"does not match the labels of y ({listed(classes)}): give it classes_, the labels in their order"
+            )
     if callable(gradient):
         if features.blocks:
             raise ParameterError(
@@ -586,7 +516,7 @@ def audited(model: Model, gradient: Any, truth: Truth, kind: str | None, classes
         if differentiable(lambda x, rows: model.losses(x, those.take(rows)), z, width=model.step, columns=columns):
             return replace(model, way="finite_differences", why=f"central differences of {response} of {name}")
     why = (
-        f"small steps do not change the predictions of {name} (as with trees, forests and boosted trees), so "
+        f"small steps do not change the predictions of {name} (as with trees, forests and boosted trees), so that "
         "candidates are tried in the directions that the fair metric leaves free"
     )
     return replace(model, way="search", why=why)
@@ -594,46 +524,38 @@ def audited(model: Model, gradient: Any, truth: Truth, kind: str | None, classes
 
 def _check_deterministic(model: Model, features: Features) -> float:
     """The precision of a model whose outputs for a person depend on that person alone; otherwise an error."""
-    name, rows = type(model.estimator).__name__, features.values[:PROBED]
-    precision = 0.0
-    for response in {model.response: 0, "predict": 0}:
-        if not callable(method := getattr(model.estimator, response, None)):
+    name, rows, precision = type(model.estimator).__name__, features.values[:PROBED], 0.0
+    for response in dict.fromkeys((model.response, model.response if model.network else "predict")):
+        method = getattr(model.estimator, response, None)
+        if model.network is None and not callable(method):
             continue
-        same = not {"sensitive_features", "random_state"} & set(parameters_of(method))
-        if same:
-            responses, again = model.asked(rows, response), model.asked(rows[::-1], response)[::-1]
-            number, same = responses.dtype.kind == "f", responses.shape == again.shape
+        randomised = {"sensitive_features", "random_state"} & set(parameters_of(method))
+        if not randomised:
+            responses, again = (model.asked(some, response) for some in (rows, rows[::-2]))
+            expected, number = responses[::-2], responses.dtype.kind == "f"
             precision = precision or float(np.finfo(responses.dtype if number else float).eps)
-            same = same and (np.allclose(responses, again, 1e-4, 1e-6, True) if number else (responses == again).all())
-        if not same:
+            same = np.allclose(expected, again, 1e-4, 1e-6, True) if number else (expected == again).all()
+        if randomised or not same:
             raise ParameterError(
                 f"estimator={name}().{response} is randomised, needs sensitive_features, or gives a person other "
-                "outputs when it is called again on the same people in another order. Test its average instead: an "
-                "object with classes_ and a predict_proba that returns the probability of each label"
+                "outputs when it is called again on fewer people. Test its average instead: an object with classes_ "
+                "and a predict_proba that returns the probability of each label"
             )
     return precision
-
-
-def _check_width(model: Model, features: Features, classes: tuple[Any, ...]) -> None:
-    """Check whether a model without classes_ can have these classes."""
-    responses = model.asked(features.values[:1], model.response)
-    width = responses.shape[1] if responses.ndim == 2 else 1
-    from_zero = all(isinstance(label, int) for label in classes)  # from 0, and some may be missing in y
-    if width < max(2, len(classes)) or (width > len(classes) and not from_zero):
-        raise ParameterError(
-            f"estimator={type(model.estimator).__name__}() has no classes_, and its {model.response} returns {width} "
-            f"numbers per person, which does not match the labels of y ({listed(classes)}): give it classes_, the "
-            "labels in the order of the columns"
-        )
 
 
 def check_losses(model: Model, z: Floats, truth: Truth) -> Floats:
     """The losses before anybody is moved, which are finite."""
     losses = model.losses(z, truth)
-    unknown = int((~np.isfinite(losses)).sum())
-    if unknown:
+    if not np.isfinite(losses).all():
         raise ParameterError(
-            f"estimator={type(model.estimator).__name__}() has no finite {model.loss.name} for {unknown:,} of "
-            f"{len(z):,} people: its outputs for them are nan or infinite"
+            f"estimator={type(model.estimator).__name__}() has no finite {model.loss.name} for "
+            f"{int((~np.isfinite(losses)).sum()):,} of {len(z):,} people: its outputs for them are nan or infinite"
+        )
+    # What is left of errors in standard deviations of the truth is rounding.
+    if losses.max() <= (1e-10**model.loss.power if model.loss.power else 0.0):
+        raise ParameterError(
+            f"estimator={type(model.estimator).__name__}() has no loss on anybody, as on training data that it has "
+            "memorized: test people it was not fitted on"
         )
     return losses

@@ -207,32 +207,24 @@ class Neighbours:
         held : ndarray of bool, shape (n,)
             Who was kept back.
         """
-        start, end = places[0], places[-1]
-        held = np.zeros(len(start), dtype=bool)
-        moved = np.flatnonzero((end != start).any(axis=1))
-        if not len(moved):
-            return places, held
+        start, kept = places[0], [place.copy() for place in places]
+        some = np.flatnonzero((places[-1] != start).any(axis=1))
 
         def unusual(x: Floats, people: NDArray[np.intp]) -> NDArray[np.bool_]:
             apart, own = self.distances(x, start[people]), self.distances(start[people], start[people])
             return np.asarray((self.plausibility(apart) <= UNUSUAL) & (apart > own))
 
-        some = moved[unusual(end[moved], moved)]
-        held[some] = True
-        if not len(some):
-            return places, held
+        some = some[unusual(places[-1][some], some)] if len(some) else some
         people, ends = np.tile(some, len(places)), np.concatenate([place[some] for place in places])
         found, far = ends.copy(), np.arange(len(ends))
         for part in np.arange(PARTS - 1, -1, -1) / PARTS:
-            far = far[unusual(found[far], people[far])]
-            if not len(far):
+            if not len(far := far[unusual(found[far], people[far])] if len(far) else far):
                 break
             origin = start[people[far]]
             found[far] = possible(origin + part * (ends[far] - origin), people[far])
-        kept = [place.copy() for place in places]
         for place, there in zip(kept, np.split(found, len(places)), strict=True):
             place[some] = there
-        return kept, held
+        return kept, np.isin(np.arange(len(start)), some)
 
 
 def ranks(values: NDArray[np.float64], truth: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -346,16 +338,14 @@ def choices(values: Floats, columns: NDArray[np.intp]) -> list[tuple[int, ...]]:
     """
     blocks: list[tuple[int, ...]] = []
     run: list[int] = []
-    total = np.zeros(len(values))
-    for column in columns.tolist():
-        indicates = np.isin(values[:, column], (0.0, 1.0)).all() and (not run or run[-1] == column - 1)
-        if not indicates or (total + values[:, column] > 1).any():
-            run, total = [], np.zeros(len(values))
-        if np.isin(values[:, column], (0.0, 1.0)).all():
-            run, total = [*run, column], total + values[:, column]
-            if len(run) > 1 and (total == 1).all():
-                blocks.append(tuple(run))
-                run, total = [], np.zeros(len(values))
+    for column in columns[np.isin(values[:, columns], (0.0, 1.0)).all(axis=0)].tolist():
+        run = [*run, column] if run and run[-1] == column - 1 else [column]
+        total = values[:, run].sum(axis=1)
+        if total.max() > 1:
+            run = [column]
+        elif len(run) > 1 and (total == 1).all():
+            blocks.append(tuple(run))
+            run = []
     return blocks
 
 
@@ -380,7 +370,7 @@ def scale_of(given: Any, features: Features, ranges: Ranges) -> Floats | None:
 
     Parameters
     ----------
-    given : {None, "std"}, mapping or array-like
+    given : {None, "std"} or array-like
         None: the units of X. "std": the standard deviations (divisor n) of the people tested; for the columns of a
         choice, the square roots of its shares, which give every contrast between its categories a standard deviation of
         1, however they are encoded: the chi-squared distance of correspondence analysis. Constant columns keep their
@@ -397,7 +387,6 @@ def scale_of(given: Any, features: Features, ranges: Ranges) -> Floats | None:
     """
     if given is None:
         return None
-    scale = np.ones(len(features.names))
     if isinstance(given, str) and given == "std":
         varies = np.ptp(features.values, axis=0) > 0
         scale = np.where(varies, features.values.std(axis=0), 1.0)
@@ -406,13 +395,7 @@ def scale_of(given: Any, features: Features, ranges: Ranges) -> Floats | None:
             scale[list(block)] = np.where(share > 0, np.sqrt(share), 1.0)
         return scale
     try:
-        if isinstance(given, Mapping):
-            for name, number in given.items():
-                scale[list(features.columns_of(name, "feature_scale"))] = float(number)
-        else:
-            scale = np.asarray(given, dtype=float)
-    except ParameterError:
-        raise
+        scale = np.asarray(given, dtype=float)
     except (TypeError, ValueError, OverflowError):
         scale = np.zeros(0)
     if scale.shape != (len(features.names),) or not np.isfinite(scale).all() or not (scale > 0).all():

@@ -5,7 +5,7 @@ from typing import Any
 from skfairtest._utils.text import label, pluralize
 from skfairtest.report.cells import records
 from skfairtest.report.report import Column, Report, Table, listed
-from skfairtest.report.sentences import equals_p, number, percent
+from skfairtest.report.sentences import equals_p, number
 
 #: What each statistic says of the model.
 STATISTICS = {
@@ -39,19 +39,15 @@ def _column(name: str) -> Column:
 def individual_report(test: Any) -> Report:
     """The report of a fitted `IndividualFairnessTest`: verdict, null hypothesis, method, and who is worst off."""
     setup, run = test._statistic, test.solver_report_
-    verdict, interval = "", f"{100 * setup.confidence_level:g}% interval"
-    for row in records(test.changed_alone_):
-        limits = f"{number(row['ci_low'])} to {number(row['ci_high'])}"
-        verdict += f"Changing {label(row['feature'])} alone: {number(row['statistic'])} times the loss ({interval} "
-        verdict += f"{limits}), and the prediction changes for {percent(row['changed'], 0)} of people. "
+    interval = f"{100 * setup.confidence_level:g}% interval"
     traces = []
     for row in records(test.traces_):
         evidence = f"{row['measure']} {row['value']:.2f} out of fold, {equals_p(row['p_value'])}"
         traces.append(f"X holds {'a' if row['found'] else 'no'} trace of {label(row['feature'])} ({evidence})")
     if test.verdict_ == "no_trace":
-        return Report(verdict=f"{verdict}Individual fairness was not tested: {'; '.join(traces)}.", remarks=(NO_TRACE,))
+        return Report(verdict=f"Individual fairness was not tested: {'; '.join(traces)}.", remarks=(NO_TRACE,))
     says, (low, high) = STATISTICS[setup.statistic], map(number, test.confidence_interval_)
-    verdict += "Similar people are treated differently" if test.concern_ else NOTHING_FOUND
+    verdict = "Similar people are treated differently" if test.concern_ else NOTHING_FOUND
     if outside := run["n_people_outside"]:
         verdict += f" ({outside:,} of {test.n_samples_:,} unfair examples lie beyond the range of the people tested)"
     verdict += f": {says.format(number(test.statistic_))} ({interval} {low} to "

@@ -1,8 +1,8 @@
-"""Everybody's unfair example: blocks of people, each moved by the same map, and what changing a category alone does.
+"""Everybody's unfair example: blocks of people, each moved by the same map.
 
-A flow moves a category's shares, and a search tries some candidates: both may end at the level where a person was,
-although another level is free and worse. So levels that cost no fair distance are tried before anybody is moved, and
-who is worse off at another one is moved from there as well.
+A flow and a search may end at the level of a category where a person was, although another level is free and worse. So
+levels that cost no fair distance are tried before anybody is moved, and who is worse off at another one is moved from
+there as well.
 """
 
 from __future__ import annotations
@@ -16,15 +16,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skfairtest._utils.text import enumerated
 from skfairtest._utils.typing import Floats
-from skfairtest.individual.fair_metrics import exact_columns, numbers_of, responses_of
 from skfairtest.individual.features import Features
-from skfairtest.individual.flow import Quadratic, Ranges, euler, implicit, reach, search
+from skfairtest.individual.flow import SAME, Quadratic, Ranges, along, euler, implicit, search, slopes
 from skfairtest.individual.model import Model, Truth
 from skfairtest.individual.people import Neighbours
-from skfairtest.individual.statistics import SequentialStatistic, UndefinedAuditValueError, audit_value
-from skfairtest.readers import WARN_GROUPS, Column
 
 #: People who are moved together; by a torch module so many times more.
 BLOCK, TENSORS = 1024, 16
@@ -32,27 +28,9 @@ BLOCK, TENSORS = 1024, 16
 LOOKS = 25
 #: Candidates of a search for each person, and steps of the flow that says how far it goes.
 CANDIDATES, REACHING = 64, 25
-
-
-@dataclass(frozen=True)
-class Starts:
-    """Where people start, and the truth that the model's outputs are compared with.
-
-    Parameters
-    ----------
-    x, z : ndarray of shape (n, n_features)
-        Their features, in the units of X and in those of the audit.
-    truth : Truth
-        Their true labels or targets.
-    """
-
-    x: Floats
-    z: Floats
-    truth: Truth
-
-    def take(self, people: Any) -> Starts:
-        """Return those of some people."""
-        return Starts(self.x[people], self.z[people], self.truth.take(people))
+#: Slopes of what has no derivative are differences to both sides over so many units, standard deviations by default:
+#: the first that are not 0. What is smooth has a slope over the first.
+WIDTHS = (0.25, 0.5, 1.0)
 
 
 @dataclass(frozen=True)
@@ -71,8 +49,6 @@ class Flow:
         Who is possible.
     checkpoints : ndarray of int
         Numbers of steps, or of candidates, after which losses are recorded; the last is all of them.
-    largest : float
-        The largest eigenvalue of the fair metric, among features that may move.
     neighbours : Neighbours or None
         Real people; None if nobody has to be possible.
     """
@@ -82,93 +58,81 @@ class Flow:
     regularization: float
     ranges: Ranges
     checkpoints: NDArray[np.intp]
-    largest: float
     neighbours: Neighbours | None = None
 
-    @property
-    def n_unstable(self) -> int:
-        """How many steps of forward Euler are unstable: they overshoot the point that the fair distance pulls to."""
-        return int((self.steps * self.regularization * self.largest >= 1).sum()) if self.solver == "euler" else 0
-
-    @property
-    def time(self) -> float:
-        """How long the flow runs: a gradient of length 1 moves people this far."""
-        return float(self.steps.sum())
-
-    @property
-    def times(self) -> Floats:
-        """The time of the flow at every checkpoint; candidates of a search all lie within the last."""
-        if self.solver == "search":
-            return np.full(len(self.checkpoints), self.time)
-        return np.asarray(np.cumsum(self.steps)[self.checkpoints - 1])
-
-    def path(self, model: Model, metric: Quadratic, starts: Starts) -> Iterator[Floats]:
-        """Yield where a block of people is at every checkpoint."""
-        movable, network = model.movable, model.network
-        if self.solver == "search":
-            yield from self._search(model, metric, starts)
-            return
-        array = np.asarray if network is None else network.tensor
+    def path(self, model: Model, metric: Quadratic, z: Floats, truth: Truth) -> Iterator[Floats]:
+        """Yield where people are at every checkpoint, by the gradient with respect to all features."""
+        array, gradient = np.asarray if model.network is None else model.network.tensor, model.gradient(truth)
         rest: dict[str, Any] = {
             "steps": self.steps,
             "regularization": self.regularization,
             "checkpoints": self.checkpoints,
         }
-        gradient = model.gradient(starts.truth)
-        moves = array(movable * metric.units**2)  # in other units a gradient of the loss has their squares
+        moves = array(model.movable * metric.units**2)  # in other units a gradient of the loss has their squares
 
         def uphill(x: Any, people: Any) -> Any:
             return gradient(x, people) * moves
 
-        direction: Callable[[Any, Any], Any] = uphill
+        def times(matrix: Floats) -> Callable[[Any], Any]:
+            held = array(matrix)
+            return lambda v: v @ held
+
         if self.solver == "euler":
-            pull = array(metric.matrix)
-            points = euler(array(starts.z), uphill, lambda v: (v @ pull) * moves, **rest)
+            pull = times(metric.matrix)
+            points = euler(array(z), uphill, lambda v: pull(v) * moves, **rest)
         else:
-            directions, limits = metric.reachable(movable, self.regularization)
-            if model.way == "finite_differences" and np.isinf(limits).all():
-                direction = model.gradient_along(starts.truth, directions)
+            points = implicit(array(z), uphill, lambda t: times(metric.shrinking(t)), **rest)
+        yield from points if model.network is None else (point.cpu().double().numpy() for point in points)
 
-            def shrinking(t: float) -> Any:  # features that stay do not follow the others either
-                matrix = array(metric.shrinking(t, movable))
-                return lambda v: v @ matrix
+    def path_along(self, model: Model, directions: Floats, costs: Floats, z: Floats, truth: Truth) -> Iterator[Floats]:
+        """Yield where people are at every checkpoint, by slopes along directions (n, k, d) of their own, with costs.
 
-            points = implicit(array(starts.z), direction, shrinking, bounded=self.ranges.bounded, **rest)
-        yield from points if network is None else (point.cpu().double().numpy() for point in points)
-
-    def _search(self, model: Model, metric: Quadratic, starts: Starts) -> Iterator[Floats]:
-        """Search as far as the flow of the smoothed loss goes."""
+        People hardly move in the directions that a fair metric restricts, and the work grows with the number of
+        directions. A search goes as far as the flow of the smoothed loss, and along a direction that is not free no
+        farther than costs a loss of 1.
+        """
+        if not costs.shape[1]:
+            yield from (z for _ in self.checkpoints)
+            return
+        searched = self.solver == "search"
+        steps = np.full(REACHING, self.steps.sum() / REACHING) if searched else self.steps
+        with np.errstate(divide="ignore"):
+            limits = 1 / np.sqrt(costs)
 
         def objective(moved: Floats, people: NDArray[np.intp]) -> Floats:
-            return model.losses(moved, starts.truth.take(people))
+            return model.losses(moved, truth.take(people))
 
-        directions, limits = metric.reachable(model.movable, self.regularization)
-        steps = np.full(REACHING, self.time / REACHING)
-        ends = reach(
-            starts.z, objective, metric, directions=directions, limits=limits, steps=steps,
-            regularization=self.regularization,
+        widths = [np.minimum(width, limits) for width in (WIDTHS if searched else (model.step,))]
+        ends = implicit(
+            np.zeros_like(costs), slopes(z, objective, directions, widths, SAME * searched),
+            lambda t: lambda u: np.clip(u / (1 + t * costs), -limits, limits), steps=steps, regularization=1.0,
+            checkpoints=[REACHING] if searched else self.checkpoints,
         )  # fmt: skip
+        if not searched:
+            yield from (z + along(directions, u) for u in ends)
+            return
+        (ends,) = ends
         radius = np.abs(ends)
-        if np.isinf(limits).all():  # all directions are alike
+        if not costs.any():  # all directions are alike
             radius = np.broadcast_to(np.linalg.norm(ends, axis=1, keepdims=True), ends.shape)
-        first = np.divide(ends, radius, out=np.zeros_like(ends), where=radius > 0)
-        return search(
-            starts.z, objective, metric, directions=directions, radius=radius, first=first, n_candidates=CANDIDATES,
-            regularization=self.regularization, checkpoints=self.checkpoints,
+        yield from search(
+            z, objective, directions=directions, radius=radius, costs=costs, n_candidates=CANDIDATES,
+            first=np.divide(ends, radius, out=np.zeros_like(ends), where=radius > 0), checkpoints=self.checkpoints,
         )  # fmt: skip
 
-    def possible(self, model: Model, starts: Starts, path: Iterator[Floats]) -> tuple[list[Floats], NDArray[np.bool_]]:
-        """The start, the nearest possible people at every checkpoint in units of the audit, and who is kept back."""
-        held = np.zeros(len(starts.z), dtype=bool)
-        if self.ranges.free:
-            return [starts.z, *path], held
-        # What did not move keeps its last digit, whatever it was divided by on the way.
-        places = [starts.x]
-        for z in path:
-            places.append(np.where(z == starts.z, starts.x, self.ranges.nearest(model.in_units_of_X(z), starts.x)))
-        if self.neighbours is not None:
-            places, held = self.neighbours.kept(places, lambda x, people: self.ranges.nearest(x, starts.x[people]))
-        return [starts.z, *(model.in_units_of_audit(place) for place in places[1:])], held
+    def possible(
+        self, model: Model, x: Floats, z: Floats, path: Iterator[Floats]
+    ) -> tuple[list[Floats], NDArray[np.bool_]]:
+        """The start, the nearest possible people at every checkpoint in the units of X, and who is kept back."""
+        places = [x]
+        for moved in path:
+            # What moved by rounding only did not move, and keeps its last digit, whatever it was divided by on the way.
+            far = np.abs(moved - z)
+            stays = far <= _FREE * far.max(axis=1, keepdims=True)
+            places.append(np.where(stays, x, self.ranges.nearest(model.in_units_of_X(moved), x)))
+        if self.neighbours is None:
+            return places, np.zeros(len(x), dtype=bool)
+        return self.neighbours.kept(places, lambda there, people: self.ranges.nearest(there, x[people]))
 
 
 @dataclass(frozen=True)
@@ -177,50 +141,23 @@ class Moved:
 
     Parameters
     ----------
-    z : ndarray of shape (n, n_features)
-        Unfair examples, in units of the audit.
+    x : ndarray of shape (n, n_features)
+        Unfair examples, in the units of X.
     losses : ndarray of shape (n, 1 + n_checkpoints)
         Losses at the start and at every checkpoint.
-    wrong : ndarray of shape (n, 1 + n_checkpoints) or None
-        Whether predicted labels were wrong there; None if not recorded.
+    judged : ndarray of shape (n, 1 + n_checkpoints)
+        What is tested: whether predicted labels were wrong there, or the losses.
     distance : ndarray of shape (n,)
         Fair distance from the start.
     held : ndarray of bool, shape (n,)
         Who was kept back, because the end of the flow is too unusual.
     """
 
-    z: Floats
+    x: Floats
     losses: Floats
-    wrong: Floats | None
+    judged: Floats
     distance: Floats
     held: NDArray[np.bool_]
-
-    def or_from(self, starts: Starts, people: NDArray[np.intp], others: Moved) -> Moved:
-        """Return everybody where their loss is largest: here, at another start of some people, or moved from there.
-
-        Parameters
-        ----------
-        starts : Starts
-            Other starts of some people, at no fair distance from their own.
-        people : ndarray of int
-            Whose they are.
-        others : Moved
-            Where they end from there.
-        """
-        z, losses, distance, held = self.z.copy(), self.losses.copy(), self.distance.copy(), self.held.copy()
-        wrong = None if self.wrong is None else self.wrong.copy()
-        for place in range(1, losses.shape[1]):
-            for at in (0, place):
-                larger = others.losses[:, at] > losses[people, place]
-                some = people[larger]
-                losses[some, place] = others.losses[larger, at]
-                if wrong is not None and others.wrong is not None:
-                    wrong[some, place] = others.wrong[larger, at]
-                if place == losses.shape[1] - 1:
-                    z[some] = others.z[larger] if at else starts.z[larger]
-                    distance[some] = others.distance[larger] if at else 0.0
-                    held[some] = others.held[larger] & bool(at)
-        return Moved(z, losses, wrong, distance, held)
 
 
 def checkpoints(n_steps: int) -> NDArray[np.intp]:
@@ -235,9 +172,10 @@ def checkpoints(n_steps: int) -> NDArray[np.intp]:
 
 
 def move(
-    model: Model, metrics: list[Quadratic], folds: NDArray[np.intp], flow: Flow, starts: Starts, *, errors: bool
-) -> Moved:
-    """Move everybody to their unfair example.
+    model: Model, metrics: list[Quadratic], folds: NDArray[np.intp], flow: Flow, x: Floats, worst: Floats, truth: Truth,
+    *, errors: bool,
+) -> Moved:  # fmt: skip
+    """Move everybody to where their loss is largest: along the flow, at the worst level, or along the flow from there.
 
     Parameters
     ----------
@@ -249,64 +187,76 @@ def move(
         The fold of each person.
     flow : Flow
         How people are moved.
-    starts : Starts
-        Everybody.
+    x, worst : ndarray of shape (n, n_features)
+        Everybody, and everybody at the free levels where their losses are largest, in the units of X.
+    truth : Truth
+        Their true labels or targets.
     errors : bool
-        Whether predicted labels are recorded as well.
+        Whether predicted labels are tested.
 
     Returns
     -------
     Moved
         Everybody, in the order in which they came.
     """
+    n, some = len(folds), np.flatnonzero((worst != x).any(axis=1))
+    rows, x = np.concatenate([np.arange(n), some]), np.concatenate([x, worst[some]])
+    z, truth, folds = model.in_units_of_audit(x), truth.take(rows), folds[rows]
     parts, size = [], BLOCK if model.network is None else TENSORS * BLOCK
-    order = np.argsort(folds, kind="stable")
+    metrics = [metric.holding(~model.movable) for metric in metrics]
+    reached = [metric.reachable(~model.movable) for metric in metrics]
+    costs = [flow.regularization * cost for _, cost in reached]
+    # People with as many directions are moved by the same calls of the model, others fold by fold.
+    smooth = flow.solver == "implicit" and model.way == "finite_differences"
+    ways = np.array([
+        len(cost) if flow.solver == "search" or (smooth and not cost.any()) or not len(cost) else -1 - fold
+        for fold, cost in enumerate(costs)
+    ])  # fmt: skip
+    order = np.lexsort((folds, ways[folds]))
     for people in np.split(order, range(size, len(order), size)):
-        some, present = starts.take(people), np.unique(folds[people])  # people of one fold are neighbours
-        paths = [flow.path(model, metrics[fold], some.take(folds[people] == fold)) for fold in present]
-        path = (np.concatenate(places) for places in zip(*paths, strict=True))
-        places, held = flow.possible(model, some, path)
-        losses = model.along_path(model.losses, places, some.truth)
-        wrong: Any = model.along_path(model.wrong, places, some.truth) if errors else held
-        moves = places[-1] - places[0]
-        squares = [metrics[fold].squared_distance(moves[folds[people] == fold]) for fold in present]
-        parts.append((places[-1], losses, wrong, np.sqrt(np.concatenate(squares)), held))
+        block, fold, paths, distance = truth.take(people), folds[people], [], np.zeros(len(people))
+        for way in np.unique(ways[fold]):  # in the order of people
+            those = ways[fold] == way
+            moving = z[people][those], block.take(those)
+            present, which = np.unique(fold[those], return_inverse=True)
+            if way < 0:
+                paths.append(flow.path(model, metrics[present[0]], *moving))
+            else:
+                directions = np.stack([reached[one][0] for one in present])[which]
+                cost = np.stack([costs[one] for one in present])[which]
+                paths.append(flow.path_along(model, directions, cost, *moving))
+        places, held = flow.possible(model, x[people], z[people], map(np.concatenate, zip(*paths, strict=True)))
+        ways_z = list(map(model.in_units_of_audit, places))
+        losses = model.along_path(model.losses, ways_z, block)
+        judged = model.along_path(model.wrong, ways_z, block) if errors else losses
+        for one in np.unique(fold):
+            distance[fold == one] = metrics[one].squared_distance((ways_z[-1] - ways_z[0])[fold == one])
+        parts.append((places[-1], losses, judged, np.sqrt(distance), held))
     back = np.argsort(order)
-    z, losses, wrong, distance, held = (np.concatenate(each)[back] for each in zip(*parts, strict=True))
-    return Moved(z, losses, wrong if errors else None, distance, held)
+    x, losses, judged, distance, held = (np.concatenate(each)[back] for each in zip(*parts, strict=True))
+    if len(some):
+        again = np.arange(n, len(x))
+        options = np.stack([losses[some], losses[again], np.repeat(losses[again, :1], losses.shape[1], axis=1)])
+        which = options.argmax(axis=0)
+        which[:, 0] = 0
+        source = np.where(which == 0, some[:, None], again[:, None])
+        column = np.where(which == 2, 0, np.arange(losses.shape[1]))
+        losses[some], judged[some] = losses[source, column], judged[source, column]
+        last, stays = source[:, -1], which[:, -1] == 2
+        x[some] = np.where(stays[:, None], worst[some], x[last])
+        distance[some], held[some] = np.where(stays, 0.0, distance[last]), held[last] & ~stays
+    return Moved(x[:n], losses[:n], judged[:n], distance[:n], held[:n])
 
 
 #: All combinations of levels are tried where there are no more; beyond, one category at a time.
 MOST_COMBINATIONS = 300
-#: Moves whose squared fair distance is below this share of their squared length are free.
+#: Moves whose squared fair distance is below this share of their squared length are free, and rounding below it.
 _FREE = 1e-9
-#: Predicted numbers that differ by less than this share of their size are the same.
-_SAME = 1e-9
 
 
-@dataclass(frozen=True)
-class Choice:
-    """Columns that take some combinations of values only.
-
-    Parameters
-    ----------
-    columns : list of int
-        Which.
-    levels : ndarray of shape (n_levels, n_columns)
-        Their values, in the units of X.
-    """
-
-    columns: list[int]
-    levels: Floats
-
-    def at(self, x: Floats, level: Floats) -> Floats:
-        """Return people with a level instead of their own."""
-        moved = x.copy()
-        moved[:, self.columns] = level
-        return moved
-
-
-def free_choices(ranges: Ranges, matrices: Sequence[Quadratic], values: Floats, scale: Floats | None) -> list[Choice]:
+def free_choices(
+    ranges: Ranges, matrices: Sequence[Quadratic], values: Floats, scale: Floats | None
+) -> list[tuple[list[int], Floats]]:
     """Return the categories, and columns of few values, whose levels cost no fair distance for anybody.
 
     Parameters
@@ -319,123 +269,40 @@ def free_choices(ranges: Ranges, matrices: Sequence[Quadratic], values: Floats, 
         The people, in the units of X.
     scale : ndarray of shape (d,) or None
         Units of the audit.
-    """
-    units = np.ones(values.shape[1]) if scale is None else scale
-    blocks = [Choice(list(block), np.eye(len(block))[(values[:, block] > 0).any(axis=0)]) for block in ranges.blocks]
-    single = [Choice([column], levels[:, None]) for column, levels in ranges.levels.items()]
-    return [
-        choice for choice in (*blocks, *single)
-        if len(choice.levels) > 1 and not ranges.frozen[choice.columns].any() and _is_free(choice, matrices, units)
-    ]  # fmt: skip
-
-
-def _is_free(choice: Choice, matrices: Sequence[Quadratic], units: Floats) -> bool:
-    moves = np.zeros((len(choice.levels) - 1, len(units)))
-    moves[:, choice.columns] = choice.levels[1:] - choice.levels[0]
-    moves /= units
-    lengths = (moves**2).sum(axis=1)
-    return all((matrix.squared_distance(moves) <= _FREE * lengths).all() for matrix in matrices)
-
-
-def worst_levels(model: Model, choices: Sequence[Choice], starts: Starts) -> Floats:
-    """Return people at the free levels where their losses are largest, in the units of X."""
-    worst, largest = starts.x.copy(), model.losses(starts.z, starts.truth)
-    for choice in _rounds(choices):
-        origin = worst
-        worst = origin.copy()
-        for level in choice.levels:
-            there = choice.at(origin, level)
-            losses = model.losses(model.in_units_of_audit(there), starts.truth)
-            larger = losses > largest
-            worst[larger], largest[larger] = there[larger], losses[larger]
-    return worst
-
-
-def _rounds(choices: Sequence[Choice]) -> Iterator[Choice]:
-    """Yield all combinations as one choice, or every choice after the other if these are too many."""
-    if not choices:
-        return
-    if np.prod([float(len(choice.levels)) for choice in choices]) > MOST_COMBINATIONS:
-        yield from choices
-        return
-    columns = [column for choice in choices for column in choice.columns]
-    yield Choice(columns, np.array([np.concatenate(rows) for rows in product(*(one.levels for one in choices))]))
-
-
-def sensitive_choices(
-    features: Features, sensitive: Sequence[Column], named: Sequence[int]
-) -> list[tuple[str, Choice]]:
-    """Return the sensitive features that are columns of X, with their names.
-
-    Parameters
-    ----------
-    features : Features
-        The people, in the units of X.
-    sensitive : sequence of Column
-        Sensitive features.
-    named : sequence of int
-        Columns of X that the fair metric names as sensitive.
-    """
-    found: dict[str, list[int]] = {}
-    for column in sensitive:
-        responses = responses_of(column)
-        if responses is not None and numbers_of(column) is None:
-            columns = exact_columns(features.values, responses).tolist()
-            names = [name for name, where in features.groups if set(where) & set(columns)]
-            found |= {enumerated(names): columns} if names else {}
-    known = {column for columns in found.values() for column in columns}
-    found |= {name: list(where) for name, where in features.groups if set(where) <= {*named} - known}
-    choices = [(name, Choice(where, np.unique(features.values[:, where], axis=0))) for name, where in found.items()]
-    return [(name, choice) for name, choice in choices if 1 < len(choice.levels) <= WARN_GROUPS]
-
-
-def changed_alone(
-    model: Model, statistic: SequentialStatistic, starts: Starts, choices: Sequence[tuple[str, Choice]]
-) -> pd.DataFrame:
-    """The effect on losses and predictions of changing one sensitive column of X alone.
-
-    Parameters
-    ----------
-    model : Model
-        The model.
-    statistic : SequentialStatistic
-        Says which statistic, tolerance and level.
-    starts : Starts
-        Everybody.
-    choices : sequence of (name, Choice)
-        Sensitive features that are columns of X.
 
     Returns
     -------
-    DataFrame
-        One row per feature, as `IndividualFairnessTest.changed_alone_`.
+    list of (list of int, ndarray of shape (n_levels, n_columns))
+        Columns, and the values that they take, in the units of X.
     """
-    rows = []
-    judge = model.wrong if statistic.statistic == "error_rate_ratio" else model.losses
-    for name, choice in choices:
-        places = [model.in_units_of_audit(choice.at(starts.x, level)) for level in choice.levels]
-        same = np.array([(starts.x[:, choice.columns] == level).all(axis=1) for level in choice.levels]).T
-        after = np.where(same, -np.inf, model.along_path(judge, places, starts.truth)).max(axis=1)
-        try:
-            value = audit_value(
-                statistic.name,
-                judge(starts.z, starts.truth),
-                after,
-                tolerance=statistic.tolerance,
-                confidence_level=statistic.confidence_level,
-            )
-            ratio = (value.estimate, *value.interval, value.p_value)
-        except UndefinedAuditValueError:
-            ratio = (np.nan,) * 4
-        predictions = np.stack([model.predicted(place) for place in places], axis=1)
-        present = predictions[same][:, None]
-        differ = predictions != present
-        if predictions.dtype.kind == "f":
-            differ &= ~np.isclose(predictions, present, rtol=_SAME, atol=0.0)
-        changed = differ.any(axis=1)
-        rows.append((name, len(choice.levels), *ratio, int(changed.sum()), float(changed.mean())))
-    names: list[str] = ["feature", "n_levels", "statistic", "ci_low", "ci_high", "p_value", "n_changed", "changed"]
-    return pd.DataFrame(rows, columns=names)
+    choices = [(list(block), np.eye(len(block))[(values[:, block] > 0).any(axis=0)]) for block in ranges.blocks]
+    choices += [([column], levels[:, None]) for column, levels in ranges.levels.items()]
+    free = []
+    for columns, levels in choices:
+        moves = np.zeros((len(levels), values.shape[1]))
+        moves[:, columns] = levels - levels[0]
+        moves /= 1.0 if scale is None else scale
+        lengths = (moves**2).sum(axis=1)
+        costless = all((matrix.squared_distance(moves) <= _FREE * lengths).all() for matrix in matrices)
+        if costless and len(levels) > 1 and not ranges.frozen[columns].any():
+            free.append((columns, levels))
+    return free
+
+
+def worst_levels(model: Model, choices: Sequence[tuple[list[int], Floats]], x: Floats, truth: Truth) -> Floats:
+    """Return people at the free levels where their losses are largest, in the units of X."""
+    worst, largest = x.copy(), model.losses(model.in_units_of_audit(x), truth)
+    if choices and np.prod([float(len(levels)) for _, levels in choices]) <= MOST_COMBINATIONS:
+        columns = [column for some, _ in choices for column in some]
+        choices = [(columns, np.array([np.concatenate(rows) for rows in product(*(each for _, each in choices))]))]
+    for columns, levels in choices:
+        there = worst.copy()
+        for level in levels:
+            there[:, columns] = level
+            losses = model.losses(model.in_units_of_audit(there), truth)
+            larger = losses > largest
+            worst[larger], largest[larger] = there[larger], losses[larger]
+    return worst
 
 
 def changes(inputs: Features, starts: Floats, unfair: Floats) -> pd.DataFrame:

@@ -290,10 +290,10 @@ class ReportMixin(Pages, ModelTest):
             ``confidence_interval``, ``n_samples`` and ``excluded``; of groups and correlations also ``disparity``,
             ``p_value_interval``, ``comparisons``, ``method``, ``adjust``, ``n_resamples`` and ``pos_label``; of groups
             also ``by_group``, ``groups``, ``variance``, ``within`` and (with "equivalence") ``equivalence_interval``;
-            of individual fairness also ``verdict``, ``standard_error``, ``lower_bound``, ``attained_level``,
-            ``traces``, ``changed_alone`` and ``solver_report``, and nothing of single people, for which there is
-            `to_frame`. A frame is a list with a dict for each row. Everything is text, a number, a truth value, None, a
-            list or a dict: undefined numbers are None, infinite ones "inf" and "-inf", tuples lists.
+            of individual fairness also ``verdict``, ``standard_error``, ``lower_bound``, ``traces`` and
+            ``solver_report``, and nothing of single people, for which there is `to_frame`. A frame is a list with a
+            dict for each row. Everything is text, a number, a truth value, None, a list or a dict: undefined numbers
+            are None, infinite ones "inf" and "-inf", tuples lists.
 
         Raises
         ------

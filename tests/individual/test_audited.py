@@ -40,7 +40,6 @@ from sklearn.svm import SVC, SVR
 from sklearn.tree import DecisionTreeClassifier
 
 from skfairtest import AuditedClassifier, FairnessTest, IndividualFairnessTest, Projection
-from skfairtest.individual.flow import Quadratic, reach
 
 INCOME = Projection([[1, 0, 0]])
 
@@ -136,11 +135,10 @@ def check_statement(test, model, way):
     assert type(model).__name__ in report["because"]
     words = {
         "finite_differences": "central differences",
-        "search": "so candidates are tried in the directions",
+        "search": "candidates are tried in the directions",
     }
     assert words[way] in report["because"]
     assert report["because"] in str(test)
-    assert report["solver"] == ("search" if way == "search" else "euler")
 
 
 def test_a_large_forest_is_searched_though_some_people_stand_next_to_a_threshold():
@@ -334,23 +332,6 @@ def test_the_search_finds_who_is_worse_off_and_leaves_everybody_else(training, p
     np.testing.assert_array_equal(test.loss_ratios_[~worse], 1.0)
     np.testing.assert_array_equal(moved[["savings", "debts"]], X[["savings", "debts"]])
 
-    # Every income that the tree tells apart, as far as the flow goes: nobody's loss can be made larger than that.
-    def losses(x, rows):
-        return -np.log(model.predict_proba(x)[np.arange(len(rows)), np.asarray(y)[rows]])
-
-    z, first = X.to_numpy(), {"directions": np.eye(3)[:1], "limits": [np.inf]}
-    ends = reach(z, losses, Quadratic(np.diag([0, 1, 1])), steps=np.full(25, 2 / 25), regularization=50.0, **first)
-    radius = np.abs(ends[:, 0])
-    assert (test.to_frame()["displacement"] <= radius + 1e-9).all()
-    thresholds = np.sort(model.tree_.threshold[model.tree_.feature == 0])
-    best = test.to_frame()["loss_before"].to_numpy().copy()
-    for level in np.concatenate([thresholds - 1e-4, thresholds + 1e-4]):
-        there = losses(X.assign(income=level).to_numpy(), np.arange(len(z)))
-        best = np.where(np.abs(level - X["income"]) < radius, np.maximum(best, there), best)
-    found = test.to_frame()["loss_after"].to_numpy()
-    assert (found <= best + 1e-12).all()
-    assert (found >= best - 1e-12).mean() > 0.95
-
 
 @pytest.mark.parametrize("weights", [(1.0, 0.5, -0.8), (2.0, 0.2, 0.0), (-0.4, 2.0, 1.0)])
 def test_a_search_goes_as_far_as_the_flow(weights, logistic, people):
@@ -365,7 +346,7 @@ def test_a_search_goes_as_far_as_the_flow(weights, logistic, people):
     np.testing.assert_allclose(*moved, atol=0.05 * max(moved[0].max(), 1))
 
 
-def test_a_search_tries_the_same_candidates_again(training, people):
+def test_a_search_ends_at_the_same_points_again(training, people):
     X, y, _, _ = people
     forest = RandomForestClassifier(5, max_depth=4, random_state=0).fit(*training[:2])
     params = {"fair_metric": Projection([[1, 0, 0], [0, 1, 0]]), "statistic": "ratio_of_means"}

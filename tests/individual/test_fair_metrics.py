@@ -18,11 +18,8 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
-from sklearn.tree import DecisionTreeClassifier
 
 from skfairtest import Mahalanobis, Projection, SensitiveSubspace
-from skfairtest.individual.features import read_features
-from skfairtest.individual.model import affine
 from skfairtest.readers import read_columns
 
 _rng = np.random.default_rng(0)
@@ -126,11 +123,6 @@ class TestEveryMetric:
         assert moved.columns.equals(X.columns)
         assert moved.index.equals(X.index + 7)
         assert isinstance(frame.set_output(transform="polars").transform(X), pl.DataFrame)
-
-    def test_it_is_affine_for_whoever_reads_pipelines(self, name, metrics):
-        matrix, offset = affine(metrics[name].transform, read_features(X))
-        np.testing.assert_allclose(matrix @ matrix.T, metrics[name].matrix_, atol=1e-12)
-        np.testing.assert_allclose(offset, 0, atol=1e-15)
 
     @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
     def test_another_number_of_columns_is_an_error(self, name, metrics):
@@ -344,7 +336,7 @@ class TestSensitiveSubspace:
             (
                 {},
                 None,
-                r"sensitive_features is missing.*fit\(X, sensitive_features=.*sensitivesubspace__sensitive_feat",
+                r"sensitive_features is missing.*fit\(X, sensitive_features=",
             ),
             ({}, ["f"] * N, r"column 'sensitive_feature_0'\) is 'f' for everybody \(n_samples=200\)"),
             ({}, {"sex": ["f"] * N}, r"column 'sex'\) is 'f' for everybody"),
@@ -364,9 +356,6 @@ class TestSensitiveSubspace:
             ),
             ({"sensitive_columns": [0, 0]}, SEX, "sensitive_columns: 'age' is named twice, as 0 and 0"),
             ({"sensitive_columns": True}, SEX, "X has no feature True"),
-            ({"classifier": DecisionTreeClassifier()}, SEX, r"classifier=DecisionTreeClassifier\(\) must have a coef_"),
-            ({"classifier": LogisticRegression}, SEX, "classifier must be a linear estimator"),
-            ({"classifier": "logistic"}, SEX, "classifier must be a linear estimator.*found 'logistic'"),
         ],
     )
     def test_what_is_not_usable_is_named(self, params, features, message):
@@ -377,16 +366,6 @@ class TestSensitiveSubspace:
         names = [f"n{i}" for i in range(2 * N)]
         with pytest.raises(ValueError, match=r"column 'name'\) has 400 distinct labels, more than 200"):
             SensitiveSubspace().fit(pd.concat([X, X]), sensitive_features={"name": names})
-
-    def test_coefficients_of_something_else_than_the_features_are_an_error(self):
-        class Polynomial(LogisticRegression):
-            def fit(self, X, y):
-                super().fit(X, y)
-                self.coef_ = np.ones(9)
-                return self
-
-        with pytest.raises(ValueError, match=r"coef_ after fit, finite numbers for each of 4 features"):
-            SensitiveSubspace(Polynomial()).fit(X, sensitive_features=SEX)
 
 
 class TestProjection:
@@ -472,7 +451,7 @@ class TestMahalanobis:
         matrix.loc["age", "rent"] = matrix.loc["rent", "age"] = 0.5
         order = ["rent", "age", "income", "skills"]
         assert_same_metric(Mahalanobis(matrix.loc[order, order[::-1]]).fit(X), Mahalanobis(matrix.to_numpy()).fit(X))
-        with pytest.raises(ValueError, match=r"matrix has rows 'rent', .* and X has the columns 'age'"):
+        with pytest.raises(ValueError, match="which are the names of rows and columns of a DataFrame"):
             Mahalanobis(matrix.loc[order[:2], order]).fit(X)
 
     @pytest.mark.parametrize(
@@ -482,9 +461,9 @@ class TestMahalanobis:
                 (matrix, r"matrix must be a square of numbers, shape \(4, 4\) for the features of X .*; found")
                 for matrix in (None, np.eye(3), np.ones((4, 3)), "identity")
             ),
-            (np.triu(np.ones((4, 4))), "matrix must be symmetric"),
+            (np.triu(np.ones((4, 4))), "matrix must be square, finite and symmetric"),
             (np.diag([1.0, 1.0, 1.0, -0.1]), "matrix must be positive semi-definite, found the eigenvalue -0.1"),
-            (np.diag([1.0, 1.0, 1.0, np.nan]), "matrix must be finite"),
+            (np.diag([1.0, 1.0, 1.0, np.nan]), "matrix must be square, finite and symmetric"),
         ],
     )
     def test_what_is_not_usable_is_named(self, matrix, message):

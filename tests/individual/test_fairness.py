@@ -380,10 +380,6 @@ def test_one_row_per_person(classifier, people):
     away = (test.unfair_examples_ - X).to_numpy()
     np.testing.assert_allclose(frame["displacement"], np.linalg.norm(away, axis=1), rtol=1e-9)
     np.testing.assert_allclose(frame["distance"], np.linalg.norm(away * [0.0, 2.0, 1.0], axis=1), rtol=1e-9)
-    report = test.solver_report_
-    assert report["max_distance"] == frame["distance"].max()
-    assert report["mean_displacement"] == pytest.approx(frame["displacement"].mean())
-    assert report["n_worse"] == (frame["loss_after"] > frame["loss_before"]).sum()
     frame["loss_ratio"] = 0.0
     assert test.to_frame()["loss_ratio"].min() > 0
 
@@ -413,7 +409,7 @@ def test_short_steps_never_lower_the_statistic_below_one(data):
     assert test.lower_bound_ <= test.statistic_
 
 
-@pytest.mark.filterwarnings("ignore:p_value_=.* is too close to the level:UserWarning")
+@pytest.mark.filterwarnings("ignore:nobody's loss changed:UserWarning")
 @settings(deadline=None)
 @given(
     seed=st.integers(0, 2**20),
@@ -504,7 +500,7 @@ def test_frozen_features_leave_a_search_what_is_left_of_the_free_directions(trai
     ).fit(people[0], people[1])
     np.testing.assert_allclose(frozen.loss_ratios_, told.loss_ratios_, rtol=1e-9)
     assert frozen.statistic_ > 1.2
-    assert frozen.solver_report_["max_distance"] < 1e-6
+    assert frozen.to_frame()["distance"].max() < 1e-6
 
 
 def test_the_path_of_a_search_is_over_candidates_at_the_same_distances(training, people):

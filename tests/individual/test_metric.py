@@ -13,8 +13,7 @@ def test_sensitive_features_that_a_metric_has_to_learn_from(classifier, people):
     for metric in ("sensitive_subspace", SensitiveSubspace(), make_pipeline(StandardScaler(), SensitiveSubspace())):
         with pytest.raises(ValueError, match=r"^sensitive_features is missing") as error:
             IndividualFairnessTest.as_published(classifier, fair_metric=metric).fit(people[0], people[1])
-        assert "fit(X, y, sensitive_features=df['sex'])" in str(error.value)
-        assert "individualfairnesstest__sensitive_features" in str(error.value)
+        assert "fit(X, sensitive_features=df['sex'])" in str(error.value)
 
 
 def test_a_pipeline_is_a_fair_metric_that_can_be_learned(classifier, people):

@@ -73,25 +73,21 @@ def test_a_block_keeps_its_columns_and_is_measured_by_its_shares(people):
 
 
 def test_steps_that_are_unstable(fit):
-    message = (
-        r"steps of 0.03 are too long for regularization=50: .* is 1.5, .* in 4 of 4 steps. .*'implicit'.* below 0.02"
-    )
+    message = r"steps of 0.03 are too long for regularization=50: .* is 1.5, .*'implicit'.* below 0.02"
     with pytest.warns(UserWarning, match=message):
-        assert fit(steps=(4, 0.03)).solver_report_["n_unstable_steps"] == 4
-    with pytest.warns(UserWarning, match=r"largest eigenvalue of the fair metric, 4\) is 1.2, .* below 0.005"):
+        fit(steps=(4, 0.03))
+    with pytest.warns(UserWarning, match=r"largest eigenvalue of the fair metric\) is 1.2, .* below 0.005"):
         fit(steps=(4, 0.006), fair_metric=Mahalanobis(np.diag([0.0, 4.0, 1.0])))
     # No step is too long for a search.
     fit(steps=(4, 0.03), gradient="search")
     frozen = {"feature_ranges": {"savings": "frozen"}, "fair_metric": Mahalanobis(np.diag([0.0, 4.0, 1.0]))}
-    assert fit(steps=(4, 0.0199), **frozen).solver_report_["n_unstable_steps"] == 0
-    with pytest.warns(UserWarning, match=r"in 2 of 9 steps"):
-        fit(steps=0.05 / np.arange(1, 10))
+    fit(steps=(4, 0.0199), **frozen)
 
 
 @pytest.mark.filterwarnings("ignore:steps of 1 are too long:UserWarning")
 def test_steps_that_diverge(fit, people, regressor):
-    message = r"steps of 1 with regularization=50 diverge: \d+ unfair examples ran away.*Use smaller or fewer steps"
+    message = r"steps of up to 1 diverge: \d+ unfair examples ran away within \d+ of them. Use smaller or fewer steps"
     with pytest.raises(ValueError, match=message):
         fit(steps=(500, 1))
-    with pytest.raises(ValueError, match=r"steps of 0.01 with regularization=0 diverge"):
+    with pytest.raises(ValueError, match=r"steps of up to 0.01 diverge"):
         fit(model=regressor, y=people[3], regularization=0, steps=(20_000, 0.01))

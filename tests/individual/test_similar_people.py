@@ -13,7 +13,7 @@ from skfairtest import IndividualFairnessTest, Mahalanobis, Projection, Sensitiv
 from skfairtest.individual.flow import Quadratic, Ranges
 from skfairtest.individual.people import content_folds
 from skfairtest.individual.statistics import AuditValue, widened
-from skfairtest.individual.unfair import Flow, Starts, move
+from skfairtest.individual.unfair import Flow, move
 
 FIXED = Mahalanobis(np.diag([0.0, 0.5, 0.9]))
 LEARNED = {"statistic": "ratio_of_means", "steps": (40, 0.01)}
@@ -227,14 +227,13 @@ def test_people_are_moved_by_a_metric_in_other_units_as_in_those_units(solver, g
     free = Ranges(np.full(3, -np.inf), np.full(3, np.inf), np.zeros(3, dtype=bool))
     steps = np.full(20, 0.01)
     n = 64 if gradient == "search" else 20
-    flow = Flow("search" if gradient == "search" else solver, steps, 5.0, free, np.array([n]), 2.0)
+    flow = Flow("search" if gradient == "search" else solver, steps, 5.0, free, np.array([n]))
     ends = []
     for scale, form in ((units, Quadratic(matrix)), (None, Quadratic(matrix, units))):
         test = IndividualFairnessTest(classifier, fair_metric=FIXED, gradient=gradient, feature_scale=scale).fit(X, y)
         values, truth = X.to_numpy(), test._truth
-        starts = Starts(values, test._model.in_units_of_audit(values), truth)
-        moved = move(test._model, [form], everybody, flow, starts, errors=False)
-        ends.append(test._model.in_units_of_X(moved.z))
+        moved = move(test._model, [form], everybody, flow, values, values, truth, errors=False)
+        ends.append(moved.x)
         assert np.abs(ends[-1] - values).max() > 0.05
     np.testing.assert_allclose(*ends, rtol=0, atol=1e-6)
 

@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
@@ -38,7 +38,7 @@ def untested(coin):
 
 def test_a_coin_flip_is_no_verdict(untested):
     assert (untested.verdict_, untested.concern_, untested.rejected_) == ("no_trace", False, False)
-    for name in ("p_value_", "statistic_", "lower_bound_", "standard_error_", "attained_level_"):
+    for name in ("p_value_", "statistic_", "lower_bound_", "standard_error_"):
         assert np.isnan(getattr(untested, name)), name
     assert np.isnan(untested.confidence_interval_).all()
     assert not len(untested.path_)
@@ -173,14 +173,8 @@ def test_changing_a_category_alone_by_hand_is_a_lower_bound(way):
     swapped = X.assign(race=np.where(X["race"] == "white", "nonwhite", "white"))
     rows = np.arange(150)
     before, after = (-np.log(model.predict_proba(people)[rows, y]) for people in (X, swapped))
-    (row,) = test.changed_alone_.to_dict("records")
-    assert (row["feature"], row["n_levels"]) == ("race", 2)
-    assert row["statistic"] == pytest.approx(np.mean(after / before), rel=1e-6)
     assert test.statistic_ >= np.mean(np.maximum(after, before) / before) - 1e-9
     assert test.verdict_ == "unfair"
-    white, nonwhite = (model.predict(X.assign(race=name)) for name in ("white", "nonwhite"))
-    assert (row["n_changed"], row["changed"]) == ((white != nonwhite).sum(), (white != nonwhite).mean())
-    assert str(test).startswith(f"Changing race alone: {row['statistic']:.4g} times the loss (95% interval ")
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -192,39 +186,7 @@ def test_of_several_levels_the_worst(seed):
     losses = np.stack([-np.log(model.predict_proba(X.assign(race=name))[np.arange(150), y]) for name in "abc"], axis=1)
     own = X["race"].to_numpy()[:, None] == np.array(list("abc"))
     before = losses[own]
-    row = test.changed_alone_.iloc[0]
-    assert row["statistic"] == pytest.approx(np.mean(np.where(own, 0, losses).max(axis=1) / before), rel=1e-6)
     assert test.statistic_ >= np.mean(losses.max(axis=1) / before) - 1e-9
-
-
-@pytest.mark.parametrize("shift", [0.0, 0.8])
-def test_predictions_of_a_regressor_change_by_more_than_rounding(shift):
-    X, _ = applicants(900, 0)
-    wage = X["income"] + shift * (X["race"] == "white")
-    model = text_pipeline(LinearRegression()).fit(X[:500], wage[:500])
-    noise = np.random.default_rng(1).normal(size=400)
-    test = IndividualFairnessTest(
-        model, statistic="ratio_of_means", fair_metric=SensitiveSubspace(sensitive_columns="race")
-    )
-    test.fit(X[500:], wage[500:] + noise)
-    assert test.changed_alone_["n_changed"].tolist() == [400 if shift else 0]
-
-
-def test_a_category_that_an_expert_frees_is_tried_as_well():
-    X, y = applicants(900, 0)
-    model = text_pipeline(LogisticRegression()).fit(X[:500], y[:500])
-    metric = SensitiveSubspace(sensitive_columns="race")
-    test = IndividualFairnessTest(model, fair_metric=metric).fit(X[500:], y[500:])
-    assert test.changed_alone_["feature"].tolist() == ["race"]
-    assert test.statistic_ >= test.changed_alone_["statistic"][0] * 0.999
-
-
-def test_a_sensitive_feature_that_is_no_column_is_not_changed_alone(coin):
-    model, X, y, _, _ = coin
-    sex = (X[:, 0] + np.random.default_rng(1).normal(size=600) > 0).astype(int)
-    test = IndividualFairnessTest(model).fit(X, y, sensitive_features={"sex": sex})
-    assert not len(test.changed_alone_)
-    assert "alone" not in str(test)
 
 
 def test_more_combinations_than_can_be_tried_are_tried_category_by_category(monkeypatch):

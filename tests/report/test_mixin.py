@@ -222,7 +222,7 @@ def test_objects_are_named_without_their_address():
 def test_a_model_is_named_and_nobody_is_told_of():
     found = individual().to_dict()
     assert found["parameters"]["estimator"] == "LogisticRegression"
-    assert found["solver_report"]["solver"] == "euler"
+    assert found["solver_report"]["gradient"] == "finite_differences"
     assert "loss_ratios" not in found
     assert found["excluded"] == []
 

@@ -12,14 +12,14 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from skfairtest.individual.statistics import (
-    STATISTICS,
     AuditValue,
     UndefinedAuditValueError,
-    attained_level,
     audit_value,
     lower_bound,
     ratios,
 )
+
+STATISTICS = ("loss_ratio", "ratio_of_means")
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "maity.json").read_text())
 BEFORE, AFTER = np.array([1.0, 1.0, 2.0, 2.0]), np.array([2.0, 1.0, 6.0, 4.0])
@@ -194,7 +194,7 @@ def test_infinite_ratios_are_counted_and_never_dropped():
 
 
 def test_a_ratio_of_means_needs_somebody_with_a_loss():
-    with pytest.raises(UndefinedAuditValueError, match="the model has no loss on anybody"):
+    with pytest.raises(UndefinedAuditValueError, match="the model makes no errors on the people tested"):
         of("ratio_of_means", [0, 0, 0], [0, 1, 0])
 
 
@@ -206,16 +206,6 @@ def test_a_loss_that_is_no_loss_is_an_error(statistic, wrong, place):
     arguments[place][[0, 2]] = wrong
     with pytest.raises(UndefinedAuditValueError, match=r"2 of . people have a loss that is not a finite number of at"):
         of(statistic, **arguments)
-
-
-def test_one_person_is_too_few():
-    with pytest.raises(ValueError, match="at least 2 people, found 1"):
-        of("loss_ratio", [1.0], [2.0])
-
-
-def test_an_unknown_statistic_is_refused():
-    with pytest.raises(ValueError, match=r"statistic must be one of 'loss_ratio', .*; found 'median'"):
-        of("median")
 
 
 # How often the tests reject -------------------------------------------------------------------------------------------
@@ -258,35 +248,3 @@ def test_the_formulas_p_value_of_zero_would_reject_fair_models():
 
 
 # How often the test really rejects ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("side", [-1, 1])
-@pytest.mark.parametrize("n", [50, 200])
-def test_the_attained_level_is_near_how_often_samples_reject(side, n):
-    rng = np.random.default_rng([n, side + 1])
-    after = 10 + side * (rng.gamma(2.0, size=(20_000, n)) - 2.0)  # the mean is 10, which is tolerated
-    before = np.ones(n)
-    rejected = (after.mean(axis=1) - 10) / after.std(axis=1) * np.sqrt(n) > stats.norm.isf(0.05)
-    told = np.mean([attained_level("loss_ratio", before, row, 0.95) for row in after[:400]])
-    error = np.sqrt(0.05 * 0.95 / len(after))
-    # The term that is left out is of the order of 1 / n, for which 1.5 / n is generous here.
-    assert told == pytest.approx(rejected.mean(), abs=3 * error + 1.5 / n)
-    assert bool(told > 0.05) is (side < 0)
-
-
-def test_the_attained_level_of_other_statistics_is_that_of_what_they_are_means_of():
-    before, after = losses(60)
-    ratio = after / before
-    logs = attained_level("loss_ratio", np.ones(60), np.exp(np.log(ratio)), 0.95)
-    assert attained_level("loss_ratio", before, after, 0.95) == pytest.approx(logs)
-    skewness = stats.skew(ratio)
-    z = stats.norm.isf(0.1)
-    expected = 0.1 - stats.norm.pdf(z) * (2 * z**2 + 1) * skewness / (6 * np.sqrt(60))
-    assert attained_level("loss_ratio", before, after, 0.9) == pytest.approx(expected)
-    influence = after - after.mean() / before.mean() * before
-    expected = 0.1 - stats.norm.pdf(z) * (2 * z**2 + 1) * stats.skew(influence) / (6 * np.sqrt(60))
-    assert attained_level("ratio_of_means", before, after, 0.9) == pytest.approx(expected)
-
-
-def test_the_attained_level_of_equal_people_is_the_level():
-    assert attained_level("loss_ratio", np.ones(9), np.full(9, 2.0), 0.95) == pytest.approx(0.05)

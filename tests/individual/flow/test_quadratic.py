@@ -68,9 +68,9 @@ def test_distances_are_never_negative(v):
 @pytest.mark.parametrize(
     ("matrix", "message"),
     [
-        (np.ones((2, 3)), r"must be square, found an array of shape \(2, 3\)"),
-        ([[1.0, np.nan], [np.nan, 1.0]], "must be finite, found 2 entries"),
-        ([[1.0, 0.5], [0.2, 1.0]], "must be symmetric"),
+        (np.ones((2, 3)), "must be square, finite and symmetric"),
+        ([[1.0, np.nan], [np.nan, 1.0]], "must be square, finite and symmetric"),
+        ([[1.0, 0.5], [0.2, 1.0]], "must be square, finite and symmetric"),
         ([[1.0, 2.0], [2.0, 1.0]], "must be positive semi-definite, found the eigenvalue -1"),
     ],
 )
@@ -82,27 +82,28 @@ def test_what_is_not_a_fair_distance_is_refused(matrix, message):
 def test_where_columns_stay_what_is_left_free_is_searched():
     rows = random_rows(5, 3, 6)
     metric = Quadratic(projection(rows))
-    movable = np.array([True, True, True, True, False, True])
-    directions, radii = metric.reachable(movable, 50.0)
+    frozen = np.arange(6) == 4
+    directions, costs = metric.holding(frozen).reachable(frozen)
     assert directions.shape == (2, 6)  # three directions, of which one equation is left to hold
-    np.testing.assert_array_equal(radii, np.inf)
+    np.testing.assert_array_equal(costs, 0.0)
     np.testing.assert_array_equal(directions[:, 4], 0.0)
     np.testing.assert_allclose(directions @ directions.T, np.eye(2), atol=1e-12)
     np.testing.assert_allclose(metric.squared_distance(directions), 0.0, atol=1e-12)
 
 
-def test_where_nothing_is_left_free_directions_go_as_far_as_costs_a_loss_of_one():
+def test_where_nothing_is_left_free_every_direction_has_its_cost():
     metric = Quadratic(np.diag([0.0, 4.0, 1.0, 1e-4]))
-    directions, radii = metric.reachable(np.array([False, True, True, True]), 25.0)
+    frozen = np.arange(4) == 0
+    directions, costs = metric.holding(frozen).reachable(frozen)
     np.testing.assert_array_equal(directions, np.eye(4)[[3, 2, 1]])
-    np.testing.assert_allclose(radii, [20.0, 0.2, 0.1])
-    np.testing.assert_allclose(25.0 * metric.squared_distance(radii[:, None] * directions), 1.0)
+    np.testing.assert_allclose(costs, [1e-4, 1.0, 4.0])
 
 
 def test_where_everything_stays_there_is_no_direction():
-    directions, radii = FREE.reachable(np.zeros(2, dtype=bool), 25.0)
+    everything = np.ones(2, dtype=bool)
+    directions, costs = FREE.holding(everything).reachable(everything)
     assert directions.shape == (0, 2)
-    assert radii.shape == (0,)
+    assert costs.shape == (0,)
 
 
 FREE = Quadratic(np.diag([0.0, 1.0]))
@@ -114,8 +115,7 @@ def test_a_form_in_other_units_has_directions_and_distances_of_those():
     there, here = Quadratic(projection(rows)), Quadratic(projection(rows), units)
     np.testing.assert_allclose(here.squared_distance(moves * units), there.squared_distance(moves), atol=1e-12)
     np.testing.assert_allclose(moves * units @ here.shrinking(3.0), moves @ there.shrinking(3.0) * units, atol=1e-12)
-    some = np.array([True, True, False])
-    for movable in (np.ones(3, dtype=bool), some):
-        (ours, limits), (theirs, others) = (form.reachable(movable, 50.0) for form in (here, there))
+    for frozen in (np.zeros(3, dtype=bool), np.array([False, False, True])):
+        (ours, costs), (theirs, others) = (form.holding(frozen).reachable(frozen) for form in (here, there))
         np.testing.assert_allclose(ours, theirs * units, atol=1e-12)
-        np.testing.assert_allclose(limits, others, rtol=1e-9)
+        np.testing.assert_allclose(costs, others, rtol=1e-9)
