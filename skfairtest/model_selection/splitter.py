@@ -201,8 +201,8 @@ class SensitiveStratifiedKFold(StratifiedKFold):
         check_same_people({"X": X, "y": label, "sensitive_features": columns})
         if len(columns[0]) < self.n_splits:
             raise ParameterError(
-                f"n_splits={self.n_splits} is more than the number of people, {len(columns[0])}: every fold needs at "
-                "least one."
+                f"n_splits={self.n_splits} is more than the number of people, n_samples={len(columns[0])}: every fold "
+                "needs at least one."
             )
         return columns, label
 

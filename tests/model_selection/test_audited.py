@@ -458,7 +458,7 @@ def test_columns_that_a_splitter_looks_up_itself_are_not_handed_over(people):
         ([(np.arange(N), np.arange(N))], r"fold 0 tests 240 of the people it trains on"),
         ([(np.arange(-N, 0), np.arange(N))], r"fold 0 tests 240 of the people it trains on"),
         (1, "n_splits=2 or more"),
-        (300, "n_splits=300 is more than the number of people, 240"),
+        (300, "n_splits=300 is more than the number of people, n_samples=240"),
         ("five", "Expected .?cv.? as an integer"),
     ],
 )
