@@ -32,7 +32,7 @@ from skfairtest.group import FairnessTest
 from skfairtest.group.fairness import result_of
 from skfairtest.metrics import BuiltIn, Metric, Rate, resolve_metrics
 from skfairtest.metrics.score_metric import parameters_of
-from skfairtest.model_selection._parameters import check_test_params
+from skfairtest.model_selection._out_of_fold import check_test_params
 from skfairtest.readers import (
     Column,
     check_codings,

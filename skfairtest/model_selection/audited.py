@@ -31,7 +31,7 @@ from skfairtest._utils.errors import ParameterError, brief, renaming, warn
 from skfairtest.correlation.fairness import CorrelationFairnessTest
 from skfairtest.group import FairnessTest
 from skfairtest.model_selection import _out_of_fold as out_of_fold
-from skfairtest.model_selection._parameters import check_people, lengths_of
+from skfairtest.model_selection._out_of_fold import check_people, lengths_of
 from skfairtest.readers import as_model_input, check_same_people, classes_of, given_to_fit, read_column, read_columns
 
 ON_REJECTION = ("warn", "raise", "ignore")

@@ -14,7 +14,7 @@ from skfairtest.comparisons.null_histogram import minimum_detectable
 from skfairtest.comparisons.people import Inputs
 from skfairtest.group import FairnessTest
 from skfairtest.group.fairness import result_of
-from skfairtest.model_selection._parameters import check_people
+from skfairtest.model_selection._out_of_fold import check_people
 from skfairtest.model_selection.audited import FairnessRejectedError
 from skfairtest.report.sentences import DETECTION_POWER
 

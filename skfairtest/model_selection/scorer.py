@@ -34,7 +34,7 @@ from skfairtest.group import FairnessTest
 from skfairtest.group.fairness import measured_of, result_of
 from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.metrics import Metric, Omnibus
-from skfairtest.model_selection._parameters import check_people, check_test_params
+from skfairtest.model_selection._out_of_fold import check_people, check_test_params
 from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.readers import given_to_fit, one_column
 from skfairtest.readers.containers import check_names_of_columns, named_columns
