@@ -9,113 +9,116 @@ import copy
 import inspect
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import product
 from operator import call
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
-from fairlearn.metrics import count
+from fairlearn.metrics import MetricFrame, count
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
 from skfairtest._utils.typing import Positions
 from skfairtest.comparisons.core import Result
-from skfairtest.comparisons.engine import check_question, compare, extreme_of, simultaneous
+from skfairtest.comparisons.engine import extreme_of, simultaneous
 from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.frames import comparisons_frame
+from skfairtest.comparisons.people import Inputs
 from skfairtest.comparisons.settings import check_settings
 from skfairtest.group import FairnessTest
-from skfairtest.inference.multiplicity import Extreme
-from skfairtest.metrics import BuiltIn, Rate, resolve_metrics
+from skfairtest.group.fairness import result_of
+from skfairtest.metrics import BuiltIn, Metric, Rate, resolve_metrics
 from skfairtest.metrics.score_metric import parameters_of
+from skfairtest.model_selection._out_of_fold import check_test_params
 from skfairtest.readers import (
     Column,
     check_codings,
     check_labels,
     check_vocabularies,
-    read_column,
     read_values,
     resolve_pos_label,
     sort_levels,
 )
-from skfairtest.tables import Sample
 from skfairtest.tables.rows import CELL_NAMES, Key
 
+METHODS = ("between_groups", "to_overall")
+DISPARITIES = ("difference", "ratio")
+#: Columns of labels, one of which may be the positive one.
+LABELS = ("y_true", "y_pred")
+#: What the frame says of every test.
+OF_THE_FRAME = {
+    "estimator": "a frame takes predictions, not a model",
+    "metric": "pass metrics to the frame instead",
+    "compare": "use method= of difference_test() and the others",
+    "reference_group": "groups are compared with each other, or with everybody",
+    "disparity": "use difference_test() or ratio_test()",
+    "random_state": "the frame's random_state seeds the tests too",
+    "pos_label": "it is a parameter of the metric: use functools.partial(metric, pos_label=...)",
+    "prediction_threshold": "pass y_pred=y_score >= threshold",
+    "response": "a frame takes predictions, not a model",
+}
+#: Resamples at least of a function that is not known: each costs up to a hundred evaluations.
+FEW_RESAMPLES = 199
+#: Values are the same if they agree to so many digits; those of single precision do to six.
+PRECISION = 1e-5
+#: The columns of a test of a disparity, as they are where there is no test.
+UNTESTED: dict[str, Any] = {
+    **dict.fromkeys(("value", "ci_low", "ci_high"), np.nan),
+    **dict.fromkeys(("group", "other")),
+    **dict.fromkeys(("disparity", "statistic"), np.nan),
+    **dict.fromkeys(("method", "reason"), ""),
+    "p_value": np.nan,
+    "concern": None,
+}
 
-@dataclass(frozen=True)
-class KnownMetric:
-    """A function that computes a built-in metric.
 
-    Parameters
-    ----------
-    function : callable
-        The function, without its arguments about labels. The metric itself holds functions, which do not pickle.
-    reads : frozenset of str
-        Columns that it needs.
-    asks : bool
-        Whether it needs the positive label.
-    pos_label : object
-        The label that the function treats as positive; None where the function infers it from the labels.
+def check_params(test_params: Any) -> dict[str, str]:
+    """Check parameters of the tests; return what is wrong with them for one of the disparities.
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown or decided by the frame, or a value is not allowed.
     """
+    check_test_params(test_params, FairnessTest, OF_THE_FRAME)
+    wrong = {}
+    for disparity in DISPARITIES:
+        try:
+            check_settings(**test_params, disparity=disparity, unit=False)
+        except ValueError as error:
+            wrong[disparity] = f"test_params: {error}"
+    if len(wrong) == len(DISPARITIES):
+        raise ParameterError(wrong["difference"])
+    return wrong
 
-    function: Callable[..., Any]
-    reads: frozenset[str]
-    asks: bool
-    pos_label: Any
 
+def known_metric(function: Any) -> tuple[Callable[..., Any], Metric, Any] | None:
+    """Return the built-in metric that a function computes, if any.
 
-@dataclass(frozen=True)
-class MetricOf:
-    """One metric of a frame.
-
-    Parameters
-    ----------
-    name : object
-        What the frame calls it.
-    function : callable or None
-        What computes it; None if everything was computed before it was dropped.
-    params : mapping of str to ndarray
-        Its sample parameters.
+    Returns
+    -------
+    tuple or None
+        The function without its arguments about labels, its metric, and the label that it treats as positive: None
+        where it infers that from the labels.
     """
-
-    name: Any
-    function: Callable[..., Any] | None = field(repr=False)
-    params: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
-
-    @cached_property
-    def known(self) -> KnownMetric | None:
-        """The equivalent built-in metric, if any; weights are the only sample parameter it may have."""
-        return _known_metric(self.function) if set(self.params) <= {"sample_weight"} else None
-
-    @property
-    def counts_people(self) -> bool:
-        """Whether it is the size of a group."""
-        return self.function is count
-
-
-def _known_metric(function: Callable[..., Any] | None) -> KnownMetric | None:
-    if function is None:
-        return None
     known, positive = function, None
     if isinstance(function, partial):
         others = dict(function.keywords)
         positive = others.pop("pos_label", None)
         known = partial(function.func, *function.args, **others) if others or function.args else function.func
     try:
-        found = resolve_metrics(known)
+        metric, *further = resolve_metrics(known)
     except ValueError:  # it needs another argument
         return None
-    metric = found[0]
-    if len(found) > 1 or not isinstance(metric, Rate | BuiltIn) or metric.disparity is not None:
+    if further or not isinstance(metric, Rate | BuiltIn) or metric.disparity is not None:
         return None  # a ratio of groups is no metric of one group
     if positive is None:
         signature = inspect.signature(function).parameters
         positive = signature["pos_label"].default if "pos_label" in signature else None
-    return KnownMetric(known, metric.reads, metric.needs_pos_label, positive)
+    return known, metric, positive
 
 
 # Functions as a test calls them ----------------------------------------------------------------
@@ -128,33 +131,18 @@ def of_labels(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda y_true, y_pred, sample_weight=None: function(y_true, y_pred, sample_weight=sample_weight)
 
 
-@dataclass(frozen=True)
-class OfRows:
-    """A function of people as a function of their row numbers.
+def of_rows(function: Callable[..., Any], y_true: Any, y_pred: Any, params: Mapping[str, Any]) -> Callable[..., Any]:
+    """Return a function of people as a function of their row numbers, passed as predictions.
 
     In this way, whatever a MetricFrame can evaluate, with any sample parameters and predictions of any shape, becomes a
     metric of one number per person, the row number. Rows that occur twice in a resample are passed twice.
-
-    Parameters
-    ----------
-    function : callable
-        ``function(y_true, y_pred, **params)``.
-    y_true, y_pred : ndarray of shape (n, ...)
-        Of everybody.
-    params : mapping of str to ndarray of shape (n,)
-        Of everybody.
     """
 
-    function: Callable[..., Any]
-    y_true: NDArray[Any] = field(repr=False)
-    y_pred: NDArray[Any] = field(repr=False)
-    params: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
+    def of_numbers(y_true_: NDArray[Any], y_pred_: NDArray[Any]) -> Any:
+        rows = np.asarray(y_pred_).astype(np.intp)
+        return function(y_true[rows], y_pred[rows], **{name: values[rows] for name, values in params.items()})
 
-    def __call__(self, y_true: NDArray[Any], y_pred: NDArray[Any]) -> Any:
-        """Evaluate the function for the rows whose numbers are passed as predictions."""
-        rows = np.asarray(y_pred).astype(np.intp)
-        params = {name: values[rows] for name, values in self.params.items()}
-        return self.function(self.y_true[rows], self.y_pred[rows], **params)
+    return of_numbers
 
 
 def as_evaluated(values: Any) -> NDArray[Any]:
@@ -168,182 +156,80 @@ def stacked(values: NDArray[Any]) -> NDArray[Any]:
     return values if values.dtype.kind in "biufc" else np.stack(list(pd.Series(list(values))))
 
 
-#: Names that a table of counts has a use for; MetricFrame lets features have them.
-TAKEN = (*CELL_NAMES, "count")
-
-
-def read_features_of(features: Any, names: Sequence[str] | None, parameter: str) -> tuple[Column, ...]:
-    """Read features from every container that MetricFrame takes, row by row as it does.
-
-    Parameters
-    ----------
-    features : Series, DataFrame, dict, list or array; None
-        As MetricFrame was given them. A frame of another library has no names there.
-    names : sequence of str or None
-        What MetricFrame calls them.
-    parameter : str
-        The caller's name of `features`, for error messages.
-
-    Returns
-    -------
-    tuple of Column
-        One per name.
-
-    Raises
-    ------
-    ValueError
-        If values are missing.
-    """
-    if not names:
-        return ()
-    columns: list[Any]
-    if isinstance(features, dict):
-        features = pd.DataFrame.from_dict(features)
-    if isinstance(features, pd.DataFrame):
-        columns = [features.iloc[:, place] for place in range(features.shape[1])]
-    elif isinstance(features, pd.Series):
-        columns = [features]
-    else:
-        array = features if isinstance(features, np.ndarray) else np.asarray(features, dtype=object)
-        array = np.squeeze(array) if array.size > 1 else array.reshape(-1)
-        columns = [array] if array.ndim == 1 else list(array.T)
-    # People are paired by their places: an index, which may order them otherwise, says nothing here.
-    bare = [column.reset_index(drop=True) if isinstance(column, pd.Series) else column for column in columns]
-    told_apart = [f"feature {name}" if name in TAKEN else name for name in names]
-    return tuple(read_column(column, parameter, name=name) for column, name in zip(bare, told_apart, strict=True))
-
-
 def check_labels_of(functions: Iterable[Callable[..., Any]], **values: NDArray[Any]) -> None:
-    """Check that labels which a function compares are of one vocabulary."""
-    if any(known is None or known.reads >= set(LABELS) for known in map(_known_metric, functions)):
-        labels = {name: read_labels(its, name) for name, its in values.items()}
-        held = {name: column.levels for name, column in labels.items() if column is not None}
-        check_vocabularies(held)
-        check_codings(held)
-
-
-def read_labels(values: NDArray[Any], name: str) -> Column | None:
-    """Return labels that can be counted; None for scores, numbers of many values, and several values per person."""
-    if values.ndim != 1:
-        return None
-    try:
-        column = read_values(values, name)
-        if not isinstance(column, Column):
-            return None
-        check_labels(column, name)
-    except ValueError:
-        return None
-    return replace(column, index=None)
-
-
-def positive_of(columns: Sequence[Column], asked: Any) -> Any:
-    """Return the label that scikit-learn's and fairlearn's functions treat as positive.
-
-    Raises
-    ------
-    ValueError
-        If it is not known.
-    """
-    if asked is not None:
-        return asked
-    labels = sort_levels(dict.fromkeys(level for column in columns for level in column.levels))
-    return resolve_pos_label(labels, labels[1] if len(labels) == 2 else None)
-
-
-METHODS = ("between_groups", "to_overall")
-DISPARITIES = ("difference", "ratio")
-#: What the frame says of every test.
-OF_THE_FRAME = {
-    "estimator": "a frame takes predictions, not a model",
-    "metric": "pass metrics to the frame instead",
-    "compare": "use method= of difference_test() and the others",
-    "reference_group": "groups are compared with each other, or with everybody",
-    "disparity": "use difference_test() or ratio_test()",
-    "random_state": "the frame's random_state seeds the tests too",
-    "pos_label": "it is a parameter of the metric: use functools.partial(metric, pos_label=...)",
-}
-#: The tests whose p-values the frame's own display has.
-SHOWN = ("between_groups", "difference")
-#: Resamples at least of a function that is not known: each costs up to a hundred evaluations.
-FEW_RESAMPLES = 199
-#: Values are the same if they agree to so many digits; those of single precision do to six.
-PRECISION = 1e-5
-#: What the frame shows of one metric: per combination of control features, the value of every group.
-Shown = Mapping[Key, Mapping[Key, Any]]
-
-#: Columns of labels, one of which may be the positive one.
-LABELS = ("y_true", "y_pred")
-
-
-def check_test_params(test_params: Any) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return checked parameters of the tests, and what is wrong with them for one of the disparities.
-
-    Raises
-    ------
-    ValueError
-        If a name is unknown or decided by the frame, or a value is not allowed.
-    """
-    if test_params is None:
-        return {}, {}
-    if not isinstance(test_params, Mapping):
-        raise ParameterError(
-            "test_params must be a dict of parameters of FairnessTest, such as {'confidence_level': 0.9}; found "
-            f"{type(test_params).__name__}"
-        )
-    params = dict(test_params)
-    known = FairnessTest().get_params()
-    for name in params:
-        if name in OF_THE_FRAME:
-            raise ParameterError(f"test_params cannot set {name}: {OF_THE_FRAME[name]}")
-        if name not in known:
-            allowed = ", ".join(sorted(set(known) - set(OF_THE_FRAME)))
-            raise ParameterError(f"test_params has no {name!r}; there are {allowed}")
-    settings = {name: value for name, value in {**known, **params}.items() if name not in OF_THE_FRAME}
-    wrong = {}
-    for disparity in DISPARITIES:
+    """Check that labels which a function compares are of one vocabulary; scores and other values are no labels."""
+    if all(known is not None and not known[1].reads >= set(LABELS) for known in map(known_metric, functions)):
+        return
+    labels = {}
+    for name, column in values.items():
         try:
-            check_settings(disparity=disparity, unit=False, **settings)
-        except ValueError as error:
-            wrong[disparity] = f"test_params: {error}"
-    if len(wrong) == len(DISPARITIES):
-        raise ParameterError(wrong["difference"])
-    return params, wrong
+            read = read_values(column, name)
+            if isinstance(read, Column):
+                check_labels(read, name)
+                labels[name] = read.levels
+        except ValueError:
+            continue
+    check_vocabularies(labels)
+    check_codings(labels)
 
 
-@dataclass(frozen=True)
-class Cell:
-    """The result of one test; a reason if there is none, or if groups were left out."""
+def as_key(label: Any) -> Key:
+    """Return a label of an index as a tuple."""
+    return label if isinstance(label, tuple) else (label,)
 
-    reason: str = ""
-    extreme: Extreme = field(default=Extreme(np.nan, np.nan, np.nan))
-    group: Any = None
-    other: Any = None
-    disparity: float = np.nan
-    statistic: float = np.nan
-    p_value: float = np.nan
-    concern: bool | None = None
-    method: str = ""
-    comparisons: pd.DataFrame | None = field(default=None, repr=False)
+
+def people_of(n: int, sensitive_features: Any, control_features: Any) -> dict[Key, tuple[Positions, dict[str, Any]]]:
+    """Return the rows of each combination of control features, and the sensitive features of everybody.
+
+    MetricFrame says which rows are whose: those are the people that it shows.
+    """
+    frame = MetricFrame(
+        metrics=lambda y_true, y_pred: y_pred,
+        y_true=np.zeros(n),
+        y_pred=np.arange(n),
+        sensitive_features=sensitive_features,
+        control_features=control_features,
+    )
+    n_control = len(frame.control_levels or ())
+    features = {name: np.full(n, None, dtype=object) for name in frame.sensitive_levels}
+    for key, rows in frame.by_group.items():
+        if isinstance(rows, np.ndarray):  # else a combination that nobody has
+            for values, value in zip(features.values(), as_key(key)[n_control:], strict=True):
+                values[rows] = value
+    # MetricFrame lets features have the names of columns of labels.
+    named = {f"feature {name}" if name in (*CELL_NAMES, "count") else name: its for name, its in features.items()}
+    levels = frame.overall.items() if frame.control_levels else [((), frame.overall)]
+    return {as_key(level): (rows, named) for level, rows in levels if isinstance(rows, np.ndarray)}
+
+
+class Cell(NamedTuple):
+    """The result of one test: a row of `difference_test`, and all comparisons behind it."""
+
+    row: dict[str, Any]
+    comparisons: pd.DataFrame | None = None
 
     @classmethod
     def of(cls, result: Result) -> Self:
         """Take what a frame shows from a test's results."""
         verdict, leading = result.verdict, result.leading
         certain = [finding for finding in simultaneous(result).findings if not np.isnan(finding.interval).any()]
+        extreme = extreme_of(certain, result.measured.settings.question.disparity)
         left_out = [one for one in result.measured.excluded if one.comparisons > 0]
         reasons = dict.fromkeys(f"{label(one.group)}: {one.reason}" for one in left_out)
-        return cls(
-            f"left out: {'; '.join(reasons)}" if reasons else "",
-            extreme_of(certain, result.measured.settings.question.disparity),
-            leading.estimate.group,
-            leading.estimate.other,
-            float(leading.estimate.disparity),
-            float(leading.evidence.statistic),
-            p_of(verdict.log_p),
-            verdict.concern,
-            leading.evidence.method,
-            comparisons_frame(result.findings).drop(columns="stratum"),
-        )
+        row = UNTESTED | {
+            "value": extreme.value,
+            "ci_low": extreme.low,
+            "ci_high": extreme.high,
+            "group": leading.estimate.group,
+            "other": leading.estimate.other,
+            "disparity": float(leading.estimate.disparity),
+            "statistic": float(leading.evidence.statistic),
+            "method": leading.evidence.method,
+            "reason": f"left out: {'; '.join(reasons)}" if reasons else "",
+            "p_value": p_of(verdict.log_p),
+            "concern": verdict.concern,
+        }
+        return cls(row, comparisons_frame(result.findings).drop(columns="stratum"))
 
 
 class Cells:
@@ -351,16 +237,17 @@ class Cells:
 
     Parameters
     ----------
-    metrics : sequence of MetricOf
-        In the order of the frame.
-    people : Sample or str
-        Groups and strata; or the reason why there are none.
+    metrics : mapping of object to (callable, mapping of str to ndarray)
+        The function behind each name of the frame, and its sample parameters; None for a function whose tests have
+        all been run.
     y_true, y_pred : ndarray of shape (n, ...)
         As MetricFrame evaluates them.
+    people : mapping
+        What `people_of` returns.
     levels : sequence of tuple
         Combinations of control features; one empty tuple without any.
-    shown : sequence of mapping
-        Per metric, what the frame shows.
+    by_group : DataFrame
+        What the frame shows.
     params : mapping
         Parameters of the tests.
     seed : int, RandomState, Generator or None
@@ -369,130 +256,130 @@ class Cells:
 
     def __init__(
         self,
-        metrics: Sequence[MetricOf],
-        people: Sample | str,
+        metrics: Mapping[Any, tuple[Callable[..., Any] | None, Mapping[str, NDArray[Any]]]],
         y_true: NDArray[Any],
         y_pred: NDArray[Any],
         *,
+        people: Mapping[Key, tuple[Positions, Mapping[str, Any]]],
         levels: Sequence[Key],
-        shown: Sequence[Shown],
+        by_group: pd.DataFrame,
         params: Mapping[str, Any],
         seed: Any,
     ) -> None:
-        self.metrics, self.levels, self.shown = list(metrics), list(levels), list(shown)
+        self.metrics, self.levels, self.by_group = dict(metrics), list(levels), by_group
         self.params, self.seed, self.people = dict(params), seed, people
-        self.evaluated = {"y_true": y_true, "y_pred": y_pred}
-        self.labels = {name: read_labels(values, name) for name, values in self.evaluated.items()}
-        self._made: dict[tuple[int, Key, str, str], Cell] = {}
+        self.labels = {"y_true": y_true, "y_pred": y_pred}
+        self._made: dict[tuple[Any, Key, str, str], Cell] = {}
 
-    def cell(self, number: int, level: Key, method: str, disparity: str) -> Cell:
+    def cell(self, name: Any, level: Key, method: str = METHODS[0], disparity: str = DISPARITIES[0]) -> Cell:
         """Return the result for one metric and one combination of control features."""
-        key = (number, level, method, disparity)
+        key = (name, level, method, disparity)
         if key not in self._made:
-            self._made[key] = self._make(*key)
+            made = self._make(*key)
+            self._made[key] = Cell(UNTESTED | {"reason": made}) if isinstance(made, str) else Cell.of(made)
         return self._made[key]
 
-    def is_quick(self, number: int, level: Key) -> bool:
-        """Whether a test of differences has run already, or needs no function call for every resample."""
-        metric = self.metrics[number]
-        made = (number, level, *SHOWN) in self._made
-        return made or metric.known is not None or isinstance(self.people, str) or metric.counts_people
+    def quick_cell(self, name: Any, level: Key) -> Cell | None:
+        """Return the result for differences, if it is known or needs no function call for every resample."""
+        function, params = self.metrics[name]
+        quick = (name, level, METHODS[0], DISPARITIES[0]) in self._made or function is count
+        quick = quick or (set(params) <= {"sample_weight"} and known_metric(function) is not None)
+        return self.cell(name, level) if quick else None
 
-    def _make(self, number: int, level: Key, method: str, disparity: str) -> Cell:
-        metric, shown = self.metrics[number], self.shown[number].get(level, {})
-        reason = self.people if isinstance(self.people, str) else _why_not(metric, shown.values())
-        if reason:
-            return Cell(reason)
-        assert isinstance(self.people, Sample)
-        try:
-            people, rows = self.people.within(level)
-        except ValueError as error:
-            return Cell(str(error))
+    def _make(self, name: Any, level: Key, method: str, disparity: str) -> Result | str:
+        """Return the results of a test, or why there are none."""
+        shown = {
+            as_key(key)[len(level) :]: value
+            for key, value in self.by_group[name].items()
+            if as_key(key)[: len(level)] == level
+        }
+        if self.metrics[name][0] is count:
+            return "the size of a group is not an average over its people: there is nothing to test"
+        for value in shown.values():
+            if not np.isscalar(value):
+                found = f"an array of shape {value.shape}" if hasattr(value, "shape") else type(value).__name__
+                return f"the metric returns {found}, not one number"
+        if level not in self.people:
+            return "no people"
+        rows, features = self.people[level]
         comparisons = len(shown) * (len(shown) - 1) // 2 if method == "between_groups" else len(shown)
         alpha = 1 - self.params.get("confidence_level", FairnessTest().confidence_level)
         # Enough for the smallest adjusted p-value to reach half the level.
         enough = {"n_resamples": max(FEW_RESAMPLES, int(np.ceil(2 * comparisons / alpha)))}
-        params = {**self.params, "compare": method, "disparity": disparity, "random_state": copy.deepcopy(self.seed)}
-        known = None if metric.known is None else metric.known.function
-        for tested, columns in self._ways(metric, rows):
+        reason = ""
+        for way, function, y_true, y_pred, weight in self._ways(name, rows):
+            test = FairnessTest(
+                **{**({} if way == "name" else enough), **self.params},
+                metric={str(name): function},
+                compare=method,
+                disparity=disparity,
+                random_state=copy.deepcopy(self.seed),
+            )
+            columns = {"sensitive_features": {key: values[rows] for key, values in features.items()}, **weight}
             try:
-                sample = Sample.from_predictions(**columns, sensitive_features=list(people.sensitive))
-                few = enough if tested is not known else {}
-                settings, metrics = check_question({str(metric.name): tested}, few | params)
-                result = compare(sample, metrics, settings, random_state=params["random_state"])
+                result = result_of(test, Inputs(y_pred, y_true, columns))
             except ValueError as error:
                 reason = str(error)
-                if tested is known:  # others may want all the people
+                if way == "name":  # others may want all the people
                     break
                 continue
-            if isinstance(tested, OfRows) or _agree(result, shown):
-                return Cell.of(result)
-        return Cell(reason)
+            if way == "rows" or _agree(result, shown):
+                return result
+        return reason
 
-    def _ways(self, metric: MetricOf, rows: Positions) -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
+    def _ways(self, name: Any, rows: Positions) -> Iterator[tuple[str, Callable[..., Any], Any, Any, dict[str, Any]]]:
         """Yield the ways in which a metric can be tested, the best first: the function, and the columns that it reads.
 
         The last one, by rows, always agrees with the values shown.
         """
-        chosen = {name: values[rows] for name, values in self.evaluated.items()}
-        if metric.known is not None and (columns := self._columns_of(metric.known)) is not None:
-            columns |= {name: values for name, values in metric.params.items() if name == "sample_weight"}
-            yield metric.known.function, {name: values[rows] for name, values in columns.items()}
-        function = metric.function
+        function, params = self.metrics[name]
         assert function is not None  # where it was left behind all tests had been made
-        if not metric.params and None not in self.labels.values():
-            yield of_labels(function), chosen
-        params = {param: stacked(values[rows]) for param, values in metric.params.items()}
-        number = np.arange(len(rows))
-        yield (
-            OfRows(function, stacked(chosen["y_true"]), stacked(chosen["y_pred"]), params),
-            {"y_true": np.zeros_like(number), "y_pred": number},
-        )
+        y_true, y_pred = (values[rows] for values in self.labels.values())
+        params = {param: values[rows] for param, values in params.items()}
+        if set(params) <= {"sample_weight"} and (known := known_metric(function)) is not None:
+            of_name, metric, positive = known
+            columns = self._as_read(metric, positive)
+            if columns is not None:
+                read = {key: values[rows] for key, values in columns.items()}
+                yield "name", of_name, read.get("y_true"), read["y_pred"], params
+        if not params:
+            yield "labels", of_labels(function), y_true, y_pred, {}
+        params = {param: stacked(values) for param, values in params.items()}
+        numbers = np.arange(len(rows))
+        yield "rows", of_rows(function, stacked(y_true), stacked(y_pred), params), 0 * numbers, numbers, {}
 
-    def _columns_of(self, known: KnownMetric) -> dict[str, Any] | None:
-        """Return the columns that a known metric reads, the positive label as 1; None if it has no positive label."""
-        columns = dict(self.evaluated)
-        if any(values.ndim != 1 for values in columns.values()):
+    def _as_read(self, metric: Metric, positive: Any) -> dict[str, NDArray[Any]] | None:
+        """Return true labels and predictions as a known metric reads them; None where it cannot.
+
+        The positive label is 1: the one that scikit-learn's and fairlearn's functions treat as positive.
+        """
+        columns = {name: values for name, values in self.labels.items() if name in metric.reads or name == "y_pred"}
+        if any(values.ndim > 1 for values in columns.values()):
             return None
-        if known.asks:
-            labels = {name: self.labels[name] for name in LABELS if name in known.reads}
+        read = [name for name in columns if name in metric.reads and metric.needs_pos_label]
+        if positive is None and read:
+            labels = sort_levels(dict.fromkeys(level for name in read for level in columns[name].tolist()))
             try:
-                positive = positive_of([column for column in labels.values() if column is not None], known.pos_label)
+                positive = resolve_pos_label(labels, labels[1] if len(labels) == 2 else None)
             except ValueError:
                 return None
-            for name, column in labels.items():
-                if column is None:
-                    return None
-                columns[name] = np.array([int(level == positive) for level in column.levels])[column.codes]
-        if "y_score" in known.reads:
-            columns["y_score"] = columns.pop("y_pred")
-        return {name: values for name, values in columns.items() if name in known.reads}
+        return columns | {name: (columns[name].astype(object) == positive).astype(int) for name in read}
 
     def __getstate__(self) -> dict[str, Any]:
         """Run the tests of functions that cannot be pickled, and drop these functions."""
-        metrics = list(self.metrics)
-        for number, metric in enumerate(metrics):
-            if not _pickles(metric.function):
+        metrics = dict(self.metrics)
+        for name, (function, _) in self.metrics.items():
+            try:
+                pickle.dumps(function)
+            except Exception:  # whatever an object's own methods raise
                 for key in product(self.levels, METHODS, DISPARITIES):
-                    self.cell(number, *key)
-                metrics[number] = replace(metric, function=None, params={})
+                    self.cell(name, *key)
+                metrics[name] = None, {}
         return {**self.__dict__, "metrics": metrics}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Return the tests themselves: their results are the same for every copy of their frame."""
         return self
-
-
-def _why_not(metric: MetricOf, values: Any) -> str:
-    """Return why a metric has no test, whatever the people."""
-    if metric.counts_people:
-        return "the size of a group is not an average over its people: there is nothing to test"
-    for value in values:
-        if not np.isscalar(value):
-            shape = getattr(value, "shape", None)
-            what = f"an array of shape {shape}" if shape is not None else type(value).__name__
-            return f"the metric returns {what}, not one number"
-    return ""
 
 
 def _agree(result: Result, shown: Mapping[Key, Any]) -> bool:
@@ -504,12 +391,4 @@ def _agree(result: Result, shown: Mapping[Key, Any]) -> bool:
         other = shown.get(key, np.nan)
         if not (np.isnan(value) or pd.isna(other) or np.isclose(value, float(other), rtol=PRECISION, atol=1e-12)):
             return False
-    return True
-
-
-def _pickles(function: Any) -> bool:
-    try:
-        pickle.dumps(function)
-    except Exception:  # whatever an object's own methods raise
-        return False
     return True

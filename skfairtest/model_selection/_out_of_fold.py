@@ -8,12 +8,14 @@ training data, and the prediction for each person comes from the model of the fo
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, StratifiedGroupKFold, check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import (
@@ -23,14 +25,36 @@ from sklearn.utils import (
     indexable,
 )
 from sklearn.utils.metadata_routing import get_routing_for_object
-from sklearn.utils.metaestimators import available_if
 
 from skfairtest._utils.errors import ParameterError, brief, held_back
-from skfairtest.model_selection.splitter import SensitiveStratifiedKFold
+from skfairtest.model_selection.splitter import SensitiveStratifiedKFold, crossing
 from skfairtest.readers import Column, ask, classes_of, read_column
+from skfairtest.readers.levels import listed
 
 
-def check_people(people: Any, passed: dict[str, Any]) -> None:
+def check_test_params(params: Any, test: type[Any], taken: Mapping[str, str]) -> None:
+    """Check that parameters are those of a test, and not `taken`, which says of each what to do instead.
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown, or taken.
+    """
+    if not isinstance(params, Mapping):
+        raise ParameterError(
+            f"test_params must be a dict of parameters of {test.__name__}, such as {{'confidence_level': 0.9}}; found "
+            f"{brief(params)}"
+        )
+    known = sorted(set(test().get_params(deep=False)) - set(taken))
+    for name in params:
+        if name in taken:
+            raise ParameterError(f"test_params cannot set {name}: {taken[name]}")
+    unknown = [name for name in params if name not in known]
+    if unknown:
+        raise ParameterError(f"test_params: {test.__name__} has no {listed(unknown)}; there are {', '.join(known)}")
+
+
+def check_people(people: Any, passed: Mapping[str, Any]) -> None:
     """Check that what was passed has one value for each person.
 
     Parameters
@@ -91,10 +115,7 @@ def lengths_of(values: Any) -> list[int]:
     return [len(values)] if hasattr(values, "__len__") else []
 
 
-Places = NDArray[np.intp]
-
-#: Characters of a splitter's name that a message shows; lists of splits are longer.
-_SHOWN = 120
+Rows = NDArray[np.intp]
 
 
 def partition(
@@ -106,7 +127,7 @@ def partition(
     groups: Sequence[Column],
     clusters: Column | None,
     stratified: bool,
-) -> list[tuple[Places, Places]]:
+) -> list[tuple[Rows, Rows]]:
     """Split people into folds.
 
     Parameters
@@ -139,76 +160,53 @@ def partition(
         raise ParameterError(f"X must have a row for each person; found {brief(X)}.")
     if isinstance(cv, bool | bytes):  # bytes can be split, too
         raise ParameterError(f"cv must be a number of folds, a splitter or a list of (train, test); found {brief(cv)}.")
-    if cv is None or isinstance(cv, Integral):
-        n_folds = 5 if cv is None else int(cv)
-        kept = f"n_samples={lengths[0]} people" if clusters is None else f"{len(clusters.levels)} clusters"
-        if n_folds > (lengths[0] if clusters is None else len(clusters.levels)):
-            raise ParameterError(f"cv={n_folds} folds of {kept}: every fold needs at least one of them to test.")
-        if clusters is not None and stratified:
-            # Strata are labels of groups, as in SensitiveStratifiedKFold.
-            codes = [column.codes for column in (read_column(y, "y"), *groups)]
-            y = np.unique(np.stack(codes), axis=1, return_inverse=True)[1].reshape(-1)
-            splitter = StratifiedGroupKFold(n_folds)
-        elif clusters is not None:
-            splitter = GroupKFold(n_folds)
-        else:
-            splitter = (
-                SensitiveStratifiedKFold(n_folds)
-                if stratified and groups
-                else check_cv(n_folds, y, classifier=stratified)
-            )
-    else:
-        splitter = check_cv(cv)
-        if clusters is None and isinstance(splitter, GroupKFold | StratifiedGroupKFold | LeaveOneGroupOut):
-            raise ParameterError(
-                f"cv={brief(cv)} keeps clusters together, but none were passed: pass clusters, or an integer cv."
-            )
+    splitter = 5 if cv is None else int(cv) if isinstance(cv, Integral) else cv
+    if isinstance(splitter, int) and clusters is not None:
+        if splitter > len(clusters.levels):
+            raise ParameterError(f"cv={cv} folds of {len(clusters.levels)} clusters: every fold needs at least one.")
+        if stratified:  # strata are labels of groups, as in SensitiveStratifiedKFold
+            y = crossing([read_column(y, "y"), *groups])
+        splitter = StratifiedGroupKFold(splitter) if stratified else GroupKFold(splitter)
+    elif isinstance(splitter, int) and stratified and groups:
+        splitter = SensitiveStratifiedKFold(splitter)
+    splitter = check_cv(splitter, y, classifier=stratified)
+    if clusters is None and isinstance(splitter, GroupKFold | StratifiedGroupKFold | LeaveOneGroupOut):
+        raise ParameterError(
+            f"cv={brief(cv)} keeps clusters together, but none were passed: pass clusters, or an integer cv."
+        )
     offered = {"sensitive_features": sensitive_features, "groups": None if clusters is None else clusters.codes}
-    asked = {name: data for name, data in offered.items() if data is not None and _asks_for(splitter, name)}
+    if hasattr(splitter, "get_metadata_routing"):
+        requests = get_routing_for_object(splitter).split.requests
+        taken = {name for name in offered if requests.get(name) is True}
+    else:
+        taken = set(inspect.signature(splitter.split).parameters)
+    passed = {name: data for name, data in offered.items() if data is not None and name in taken}
     with held_back():  # that a label of a group is missing from some folds is no harm to tests of all folds together
-        splits = list(splitter.split(X, y, **asked))
+        splits = list(splitter.split(X, y, **passed))
     everybody = np.arange(lengths[0])  # places counted from the end, and masks, are people like any other
     found = [(everybody[train if len(train) else []], everybody[test if len(test) else []]) for train, test in splits]
-    _check(found, cv, lengths[0], clusters)
-    return found
-
-
-def _asks_for(splitter: Any, name: str) -> bool:
-    if hasattr(splitter, "get_metadata_routing"):
-        return get_routing_for_object(splitter).split.requests.get(name) is True
-    return name in inspect.signature(splitter.split).parameters
-
-
-def _check(splits: Sequence[tuple[Places, Places]], cv: Any, n_people: int, clusters: Column | None) -> None:
-    tested = np.sort(np.concatenate([np.empty(0, dtype=np.intp), *(test for _, test in splits)]))
-    if not np.array_equal(tested, np.arange(n_people)):
+    name = " ".join(repr(cv).split())
+    name = name if len(name) <= 120 else f"{type(cv).__name__}(...)"
+    if not np.array_equal(np.sort(np.concatenate([[], *(test for _, test in found)])), everybody):
         raise ParameterError(
-            f"cv={_name(cv)} does not test each of {n_people:,} people exactly once, without which the test is not "
+            f"cv={name} does not test each of {lengths[0]:,} people exactly once, without which the test is not "
             "valid: use an integer, KFold, or another splitter that partitions."
         )
-    for number, (train, test) in enumerate(splits):
-        if not train.size:
-            raise ParameterError(
-                f"cv={brief(cv)}: fold {number} trains on nobody: use an integer, KFold, or another splitter."
-            )
+    for number, (train, test) in enumerate(found):
         seen = np.intersect1d(train, test).size
-        if seen:
-            raise ParameterError(
-                f"cv={_name(cv)}: fold {number} tests {seen:,} of the people it trains on; predictions for them would "
-                "make the model look better than it is."
-            )
         divided = 0 if clusters is None else np.intersect1d(clusters.codes[train], clusters.codes[test]).size
-        if divided:
-            raise ParameterError(
-                f"cv={_name(cv)}: fold {number} divides {divided:,} clusters between training and test; predictions "
-                "for people whose cluster was trained on would make the model look better than it is: use an integer "
-                "or GroupKFold()."
-            )
-
-
-def _name(cv: Any) -> str:
-    described = " ".join(repr(cv).split())
-    return described if len(described) <= _SHOWN else f"{type(cv).__name__}(...)"
+        for what, wrong in {
+            "trains on nobody": not train.size,
+            "tests nobody": not test.size,
+            f"tests {seen:,} of the people it trains on": seen,
+            f"divides {divided:,} clusters between training and test": divided,
+        }.items():
+            if wrong:
+                raise ParameterError(
+                    f"cv={name}: fold {number} {what}, and only predictions for people who are new to a model show "
+                    "how good it is: use an integer, KFold, or GroupKFold() with clusters."
+                )
+    return found
 
 
 def takes_groups(estimator: Any, function: Any) -> bool:
@@ -246,13 +244,6 @@ def fitted(model: Any, X: Any, y: Any, params: Mapping[str, Any]) -> Any:
         ) from error
 
 
-def has_keywords(parameters: Any) -> bool:
-    return any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values())
-
-
-Rows = NDArray[np.intp]
-
-
 def rows_of(data: Any, rows: Rows) -> Any:
     """Return some rows of a frame, array, sparse matrix, list or mapping of columns.
 
@@ -268,121 +259,85 @@ def rows_of(data: Any, rows: Rows) -> Any:
     return _safe_indexing(indexable(data)[0], rows)
 
 
-def rows_of_each(params: Mapping[str, Any], rows: Rows, n_people: int) -> dict[str, Any]:
-    """Return rows of the parameters that have one value per person, and the others unchanged.
-
-    Examples
-    --------
-    >>> rows_of_each(
-    ...     {"sample_weight": [1, 2, 3], "class_weight": {0: 1, 1: 2}}, np.array([1]), 3
-    ... )
-    {'sample_weight': [2], 'class_weight': {0: 1, 1: 2}}
-    """
-    return {
-        name: rows_of(value, rows) if set(lengths_of(value)) == {n_people} else value for name, value in params.items()
-    }
-
-
-def training_rows(estimator: Any, X: Any, rows: Rows, train: Rows) -> Any:
-    """Return rows of X; for a precomputed kernel, in the columns of the people trained on."""
-    part = rows_of(X, rows)
-    pairwise = hasattr(estimator, "__sklearn_tags__") and get_tags(estimator).input_tags.pairwise
-    return part[:, train] if pairwise else part
-
-
-class Fold(NamedTuple):
-    """A model, the people it was trained on, and the people it was not.
-
-    Parameters
-    ----------
-    model : object
-        A fitted estimator.
-    train, test : ndarray
-        Positions of people.
-    """
-
-    model: Any
-    train: Rows
-    test: Rows
-
-
-def _every_model_has(method: str) -> Callable[[OutOfFold], bool]:
-    return lambda self: all(hasattr(fold.model, method) for fold in self.folds)
-
-
 class OutOfFold:
     """The models of all folds, as one fitted model for the people in the training data.
 
+    It has the methods that all of them have.
+
     Parameters
     ----------
-    folds : sequence of Fold
-        Everybody is in the test part of exactly one.
+    estimator : estimator
+        What is cloned and trained without each fold.
+    X, y : array-like of n rows
+        The people.
+    splits : sequence of (ndarray, ndarray)
+        Positions of the people to train on and to test on; everybody is tested exactly once.
+    params : mapping
+        Further arguments of `fit`; those with a value for each person, or mappings of such columns, are divided.
     classes : tuple or None
         The labels of the whole data, in the order of the columns of scores.
     """
 
-    def __init__(self, folds: Sequence[Fold], classes: tuple[Any, ...] | None) -> None:
-        self.folds = folds
-        self.classes_ = classes
-
-    def predict(self, X: Any, *, sensitive_features: Any, random_state: int | None = None) -> NDArray[Any]:
-        """Predict for everybody in the training data, each with the model that was not trained on this person."""
-        return self._pooled("predict", X, sensitive_features, random_state)
-
-    @available_if(_every_model_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any, *, sensitive_features: Any, random_state: int | None = None) -> NDArray[Any]:
-        """Return probabilities of the classes in the same way."""
-        self._check_classes("predict_proba")
-        return self._pooled("predict_proba", X, sensitive_features, random_state)
-
-    @available_if(_every_model_has("decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any, *, sensitive_features: Any, random_state: int | None = None) -> NDArray[Any]:
-        """Return scores of the classes in the same way."""
-        self._check_classes("decision_function")
-        return self._pooled("decision_function", X, sensitive_features, random_state)
-
-    def _pooled(self, method: str, X: Any, sensitive_features: Any, random_state: int | None) -> NDArray[Any]:
-        # One seed for all folds would draw the same luck for the first person of each, and so on.
-        seeds: list[int | None] = [None] * len(self.folds)
-        if random_state is not None:
-            seeds = check_random_state(random_state).randint(2**31 - 1, size=len(self.folds)).tolist()
-        parts = [
-            _answers(fold, method, X, sensitive_features, seed) for fold, seed in zip(self.folds, seeds, strict=True)
-        ]
-        shapes = {part.shape[1:] for part in parts}
-        if len(shapes) > 1:
-            widths = ", ".join(map(str, sorted(shape[0] if shape else 1 for shape in shapes)))
-            raise ValueError(
-                f"{method} has different numbers of columns in different folds ({widths}), which cannot be "
-                "combined: use folds that are stratified on the labels, such as an integer cv."
+    def __init__(
+        self,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        splits: Sequence[tuple[Rows, Rows]],
+        params: Mapping[str, Any],
+        classes: tuple[Any, ...] | None,
+    ) -> None:
+        self.splits, self.classes_, self.models = splits, classes, []
+        n_people = lengths_of(X)
+        for train, _ in splits:
+            given = {
+                name: rows_of(value, train) if {*lengths_of(value)} == {*n_people} else value
+                for name, value in params.items()
+            }
+            self.models.append(
+                fitted(clone(estimator), _in_kernel(estimator, X, train, train), rows_of(y, train), given)
             )
-        order = np.argsort(np.concatenate([fold.test for fold in self.folds]))
-        pooled: NDArray[Any] = np.concatenate(parts)[order]
-        return pooled
+        for method in ("predict", "predict_proba", "decision_function"):
+            if all(hasattr(model, method) for model in self.models):
+                setattr(self, method, partial(self._pooled, method))
 
-    def _check_classes(self, method: str) -> None:
-        for number, fold in enumerate(self.folds):
-            found = classes_of(fold.model)
-            if found is not None and found != self.classes_:
-                missing = [label for label in self.classes_ or () if label not in found]
+    def _pooled(self, method: str, X: Any, *, sensitive_features: Any, random_state: int | None = None) -> NDArray[Any]:
+        """Return what a method says about everybody, by the model that was not trained on this person."""
+        # One seed for all folds would draw the same luck for the first person of each, and so on.
+        seeds: list[int | None] = [None] * len(self.splits)
+        if random_state is not None:
+            seeds = check_random_state(random_state).randint(2**31 - 1, size=len(self.splits)).tolist()
+        parts = []
+        for number, (model, (train, test), seed) in enumerate(zip(self.models, self.splits, seeds, strict=True)):
+            classes = classes_of(model)
+            if method != "predict" and classes is not None and classes != self.classes_:
+                missing = [label for label in self.classes_ or () if label not in classes]
                 raise ValueError(
                     f"the model of fold {number} was trained on nobody with label {missing}, so its {method} has no "
                     "score for it: use folds that are stratified on the labels (an integer cv), or merge labels "
                     "that few people have."
                 )
+            groups = rows_of(sensitive_features, test)
+            part = ask(model, method, _in_kernel(model, X, test, train), sensitive_features=groups, random_state=seed)
+            if len(part) != len(test):
+                raise ValueError(
+                    f"{type(model).__name__}.{method} returned {len(part):,} values for {len(test):,} people: it "
+                    "must return one value per row of X, in their order."
+                )
+            parts.append(part)
+        widths = {1 if part.ndim == 1 else part.shape[1] for part in parts}
+        if len(widths) > 1:
+            raise ValueError(
+                f"{method} has different numbers of columns in different folds ({', '.join(map(str, sorted(widths)))})"
+                ", which cannot be combined: use folds that are stratified on the labels, such as an integer cv."
+            )
+        order = np.argsort(np.concatenate([test for _, test in self.splits]))
+        pooled: NDArray[Any] = np.concatenate(parts)[order]
+        return pooled
 
 
-def _answers(fold: Fold, method: str, X: Any, sensitive_features: Any, seed: int | None) -> NDArray[Any]:
-    part = ask(
-        fold.model,
-        method,
-        training_rows(fold.model, X, fold.test, fold.train),
-        sensitive_features=rows_of(sensitive_features, fold.test),
-        random_state=seed,
-    )
-    if len(part) != len(fold.test):
-        raise ValueError(
-            f"{type(fold.model).__name__}.{method} returned {len(part):,} values for {len(fold.test):,} people: it "
-            "must return one value per row of X, in their order."
-        )
-    return part
+def _in_kernel(estimator: Any, X: Any, rows: Rows, train: Rows) -> Any:
+    """Return rows of X; for a precomputed kernel, in the columns of the people trained on."""
+    part = rows_of(X, rows)
+    pairwise = hasattr(estimator, "__sklearn_tags__") and get_tags(estimator).input_tags.pairwise
+    return part[:, train] if pairwise else part

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -30,6 +31,7 @@ from skfairtest._utils.errors import ParameterError, brief, renaming, warn
 from skfairtest.correlation.fairness import CorrelationFairnessTest
 from skfairtest.group import FairnessTest
 from skfairtest.model_selection import _out_of_fold as out_of_fold
+from skfairtest.model_selection._out_of_fold import check_people, lengths_of
 from skfairtest.readers import as_model_input, check_same_people, classes_of, given_to_fit, read_column, read_columns
 
 ON_REJECTION = ("warn", "raise", "ignore")
@@ -190,21 +192,17 @@ class _Audited(MetaEstimatorMixin):
             raise ParameterError(_NO_GROUPS.format(step=type(self).__name__.lower()))
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        X, y, people = given_to_fit(
-            X,
-            y,
-            {
-                "sensitive_features": sensitive_features,
-                "control_features": control_features,
-                "clusters": clusters,
-                "sample_weight": test_weight,
-            },
-        )
-        sensitive_features, control_features, clusters, test_weight = people.values()
+        named = {
+            "sensitive_features": sensitive_features,
+            "control_features": control_features,
+            "clusters": clusters,
+            "test_weight": test_weight,
+        }
+        X, y, named = given_to_fit(X, y, named)
+        sensitive_features = named["sensitive_features"]
         X, y = indexable(X, y)
-        is_list = isinstance(sensitive_features, list | tuple)
-        shape = (len(sensitive_features),) if is_list else getattr(sensitive_features, "shape", ())
-        n_groups = shape[0] if shape else len(y)  # of anything else it is said where it is read
+        check_people(X, {name: values for name, values in named.items() if isinstance(values, dict)})
+        n_groups = next((length for length in lengths_of(sensitive_features) if length != len(y)), len(y))
         if n_groups != len(y):
             name = type(self).__name__
             raise ParameterError(
@@ -222,27 +220,23 @@ class _Audited(MetaEstimatorMixin):
             assert_all_finite(y, input_name="y")
         if self._classifies:
             check_classification_targets(y)
-        people = {name: values for name, values in people.items() if values is not None}
+        people = {
+            "sample_weight" if name == "test_weight" else name: values
+            for name, values in named.items()
+            if values is not None
+        }
         tests = self._new_tests(people)
         splits = self._split(X, y, tests, people)
-        given = self._for_training(
-            fit_params,
-            sample_weight=sample_weight,
-            sensitive_features=sensitive_features,
-            control_features=control_features,
-            clusters=clusters,
-            test_weight=test_weight,
-        )
+        given = self._for_training(fit_params, sample_weight, named)
         estimator = out_of_fold.fitted(clone(self.estimator), X, y, given)
-        folds = [out_of_fold.Fold(self._trained(X, y, train, given), train, test) for train, test in splits]
-        model = out_of_fold.OutOfFold(folds, classes_of(estimator))
+        model = out_of_fold.OutOfFold(self.estimator, X, y, splits, given, classes_of(estimator))
         for test in tests:
             test.estimator = model
             with renaming("pos_label", "tests: pos_label"):
                 test.fit(X, y, **people)
             test.estimator = None  # neither models nor data outlive the fit
         concerns = [test for test in tests if test.concern_ and self.on_rejection != "ignore"]
-        message = self._message(concerns, len(tests), len(folds)) if concerns else ""
+        message = self._message(concerns, len(tests), len(splits))
         if concerns and self.on_rejection == "raise":
             raise FairnessRejectedError(message, tests)
         self.estimator_ = estimator
@@ -293,17 +287,8 @@ class _Audited(MetaEstimatorMixin):
         score: float = self._hand_on("score", X, y, params=params)
         return score
 
-    @property
-    def n_features_in_(self) -> int:
-        """Number of features that the estimator was trained on."""
-        n_features: int = self.estimator_.n_features_in_
-        return n_features
-
-    @property
-    def feature_names_in_(self) -> NDArray[Any]:
-        """Names of the features that the estimator was trained on."""
-        names: NDArray[Any] = self.estimator_.feature_names_in_
-        return names
+    n_features_in_ = property(attrgetter("estimator_.n_features_in_"), doc="Number of features of the estimator.")
+    feature_names_in_ = property(attrgetter("estimator_.feature_names_in_"), doc="Names of its features.")
 
     def get_metadata_routing(self) -> MetadataRouter:
         """The metadata passed to each object.
@@ -348,10 +333,10 @@ class _Audited(MetaEstimatorMixin):
 
     def _check_parameters(self) -> None:
         check_choice("on_rejection", self.on_rejection, ON_REJECTION)
+        found = brief(self.estimator)
         if isinstance(self.estimator, type) or not hasattr(self.estimator, "fit"):
             raise ParameterError(
-                "estimator must be a model that can be fitted, as in LogisticRegression(); found "
-                f"{brief(self.estimator)}"
+                f"estimator must be a model that can be fitted, as in LogisticRegression(); found {found}"
             )
         if isinstance(self.estimator, FrozenEstimator):
             raise ParameterError(
@@ -359,11 +344,10 @@ class _Audited(MetaEstimatorMixin):
                 "test it with FairnessTest(model).fit(...) on people that it was not trained on."
             )
         kind = get_tags(self.estimator).estimator_type if hasattr(self.estimator, "__sklearn_tags__") else None
-        other = "regressor" if self._classifies else "classifier"
+        this, other = ("classifier", "regressor")[:: 1 if self._classifies else -1]
         if kind == other:
             raise ParameterError(
-                f"estimator={brief(self.estimator)} is a {other}: use Audited{other.capitalize()}, or an estimator "
-                f"that is a {'classifier' if self._classifies else 'regressor'}."
+                f"estimator={found} is a {other}: use Audited{other.capitalize()}, or an estimator that is a {this}."
             )
 
     def _new_tests(self, people: dict[str, Any]) -> list[Any]:
@@ -381,15 +365,11 @@ class _Audited(MetaEstimatorMixin):
         if not tests:
             raise ParameterError(f"tests is empty: pass None for {self._default_metric}, one test, or a list of tests.")
         for test in tests:
-            if not isinstance(test, FairnessTest | CorrelationFairnessTest):
+            if not isinstance(test, FairnessTest | CorrelationFairnessTest) or test.estimator is not None:
                 raise ParameterError(
-                    "tests must be FairnessTest or CorrelationFairnessTest, one or a list of them, as in "
+                    "tests must be FairnessTest or CorrelationFairnessTest, one or a list of them, with "
+                    "estimator=None because the model tested here is the one to be trained, as in "
                     f"tests=FairnessTest(metric='accuracy'); found {brief(test)}"
-                )
-            if test.estimator is not None:
-                raise ParameterError(
-                    f"tests: {type(test).__name__} has its own estimator ({type(test.estimator).__name__}), but the "
-                    "model tested here is the one to be trained: leave estimator=None."
                 )
             refused = set(people) - set(inspect.signature(test.fit).parameters)
             if refused:
@@ -406,7 +386,6 @@ class _Audited(MetaEstimatorMixin):
             if name in people
         }
         clusters = read_column(people["clusters"], "clusters") if "clusters" in people else None
-        out_of_fold.check_people(X, {name: values for name, values in people.items() if isinstance(values, dict)})
         check_same_people({"X": X, "y": y, **columns, "clusters": clusters, "test_weight": people.get("sample_weight")})
         # A continuous feature makes no groups that every fold could have its share of.
         grouped = any(isinstance(test, FairnessTest) for test in tests)
@@ -420,43 +399,34 @@ class _Audited(MetaEstimatorMixin):
             stratified=self._classifies,
         )
 
-    def _for_training(self, fit_params: dict[str, Any], **named: Any) -> dict[str, Any]:
+    def _for_training(self, fit_params: dict[str, Any], sample_weight: Any, named: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments of the estimator's `fit` besides X and y."""
-        named["sensitive_features"] = as_model_input(named["sensitive_features"])
+        offered = {**named, "sample_weight": sample_weight}
+        offered["sensitive_features"] = as_model_input(offered["sensitive_features"])
         if get_config()["enable_metadata_routing"]:
-            offered = {name: value for name, value in named.items() if value is not None}
+            offered = {name: value for name, value in offered.items() if value is not None}
             return dict(process_routing(self, "fit", **offered, **fit_params).estimator.fit)
         given = dict(fit_params)
         key = out_of_fold.groups_of_fit(self.estimator)
         if key is not None:
-            given.setdefault(key, named["sensitive_features"])
-        if named["sample_weight"] is not None:
+            given.setdefault(key, offered["sensitive_features"])
+        if sample_weight is not None:
             parameters = inspect.signature(self.estimator.fit).parameters
-            if "sample_weight" not in parameters and not out_of_fold.has_keywords(parameters):
+            if "sample_weight" not in parameters and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
                 raise ParameterError(
                     f"sample_weight: {type(self.estimator).__name__}.fit takes none. It weights people in training; to "
                     "weight the tests, pass test_weight."
                 )
-            given["sample_weight"] = named["sample_weight"]
+            given["sample_weight"] = sample_weight
         return given
-
-    def _trained(self, X: Any, y: Any, train: NDArray[np.intp], given: dict[str, Any]) -> Any:
-        params = out_of_fold.rows_of_each(given, train, out_of_fold.lengths_of(y)[0])
-        return out_of_fold.fitted(
-            clone(self.estimator),
-            out_of_fold.training_rows(self.estimator, X, train, train),
-            out_of_fold.rows_of(y, train),
-            params,
-        )
 
     def _message(self, concerns: Sequence[Any], n_tests: int, n_folds: int) -> str:
         # What a test prints begins with the verdict, the positive label where there is one, and the leading finding.
         lines = [str(test).split("\n\n")[0].split("\n")[: 2 + (test.pos_label_ is not None)] for test in concerns]
         findings = [" ".join(first) for first in lines]
-        kept = {
-            "warn": " The model is trained and can be used; its tests are in fairness_tests_.",
-            "raise": " The model is not kept; its tests are in fairness_tests of this error.",
-        }[self.on_rejection]
+        kept = " The model is trained and can be used; its tests are in fairness_tests_."
+        if self.on_rejection == "raise":
+            kept = " The model is not kept; its tests are in fairness_tests of this error."
         return (
             f"{type(self.estimator).__name__}: {len(concerns)} of {n_tests} fairness tests found a significant "
             f"disparity in predictions for people it was not trained on ({n_folds} folds). {' '.join(findings)}{kept}"

@@ -22,74 +22,11 @@ from skfairtest._utils.text import label, shorten
 from skfairtest.comparisons.frames import COMPARISON_COLUMNS
 from skfairtest.metrics.names import function_of
 from skfairtest.model_selection import _frame_cells as frame_cells
-from skfairtest.model_selection._frame_cells import SHOWN, Cell, Cells, MetricOf, as_evaluated
 from skfairtest.readers import check_rows
 from skfairtest.report import report
 from skfairtest.report.report import Report, Table
 from skfairtest.report.sentences import number, p_text
 from skfairtest.report.text import text
-from skfairtest.tables import Sample
-
-
-def frame_report(by_group: pd.DataFrame | pd.Series, cells: Cells, class_name: str) -> Report:
-    """The display of a frame.
-
-    Parameters
-    ----------
-    by_group : DataFrame or Series
-        Values by group, as MetricFrame has them.
-    cells : Cells
-        The tests of differences between groups. Quick tests are run; tests of functions that are called for every
-        resample are shown only if they have run already.
-    class_name : str
-        The name of the frame's class.
-
-    Returns
-    -------
-    Report
-        A sentence, a table, and the groups that were left out of tests.
-    """
-    frame = by_group.to_frame() if isinstance(by_group, pd.Series) else by_group
-    n_control, places = len(cells.levels[0]), range(len(cells.metrics))
-    names = [label(name) for name in frame.index.names]
-    columns = [*(report.Column(name, "name", named=True) for name in names)]
-    columns += [report.Column(label(name), named=True) for name in frame.columns]
-    rows, left_out = [], []
-    for level in cells.levels:
-        for key, values in zip(frame.index, frame.itertuples(index=False), strict=True):
-            parts = key if isinstance(key, tuple) else (key,)
-            if parts[:n_control] == level:
-                rows.append((*map(label, parts), *map(_shown, values)))
-        blank = [""] * (len(names) - n_control - 1)
-        with held_back():  # the notes of the display say who is left out
-            found = [cells.cell(place, level, *SHOWN) if cells.is_quick(place, level) else None for place in places]
-        rows.append((*map(label, level), "p-value", *blank, *map(_p_value, found)))
-        where = f" in {', '.join(map(label, level))}" if level else ""
-        left_out += [
-            f"{label(metric.name)}{where}: {cell.reason}"
-            for metric, cell in zip(cells.metrics, found, strict=True)
-            if cell is not None and cell.reason
-        ]
-    marked = frozenset(place for place, row in enumerate(rows) if any(cell.endswith(" *") for cell in row))
-    said = (
-        f"{class_name}: values by {' and '.join(names)}, with p-values of the differences between groups (* concern)."
-    )
-    table = Table(tuple(columns), tuple(rows), "Values by group", marked)
-    return Report(lead=said, tables=(table,), notes=tuple(left_out))
-
-
-def _p_value(cell: Cell | None) -> str:
-    if cell is None:
-        return "p_values()"
-    return "" if np.isnan(cell.p_value) else f"{p_text(cell.p_value)}{' *' if cell.concern else ''}"
-
-
-def _shown(value: Any) -> str:
-    return number(float(value)) if isinstance(value, Real) else shorten(value, 24)
-
-
-#: Columns of all comparisons behind a frame; its strata are the control features.
-COMPARISONS = [name for name in COMPARISON_COLUMNS if name != "stratum"]
 
 
 class SignificanceFrame(MetricFrame):
@@ -214,75 +151,75 @@ class SignificanceFrame(MetricFrame):
         random_state: Any = None,
         test_params: dict[str, Any] | None = None,
     ) -> None:
-        params, self._not_tested = frame_cells.check_test_params(test_params)
+        params = {} if test_params is None else test_params
+        self._not_tested = frame_cells.check_params(params)
         # The bootstrap draws from the user's generator, the tests from one that is as that was.
         seed = copy.deepcopy(random_state)
-        sensitive_features, control_features = map(_as_lists, (sensitive_features, control_features))
-        _check_masks(
-            y_true=y_true, y_pred=y_pred, sensitive_features=sensitive_features, control_features=control_features
-        )
-        asked = _functions(metrics)
-        evaluated = {"y_true": as_evaluated(y_true), "y_pred": as_evaluated(y_pred)}
-        if not len(evaluated["y_true"]):
+        # A dict may hold generators, and features are read twice.
+        features = {
+            name: {key: list(column) if isinstance(column, Iterator) else column for key, column in given.items()}
+            if isinstance(given, dict)
+            else given
+            for name, given in {"sensitive_features": sensitive_features, "control_features": control_features}.items()
+        }
+        for name, given in {"y_true": y_true, "y_pred": y_pred, **features}.items():
+            for column in given.values() if isinstance(given, dict) else [given]:
+                if isinstance(column, np.ma.MaskedArray) and np.ma.is_masked(column):  # MetricFrame would count these
+                    raise ParameterError(f"{name} has masked values: leave these people out, or give them a value")
+        functions: Any = function_of(metrics)
+        if several := isinstance(metrics, dict):
+            functions = {name: function_of(metric) for name, metric in metrics.items()}
+        labels = {"y_true": frame_cells.as_evaluated(y_true), "y_pred": frame_cells.as_evaluated(y_pred)}
+        if not len(labels["y_true"]):
             raise ParameterError("y_true is empty: at least one person is needed")
-        frame_cells.check_labels_of(asked.values() if isinstance(asked, dict) else [asked], **evaluated)
+        frame_cells.check_labels_of(functions.values() if several else [functions], **labels)
         super().__init__(
-            metrics=asked,
+            metrics=functions,
             y_true=y_true,
             y_pred=y_pred,
-            sensitive_features=sensitive_features,
-            control_features=control_features,
+            **features,
             sample_params=sample_params,
             n_boot=n_boot,
             ci_quantiles=ci_quantiles,
             random_state=random_state,
         )
         check_seed(random_state)
-        functions = asked if isinstance(asked, dict) else {self.by_group.name: asked}
-        params_of = (sample_params or {}) if functions is asked else {self.by_group.name: sample_params or {}}
+        by_group = self.by_group if several else self.by_group.to_frame()
+        params_of: dict[Any, Any] = (sample_params or {}) if several else {self.by_group.name: sample_params}
         check_rows(
             None,
             True,
             y_true=y_true,
             y_pred=y_pred,
-            sensitive_features=sensitive_features,
-            control_features=control_features,
+            **features,
             **{f"sample_params[{metric!r}]": own or {} for metric, own in params_of.items()},
         )
-        people: Sample | str
-        try:
-            people = Sample(
-                {},
-                frame_cells.read_features_of(sensitive_features, self.sensitive_levels, "sensitive_features"),
-                frame_cells.read_features_of(control_features, self.control_levels, "control_features"),
-            )
-        except ValueError as error:  # MetricFrame can make do with what a test cannot
-            people = str(error)
-        tested = [
-            MetricOf(
-                name,
-                function,
-                {key: as_evaluated(values) for key, values in params_of.get(name, {}).items() if values is not None},
-            )
-            for name, function in functions.items()
-        ]
         n_control = len(self.control_levels or ())
-        names = (*(self.control_levels or ()), *self.sensitive_levels)
-        if self.by_group.index.nlevels != len(names) or any(len(level) != n_control for level in self._levels()):
+        levels = [frame_cells.as_key(level) for level in self.overall.index] if n_control else [()]
+        if by_group.index.nlevels != n_control + len(self.sensitive_levels) or {*map(len, levels)} != {n_control}:
             raise ParameterError(
                 "sensitive_features or control_features holds tuples, which MetricFrame treats as several features: "
                 "pass a DataFrame with a column for each part, or write the tuples as text"
             )
-        shown = []
-        for metric in tested:
-            values: dict[Any, dict[Any, Any]] = {}
-            found = self.by_group[metric.name] if isinstance(self.by_group, pd.DataFrame) else self.by_group
-            for group, value in found.items():
-                key = group if isinstance(group, tuple) else (group,)
-                values.setdefault(key[:n_control], {})[key[n_control:]] = value
-            shown.append(values)
+        tested = {
+            name: (
+                functions[name] if several else functions,
+                {
+                    key: frame_cells.as_evaluated(values)
+                    for key, values in (params_of.get(name) or {}).items()
+                    if values is not None
+                },
+            )
+            for name in by_group.columns
+        }
         self._cells = frame_cells.Cells(
-            tested, people, **evaluated, levels=self._levels(), shown=shown, params=params, seed=seed
+            tested,
+            **labels,
+            people=frame_cells.people_of(len(labels["y_true"]), **features),
+            levels=levels,
+            by_group=by_group,
+            params=params,
+            seed=seed,
         )
 
     def p_values(self, method: str = "between_groups", disparity: str = "difference") -> Any:
@@ -324,7 +261,7 @@ class SignificanceFrame(MetricFrame):
         >>> round(frame.p_values(), 4)
         0.0078
         """
-        return self._like_difference(method, disparity, lambda cell: cell.p_value)
+        return self._like_difference(method, disparity, "p_value")
 
     def difference_test(self, method: str = "between_groups") -> pd.DataFrame:
         """Return the tests of differences, a row for each metric and combination of control features.
@@ -412,20 +349,17 @@ class SignificanceFrame(MetricFrame):
         ValueError
             If `method` or `disparity` is none of these.
         """
-        self._check(method, disparity)
         parts = []
-        for level in self._cells.levels:
-            for index, metric in enumerate(self._cells.metrics):
-                rows = self._cells.cell(index, level, method, disparity).comparisons
-                if rows is None:
-                    continue
-                part = rows.assign(metric=pd.Series([metric.name] * len(rows), dtype=object))
+        for (*level, metric), cell in self._tested(method, disparity).items():
+            if cell.comparisons is not None:
+                part = cell.comparisons.assign(metric=pd.Series([metric] * len(cell.comparisons), dtype=object))
                 for place, (name, value) in enumerate(zip(self.control_levels or (), level, strict=True)):
                     part.insert(place, name, value, allow_duplicates=True)
                 parts.append(part)
-        if not parts:
-            return pd.DataFrame(columns=[*(self.control_levels or ()), *COMPARISONS])
-        return pd.concat(parts, ignore_index=True)
+        if parts:
+            return pd.concat(parts, ignore_index=True)
+        columns = [name for name in COMPARISON_COLUMNS if name != "stratum"]  # strata are the control features
+        return pd.DataFrame(columns=[*(self.control_levels or ()), *columns])
 
     def difference_interval(self, method: str = "between_groups") -> list[Any]:
         """Return confidence limits for the numbers that ``difference()`` shows.
@@ -454,7 +388,7 @@ class SignificanceFrame(MetricFrame):
         ValueError
             If `method` is none of these.
         """
-        return self._interval(method, "difference")
+        return [self._like_difference(method, "difference", limit) for limit in ("ci_low", "ci_high")]
 
     def ratio_interval(self, method: str = "between_groups") -> list[Any]:
         """Return confidence limits for the numbers that ``ratio()`` shows.
@@ -477,7 +411,7 @@ class SignificanceFrame(MetricFrame):
         ValueError
             If `method` is none of these.
         """
-        return self._interval(method, "ratio")
+        return [self._like_difference(method, "ratio", limit) for limit in ("ci_low", "ci_high")]
 
     # ------------------------------------------------------------------------------------------
 
@@ -494,99 +428,83 @@ class SignificanceFrame(MetricFrame):
         return fragment(self._report())
 
     def _report(self) -> Report:
-        return frame_report(self.by_group, self._cells, type(self).__name__)
+        """Return the values by group, with a p-value below them, and the groups that were left out of tests."""
+        cells = self._cells
+        names = [label(name) for name in cells.by_group.index.names]
+        rows, left_out = [], []
+        for level in cells.levels:
+            for key, *values in cells.by_group.itertuples(name=None):
+                parts = frame_cells.as_key(key)
+                if parts[: len(level)] == level:
+                    shown = [number(float(v)) if isinstance(v, Real) else shorten(v, 24) for v in values]
+                    rows.append((*map(label, parts), *shown))
+            with held_back():  # the notes of the display say who is left out
+                found = {name: cells.quick_cell(name, level) for name in cells.metrics}
+            blank = [""] * (len(names) - len(level) - 1)
+            rows.append((*map(label, level), "p-value", *blank, *map(_p_value, found.values())))
+            where = f" in {', '.join(map(label, level))}" if level else ""
+            left_out += [
+                f"{label(name)}{where}: {cell.row['reason']}"
+                for name, cell in found.items()
+                if cell is not None and cell.row["reason"]
+            ]
+        columns = [*(report.Column(name, "name", named=True) for name in names)]
+        columns += [report.Column(label(name), named=True) for name in cells.by_group.columns]
+        marked = frozenset(place for place, row in enumerate(rows) if any(cell.endswith(" *") for cell in row))
+        lead = (
+            f"{type(self).__name__}: values by {' and '.join(names)}, with p-values of the differences between groups "
+            "(* concern)."
+        )
+        table = Table(tuple(columns), tuple(rows), "Values by group", marked)
+        return Report(lead=lead, tables=(table,), notes=tuple(left_out))
 
-    def _levels(self) -> list[tuple[Any, ...]]:
-        if not self.control_levels:
-            return [()]
-        return [label if isinstance(label, tuple) else (label,) for label in self.overall.index]
-
-    def _check(self, method: str, disparity: str) -> None:
+    def _tested(self, method: str, disparity: str) -> dict[tuple[Any, ...], frame_cells.Cell]:
+        """Return all tests, by combination of control features and metric."""
         check_choice("method", method, frame_cells.METHODS)
         check_choice("disparity", disparity, frame_cells.DISPARITIES)
         if disparity in self._not_tested:
             raise ParameterError(self._not_tested[disparity])
-
-    def _like_difference(self, method: str, disparity: str, take: Callable[[frame_cells.Cell], float]) -> Any:
-        """Return one number per cell, in the type that MetricFrame's methods return."""
-        self._check(method, disparity)
         cells = self._cells
-        numbers = range(len(cells.metrics))
-        array = np.array(
-            [[take(cells.cell(number, level, method, disparity)) for number in numbers] for level in cells.levels],
-            dtype=float,
-        )
-        if self.control_levels and isinstance(self.by_group, pd.Series):
-            return pd.Series(array[:, 0], index=self.overall.index, name=self.by_group.name)
-        if self.control_levels:
-            return pd.DataFrame(array, index=self.overall.index, columns=self.by_group.columns)
-        if isinstance(self.by_group, pd.Series):
-            return float(array[0, 0])
-        return pd.Series(array[0], index=self.overall.index)
-
-    def _interval(self, method: str, disparity: str) -> list[Any]:
-        return [
-            self._like_difference(method, disparity, lambda cell: cell.extreme.low),
-            self._like_difference(method, disparity, lambda cell: cell.extreme.high),
-        ]
+        return {
+            (*level, name): cells.cell(name, level, method, disparity)
+            for level in cells.levels
+            for name in cells.metrics
+        }
 
     def _test_frame(self, method: str, disparity: str) -> pd.DataFrame:
-        self._check(method, disparity)
-        keys, cells = [], []
-        for level in self._cells.levels:
-            for place, metric in enumerate(self._cells.metrics):
-                keys.append((*level, metric.name))
-                cells.append(self._cells.cell(place, level, method, disparity))
-        names = [*(self.control_levels or ()), "metric"]
-        index = (
-            pd.MultiIndex.from_tuples(keys, names=names)
-            if self.control_levels
-            else pd.Index([key[0] for key in keys], name="metric")
-        )
-        frame = pd.DataFrame(
-            {
-                "value": self._shown(method, disparity, cells),
-                "ci_low": [cell.extreme.low for cell in cells],
-                "ci_high": [cell.extreme.high for cell in cells],
-                "group": pd.Series([cell.group for cell in cells], dtype=object),
-                "other": pd.Series([cell.other for cell in cells], dtype=object),
-                "disparity": [cell.disparity for cell in cells],
-                "statistic": [cell.statistic for cell in cells],
-                "method": [cell.method for cell in cells],
-                "reason": [cell.reason for cell in cells],
-                "p_value": [cell.p_value for cell in cells],
-                "concern": pd.array([cell.concern for cell in cells], dtype="boolean"),
-            }
-        )
-        return frame.set_index(index)
-
-    def _shown(self, method: str, disparity: str, cells: list[frame_cells.Cell]) -> list[float]:
-        """Return the numbers of ``difference()`` or ``ratio()``; those of the tests where one metric makes it raise."""
+        tested = self._tested(method, disparity)
+        frame = pd.DataFrame([cell.row for cell in tested.values()], columns=list(frame_cells.UNTESTED), dtype=object)
         try:
             shown = getattr(self, disparity)(method=method)
-        except Exception:  # whatever MetricFrame has met
-            return [cell.extreme.value for cell in cells]
-        if isinstance(shown, pd.DataFrame):
-            shown = shown.reindex(index=self.overall.index, columns=self.by_group.columns)
-        return [float(value) for value in np.asarray(shown, dtype=float).reshape(-1)]
+        except Exception:  # whatever MetricFrame has met, of any of the metrics
+            pass
+        else:
+            if isinstance(shown, pd.DataFrame):
+                shown = shown.reindex(index=self.overall.index, columns=self._cells.by_group.columns)
+            frame["value"] = np.ravel(np.asarray(shown, dtype=float))
+        names = [*(self.control_levels or ()), "metric"]
+        if self.control_levels:
+            frame.index = pd.MultiIndex.from_tuples(list(tested), names=names)
+        else:
+            frame.index = pd.Index([name for (name,) in tested], name="metric", tupleize_cols=False)
+        floats = [name for name, untested in frame_cells.UNTESTED.items() if isinstance(untested, float)]
+        return frame.astype({**dict.fromkeys(floats, float), "concern": "boolean"})
+
+    def _like_difference(self, method: str, disparity: str, column: str) -> Any:
+        """Return a column of the tests, in the type that MetricFrame's methods return."""
+        values = [cell.row[column] for cell in self._tested(method, disparity).values()]
+        if isinstance(self.by_group, pd.Series) and self.control_levels:
+            return pd.Series(values, index=self.overall.index, name=self.by_group.name, dtype=float)
+        if isinstance(self.by_group, pd.Series):
+            return float(values[0])
+        if not self.control_levels:
+            return pd.Series(values, index=self.overall.index, dtype=float)
+        table = np.array(values, dtype=float).reshape(len(self._cells.levels), -1)
+        return pd.DataFrame(table, index=self.overall.index, columns=self.by_group.columns)
 
 
-def _functions(metrics: Any) -> Any:
-    if isinstance(metrics, dict):
-        return {name: function_of(metric) for name, metric in metrics.items()}
-    return function_of(metrics)
-
-
-def _as_lists(features: Any) -> Any:
-    """Return features that can be read twice: a dict may hold generators."""
-    if not isinstance(features, dict):
-        return features
-    return {name: list(column) if isinstance(column, Iterator) else column for name, column in features.items()}
-
-
-def _check_masks(**given: Any) -> None:
-    """Refuse masked values, which MetricFrame would count as if they were not masked."""
-    for name, values in given.items():
-        for column in values.values() if isinstance(values, dict) else [values]:
-            if isinstance(column, np.ma.MaskedArray) and np.ma.is_masked(column):
-                raise ParameterError(f"{name} has masked values: leave these people out, or give them a value")
+def _p_value(cell: frame_cells.Cell | None) -> str:
+    if cell is None:
+        return "p_values()"
+    p_value = cell.row["p_value"]
+    return "" if np.isnan(p_value) else f"{p_text(p_value)}{' *' if cell.row['concern'] else ''}"

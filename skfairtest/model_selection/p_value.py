@@ -1,245 +1,22 @@
-"""A test as one number: a score, or a p-value.
-
-One number for how fair a model is, from a test: larger is fairer, and undefined is never better than defined.
-
-A model is scored on all its groups or not at all. If a comparison that a model leaves undefined (it predicts nobody in
-one group positive, so that there is no precision) were left out of the score, a model could win by making a group
-disappear.
-
-A test's p-value in the shape of a metric.
-
-A test of fairness as an assertion: for test suites and for scripts that must fail.
-"""
+"""A test's p-value in the shape of a metric, and a test of fairness as an assertion for test suites and scripts."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import UndefinedMetricWarning
 
-from skfairtest._utils import errors
 from skfairtest._utils.checks import check_choice, is_number
 from skfairtest._utils.errors import ParameterError, answering_guesses, brief
 from skfairtest._utils.text import label
-from skfairtest.comparisons import engine
 from skfairtest.comparisons.core import Result, pooled
-from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.null_histogram import minimum_detectable
-from skfairtest.comparisons.omnibus import check_omnibus
 from skfairtest.comparisons.people import Inputs
 from skfairtest.group import FairnessTest
-from skfairtest.group.fairness import measured_of, result_of
-from skfairtest.inference.multiplicity import FAMILYWISE
-from skfairtest.metrics import Metric, Omnibus
+from skfairtest.group.fairness import result_of
 from skfairtest.model_selection._out_of_fold import check_people
 from skfairtest.model_selection.audited import FairnessRejectedError
-from skfairtest.readers.levels import listed
 from skfairtest.report.sentences import DETECTION_POWER
-
-OUTPUTS = ("disparity", "upper_bound", "statistic", "p_value")
-FOLDS = (
-    "If a group is missing from a fold: cv=SensitiveStratifiedKFold() keeps every group in every fold if the group "
-    "has enough people; otherwise use fewer folds, or merge small groups."
-)
-
-
-def check_score(metric: Any, output: str, params: dict[str, Any]) -> None:
-    """Check everything about a score that can be known without data.
-
-    Parameters
-    ----------
-    metric : object
-        As in `FairnessTest`.
-    output : str
-        What becomes the score.
-    params : dict
-        Further parameters of the test.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is unknown or not usable, or the output has no meaning for the metric.
-    """
-    check_choice("output", output, OUTPUTS)
-    if "estimator" in params:
-        raise errors.ParameterError(
-            "estimator is not a parameter of a scorer: a search or cross-validation passes the model to it"
-        )
-    known = sorted(set(FairnessTest().get_params(deep=False)) - {"estimator", "metric"})
-    unknown = [name for name in params if name not in known]
-    if unknown:
-        raise errors.ParameterError(f"test_params: FairnessTest has no {listed(unknown)}; there are {', '.join(known)}")
-    check_seed_of_scorer(params.get("random_state"))
-    # A test's own check of its parameters, which needs no data.
-    settings, metrics = engine.check_question(metric, params)
-    everybody = [m for m in metrics if isinstance(m, Omnibus)]
-    for one in everybody:
-        check_omnibus(one, settings)
-    if output == "p_value":
-        return
-    if output == "disparity":
-        sideless = [m.name for m in everybody if m.extreme == "two-sided"]
-        if sideless:
-            raise errors.ParameterError(
-                f"output='disparity': of {sideless[0]} neither large nor small values are fairer; use output='p_value'"
-            )
-    elif everybody:
-        what = "interval" if output == "upper_bound" else "standard error"
-        raise errors.ParameterError(
-            f"output={output!r}: {everybody[0].name} is one number for all groups and has no {what}; use "
-            "output='disparity' or 'p_value', or a metric of each group, such as 'equalized_odds'"
-        )
-    alternative = settings.question.alternative
-    if output == "upper_bound" and alternative in ("greater", "less"):
-        raise errors.ParameterError(
-            f"output='upper_bound' is the upper end of two-sided intervals, and alternative={alternative!r} has "
-            "one-sided ones: use alternative='two-sided', or output='disparity' or 'p_value'"
-        )
-    if output == "upper_bound" and settings.adjust not in FAMILYWISE:
-        raise errors.ParameterError(
-            f"output='upper_bound' needs simultaneous intervals of all comparisons, and adjust={settings.adjust!r} "
-            "gives pointwise intervals: use adjust='auto'"
-        )
-    if output == "statistic":
-        if alternative != "two-sided" or settings.question.margin_bounds is not None:
-            raise errors.ParameterError(
-                "output='statistic' is the distance from equality in standard errors, and with "
-                f"alternative={alternative!r} and margin={brief(params.get('margin'))} it is the distance from the "
-                "margin, or has a direction: use alternative='two-sided' and margin=None, or output='upper_bound' or "
-                "'p_value'"
-            )
-        return
-    scales = {m.name: _scale(m, settings.question.disparity) for m in metrics}
-    if len(set(scales.values())) > 1:
-        ratios = [name for name, scale in scales.items() if scale != "difference"]
-        raise errors.ParameterError(
-            f"output={output!r} is one number, but {listed(ratios)} is compared by ratio and the other metrics by "
-            "difference: score them separately, or use output='p_value'"
-        )
-
-
-def least_score(metric: Any, params: dict[str, Any], tolerance: Any) -> float:
-    """The smallest score of a disparity, or of its upper bound, that is within a tolerance.
-
-    Raises
-    ------
-    ValueError
-        If the tolerance is no number of at least 0 or, of ratios, above 0 and at most 1.
-
-    Examples
-    --------
-    >>> (
-    ...     least_score("demographic_parity", {}, 0.1),
-    ...     least_score("demographic_parity", {"disparity": "ratio"}, 0.8),
-    ... )
-    (-0.1, 0.8)
-    """
-    settings, metrics = engine.check_question(metric, params)
-    of_ratios = _scale(metrics[0], settings.question.disparity) != "difference"
-    if not is_number(tolerance) or not (0 < tolerance <= 1 if of_ratios else 0 <= tolerance < np.inf):
-        wanted = "above 0 and at most 1, the smallest ratio" if of_ratios else "at least 0, the largest difference"
-        raise errors.ParameterError(f"tolerance must be a number: {wanted} that is tolerated; found {brief(tolerance)}")
-    return float(tolerance) if of_ratios else 0.0 - float(tolerance)
-
-
-def constrained(fairness: float, least: float, gain: float) -> float:
-    """The score to be maximized, of a model that is fair enough; of another one how far it is from that, below 0.
-
-    Raises
-    ------
-    ValueError
-        If what is to be maximized does not lie between 0 and 1.
-    """
-    if not 0 <= gain <= 1:
-        raise errors.ParameterError(
-            f"maximize must be a score between 0 and 1, such as 'balanced_accuracy': models that are not fair enough "
-            f"score below 0; found {gain:.4g}"
-        )
-    return gain if fairness >= least - 1e-12 else fairness - least
-
-
-def check_seed_of_scorer(seed: Any) -> None:
-    """Refuse seeds with which a score would depend on what was scored before."""
-    if not isinstance(seed, int | np.integer) or isinstance(seed, bool):
-        raise errors.ParameterError(
-            f"random_state of a scorer must be an integer, found {brief(seed)}: the same model and data must get the "
-            "same score, whatever the order and the process in which candidates are scored"
-        )
-
-
-def _scale(metric: Metric, disparity: str) -> str:
-    """The comparison of a metric: by a difference from 0 or by a ratio to 1."""
-    if isinstance(metric, Omnibus):
-        return "ratio" if metric.extreme == "less" else "difference"
-    return metric.disparity or disparity
-
-
-def fairness_score(test: FairnessTest, output: str, inputs: Inputs) -> float:
-    """Run as much of a test as its score needs, and return the score.
-
-    Parameters
-    ----------
-    test : FairnessTest
-        What is not fitted.
-    output : {"disparity", "upper_bound", "statistic", "p_value"}
-        What becomes the score.
-    inputs : Inputs
-        What `fit` is given.
-
-    Returns
-    -------
-    float
-        NaN, with a warning, where a comparison is undefined.
-
-    Raises
-    ------
-    ValueError
-        If there is only one group, or the test refuses its input.
-    """
-    try:
-        # A score is for choosing among models: of every fold of every candidate, the same would be said.
-        with errors.held_back(errors.SmallGroupWarning):
-            if output == "disparity":
-                result, measured = None, measured_of(test, inputs)
-            else:
-                result = result_of(test, inputs, tested=output != "upper_bound")
-                measured = result.measured
-    except errors.GroupsMissing as error:
-        raise errors.GroupsMissing(f"{str(error).rstrip('.')}. {FOLDS}") from error
-    except errors.NothingDefined as error:
-        return _undefined(str(error))
-    lost = pooled((*measured.excluded, *measured.undefined))
-    if lost:
-        first = lost[0]
-        of = f"{first.metric} of {label(first.group)}" if first.metric is not None else label(first.group)
-        against = f" against {label(first.other)}" if first.other is not None else ""
-        more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
-        return _undefined(f"{of}{against}: {first.reason}{more}")
-    question = measured.settings.question
-    if result is not None and output == "p_value":
-        # A small p-value of "equivalence" is evidence for fairness, any other is evidence against it.
-        p_value = p_of(result.verdict.log_p)
-        return -p_value if question.alternative == "equivalence" else p_value
-    if result is not None and output == "statistic":
-        return 0.0 - abs(float(result.leading.evidence.statistic))
-    scale = _scale(measured.metrics[0], question.disparity)
-    comparisons = measured.comparisons if result is None else result.findings
-    extreme = engine.extreme_of([one for one in comparisons if one.estimate.is_pooled], scale, measured.metrics)
-    # Without a result, the worst end is the disparity itself.
-    return extreme.low if scale != "difference" else 0.0 - extreme.high
-
-
-def _undefined(why: str) -> float:
-    errors.warn(
-        f"the fairness score is nan: {why}. A model is scored on all its groups or not at all, so that none wins by "
-        f"leaving a group undefined. {FOLDS} If predictions are the cause, for instance because nobody is predicted "
-        "positive, metrics such as 'demographic_parity' and 'equalized_odds' with disparity='difference' are still "
-        "defined.",
-        UndefinedMetricWarning,
-    )
-    return float("nan")
-
 
 MISSING = (
     "sensitive_features is missing, so there are no groups to compare: fairness_p_value(y_true, y_pred, "
@@ -250,7 +27,7 @@ MISSING = (
 )
 
 
-@errors.answering_guesses
+@answering_guesses
 def fairness_p_value(
     y_true: Any,
     y_pred: Any,
@@ -324,7 +101,7 @@ def fairness_p_value(
     {'25 - 45': 0.067, 'Greater than 45': 0.226, 'Less than 25': 0.041}
     """
     if sensitive_features is None:
-        raise errors.ParameterError(MISSING)
+        raise ParameterError(MISSING)
     features = {
         "sensitive_features": sensitive_features,
         "control_features": control_features,

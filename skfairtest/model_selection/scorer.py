@@ -1,36 +1,53 @@
-"""Fairness as a score for searches and cross-validation; the groups come by routing or from columns of X."""
+"""Fairness as a score for searches and cross-validation; the groups come by routing or from columns of X.
+
+The score is one number from a test: larger is fairer, and undefined is never better than defined. A model is scored on
+all its groups or not at all: if a comparison that a model leaves undefined (it predicts nobody in one group positive,
+so that there is no precision) were left out, a model could win by making a group disappear.
+"""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from types import FrameType
 from typing import Any, Self
+from weakref import WeakKeyDictionary
 
+import numpy as np
+from joblib import Parallel
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import get_scorer
 from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from skfairtest._utils.errors import ParameterError, answering_guesses
-from skfairtest._utils.text import name_of
-from skfairtest.comparisons.engine import check_question
+from skfairtest._utils import errors
+from skfairtest._utils.checks import check_choice, is_number
+from skfairtest._utils.errors import ParameterError, answering_guesses, brief
+from skfairtest._utils.text import label, name_of
+from skfairtest.comparisons.core import pooled
+from skfairtest.comparisons.engine import check_question, extreme_of
+from skfairtest.comparisons.family import p_of
+from skfairtest.comparisons.omnibus import check_omnibus
 from skfairtest.comparisons.people import Inputs
 from skfairtest.group import FairnessTest
-from skfairtest.model_selection._out_of_fold import check_people
-from skfairtest.model_selection.p_value import (
-    check_score,
-    check_seed_of_scorer,
-    constrained,
-    fairness_score,
-    least_score,
-)
+from skfairtest.group.fairness import measured_of, result_of
+from skfairtest.inference.multiplicity import FAMILYWISE
+from skfairtest.metrics import Metric, Omnibus
+from skfairtest.model_selection._out_of_fold import check_people, check_test_params
 from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.readers import given_to_fit, one_column
 from skfairtest.readers.containers import check_names_of_columns, named_columns
+from skfairtest.readers.levels import listed
 
-#: What a model is tested for against a baseline.
-FAIRER: dict[str, Any] = {"alternative": "fairer"}
-
+OUTPUTS = ("disparity", "upper_bound", "statistic", "p_value")
+FOLDS = (
+    "If a group is missing from a fold: cv=SensitiveStratifiedKFold() keeps every group in every fold if the group "
+    "has enough people; otherwise use fewer folds, or merge small groups. A search says this once, of the first such "
+    "fold."
+)
 #: What holds the groups that a model predicts from.
 PREDICTED_FROM = "predict_params['sensitive_features']"
-
 MISSING = (
     "sensitive_features is missing, so there are no groups to compare. By metadata routing: "
     "sklearn.set_config(enable_metadata_routing=True), then search.fit(X, y, sensitive_features=groups) or "
@@ -38,101 +55,161 @@ MISSING = (
     "sensitive_features='sex') reads that column of X. Called directly: scorer(model, X, y, "
     "sensitive_features=groups)."
 )
+#: What a scorer passes to every test itself.
+OF_THE_SCORER = {"estimator": "a search or cross-validation passes the model to the scorer"}
+#: What is said of a search already, by the jobs that run it in this process.
+_SAID: WeakKeyDictionary[Parallel, set[type]] = WeakKeyDictionary()
 
 
-def score_of_predictions(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    metric: Any,
-    output: str,
-    columns: tuple[str, ...] | None,
-    baseline: Any = None,
-    maximize: Any = None,
-    least: float = 0.0,
-    sensitive_features: Any = None,
-    control_features: Any = None,
-    clusters: Any = None,
-    sample_weight: Any = None,
-    predict_params: dict[str, Any] | None = None,
-    **params: Any,
-) -> float:
-    """Score predicted labels, which is all that TunedThresholdClassifierCV passes.
+def _error_score_after(kind: type) -> Any:
+    """Return the ``error_score`` of a search of which something was said before; None where it is to be said now.
 
-    Parameters
-    ----------
-    y_true, y_pred : array-like of shape (n_samples,)
-        True labels, and labels predicted with a threshold.
-    metric, output, columns, baseline, maximize, predict_params, **params : object
-        The scorer's.
-    least : float
-        The smallest score of a model that is fair enough for what is maximized.
-    sensitive_features, control_features, clusters, sample_weight : object
-        Passed by metadata routing.
+    scikit-learn has the filters of warnings forget, for every candidate and fold, what was said of the others.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    error_score = None
+    while frame is not None:
+        error_score = frame.f_locals.get("error_score", error_score)
+        jobs = frame.f_locals.get("self")
+        if isinstance(jobs, Parallel):
+            said = _SAID.setdefault(jobs, set())
+            error_score = error_score if kind in said else None
+            said.add(kind)
+            return error_score
+        frame = frame.f_back
+    return None
 
-    Returns
-    -------
-    float
-        Larger is fairer; minus infinity where it is undefined, because the tuner treats NaN as the best score.
+
+def check_score(metric: Any, output: str, params: dict[str, Any]) -> None:
+    """Check everything about a score that can be known without data.
 
     Raises
     ------
     ValueError
-        If there are no groups, or the metric does not depend on a threshold.
+        If a parameter is unknown or not usable, or the output has no meaning for the metric.
     """
-    if columns is not None:
-        raise ParameterError(
-            f"sensitive_features are the columns {list(columns)} of X, and X is not passed when "
-            "thresholds are scored (TunedThresholdClassifierCV): make_fairness_scorer(...) without sensitive_features, "
-            "sklearn.set_config(enable_metadata_routing=True), and fit(X, y, sensitive_features=groups)"
-        )
-    if predict_params:
-        raise ParameterError(
-            "predict_params are for a model that is asked about X, and X is not passed when thresholds are scored "
-            "(TunedThresholdClassifierCV): leave it out"
-        )
-    if params.get("prediction_threshold") is not None:
-        raise ParameterError(
-            "prediction_threshold is not for a scorer whose predictions have a threshold already "
-            "(TunedThresholdClassifierCV): leave it out"
-        )
-    if baseline is not None:
-        raise ParameterError(
-            "baseline is a model that is asked about X, and X is not passed when thresholds are scored "
-            "(TunedThresholdClassifierCV): tune without it, and compare the tuned model by PairedFairnessTest"
-        )
-    passed = {
-        "sensitive_features": sensitive_features,
-        "control_features": control_features,
-        "clusters": clusters,
-        "sample_weight": sample_weight,
-    }
-    _check_passed(y_true, passed)
-    scored = [m.name for m in check_question(metric, params)[1] if "y_score" in m.reads]
-    if scored:
-        raise ParameterError(
-            f"metric={scored[0]!r} is a metric of scores, which a threshold does not change: tune with a metric of "
-            "labels, such as 'equalized_odds'"
-        )
-    test = FairnessTest(metric=metric, **params)
-    score = fairness_score(test, output, Inputs(one_column(y_pred), one_column(y_true), passed))
-    if score == score and maximize is not None:
-        gain = get_scorer(maximize)
-        if gain._response_method != "predict":
-            raise ParameterError(
-                f"maximize={maximize!r} is a score that a threshold does not change: maximize a score of labels, such "
-                "as 'balanced_accuracy'"
-            )
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        value = gain._sign * gain._score_func(y_true, y_pred, **gain._kwargs, **weights)
-        score = constrained(score, least, float(value))
-    return score if score == score else -float("inf")
+    check_choice("output", output, OUTPUTS)
+    check_test_params(params, FairnessTest, OF_THE_SCORER)
+    _check_seed(params["random_state"])
+    settings, metrics = check_question(metric, params)
+    question = settings.question
+    whole = [m for m in metrics if isinstance(m, Omnibus)]
+    for one in whole:
+        check_omnibus(one, settings)
+    sideless = [m.name for m in whole if m.extreme == "two-sided"]
+    scales = {m.name: _scale(m, question.disparity) for m in metrics}
+    ratios = [name for name, scale in scales.items() if scale != "difference"]
+    interval, statistic = output == "upper_bound", output == "statistic"
+    directed = question.alternative in ("greater", "less")
+    for why, holds in {
+        f"has no meaning for {listed(sideless)}, of which neither large nor small values are fairer: use "
+        "output='p_value'": output == "disparity" and sideless,
+        f"has no meaning: {', '.join(m.name for m in whole)} is one number for all groups and has no "
+        f"{'interval' if interval else 'standard error'}; use output='disparity' or 'p_value', or a metric of each "
+        "group, such as 'equalized_odds'": (interval or statistic) and whole,
+        f"is the upper end of two-sided intervals, and alternative={question.alternative!r} has one-sided ones: use "
+        "alternative='two-sided', or output='disparity' or 'p_value'": interval and directed,
+        f"needs simultaneous intervals of all comparisons, and adjust={settings.adjust!r} gives pointwise intervals: "
+        "use adjust='auto'": interval and settings.adjust not in FAMILYWISE,
+        f"is the distance from equality in standard errors, and with alternative={question.alternative!r} and "
+        f"margin={brief(params.get('margin'))} it is the distance from the margin, or has a direction: use "
+        "alternative='two-sided' and margin=None, or output='upper_bound' or 'p_value'": statistic
+        and (question.alternative != "two-sided" or question.margin_bounds is not None),
+        f"is one number, but {listed(ratios)} is compared by ratio and the other metrics by difference: score them "
+        "separately, or use output='p_value'": not statistic and output != "p_value" and 0 < len(ratios) < len(scales),
+    }.items():
+        if holds:
+            raise ParameterError(f"output={output!r} {why}")
 
 
-def _check_passed(people: Any, passed: dict[str, Any]) -> None:
-    if passed.get("sensitive_features") is None:
-        raise ParameterError(MISSING)
-    check_people(people, passed)
+def _check_seed(seed: Any) -> None:
+    """Refuse seeds with which a score would depend on what was scored before."""
+    if not isinstance(seed, int | np.integer) or isinstance(seed, bool):
+        raise ParameterError(
+            f"random_state of a scorer must be an integer, found {brief(seed)}: the same model and data must get the "
+            "same score, whatever the order and the process in which candidates are scored"
+        )
+
+
+def _scale(metric: Metric, disparity: str) -> str:
+    """The comparison of a metric: by a difference from 0 or by a ratio to 1."""
+    if isinstance(metric, Omnibus):
+        return "ratio" if metric.extreme == "less" else "difference"
+    return metric.disparity or disparity
+
+
+def least_score(metric: Any, params: dict[str, Any], tolerance: Any) -> float:
+    """The smallest score of a disparity, or of its upper bound, that is within a tolerance.
+
+    Raises
+    ------
+    ValueError
+        If the tolerance is no number of at least 0 or, of ratios, above 0 and at most 1.
+
+    Examples
+    --------
+    >>> (
+    ...     least_score("demographic_parity", {}, 0.1),
+    ...     least_score("demographic_parity", {"disparity": "ratio"}, 0.8),
+    ... )
+    (-0.1, 0.8)
+    """
+    settings, metrics = check_question(metric, params)
+    of_ratios = _scale(metrics[0], settings.question.disparity) != "difference"
+    if not is_number(tolerance) or not (0 < tolerance <= 1 if of_ratios else 0 <= tolerance < np.inf):
+        wanted = "above 0 and at most 1, the smallest ratio" if of_ratios else "at least 0, the largest difference"
+        raise ParameterError(f"tolerance must be a number: {wanted} that is tolerated; found {brief(tolerance)}")
+    return float(tolerance) if of_ratios else 0.0 - float(tolerance)
+
+
+def fairness_score(test: Any, output: str, inputs: Inputs) -> float:
+    """Run as much of a test as its score needs, and return the score; NaN, with a warning, where one is undefined.
+
+    Raises
+    ------
+    ValueError
+        If there is only one group, or the test refuses its input.
+    """
+    try:
+        # A score is for choosing among models: of every fold of every candidate, the same would be said.
+        with errors.held_back(errors.SmallGroupWarning):
+            result = None if output == "disparity" else result_of(test, inputs, tested=output != "upper_bound")
+            measured = measured_of(test, inputs) if result is None else result.measured
+    except errors.GroupsMissing as error:
+        raise errors.GroupsMissing(f"{str(error).rstrip('.')}. {FOLDS}") from error
+    except errors.NothingDefined as error:
+        return _undefined(str(error))
+    lost = pooled((*measured.excluded, *measured.undefined))
+    if lost:
+        first = lost[0]
+        of = f"{first.metric} of {label(first.group)}" if first.metric is not None else label(first.group)
+        against = f" against {label(first.other)}" if first.other is not None else ""
+        more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
+        return _undefined(f"{of}{against}: {first.reason}{more}")
+    question = measured.settings.question
+    if result is not None and output == "p_value":
+        # A small p-value of "equivalence" is evidence for fairness, any other is evidence against it.
+        p_value = p_of(result.verdict.log_p)
+        return -p_value if question.alternative == "equivalence" else p_value
+    if result is not None and output == "statistic":
+        return 0.0 - abs(float(result.leading.evidence.statistic))
+    scale = _scale(measured.metrics[0], question.disparity)
+    comparisons = measured.comparisons if result is None else result.findings
+    extreme = extreme_of([one for one in comparisons if one.estimate.is_pooled], scale, measured.metrics)
+    # Without a result, the worst end is the disparity itself.
+    return extreme.low if scale != "difference" else 0.0 - extreme.high
+
+
+def _undefined(why: str) -> float:
+    if _error_score_after(UndefinedMetricWarning) is None:
+        errors.warn(
+            f"the fairness score is nan: {why}. A model is scored on all its groups or not at all, so that none wins "
+            f"by leaving a group undefined. {FOLDS} If predictions are the cause, for instance because nobody is "
+            "predicted positive, metrics such as 'demographic_parity' and 'equalized_odds' with "
+            "disparity='difference' are still defined.",
+            UndefinedMetricWarning,
+        )
+    return float("nan")
 
 
 # scikit-learn's scorers are private classes. make_scorer makes one of a function of labels and predictions, and never
@@ -141,63 +218,39 @@ def _check_passed(people: Any, passed: dict[str, Any]) -> None:
 class FairnessScorer(_BaseScorer):
     """What `make_fairness_scorer` returns: called as ``scorer(estimator, X, y)``."""
 
-    _maximize: Any = None
-    _tolerance: Any = None
-
     def __init__(
         self,
         metric: Any,
         output: str,
         columns: tuple[str, ...] | None,
         params: dict[str, Any],
-        baseline: Any = None,
-        predict_params: dict[str, Any] | None = None,
-        maximize: Any = None,
-        tolerance: Any = None,
+        *,
+        baseline: Any,
+        predict_params: dict[str, Any] | None,
+        maximize: Any,
+        tolerance: Any,
     ) -> None:
-        given = {"metric": metric, "output": output, "columns": columns, "baseline": baseline, **params}
-        self._least = 0.0 if maximize is None else least_score(metric, params, tolerance)
-        given |= {"predict_params": predict_params, "maximize": maximize, "least": self._least}
-        super().__init__(score_of_predictions, 1, given, "predict")
+        super().__init__(self._score_thresholded, 1, {"pos_label": params.get("pos_label")}, "predict")
         self._metric, self._output, self._columns, self._params = metric, output, columns, params
         self._baseline, self._predict_params = baseline, predict_params or {}
         self._maximize, self._tolerance = maximize, tolerance
+        self._least = 0.0 if maximize is None else least_score(metric, params, tolerance)
         self.__name__ = f"{name_of(metric)}_{output}".replace("'", "")  # which drawings of scores show
         # set_score_request does the same, and is only there while routing is enabled.
         requests = MetadataRequest(owner=repr(self))
+        # Weights are requested by the user, as of every scorer.
         for name, alias in {
             "sensitive_features": columns is None,
             "control_features": True,
             "clusters": True,
-            "sample_weight": None,  # as in every scorer, the user says
+            "sample_weight": None,
         }.items():
             requests.score.add_request(param=name, alias=alias)
         self._metadata_request = requests
 
-    def __call__(
-        self,
-        estimator: Any,
-        X: Any,
-        y_true: Any = None,
-        *,
-        sensitive_features: Any = None,
-        control_features: Any = None,
-        clusters: Any = None,
-        sample_weight: Any = None,
-        predict_params: dict[str, Any] | None = None,
-    ) -> float:
+    def __call__(self, estimator: Any, X: Any, y_true: Any = None, **passed: Any) -> float:
         """Score a fitted model; with sensitive features passed directly, routing may be on or off."""
-        return self._score(
-            None,  # nothing is remembered
-            estimator,
-            X,
-            y_true,
-            sensitive_features=sensitive_features,
-            control_features=control_features,
-            clusters=clusters,
-            sample_weight=sample_weight,
-            predict_params=predict_params,
-        )
+        return self._score(None, estimator, X, y_true, **passed)
 
     def _score(
         self,
@@ -205,6 +258,7 @@ class FairnessScorer(_BaseScorer):
         estimator: Any,
         X: Any,
         y_true: Any = None,
+        *,
         predict_params: dict[str, Any] | None = None,
         **passed: Any,
     ) -> float:
@@ -216,24 +270,84 @@ class FairnessScorer(_BaseScorer):
                     f"{list(self._columns)} of X: leave one of the two out"
                 )
             passed["sensitive_features"] = named_columns(X, self._columns, "sensitive_features")
-        _check_passed(X if y_true is None else y_true, passed)
-        test = self._test(estimator)
         asked = {**self._predict_params, **(predict_params or {})}
         if asked.get("sensitive_features") is self._predict_params.get("sensitive_features") is not None:
             names = check_names_of_columns(asked["sensitive_features"], PREDICTED_FROM) or ()
             asked["sensitive_features"] = named_columns(X, names, PREDICTED_FROM)
         call = method_caller if self._baseline is None else None  # which knows one model
-        score = fairness_score(test, self._output, Inputs(X, one_column(y_true), passed, None, asked, call=call))
+        return self._scored(
+            estimator,
+            Inputs(X, one_column(y_true), passed, None, asked, call=call),
+            lambda: get_scorer(self._maximize)(estimator, X, y_true, sample_weight=passed.get("sample_weight")),
+        )
+
+    def _score_thresholded(
+        self, y_true: Any, y_pred: Any, *, pos_label: Any, sample_weight: Any = None, **passed: Any
+    ) -> float:
+        """Score predicted labels, which is all that TunedThresholdClassifierCV passes.
+
+        The tuner has used `pos_label`. A score that is undefined is minus infinity: the tuner treats NaN as the best.
+        """
+        without = "X is not passed when thresholds are scored (TunedThresholdClassifierCV)"
+        for given, why in {
+            "sensitive_features": f"names columns of X, and {without}: make_fairness_scorer(...) without it, "
+            "sklearn.set_config(enable_metadata_routing=True), and fit(X, y, sensitive_features=groups)",
+            "predict_params": f"are for a model that is asked about X, and {without}: leave it out",
+            "baseline": f"is a model that is asked about X, and {without}: tune without it, and compare the tuned "
+            "model by PairedFairnessTest",
+            "prediction_threshold": "is not for a scorer whose predictions have a threshold already "
+            "(TunedThresholdClassifierCV): leave it out",
+        }.items():
+            if self._given().get(given) is not None:
+                raise ParameterError(f"{given} {why}")
+        passed["sample_weight"] = sample_weight
+        scored = [m.name for m in check_question(self._metric, self._params)[1] if "y_score" in m.reads]
+        gain: Any = None if self._maximize is None else get_scorer(self._maximize)
+        for name, unchanged in {
+            "metric": scored and scored[0],
+            "maximize": gain is not None and gain._response_method != "predict" and self._maximize,
+        }.items():
+            if unchanged:
+                raise ParameterError(
+                    f"{name}={unchanged!r} is a metric of scores, which a threshold does not change: use one of "
+                    "labels, such as 'equalized_odds' or 'balanced_accuracy'"
+                )
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        score = self._scored(
+            None,
+            Inputs(one_column(y_pred), one_column(y_true), passed),
+            lambda: gain._sign * gain._score_func(y_true, y_pred, **gain._kwargs, **weights),
+        )
+        return score if score == score else -float("inf")
+
+    def _scored(self, estimator: Any, inputs: Inputs, gain: Callable[[], Any]) -> float:
+        """Score people, or return the error score of a search whose error was raised before."""
+        try:
+            if inputs.columns.get("sensitive_features") is None:
+                raise ParameterError(MISSING)
+            check_people(inputs.X if inputs.y is None else inputs.y, inputs.columns)
+            if self._baseline is None:
+                test: Any = FairnessTest(estimator, metric=self._metric, **self._params)
+            else:
+                test = PairedFairnessTest(
+                    self._baseline, estimator, metric=self._metric, alternative="fairer", **self._params
+                )
+            score = fairness_score(test, self._output, inputs)
+        except ParameterError as error:
+            error_score = _error_score_after(type(error))
+            if error_score is None or error_score == "raise":
+                raise
+            return float(error_score)
         if self._maximize is None or score != score:
             return score
-        gain = get_scorer(self._maximize)(estimator, X, y_true, sample_weight=passed.get("sample_weight"))
-        return constrained(score, self._least, float(gain))
-
-    def _test(self, estimator: Any) -> FairnessTest:
-        """Return the test of a fitted model."""
-        if self._baseline is None:
-            return FairnessTest(estimator, metric=self._metric, **self._params)
-        return PairedFairnessTest(self._baseline, estimator, metric=self._metric, **FAIRER, **self._params)
+        value = float(gain())
+        if not 0 <= value <= 1:
+            raise ParameterError(
+                "maximize must be a score between 0 and 1, such as 'balanced_accuracy': models that are not fair "
+                f"enough score below 0; found {value:.4g}"
+            )
+        # Of a model that is not fair enough how far it is from that, below 0.
+        return value if score >= self._least - 1e-12 else score - self._least
 
     def set_score_request(self, **kwargs: bool | str | None) -> Self:
         """Change which metadata is requested; requests that are not mentioned stay as they are.
@@ -242,19 +356,22 @@ class FairnessScorer(_BaseScorer):
         """
         return super().set_score_request(**{**self._metadata_request.score.requests, **kwargs})  # type: ignore[no-any-return]
 
+    def _given(self) -> dict[str, Any]:
+        """Return the arguments of the call that makes it, but for the metric."""
+        columns = self._columns
+        given = {
+            "baseline": self._baseline,
+            "sensitive_features": columns and (columns[0] if len(columns) == 1 else list(columns)),
+            "predict_params": self._predict_params or None,
+            "maximize": self._maximize,
+            "tolerance": self._tolerance,
+        }
+        given = {name: value for name, value in given.items() if value is not None}
+        return {"output": self._output, **given, **self._params}
+
     def __repr__(self) -> str:
         """Return the call that makes it."""
-        given: dict[str, Any] = {"output": self._output}
-        if self._baseline is not None:
-            given["baseline"] = self._baseline
-        if self._columns is not None:
-            given["sensitive_features"] = self._columns[0] if len(self._columns) == 1 else list(self._columns)
-        if self._predict_params:
-            given["predict_params"] = self._predict_params
-        if self._maximize is not None:
-            given |= {"maximize": self._maximize, "tolerance": self._tolerance}
-        given |= self._params
-        params = [f"{name}={value!r}" for name, value in given.items()]
+        params = [f"{name}={value!r}" for name, value in self._given().items()]
         return f"make_fairness_scorer({', '.join([name_of(self._metric), *params])})"
 
 
@@ -375,10 +492,10 @@ def make_fairness_scorer(
     {'C': 0.01}
     """
     columns = check_names_of_columns(sensitive_features, "sensitive_features")
+    check_names_of_columns((predict_params or {}).get("sensitive_features"), PREDICTED_FROM)
     if (maximize is None) != (tolerance is None):
         missing = "tolerance" if tolerance is None else "maximize"
         raise ParameterError(f"{missing} is missing: a constrained score needs both maximize and tolerance")
-    check_names_of_columns((predict_params or {}).get("sensitive_features"), PREDICTED_FROM)
     params = {"random_state": 0, **test_params}
     if maximize is not None:
         if baseline is not None or output not in ("upper_bound", "disparity"):
@@ -392,36 +509,33 @@ def make_fairness_scorer(
         if not hasattr(gain, "_score_func"):
             raise ParameterError(f"maximize={maximize!r} must be a name, or what sklearn.metrics.make_scorer returns")
     if baseline is not None:
-        _check_baseline(metric, output, params)
-        return FairnessScorer(metric, output, columns, params, baseline, predict_params)
-    check_score(metric, output, params)
-    if output == "disparity" and "method" not in test_params:
-        params |= _cheapest(metric, output, params)
-    return FairnessScorer(metric, output, columns, params, None, predict_params, maximize, tolerance)
-
-
-def _check_baseline(metric: Any, output: str, params: dict[str, Any]) -> None:
-    """Refuse what has no meaning for a comparison with a baseline."""
-    if output != "p_value":
-        raise ParameterError(
-            f"output={output!r} has no meaning with a baseline, against which models are tested: use output='p_value', "
-            "and select_fair(..., significantly_better_than=...)"
+        if output != "p_value":
+            raise ParameterError(
+                f"output={output!r} has no meaning with a baseline, against which models are tested: use "
+                "output='p_value', and select_fair(..., significantly_better_than=...)"
+            )
+        models = dict.fromkeys(("estimator_a", "estimator_b"), "the baseline and the model of a search are compared")
+        check_test_params(
+            params,
+            PairedFairnessTest,
+            {**models, "alternative": "a model is tested for being fairer than the baseline"},
         )
-    known = {*PairedFairnessTest().get_params()} - {"estimator_a", "estimator_b", "metric", "alternative"}
-    unknown = sorted({*params} - known)
-    if unknown:
-        raise ParameterError(
-            f"test_params: with a baseline there is no {unknown[0]}; there are {', '.join(sorted(known))}"
-        )
-    check_seed_of_scorer(params["random_state"])
-    PairedFairnessTest(metric=metric, **FAIRER, **params)._check()
-
-
-def _cheapest(metric: Any, output: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Return the method that needs no resamples, if there is one: the estimate is the same with every method."""
-    cheap = {"method": "asymptotic"}
-    try:
-        check_score(metric, output, {**params, **cheap})
-    except ValueError:  # disparities over all groups at once, other variances, and permutation within labels
-        return {}
-    return cheap
+        _check_seed(params["random_state"])
+        PairedFairnessTest(metric=metric, alternative="fairer", **params)._check()
+    else:
+        check_score(metric, output, params)
+        if output == "disparity" and "method" not in test_params:
+            # The estimate is the same with every method, and this one needs no resamples; some metrics do not have it.
+            with suppress(ValueError):
+                check_score(metric, output, {**params, "method": "asymptotic"})
+                params["method"] = "asymptotic"
+    return FairnessScorer(
+        metric,
+        output,
+        columns,
+        params,
+        baseline=baseline,
+        predict_params=predict_params,
+        maximize=maximize,
+        tolerance=tolerance,
+    )

@@ -47,115 +47,88 @@ class FairSelection:
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
         """Return the position of the best candidate that is fair enough; if there is none, of the fairest."""
-        if self.better_than is not None:
-            return self._better(cv_results, self.better_than)
-        assert self.fairness is not None
-        gain, fair = _folds(cv_results, "maximize", self.maximize), _folds(cv_results, "fairness", self.fairness)
-        complete = ~np.isnan(np.concatenate([gain, fair], axis=1)).any(axis=1)
+        keys = {"maximize": self.maximize, "fairness": self.fairness, "significantly_better_than": self.better_than}
+        scores = {name: _folds(cv_results, name, key) for name, key in keys.items() if key is not None}
+        undefined = {keys[name]: np.isnan(folds) for name, folds in scores.items()}
+        complete = np.asarray(~np.concatenate(list(undefined.values()), axis=1).any(axis=1))
         if not complete.any():
-            raise ValueError(self._nobody(gain, fair))
-        if self.alpha is None:
-            fairness, what, limit, name = *self._bounds(fair, complete), "tolerance"
-            enough = fairness >= limit - 1e-12  # rounding of means must not decide between equal ones
-        else:
-            fairness, what, limit, name = *self._p_values(fair, complete), "alpha"
-            enough = fairness > limit
-        gains = gain.mean(axis=1)
-        qualifies = complete & enough
+            bad = np.flatnonzero(np.logical_or.reduce(list(undefined.values())).any(axis=0)).tolist()
+            raise ValueError(
+                f"{self!r}: all {len(complete)} candidates have a nan among their scores of "
+                f"{listed([key for key, nan in undefined.items() if nan.any()])}, in the splits "
+                f"{', '.join(map(str, bad))}, so none can be chosen. The search's warnings, or error_score='raise', "
+                "say why: groups missing from a fold (use cv=SensitiveStratifiedKFold() and fewer folds), "
+                "sensitive_features not passed, or a metric that a model leaves undefined"
+            )
+        gains = scores["maximize"].mean(axis=1)
+        qualifies, criterion, alpha = complete, gains, float(self.alpha or 0.0)
+        if "fairness" in scores:
+            criterion, what, limit = self._criterion(scores["fairness"], scores["fairness"][complete])
+            # Rounding of means must not decide between equal ones.
+            qualifies = complete & (criterion > limit if self.tolerance is None else criterion >= limit - 1e-12)
+        if self.better_than is not None:
+            p_values = self._adjusted(scores["significantly_better_than"])
+            qualifies, criterion = qualifies & (p_values <= alpha * (1 + 1e-12)), -p_values
         if qualifies.any():
-            return _first(_largest(fairness, _largest(gains, qualifies)))
-        chosen = _first(_largest(gains, _largest(fairness, complete)))
+            return _first(_largest(criterion, _largest(gains, qualifies)))
+        chosen = _first(_largest(gains, _largest(criterion, complete)))
+        if self.better_than is not None:
+            enough = "" if self.fairness is None else " and within the tolerance"
+            warn(
+                f"{self!r}: no candidate is significantly fairer than the baseline{enough}: keep the baseline. The "
+                f"one with the smallest p-value is returned, candidate {chosen}: adjusted p = {p_values[chosen]:.4g}, "
+                f"alpha={alpha:.4g}"
+            )
+            return chosen
         params = np.ma.getdata(cv_results["params"])[chosen] if "params" in cv_results else "unnamed"
-        found = float(fairness[chosen])
-        beyond = f"{limit - found:.4g} {'above' if found < 0 else 'below'} {name}={abs(limit):.4g}"
+        found, name = float(criterion[chosen]), "alpha" if self.tolerance is None else "tolerance"
         warn(
             f"{self!r}: no candidate qualifies. The fairest is chosen, candidate {chosen} ({params}): {what} is "
-            f"{abs(found):.4g}, {beyond}",
+            f"{abs(found):.4g}, {limit - found:.4g} {'above' if found < 0 else 'below'} {name}={abs(limit):.4g}"
         )
         return chosen
 
-    def _better(self, cv_results: Mapping[str, Any], key: str) -> int:
-        """Return the position of the best candidate that is significantly fairer than the baseline."""
-        gain, scores = (
-            _folds(cv_results, "maximize", self.maximize),
-            _folds(cv_results, "significantly_better_than", key),
-        )
-        if np.nanmin(scores, initial=-0.5) < -1 or np.nanmax(scores, initial=-0.5) > 0:
+    def _adjusted(self, scores: Floats) -> Floats:
+        """Return the adjusted p-values of candidates against the baseline."""
+        low, high = float(np.nanmin(scores, initial=-0.5)), float(np.nanmax(scores, initial=-0.5))
+        if low < -1 or high > 0:
             raise ParameterError(
-                f"significantly_better_than={key!r} has scores between {np.nanmin(scores):.3g} and "
-                f"{np.nanmax(scores):.3g}, but they must be minus p-values: pass make_fairness_scorer(..., "
-                "output='p_value', baseline=model)"
+                f"significantly_better_than={self.better_than!r} has scores between {low:.3g} and {high:.3g}, but they "
+                "must be minus p-values: pass make_fairness_scorer(..., output='p_value', baseline=model)"
             )
-        together = [gain, scores]
-        if self.fairness is not None:
-            together.append(_folds(cv_results, "fairness", self.fairness))
-        complete = np.asarray(~np.isnan(np.concatenate(together, axis=1)).any(axis=1))
-        if not complete.any():
-            raise ValueError(self._nobody(gain, scores))
-        p_values = adjusted_p_values(-scores)
-        alpha = float(self.alpha or 0.0)
-        qualifies = complete & (p_values <= alpha * (1 + 1e-12))
-        gains = gain.mean(axis=1)
-        if self.fairness is not None:
-            fairness, _, limit = self._bounds(together[2], complete)
-            qualifies &= fairness >= limit - 1e-12
-        if qualifies.any():
-            return _first(_largest(-p_values, _largest(gains, qualifies)))
-        chosen = _first(_largest(gains, _largest(-p_values, complete)))
-        enough = "" if self.fairness is None else " and within the tolerance"
-        warn(
-            f"{self!r}: no candidate is significantly fairer than the baseline{enough}: keep the baseline. The one "
-            f"with the smallest p-value is returned, candidate {chosen}: adjusted p = {p_values[chosen]:.4g}, "
-            f"alpha={alpha:.4g}",
-        )
-        return chosen
+        return adjusted_p_values(-scores)
 
-    def _bounds(self, fair: Floats, complete: NDArray[np.bool_]) -> tuple[Floats, str, float]:
-        """Interpret scores as upper bounds of differences (at most 0) or worst ends of ratios (from 0 to 1)."""
-        found = fair[complete]
-        low, high, tolerance = float(found.min()), float(found.max()), float(self.tolerance or 0.0)
-        wanted = (
-            f"pass make_fairness_scorer(..., output='upper_bound') as {self.fairness!r}, whose scores are at most 0 "
-            "for differences, and from 0 to 1 for ratios"
-        )
-        if low < 0 < high:
+    def _criterion(self, fair: Floats, found: Floats) -> tuple[Floats, str, float]:
+        """Interpret scores, `found` among them defined; return how fair candidates are, what that is, and the limit.
+
+        They are upper bounds of differences (at most 0), worst ends of ratios (from 0 to 1) or p-values. Twice the mean
+        of p-values is one, however those of folds depend on each other.
+        """
+        low, high, mean = float(found.min()), float(found.max()), fair.mean(axis=1)
+        scores = f"fairness={self.fairness!r} has scores between {low:.3g} and {high:.3g}"
+        if self.tolerance is None:
+            if low < 0 or high > 1:
+                raise ParameterError(
+                    f"{scores}, but alpha is for p-values: pass make_fairness_scorer(..., output='p_value'), without "
+                    "alternative='equivalence', whose p-values are evidence for fairness; or use tolerance with "
+                    "output='upper_bound'"
+                )
+            return np.minimum(1.0, 2 * mean), "twice the mean of its p-values", float(self.alpha or 0.0)
+        if low < 0 < high or high > 1:
             raise ParameterError(
-                f"fairness={self.fairness!r} has scores on both sides of 0, from {low:.3g} to {high:.3g}: {wanted}"
+                f"{scores}: pass make_fairness_scorer(..., output='upper_bound') as {self.fairness!r}, whose scores "
+                "are at most 0 for differences, and from 0 to 1 for ratios"
             )
-        if high > 1:
-            raise ParameterError(f"fairness={self.fairness!r} has scores that go up to {high:.3g}: {wanted}")
         if low < 0:
-            return fair.mean(axis=1), "the mean of its upper bounds", -tolerance
+            return mean, "the mean of its upper bounds", -float(self.tolerance)
         # All scores 0 are read as ratios: the worst end of a ratio's interval often is 0 where groups are small, an
         # upper bound of a difference hardly ever.
-        if not 0 < tolerance <= 1:
+        if not 0 < self.tolerance <= 1:
             raise ParameterError(
                 f"tolerance must lie above 0 and at most at 1, as in tolerance=0.8: scores of {self.fairness!r} are "
-                f"ratios, from {low:.3g} to {high:.3g}; found {tolerance:.4g}"
+                f"ratios, from {low:.3g} to {high:.3g}; found {self.tolerance:.4g}"
             )
-        return fair.mean(axis=1), "the mean of its worst ratios", tolerance
-
-    def _p_values(self, fair: Floats, complete: NDArray[np.bool_]) -> tuple[Floats, str, float]:
-        """Combine p-values of folds: twice their mean is a p-value, however they depend on each other."""
-        found = fair[complete]
-        if found.min() < 0 or found.max() > 1:
-            raise ParameterError(
-                f"fairness={self.fairness!r} has scores between {found.min():.3g} and {found.max():.3g}, but alpha is "
-                "for p-values: pass make_fairness_scorer(..., output='p_value'), without alternative='equivalence', "
-                "whose p-values are evidence for fairness; or use tolerance with output='upper_bound'"
-            )
-        return np.minimum(1.0, 2 * fair.mean(axis=1)), "twice the mean of its p-values", float(self.alpha or 0.0)
-
-    def _nobody(self, gain: Floats, fair: Floats) -> str:
-        other = str(self.better_than or self.fairness)
-        keys = [key for key, folds in {self.maximize: gain, other: fair}.items() if np.isnan(folds).any()]
-        bad = np.flatnonzero((np.isnan(gain) | np.isnan(fair)).any(axis=0)).tolist()
-        return (
-            f"{self!r}: all {len(fair)} candidates have a nan among their scores of {listed(keys)}, in the splits "
-            f"{', '.join(map(str, bad))}, so none can be chosen. The search's warnings, or error_score='raise', say "
-            "why: groups missing from a fold (use cv=SensitiveStratifiedKFold() and fewer folds), sensitive_features "
-            "not passed, or a metric that a model leaves undefined"
-        )
+        return mean, "the mean of its worst ratios", float(self.tolerance)
 
 
 def adjusted_p_values(p_values: Floats) -> Floats:

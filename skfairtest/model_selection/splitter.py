@@ -170,8 +170,8 @@ class SensitiveStratifiedKFold(StratifiedKFold):
             )
         columns, label = self._read(X, y, sensitive_features)
         self._warn_of_small_cells(columns, label)
-        group, n = _in_order_of_appearance(columns), len(columns[0])
-        labels = _in_order_of_appearance([label]) if label is not None else np.zeros_like(group)
+        group, n = crossing(columns), len(columns[0])
+        labels = crossing([label]) if label is not None else np.zeros_like(group)
         people = check_random_state(self.random_state).permutation(n) if self.shuffle else np.arange(n)
         people = people[np.lexsort((group[people], labels[people]))]
         dealt = np.arange(n) % self.n_splits
@@ -201,8 +201,8 @@ class SensitiveStratifiedKFold(StratifiedKFold):
         check_same_people({"X": X, "y": label, "sensitive_features": columns})
         if len(columns[0]) < self.n_splits:
             raise ParameterError(
-                f"n_splits={self.n_splits} is more than the number of people, {len(columns[0])}: every fold needs at "
-                "least one."
+                f"n_splits={self.n_splits} is more than the number of people, n_samples={len(columns[0])}: every fold "
+                "needs at least one."
             )
         return columns, label
 
@@ -237,8 +237,8 @@ def _check_labels(label: Column) -> None:
         )
 
 
-def _in_order_of_appearance(columns: Sequence[Column]) -> Positions:
-    """Codes of the crossing, which do not depend on the names of its values."""
+def crossing(columns: Sequence[Column]) -> Positions:
+    """Codes of the crossing of columns in order of appearance: they do not depend on the names of values."""
     crossed = np.unique(np.stack([column.codes for column in columns]), axis=1, return_inverse=True)[1]
     codes: Positions = pd.factorize(crossed.reshape(-1))[0]
     return codes

@@ -326,14 +326,6 @@ class Sample:
         columns = {names.get(name, name): column for name, column in self.columns.items()}
         return replace(self, columns={name: replace(column, name=name) for name, column in columns.items()})
 
-    def within(self, stratum: tabular.Key) -> "tuple[Sample, Positions]":
-        """Return the people of one stratum as people without strata, and their rows."""
-        if stratum not in self.strata:
-            raise ValueError("no people")
-        rows = np.flatnonzero(self.stratum_codes == self.strata.index(stratum))
-        suppressed = tuple(found for found in self.suppressed if found[1] == key_labels([stratum])[0])
-        return replace(self._of(rows, ()), suppressed=suppressed), rows
-
     def _of(self, rows: Positions, control: tuple[Column, ...]) -> "Sample":
         """Return some of the people, with the values that somebody of them has."""
 

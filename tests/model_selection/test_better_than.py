@@ -123,7 +123,7 @@ def test_scores_that_are_no_p_values_against_a_baseline_are_refused():
     ("params", "message"),
     [
         ({}, "output='upper_bound' has no meaning with a baseline"),
-        ({"output": "p_value", "disparity": "ratio"}, "with a baseline there is no disparity"),
+        ({"output": "p_value", "disparity": "ratio"}, "test_params: PairedFairnessTest has no 'disparity'"),
         ({"output": "p_value", "random_state": None}, "random_state of a scorer must be an integer"),
         ({"output": "p_value", "margin": 7}, "margin must be a number of at least 0 and below 1"),
     ],

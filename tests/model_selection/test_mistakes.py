@@ -6,6 +6,7 @@ scikit-learn's warning. Where scikit-learn refuses first, what it says is writte
 
 import re
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -405,3 +406,33 @@ def test_a_fit_that_fails_warns_as_scikit_learn_does_and_is_out(people):
     assert grid.best_index_ == 1
     test = FairnessTest(grid.best_estimator_, metric="demographic_parity").fit(X, y, sensitive_features=X["sex"])
     assert not test.concern_
+
+
+def messages(run):
+    """How often a run says that scoring failed, and that a score is undefined."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        found = run()
+    said = [str(one.message) for one in warned]
+    return found, [sum(text in each for each in said) for text in ("Scoring failed", "the fairness score is nan")]
+
+
+@pytest.mark.parametrize("error_score", [np.nan, 0.25])
+def test_a_search_says_once_for_all_folds_and_candidates_what_is_wrong_with_the_groups(people, fair, error_score):
+    X, y, _ = people
+    named = make_fairness_scorer("demographic_parity", sensitive_features="sex")
+    cases = {
+        "forgotten": (fair, X, error_score),
+        "one group in each fold": (named, X.assign(sex=1), error_score),
+        "one person of a group": (named, X.assign(sex=np.where(np.arange(120) % 40, X["sex"], 2)), np.nan),
+    }
+    for name, (scorer, features, expected) in cases.items():
+        for _ in range(2):  # a second search says it again
+            tried = search({"acc": "accuracy", "fair": scorer}, refit="acc", error_score=error_score)
+            found, said = messages(partial(tried.fit, features, y))
+            assert said == ([0, 1] if name == "one person of a group" else [1, 0]), name
+            np.testing.assert_array_equal(found.cv_results_["mean_test_fair"], [expected] * 2)
+    model = LogisticRegression().fit(X, y)
+    for _ in range(2):  # outside of searches each call says it
+        with pytest.raises(ValueError, match="sensitive_features is missing"):
+            fair(model, X, y)

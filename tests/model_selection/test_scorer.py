@@ -669,7 +669,7 @@ def two_sided(y_true, y_pred, *, sensitive_features):
     [
         ("accuracy", {"output": "bound"}, "output must be one of 'disparity', 'upper_bound', 'statistic', 'p_value'"),
         ("accurcy", {}, r"metric='accurcy' is unknown; did you mean 'accuracy'\? There are selection_rate"),
-        ("accuracy", {"estimator": 3}, "estimator is not a parameter of a scorer"),
+        ("accuracy", {"estimator": 3}, "test_params cannot set estimator: a search or cross-validation passes"),
         ("accuracy", {"n_permutations": 3}, r"test_params: FairnessTest has no 'n_permutations'; there are adjust, "),
         ("accuracy", {"method": "exakt"}, "method must be one of"),
         ("accuracy", {"random_state": None}, "random_state of a scorer must be an integer, found None"),

@@ -107,8 +107,8 @@ def test_a_candidate_with_a_nan_in_a_fold_is_out(key):
 @pytest.mark.parametrize(
     ("fair", "given", "message"),
     [
-        ([[-0.1, 0.1]] * 3, {"tolerance": 0.1}, r"both sides of 0, from -0.1 to 0.1: pass make_fairness_scorer"),
-        ([[1.5, 0.1]] * 3, {"tolerance": 0.1}, "go up to 1.5: pass make_fairness_scorer"),
+        ([[-0.1, 0.1]] * 3, {"tolerance": 0.1}, r"has scores between -0.1 and 0.1: pass make_fairness_scorer"),
+        ([[1.5, 0.1]] * 3, {"tolerance": 0.1}, "between 0.1 and 1.5: pass make_fairness_scorer"),
         ([[0.5, 0.1]] * 3, {"tolerance": 1.2}, "tolerance must lie above 0.*are ratios, from 0.1 to 0.5"),
         ([[0.5, 0.1]] * 3, {"tolerance": 0}, "as in tolerance=0.8.*found 0"),
         ([[-0.1, -0.2]] * 3, {"alpha": 0.05}, "between -0.2 and -0.1, but alpha is for p-values: pass .*'p_value'"),

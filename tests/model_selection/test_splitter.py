@@ -205,7 +205,7 @@ def test_bad_input_is_refused_before_the_first_fold(arguments, message):
 
 
 def test_more_folds_than_people_are_refused():
-    with pytest.raises(ValueError, match="n_splits=5 is more than the number of people, 4"):
+    with pytest.raises(ValueError, match="n_splits=5 is more than the number of people, n_samples=4"):
         SensitiveStratifiedKFold().split(None, [0, 1, 0, 1], sensitive_features=["f", "m", "f", "m"])
 
 
