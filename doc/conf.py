@@ -64,9 +64,7 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 # Wide tables and printouts take the room of the sidebars.
-html_sidebars = {
-    page: [] for page in ("index", "start", "install", "comparison", "validity", "auto_examples/*")
-}
+html_sidebars = {page: [] for page in ("index", "start", "install", "comparison", "validity", "auto_examples/*")}
 
 autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc says them in words
