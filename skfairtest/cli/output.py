@@ -85,9 +85,7 @@ def write(
     frame: Any = None,
     *,
     details: bool = False,
-    titled: bool = False,
     rest: str = "",
-    more: str = "--csv lists all of them",
     landscape: bool = False,
     **makers: Callable[[], str | None],
 ) -> Status:
@@ -101,7 +99,7 @@ def write(
         The file of each parameter, if any.
     frame : DataFrame, optional
         The table of --csv.
-    details, titled, rest, more, landscape
+    details, rest, landscape
         As of `skfairtest.report`'s writers; without `rest` standard output has all of the report.
     **makers : callable
         What makes the text of ``--json`` and ``--junit``.
@@ -118,8 +116,7 @@ def write(
 
     console = Console(markup=False, emoji=False, highlight=False, soft_wrap=True)
     width = console.width if _shows(console) else None
-    said: Any = {"titled": titled, "more": more}
-    shown = Text(text(report, details=details or not rest, rest=rest, width=width, **said), end="")
+    shown = Text(text(report, details=details or not rest, rest=rest, width=width), end="")
     if width:
         shown.highlight_regex(r"(?m)^.+(?=\n[=-]{2,}$)", "bold")
         shown.highlight_regex(r"\S+(?=\*)", "bold red" if report.concern else "bold")
@@ -129,7 +126,7 @@ def write(
     write_files(
         outputs,
         html=lambda: import_module("skfairtest.report.html").page(report, details=details, landscape=landscape),
-        markdown=lambda: markdown(report, details=details, **said),
+        markdown=lambda: markdown(report, details=details),
         csv=lambda: to_csv(frame),
         **makers,
     )
