@@ -12,13 +12,13 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import enumerated
 from skfairtest.audit._questions import kinds_of
 from skfairtest.audit.impact import ImpactRecord, above_median, tables_of
+from skfairtest.comparisons.family import at_most
 from skfairtest.inference.multiplicity import holm
 from skfairtest.metrics import Metric
 from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.paired.metric import paired
 from skfairtest.paired.record import PairedRecord
 from skfairtest.readers import Column, resolve_pos_label
-from skfairtest.report.plain import at_most
 from skfairtest.tables import Sample
 
 #: What the models of an audit are called in its report.
@@ -90,14 +90,14 @@ def compared_with_baseline(
         log_p = np.log([row["p_value"] for row in rows])
     within = np.array([bool(row["stratum"]) for row in rows])
     for family in (within, ~within):
-        for place, p in zip(np.flatnonzero(family), np.exp(holm(log_p[family])).tolist(), strict=True):
-            rows[place] |= {"p_value_adjusted": p, "concern": at_most(p, alpha)}
-    smallest = min((row["p_value_adjusted"] for row in rows if not row["stratum"]), default=1.0)
+        for place, p in zip(np.flatnonzero(family), holm(log_p[family]).tolist(), strict=True):
+            rows[place] |= {"p_value_adjusted": float(np.exp(p)), "concern": at_most(p, alpha)}
+    averages = [row for row in rows if not row["stratum"]]
     return tests, replace(
         records[0],
         setup=replace(records[0].setup, features=enumerated(names)),
         results=tuple(rows),
-        p_value=smallest,
-        concern=at_most(smallest, alpha),
+        p_value=min((row["p_value_adjusted"] for row in averages), default=1.0),
+        concern=any(row["concern"] for row in averages),
         not_compared=tuple(dict.fromkeys(without)),
     )

@@ -34,7 +34,6 @@ FRAMES = ("by_group", "comparisons", "excluded")
 class ReportedAudit(Compared, ReportMixin):
     """Fitted attributes, frames, text, pages and JSON from a record."""
 
-    _titled = True
     _breaking = Later()
     _reported: ClassVar[tuple[str, ...]] = (
         "p_value", "rejected", "concern", "n_samples", "pos_label", "comparisons", "by_group", "excluded", "impact",
@@ -72,9 +71,6 @@ class ReportedAudit(Compared, ReportMixin):
         check_is_fitted(self)
         return shown_breaking_point(self, self._breaking)
 
-    def _title(self) -> str:
-        return label(self.record_.title)
-
     def _found(self) -> dict[str, Any]:
         return {name: value for name, value in super()._found().items() if value is not None}
 
@@ -95,9 +91,6 @@ class ReportedAudit(Compared, ReportMixin):
     def _made(self) -> Report:
         return audit_report(self.record_, self._breaking)
 
-    def _label_remarks(self) -> list[str]:
-        return []  # the verdict says it
-
 
 def record_of(
     results: Sequence[Result], *, subject: str, parameters: Mapping[str, Any], doubts: Sequence[str], **known: Any
@@ -109,7 +102,7 @@ def record_of(
     return AuditRecord(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         title=f"Fairness audit of {subject}",
-        versions=library_versions(),
+        versions=dict(library_versions()),
         parameters=parameters,
         p_value_interval=verdict.limits,
         pos_label=measured[0].pos_label,

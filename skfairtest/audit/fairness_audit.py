@@ -39,7 +39,6 @@ from skfairtest.metrics import Metric, resolve_metrics, standard_metrics
 from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.readers import classes_of, is_label
 from skfairtest.report.plain import plain_value
-from skfairtest.report.wording import check_words
 from skfairtest.subgroups.fairness import SubgroupScan
 from skfairtest.tables import Sample
 
@@ -51,6 +50,12 @@ WITH_FEW_LABELS: dict[str, tuple[Any, ...]] = {
     "disparity": ("difference", "ratio"), "compare": ("between_groups", "to_rest"),
     "compare_intersections": ("between_groups", "to_rest"),
 }  # fmt: skip
+#: What some parameters may be.
+KINDS: dict[str, tuple[Any, str]] = {
+    "impact": (bool | np.bool_, "True or False"),
+    "favorable": (bool | np.bool_ | None, "True if a positive prediction is good for people, False if bad, or None"),
+    "positive_means": (str | None, "what happens to people who are predicted positive, such as 'denied', or None"),
+}
 Made = TypeVar("Made", IndividualFairnessTest, SubgroupScan)
 
 
@@ -443,8 +448,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
 
     def _keep_scan(self, scan: SubgroupScan) -> None:
         self.scan_ = scan
-        found = scan.record_.in_words(self.positive_means, self.favorable)
-        self.record_ = replace(self.record_, scan=found)
+        setup = replace(scan.record_.setup, positive_means=self.positive_means)
+        self.record_ = replace(self.record_, scan=replace(scan.record_, setup=setup))
 
     def __sklearn_tags__(self) -> Tags:
         """Declare that true labels are not always required."""
@@ -466,7 +471,10 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     def _check(self) -> tuple[Settings, list[Metric] | None]:
         """Check the parameters; return what will be run, and the metrics that were named."""
         check_seed(self.random_state)
-        check_words(positive_means=self.positive_means, favorable=self.favorable)
+        for name, (kind, what) in KINDS.items():
+            value = getattr(self, name)
+            if not isinstance(value, kind) or not str(value).strip():
+                raise ParameterError(f"{name} must be {what}; found {brief(value)}")
         self._test_of("individual", IndividualFairnessTest)
         if (scan := self._test_of("scan", SubgroupScan)) is not None:
             scan._check()
@@ -480,8 +488,6 @@ class FairnessAudit(ReportedAudit, GroupsTest):
                 "compare='to_reference' has no meaning over several features, which share no group: use "
                 "'between_groups', 'to_rest' or 'to_overall'"
             )
-        if not isinstance(self.impact, bool | np.bool_):
-            raise ParameterError(f"impact must be True or False; found {brief(self.impact)}")
         check_choice("compare_intersections", self.compare_intersections, INTERSECTIONS)
         metrics = None if self._is_standard else resolve_metrics(self.metrics, self.disparity)
         return settings_of(metrics, self.get_params()), metrics

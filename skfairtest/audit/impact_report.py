@@ -70,6 +70,7 @@ def impact_report(
     verdict = f"{verdict} {next(below_sentences(table))}" if n else "No category can be compared with the highest rate."
     return Report(
         title=title,
+        headed=True,
         verdict=verdict if found or not n else f"{verdict} This does not prove fairness.",
         concern=found > 0 if n else None,
         remarks=(*_few(table), about),

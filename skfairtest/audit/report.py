@@ -19,11 +19,18 @@ from skfairtest.audit.impact_report import UNFAVORABLE, impact_report
 from skfairtest.audit.provenance import call_lines
 from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.comparisons.breaking import BreakingPoint, verdict_lines
-from skfairtest.group.report import GROUPS_ADJUSTED
 from skfairtest.paired.report import paired_section
 from skfairtest.report import cells
 from skfairtest.report.report import Figure, Report, Table, listed
-from skfairtest.report.sentences import CHANCE, finding_sentence, metric_title, null_sentence, p_text
+from skfairtest.report.sentences import (
+    ADJUSTED,
+    CHANCE,
+    FAMILYWISE,
+    finding_sentence,
+    metric_title,
+    null_sentence,
+    p_text,
+)
 from skfairtest.subgroups.report import scan_section
 
 _FILE = files("skfairtest.audit").joinpath("methods.toml")
@@ -36,8 +43,8 @@ METHODS: dict[str, str] = {
 
 def methods_used(record: AuditRecord) -> list[str]:
     """Name the methods that the numbers of a record come from, and no others, by the keys of `METHODS`."""
-    had: dict[str, Any] = {"subgroups": record.scan, "impact": record.impact, "two models": record.baseline}
-    had = {name: section is not None for name, section in had.items()}
+    beside = {"subgroups": record.scan, "impact": record.impact, "two models": record.baseline}
+    had: dict[str, Any] = {name: section is not None for name, section in beside.items()}
     # One comparison has nothing to be adjusted for.
     had[str(record.setup.adjust)] = record.n_comparisons > 1
     for part in record.parts:
@@ -77,6 +84,7 @@ def audit_report(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | s
     ]
     return Report(
         title=label(record.title),
+        headed=True,
         about=record.about,
         verdict=headline,
         concern=n_found > 0,
@@ -142,8 +150,8 @@ def _left_out(record: AuditRecord) -> Iterator[Report]:
     said += [f"Warning: {label(warning)}" for warning in record.warnings]
     tables: list[Table] = []
     for part in record.parts:
-        entries = pluralize(len(part.excluded), "entry", "entries")
-        tables += cells.excluded_tables(part.excluded, f"Left out by {label(part.feature)}: {entries}")
+        caption = f"Left out by {label(part.feature)}: {pluralize(len(part.excluded), 'entry', 'entries')}"
+        tables += cells.excluded_tables(part.excluded, caption)
     if tables or said:
         yield Report(title="Left out, and warnings", findings=tuple(said), tables=tuple(tables))
 
@@ -153,13 +161,10 @@ def grouping(part: AuditPart) -> Report:
     setup, feature = part.setup, label(part.feature)
     ordered = cells.by_p_value(setup, part.comparisons)
     found, total = ordered[ordered["concern"]], len(ordered)
-    if len(found):
-        lead = f"{len(found):,} of {pluralize(total, 'comparison')} {'shows' if len(found) == 1 else 'show'}"
-        lead += f" a significant disparity{', with the strongest evidence first' * (len(found) > 1)}:"
-    else:
-        none = "The comparison does not show" if total == 1 else f"None of the {total:,} comparisons showed"
-        strongest = ":" if total == 1 else ". The one with the strongest evidence:"
-        lead = f"{none} a significant disparity; this does not prove fairness{strongest}"
+    lead = f"{len(found):,} of {pluralize(total, 'comparison')}" if len(found) else "No comparison"
+    lead += f" {'show' if len(found) > 1 else 'shows'} a significant disparity"
+    lead += ", with the strongest evidence first" * (len(found) > 1)
+    lead += ":" if len(found) else "; this does not prove fairness. The strongest evidence:"
     tables = [cells.values_table(setup, part.by_group)] if len(part.by_group) else []
     for metric in dict.fromkeys(part.comparisons["metric"]):
         rows = ordered[ordered["metric"] == metric]
@@ -187,9 +192,8 @@ def _null_distribution(record: AuditRecord) -> Iterator[Report]:
         caption = f"Bars: how probable each value is if the null hypothesis holds.{extreme} Dashed: the data, "
         caption += f"{histogram.observed_text}."
         figure = Figure("histogram", title, caption, histogram.columns, label(histogram.axis), "probability")
-        findings = (said, label(histogram.note))
-        lead_in = "The comparison with the strongest evidence:"
-        yield Report(title=title, lead=lead_in, findings=findings, figures=(figure,), folded=True)
+        findings, leads = (said, label(histogram.note)), "The comparison with the strongest evidence:"
+        yield Report(title=title, lead=leads, findings=findings, figures=(figure,), folded=True)
 
 
 def _reproducing(record: AuditRecord) -> Iterator[str]:
@@ -224,7 +228,7 @@ def legend(record: AuditRecord) -> list[str]:
     """Say what the columns of the tables are."""
     parts, n, setup = record.parts, record.n_comparisons, record.setup
     methods = sorted({method for part in parts for method in part.comparisons["method"]})
-    level, familywise = f"{100 * setup.alpha:g}%", setup.adjust in ("holm", "shaffer", "bonferroni")
+    level, familywise = f"{100 * setup.alpha:g}%", setup.adjust in FAMILYWISE
     confidence = f"{100 * (1 - setup.alpha):g}% confidence"
     together = f" for all {pluralize(n, 'comparison')} together" if n > 1 and familywise else ""
     compared = {
@@ -235,7 +239,7 @@ def legend(record: AuditRecord) -> list[str]:
     order = " Of two groups the one with the smaller value comes first." if setup.compare == "between_groups" else ""
     corrected = "the p itself"
     if n > 1 and setup.adjust is not None:
-        corrected = f"p, corrected for {n:,} comparisons ({GROUPS_ADJUSTED[setup.adjust]})"
+        corrected = f"p, corrected for {n:,} comparisons ({ADJUSTED[setup.adjust]})"
     once = "; comparisons that test the same hypothesis count once" if n > 1 and familywise else ""
     rough = " and ".join(method for method in methods if not method.startswith(("exact", "undefined")))
     errors = f"{level} of audits done like this report even one false positive"

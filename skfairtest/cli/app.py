@@ -320,9 +320,9 @@ def _write_audit(
         audit._say(accept(audit.record_, opt.reasons(accepted)))
     record = audit.record_
     write(
-        audit._report(), outputs, audit.to_frame(), details=details, titled=True,
-        rest="--details shows it here, --html FILE writes a page.",
-        more="--details shows all of them, --csv lists them", json=audit.to_json, junit=lambda: to_junit(record),
+        audit._report(), outputs, audit.to_frame(), details=details,
+        rest="--details shows it here, --html FILE writes a page, --csv FILE has all comparisons.",
+        json=audit.to_json, junit=lambda: to_junit(record),
     )  # fmt: skip
     if any(each["concern"] and each["reason"] is None for each in findings_of(record)):
         return Status.SIGNIFICANT
@@ -455,7 +455,7 @@ def impact(
         not_compared=told,
     )
     frame = table.assign(category=[label(name) for name in table["category"]])
-    return write(report, outputs, frame, details=True, titled=True, landscape=True)
+    return write(report, outputs, frame, details=True, landscape=True)
 
 
 @app.command()

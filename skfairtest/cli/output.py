@@ -14,7 +14,25 @@ from skfairtest.cli.errors import OPTIONS, BadInput, Status, in_terms_of_options
 
 
 def check_outputs(outputs: Mapping[str, str | None], sources: Sequence[str] = ()) -> Mapping[str, str | None]:
-    """Refuse files that cannot be written, before anything is computed."""
+    """Refuse files that cannot be written, before anything is computed.
+
+    Parameters
+    ----------
+    outputs : mapping of str to str or None
+        The file of each parameter, if any.
+    sources : sequence of str
+        The files that are read.
+
+    Returns
+    -------
+    mapping
+        The same files.
+
+    Raises
+    ------
+    BadInput
+        If a folder is not there, a file is not writable or is one that is read, or two options name the same.
+    """
     taken = dict.fromkeys(map(os.path.realpath, sources), "is the file to be read: name another one")
     for name, path in outputs.items():
         if path is None:
@@ -67,13 +85,30 @@ def write(
     frame: Any = None,
     *,
     details: bool = False,
-    titled: bool = False,
     rest: str = "",
-    more: str = "--csv lists all of them",
     landscape: bool = False,
     **makers: Callable[[], str | None],
 ) -> Status:
-    """Write a report to standard output, on a screen in its width and with bold headings, and to files."""
+    """Write a report to standard output, on a screen in its width and with bold headings, and to files.
+
+    Parameters
+    ----------
+    report : Report
+        The report.
+    outputs : mapping of str to str or None
+        The file of each parameter, if any.
+    frame : DataFrame, optional
+        The table of --csv.
+    details, rest, landscape
+        As of `skfairtest.report`'s writers; without `rest` standard output has all of the report.
+    **makers : callable
+        What makes the text of ``--json`` and ``--junit``.
+
+    Returns
+    -------
+    Status
+        Whether the report is of a significant disparity.
+    """
     from rich.console import Console
     from rich.text import Text
 
@@ -81,8 +116,7 @@ def write(
 
     console = Console(markup=False, emoji=False, highlight=False, soft_wrap=True)
     width = console.width if _shows(console) else None
-    said: Any = {"titled": titled, "more": more}
-    shown = Text(text(report, details=details or not rest, rest=rest, width=width, **said), end="")
+    shown = Text(text(report, details=details or not rest, rest=rest, width=width), end="")
     if width:
         shown.highlight_regex(r"(?m)^.+(?=\n[=-]{2,}$)", "bold")
         shown.highlight_regex(r"\S+(?=\*)", "bold red" if report.concern else "bold")
@@ -92,7 +126,7 @@ def write(
     write_files(
         outputs,
         html=lambda: import_module("skfairtest.report.html").page(report, details=details, landscape=landscape),
-        markdown=lambda: markdown(report, details=details, **said),
+        markdown=lambda: markdown(report, details=details),
         csv=lambda: to_csv(frame),
         **makers,
     )
@@ -110,7 +144,13 @@ def write_files(outputs: Mapping[str, str | None], **makers: Callable[[], str | 
 
 
 def write_out(text: str) -> None:
-    """Write text to standard output; the reader of a pipe may have seen enough, as in "| head"."""
+    """Write text to standard output; the reader of a pipe may have seen enough, as in "| head".
+
+    Raises
+    ------
+    BadInput
+        If it cannot be written.
+    """
     try:
         sys.stdout.write(text)
         sys.stdout.flush()

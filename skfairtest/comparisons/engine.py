@@ -200,7 +200,7 @@ def words_of(metrics: Sequence[Metric]) -> dict[str, Any]:
         "sentences": {rate.name: (rate.happens, rate.among) for rate in rates},
         "functions": frozenset(rate.name for rate in rates if rate.value is not None),
         "descriptions": {metric.name: metric.describes for metric in metrics if not isinstance(metric, Rate)},
-        "everybody": frozenset(metric.name for metric in metrics if isinstance(metric, Omnibus)),
+        "everybody": {metric.name: metric.null for metric in metrics if isinstance(metric, Omnibus)},
         "disparities": {metric.name: metric.disparity for metric in metrics if metric.disparity},
     }
 

@@ -11,8 +11,6 @@ from skfairtest.report import cells, sentences
 from skfairtest.report.report import Report
 from skfairtest.report.sentences import Setup, finding_sentence, metric_title
 
-GROUPS_ADJUSTED = sentences.ADJUSTED
-
 
 def group_title(test: Any) -> str:
     """Name the metrics and the features of a fitted `FairnessTest`."""
@@ -41,17 +39,18 @@ def _remarks(test: Any, setup: Setup, strata: list[dict[str, Any]]) -> Iterator[
     """Say what the comparison with the strongest evidence found, and what else belongs to the verdict."""
     lead = cells.records(test.comparisons_)[test._leading]
     shown = cells.records(cells.oriented(setup, test.comparisons_))[test._leading]
-    write, unit = sentences.disparity_writer(setup, lead["metric"])
+    how = sentences.written(setup, lead)
 
     def limits(ends: tuple[float, float]) -> str:
         row = {**lead, "ci_low": ends[0], "ci_high": ends[1]}
         row = row if shown["group"] == lead["group"] else sentences.turned(setup, row)
-        return sentences.span(write, row["ci_low"], row["ci_high"], setup.open_ends(row))
+        return sentences.span(how.disparity, row["ci_low"], row["ci_high"], setup.open_ends(row))
 
     if test._summary:
         equality = (float(setup.is_ratio(lead["metric"])),) if test.p_value_ <= setup.alpha else ()
-        inside = sentences.span(write, test.confidence_interval_[0], test.confidence_interval_[1], equality)
-        yield f"{metric_title(test._summary)} is {write(test.disparity_)}{unit} ({inside or 'no interval'})."
+        low, high = test.confidence_interval_
+        inside = sentences.span(how.disparity, low, high, equality) or "no interval"
+        yield f"{metric_title(test._summary)} is {how.disparity(test.disparity_)}{how.unit} ({inside})."
     yield finding_sentence(setup, shown)
     if hasattr(test, "equivalence_interval_"):
         level = f"{100 * (1 - 2 * setup.alpha):g}%"

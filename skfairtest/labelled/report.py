@@ -32,7 +32,7 @@ def labelled_report(test: Any) -> Report:
     """The report of a fitted `LabelledFairnessTest`: that of groups, and what labels and the judge are worth."""
     several = test.labels_["metric"].nunique() > 1
     of_labels = (
-        several and cells.NAME, cells.GROUP, Column("people", shows="n"),
+        several and cells.METRIC, cells.GROUP, Column("people", shows="n"),
         Column("labels", shows="labels"), Column("worth", shows=lambda row: f"{row['worth']:.0f} labels"),
         Column("bins", shows="bins"), Column("value", shows=lambda row: decimal(row["value"])),
         Column("the judge says", shows=lambda row: decimal(row["value_judge"])),
@@ -42,7 +42,7 @@ def labelled_report(test: Any) -> Report:
     judged, findings = test.judge_[test.judge_["disparity_judge"].notna()], []
     if len(judged):
         of_judge = (
-            several and cells.NAME, cells.GROUP, cells.COMPARED_WITH,
+            several and cells.METRIC, cells.GROUP, cells.COMPARED_WITH,
             Column("disparity", shows=lambda row: decimal(row["disparity"])),
             Column("by the judge alone", shows=lambda row: decimal(row["disparity_judge"])),
             Column("p (judge is right)", shows=cells.P.shows),

@@ -43,6 +43,8 @@ class Omnibus:
         The metric in words, for sentences.
     function : callable, optional
         ``function(y_true, y_pred, sensitive_features=..., [sample_weight=...])``; None: normalized mutual information.
+    null : str
+        Its null hypothesis, with {} for the features.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Omnibus:
     describes: str = ""
     function: Callable[..., Any] | None = field(default=None, repr=False)
     disparity: str | None = None
+    null: str = "truth and prediction together do not depend on {}"
     summary: ClassVar[Summary | None] = None
 
     @property
@@ -163,23 +166,16 @@ NORMALIZED_MUTUAL_INFO = Omnibus(
     "normalized_mutual_info",
     frozenset({"y_pred"}),
     describes="the normalized mutual information of prediction and group",
+    null="predictions do not depend on {}",
 )
 
 
 def from_function(name: str, function: Callable[..., Any]) -> Omnibus:
     """Declare a function that takes ``sensitive_features``, such as fairlearn's ``equalized_odds_difference``."""
     transform = getattr(function, "_transform", None)
-    if transform in ("group_min", "group_max"):
-        extreme = "two-sided"
-    elif transform == "ratio" or (transform is None and name.endswith("ratio")):
-        extreme = "less"
-    else:
-        extreme = "greater"
+    is_ratio = transform == "ratio" or (transform is None and name.endswith("ratio"))
+    extreme = "two-sided" if transform in ("group_min", "group_max") else "less" if is_ratio else "greater"
     return Omnibus(name, frozenset({"y_true", "y_pred"}), extreme, f"{name} over all groups", function)
-
-
-BETWEEN = "the largest cumulative difference of calibration curves"
-FROM_SCORES = "the largest cumulative difference of outcomes from scores"
 
 
 @dataclass(frozen=True)
@@ -215,8 +211,11 @@ class Calibration(Omnibus):
 
 
 def _declared(name: str, *, between: bool, kuiper: bool) -> Calibration:
-    describes = f"{BETWEEN if between else FROM_SCORES} ({'Kuiper' if kuiper else 'Kolmogorov and Smirnov'})"
-    return Calibration(name, frozenset({"y_true", "y_score"}), describes=describes, between=between, kuiper=kuiper)
+    what = "calibration curves" if between else "outcomes from scores"
+    share = "the same share of any two groups" if between else "that share of each group"
+    describes = f"the largest cumulative difference of {what} ({'Kuiper' if kuiper else 'Kolmogorov and Smirnov'})"
+    reads, null = frozenset({"y_true", "y_score"}), f"at every score {share} of {{}} is truly positive"
+    return Calibration(name, reads, describes=describes, null=null, between=between, kuiper=kuiper)
 
 
 CALIBRATION: dict[str, Calibration] = {

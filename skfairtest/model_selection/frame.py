@@ -417,7 +417,7 @@ class SignificanceFrame(MetricFrame):
 
     def __repr__(self) -> str:
         """Return the values by group, with p-values where they are known or quick to compute."""
-        return text(self._report(), titled=False).rstrip("\n")
+        return text(self._report()).rstrip("\n")
 
     def _repr_html_(self) -> str | None:
         """Return the same for a notebook; None where the libraries of reports are missing."""

@@ -57,7 +57,7 @@ class ModelComparison(Pages):
     confidence_level: float = 0.95
     alternative: str = "two-sided"
     _given: dict[str, Any] = field(default_factory=dict, repr=False)
-    _versions: dict[str, str] = field(default_factory=library_versions, repr=False)
+    _versions: dict[str, str] = field(default_factory=lambda: dict(library_versions()), repr=False)
 
     @property
     def concern_(self) -> bool:

@@ -12,8 +12,6 @@ from skfairtest.paired.record import PairedRecord
 from skfairtest.report import cells, sentences
 from skfairtest.report.report import Cell, Column, Report, Table, bars
 
-#: Comparisons that are told in sentences where none is significant.
-TOLD = 3
 #: What the level of a comparison with the model in production holds for.
 APART = (
     "Both models judged the same people. This comparison has a level of its own, by Holm's method over its "
@@ -42,7 +40,7 @@ def paired_section(found: PairedRecord) -> Report:
     """What an audit's report says of the model in production."""
     rows = cells.records(found.frame)
     several = found.frame["feature"].nunique() > 1
-    told = [row for row in rows if row["concern"]] or rows[:TOLD]
+    told = [row for row in rows if row["concern"]] or rows[:3]
     return Report(
         verdict=found.verdict,
         concern=found.concern,

@@ -17,9 +17,7 @@ from skfairtest.report import sentences
 from skfairtest.report.draw import NullHistogram
 from skfairtest.report.report import NOT_CERTIFIED, Cell, Column, Report, Table, bars
 
-#: A metric by its title, and by its name.
 METRIC = Column("metric", "name", shows=lambda row: sentences.metric_title(row["metric"]))
-NAME = Column("metric", "name", shows="metric")
 FEATURE = Column("feature", "name", shows="feature")
 GROUP, COMPARED_WITH = Column("group", "name", shows="group"), Column("compared with", "name", shows="other")
 STRATUM, REASON = Column("stratum", "name", shows="stratum"), Column("reason", "word", shows="reason")
@@ -28,17 +26,14 @@ ADJUSTED_P = Column("adjusted p", shows=lambda row: sentences.p_text(row["p_valu
 VERDICT = Column("verdict", "mark", shows=lambda row: "significant" if row["concern"] else "")
 
 
-def numbers(setup: sentences.Setup, barred: str = "", **fields: str) -> Iterator[Column]:
-    """Yield a column for each field that holds values of a metric; shares have four decimals, `barred` a bar."""
+def numbers(setup: sentences.Setup, **fields: str) -> Iterator[Column]:
+    """Yield a column for each field that holds values of a metric; shares have four decimals, disparities a bar."""
 
-    def written(name: str) -> Callable[[Mapping[str, Any]], str | Cell]:
-        def write(row: Mapping[str, Any]) -> str | Cell:
-            text = (sentences.decimal if setup.is_share(row["metric"]) else sentences.number)(row[name])
-            return Cell(text, bar=row.get("bar")) if name == barred else text
+    def cell(row: Mapping[str, Any], name: str) -> str | Cell:
+        text = (sentences.decimal if setup.is_share(row["metric"]) else sentences.number)(row[name])
+        return Cell(text, bar=row.get("bar")) if name == "disparity" else text
 
-        return write
-
-    yield from (Column(head, shows=written(name)) for head, name in fields.items())
+    yield from (Column(head, shows=partial(cell, name=name)) for head, name in fields.items())
 
 
 def interval(write: Callable[[float], str], head: str = "interval", under: str | None = "") -> Column:
@@ -72,19 +67,14 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 def by_p_value(setup: sentences.Setup, comparisons: pd.DataFrame) -> pd.DataFrame:
     """Order comparisons of one family, strata and averages alike, by p-value.
 
-    Ties are broken by the adjusted p-value, then by the statistic where it measures the distance from equality, then by
-    the distance of the disparity from equality, and at last by the order given. Under a margin a larger statistic may
-    lie deeper inside of it.
+    Ties are broken by the adjusted p-value, then by the distance of the disparity from equality, and at last by the
+    order given.
     """
     ratios = np.array([setup.is_ratio(metric) for metric in comparisons["metric"]], dtype=bool)
     disparity = comparisons["disparity"].to_numpy(dtype=float)
     with np.errstate(divide="ignore", invalid="ignore"):
-        distance = np.abs(np.where(ratios, np.log(disparity), disparity))
-    plain = setup.margin_bounds is None and setup.alternative == "two-sided"
-    statistic = comparisons["statistic"].abs().to_numpy() if plain else np.zeros(len(comparisons))
-    p, adjusted = (comparisons[name].to_numpy() for name in ("p_value", "p_value_adjusted"))
-    order = np.lexsort((-np.nan_to_num(distance, nan=-1.0), -np.nan_to_num(statistic, nan=-1.0), adjusted, p))
-    return comparisons.iloc[order]
+        distance = np.nan_to_num(np.abs(np.where(ratios, np.log(disparity), disparity)), nan=-1.0)
+    return comparisons.iloc[np.lexsort((-distance, comparisons["p_value_adjusted"], comparisons["p_value"]))]
 
 
 def pooled_first(comparisons: pd.DataFrame) -> pd.DataFrame:
@@ -135,37 +125,27 @@ def values_table(setup: sentences.Setup, by_group: pd.DataFrame) -> Table:
         The table; the names of metrics are headings in it.
     """
 
-    def write(row: Mapping[str, Any], *values: str) -> str:
-        shares = partial(sentences.percent, digits=sentences.share_digits(row["value"]))
-        plain = sentences.decimal if setup.is_share(row["metric"]) else sentences.number
-        written = shares if setup.is_event(row["metric"]) else plain
-        return sentences.span(written, *(row[name] for name in values)) if len(values) > 1 else written(row[values[0]])
-
     def limits(row: Mapping[str, Any]) -> Cell:
-        return Cell(write(row, "ci_low", "ci_high").replace("%", "", 1), bar=row["bar"])
+        return Cell(sentences.span(row["how"], row["ci_low"], row["ci_high"]).replace("%", "", 1), bar=row["bar"])
 
     def people(row: Mapping[str, Any]) -> str:
-        few = " (small)" if row["n_effective"] else " (no one)"
-        return f"{row['n_effective']:,}{few if row['small'] else ''}"
+        return f"{row['n_effective']:,}{(' (small)' if row['n_effective'] else ' (no one)') * bool(row['small'])}"
 
-    columns = [column for column in (
+    columns = (
         replace(GROUP, head=label(setup.features), named=True),
         bool(setup.controls) and Column(label(setup.controls), "name", named=True, shows="stratum"),
-        Column("people", shows="n"), Column("value", shows=lambda row: write(row, "value")),
-        Column("interval", under="", shows=limits),
-        Column("n", under="n ", shows=people),
-    ) if isinstance(column, Column)]  # fmt: skip
-    rows: list[tuple[str | Cell, ...]] = []
-    metrics = by_group.groupby("metric", sort=False)
-    for metric, values in metrics:
-        rows.append((sentences.metric_title(str(metric)), *[""] * (len(columns) - 1)))
-        shown = barred(records(values), at="value", null=np.nan)
-        rows += Table.of(columns, shown, marks=None).rows
-    level = f"{100 * (1 - setup.alpha):g}%"
-    caption = (
-        f"Values by {label(setup.features)}, each with its {level} interval and the number of people it rests on (n)"
-    )
-    return Table(tuple(columns), tuple(rows), caption)
+        Column("people", shows="n"), Column("value", shows=lambda row: row["how"](row["value"])),
+        Column("interval", under="", shows=limits), Column("n", under="n ", shows=people),
+    )  # fmt: skip
+    caption = f"Values by {label(setup.features)}, each with its {100 * (1 - setup.alpha):g}% interval "
+    caption += "and the number of people it rests on (n)"
+    table = Table.of(columns, (), caption)
+    for metric, values in by_group.groupby("metric", sort=False):
+        rows = barred(records(values), at="value", null=np.nan)
+        rows = [{**row, "how": sentences.written(setup, {**row, "value_group": row["value"]}).value} for row in rows]
+        heading = (sentences.metric_title(str(metric)), *[""] * (len(table.columns) - 1))
+        table = replace(table, rows=(*table.rows, heading, *Table.of(columns, rows, marks=None).rows))
+    return table
 
 
 def barred(
@@ -343,9 +323,10 @@ def homogeneity_part(
         Column("shared disparity", shows=lambda row: sentences.number(row["common"])),
         P, ADJUSTED_P, Column("farthest", "name", shows="stratum"),
     )  # fmt: skip
-    rows = records(homogeneity.sort_values("p_value", kind="stable"))
+    concern = homogeneity["p_value_adjusted"] <= setup.alpha
+    rows = records(homogeneity.assign(concern=concern).sort_values("p_value", kind="stable"))
     caption = f"Homogeneity ({enumerated(sorted({str(row['method']) for row in rows}))})"
-    table = Table.of(columns, rows, caption, lambda row: row["p_value_adjusted"] <= setup.alpha, few=10)
+    table = Table.of(columns, rows, caption, few=10)
     title = f"Is the disparity the same in every {label(setup.controls)}?"
     return (Report(title=title, remarks=(lead,), findings=tuple(others), tables=(table,)),)
 
@@ -365,29 +346,27 @@ def homogeneity_sentences(setup: sentences.Setup, homogeneity: pd.DataFrame, com
     list of str
         None where there are no strata.
     """
-    rows, strata = records(homogeneity.sort_values("p_value", kind="stable")), label(setup.controls)
+    rows, controls = records(homogeneity.sort_values("p_value", kind="stable")), label(setup.controls)
     if not rows:
         return []
     found = [row for row in rows if row["p_value_adjusted"] <= setup.alpha]
     p = sentences.smallest_p(min(row["p_value_adjusted"] for row in rows), len(rows))
     tested = pluralize(len(rows), "disparity", "disparities")
     if not found:
-        none = f"No significant difference between strata was detected in {tested} over {strata} ({p})."
+        none = f"No significant difference between strata was detected in {tested} over {controls} ({p})."
         return [f"{none} This does not prove that strata are alike."]
     which = "The disparity" if len(rows) == 1 else f"{len(found):,} of {tested}"
     verb = "differs" if len(found) == 1 else "differ"
-    said = [f"{which} {verb} over {strata} by more than chance explains ({p})."]
-    within = comparisons[comparisons["stratum"].notna()]
+    said = [f"{which} {verb} over {controls} by more than chance explains ({p})."]
+    strata = [row for row in records(comparisons) if row["stratum"] is not None]
     for row in found:
-        same = np.logical_and.reduce(
-            [[value == row[key] for value in within[key]] for key in ("metric", "group", "other")]
-        )
-        gaps = (within["value_group"] - within["value_other"])[same].astype(float)
+        pair = {key: row[key] for key in ("metric", "group", "other")}
+        gaps = [each["value_group"] - each["value_other"] for each in strata if pair.items() <= each.items()]
         said.append(
             f"{sentences.metric_title(row['metric'])}, {label(row['group'])} and {compared_with(setup.compare, row)}: "
             f"{label(row['stratum'])} is farthest from the disparity that all would share, by "
             f"{abs(row['distance']):.1f} standard errors (adjusted {sentences.equals_p(row['p_value_adjusted'])})."
             + " The average over strata hides opposite signs."
-            * bool(gaps.min() < 0 < gaps.max())
+            * bool(np.nanmin(gaps) < 0 < np.nanmax(gaps))
         )
     return said

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skfairtest._utils.typing import Floats
 from skfairtest.report.record import Recorded
 from skfairtest.report.report import Figure, values_of
 from skfairtest.report.sentences import number, points
@@ -24,23 +23,12 @@ INK, PALE, BAR = "#1b1f24", "#d9dde2", "#9a9fa6"
 
 #: Settings of matplotlib, over its defaults.
 STYLE = {
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": GREY,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlesize": 11,
-    "axes.titleweight": "bold",
-    "axes.labelsize": 9.5,
-    "xtick.labelsize": 9.5,
-    "ytick.labelsize": 9.5,
-    "xtick.color": GREY,
-    "ytick.color": GREY,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-    "legend.frameon": False,
-    "legend.fontsize": 9,
-}
+    **dict.fromkeys(("text.color", "axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor"), INK),
+    **dict.fromkeys(("axes.edgecolor", "xtick.color", "ytick.color"), GREY),
+    **dict.fromkeys(("axes.spines.top", "axes.spines.right", "legend.frameon"), False),
+    **dict.fromkeys(("axes.labelsize", "xtick.labelsize", "ytick.labelsize"), 9.5),
+    "axes.titlesize": 11, "axes.titleweight": "bold", "legend.fontsize": 9,
+}  # fmt: skip
 #: Points of a curve that are marked.
 FEW = 20
 
@@ -112,22 +100,18 @@ class NullHistogram(Recorded):
         return f"{points(self.observed)} points" if self.factor == 100 else number(self.observed)
 
     @property
-    def bars(self) -> tuple[Floats, Floats]:
-        """The left ends and the widths of its bars; a single outcome has a bar that does not touch the next one."""
-        low, high = np.asarray(self.low, dtype=float), np.asarray(self.high, dtype=float)
-        single = low == high
-        gaps = np.diff(np.unique(low))
-        atom = 0.8 * float(gaps.min()) if single.any() and len(gaps) else 1.0 if not len(gaps) else 0.0
-        return np.where(single, low - atom / 2, low), np.where(single, atom, high - low)
-
-    @property
     def columns(self) -> dict[str, tuple[float, ...]]:
-        """The arguments of `histogram`: numbers on the axis, on which everything likely has its place."""
-        (left, width), mass, factor = self.bars, np.asarray(self.mass), self.factor
-        likely = mass > LOWEST * mass.max() if len(mass) else np.zeros(0, dtype=bool)
+        """The arguments of `histogram`: numbers on the axis, on which everything likely has its place.
+
+        A single outcome has a bar that does not touch the next one.
+        """
+        low, high, mass = (np.asarray(each, dtype=float) for each in (self.low, self.high, self.mass))
+        gaps = np.diff(np.unique(low))
+        width = np.where(low == high, 0.8 * gaps.min() if len(gaps) else 1.0, high - low)
+        left, likely = np.where(low == high, low - width / 2, low), mass > LOWEST * mass.max(initial=0.0)
         ends = scale_ends([left[likely], (left + width)[likely], self.observed])
         scaled = {"left": left, "width": width, "observed": [self.observed], "ends": ends}
-        numbers = {name: factor * np.asarray(each) for name, each in scaled.items()}
+        numbers = {name: self.factor * np.asarray(each) for name, each in scaled.items()}
         return values_of({**numbers, "mass": self.mass, "extreme": self.extreme})
 
 

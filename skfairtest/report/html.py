@@ -10,7 +10,7 @@ import base64
 import hashlib
 import re
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from skfairtest._utils.text import printable
@@ -29,8 +29,8 @@ except ImportError as error:
 
 #: A number with an exponent.
 _SMALL = re.compile(r"(?:p [=<] )?\d(?:\.\d+)?e-\d+")
-#: Rows of a table beyond which those of a page are sorted and filtered; drawings of a page.
-LONG, MOST_FIGURES = 12, 8
+#: Rows of a table beyond which those of a page are sorted and filtered.
+LONG = 12
 
 
 def page(report: Report, *, details: bool = False, landscape: bool = False) -> str:
@@ -52,12 +52,7 @@ def page(report: Report, *, details: bool = False, landscape: bool = False) -> s
     str
         HTML, the same for the same report.
     """
-    drawn = iter(range(MOST_FIGURES))
-
-    def drawing(figure: Any) -> Any:
-        return Markup(svg(figure)) if next(drawn, None) is not None else ""
-
-    return _rendered(report, "audit", top=1, details=details, landscape=landscape, drawing=drawing)
+    return _rendered(report, "audit", top=1, details=details, landscape=landscape)
 
 
 def fragment(report: Report) -> str:
@@ -73,15 +68,11 @@ def fragment(report: Report) -> str:
     str
         HTML without a head.
     """
-    folded = next((place for place, part in enumerate(report.parts) if part.folded), len(report.parts))
-    if folded < len(report.parts):
-        report = replace(report, parts=report.parts[:folded], methods=(), notes=(), reproduce=())
+    report = report.first
     grid = tuple(table for table in report.grid if not table.folded)
     # A notebook may show several reports; the ids of each are its own.
     digest = hashlib.blake2b(text(report).encode("utf-8", "backslashreplace"), digest_size=4).hexdigest()
-    return _rendered(
-        replace(report, grid=grid), f"report-{digest}", top=2, details=False, landscape=False, drawing=None
-    )
+    return _rendered(replace(report, grid=grid), f"report-{digest}", top=2, details=False, landscape=False)
 
 
 def _rendered(report: Report, prefix: str, *, top: int, **context: Any) -> str:
@@ -128,6 +119,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"prose": _prose, "name": _name}
+    environment.filters |= {"prose": _prose, "name": _name, "svg": lambda figure: Markup(svg(figure))}
+    environment.filters["signed"] = partial(re.compile(r"(?<![\w.])-(?=\d)").sub, "\N{MINUS SIGN}")
     environment.tests["code"] = lambda line: line.startswith(" ")
     return environment

@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import platform
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from skfairtest._utils.base import FRAME, Answering, ModelTest, frame_of
+from skfairtest._utils.base import Answering, ModelTest
 from skfairtest._utils.files import write_text
 from skfairtest._utils.text import enumerated, label
 from skfairtest._version import __version__
@@ -36,11 +38,6 @@ REST = "to_text(details=True), or to_html('report.html') as a page; comparisons_
 
 class Pages(Answering):
     """What is written as JSON, as a section of a model card, and as a page of its own."""
-
-    #: Which attribute has the rows that a short table leaves out.
-    _all: ClassVar[str] = "comparisons_ has all"
-    #: Whether its text has a title, and headings.
-    _titled: ClassVar[bool] = False
 
     #: The settings, and the versions of what computed the numbers.
     _given: dict[str, Any]
@@ -98,8 +95,8 @@ class Pages(Answering):
         """The record."""
         report, facts, tables = self._report(), {}, {}
         for name, value in self._facts().items():
-            if FRAME in value if isinstance(value, dict) else isinstance(value, pd.DataFrame):
-                tables[name] = table_of(frame_of(value) if isinstance(value, dict) else value)
+            if isinstance(value, pd.DataFrame):
+                tables[name] = table_of(value)
             elif name not in ("_versions", "_given", "_kept"):
                 facts[name] = encoded(value)
         known = {"test": type(self).__name__, "versions": self._versions, "parameters": self._given}
@@ -165,8 +162,7 @@ class Pages(Answering):
         str or None
             Lines, with a line feed after the last one.
         """
-        shown = text(self._report(), details=details, titled=self._titled, more=self._all, rest=REST)
-        return write_text(shown, path)
+        return write_text(text(self._report(), details=details, rest=REST), path)
 
     def to_markdown(self, path: str | os.PathLike[str] | None = None, *, details: bool = False) -> str | Any:
         """Write a section for a model card.
@@ -183,8 +179,7 @@ class Pages(Answering):
         str or None
             Markdown, in which every name is text.
         """
-        shown = markdown(self._report(), details=details, titled=self._titled, more=self._all)
-        return write_text(shown, path)
+        return write_text(markdown(self._report(), details=details), path)
 
     def to_html(self, path: str | os.PathLike[str] | None = None, *, details: bool = False) -> str | Any:
         """Write the report as one page that needs nothing else, and no network.
@@ -233,8 +228,9 @@ class ReportMixin(Pages, ModelTest):
         """The report of the fitted test; cautions come first."""
         check_is_fitted(self)
         made = self._made()
-        remarks = (*self._label_remarks(), *map("Caution: {}".format, self._cautions), *made.remarks)
-        return replace(made, title=self._title(), remarks=remarks)
+        labels = () if made.headed else self._label_remarks()  # an audit's verdict says it
+        remarks = (*labels, *map("Caution: {}".format, self._cautions), *made.remarks)
+        return replace(made, title=made.title or self._title(), remarks=remarks)
 
     def _label_remarks(self) -> list[str]:
         """Say which label is the positive one."""
@@ -246,7 +242,7 @@ class ReportMixin(Pages, ModelTest):
 
     def _facts(self) -> dict[str, Any]:
         """The attributes that a record keeps; parameters that are objects by their names."""
-        found = {name: value for name, value in self.__getstate__().items() if name not in self._not_written}
+        found = {name: getattr(self, name) for name in vars(self) if name not in self._not_written}
         for name, value in self.get_params().items():
             found[name] = None if name in self._models else value if is_recorded(value) else self._given.get(name)
         return found
@@ -318,17 +314,12 @@ class ReportMixin(Pages, ModelTest):
         1.0
         """
         check_is_fitted(self)
-        found = {name: plain_value(value) for name, value in self._found().items()}
-        return {
-            "test": type(self).__name__,
-            "versions": dict(self._versions),
-            "parameters": dict(self._given),
-            **found,
-        }
+        known = {"test": type(self).__name__, "versions": dict(self._versions), "parameters": dict(self._given)}
+        return known | {name: plain_value(value) for name, value in self._found().items()}
 
     def _keep_parameters(self) -> None:
         """Keep what this fit was given: parameters may be set later."""
-        self._versions = library_versions()
+        self._versions = dict(library_versions())
         self.__dict__.pop("_kept", None)
         without = (*self._models, "n_jobs", "verbose")
         models = {name: getattr(self, name) for name in self._models}
@@ -345,15 +336,11 @@ class ReportMixin(Pages, ModelTest):
         if not hasattr(self, "p_value_"):
             bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
             return bundle
-        html = self._fragment()
-        return {"text/plain": str(self)} | ({"text/html": html} if html else {})
-
-    def _fragment(self) -> str:
         try:
             from skfairtest.report.html import fragment
         except ImportError:
-            return ""
-        return fragment(self._report())
+            return {"text/plain": str(self)}
+        return {"text/plain": str(self), "text/html": fragment(self._report())}
 
     def _repr_html_(self) -> str | None:
         """The HTML that a notebook shows; None where there is none."""
@@ -370,24 +357,16 @@ def positive_label(pos_label: Any, means: str | None = None, negative: Sequence[
     """Say which label is the positive one, if there is one, what it means, and which several labels are negative."""
     if pos_label is None:
         return []
-    meaning, names = f" ({label(means)})" if means else "", [label(plain_value(other)) for other in negative]
-    if len(names) > MOST_LABELS:
-        names[MOST_LABELS - 1 :] = [f"{len(names) - MOST_LABELS + 1} others"]
-    others = f"; {enumerated(names)} count as negative" if len(names) > 1 else ""
-    return [f"The positive label is {label(plain_value(pos_label))}{meaning}{others}."]
+    meaning, others = f" ({label(means)})" if means else "", [label(plain_value(other)) for other in negative]
+    counted = f"; {enumerated(others, most=MOST_LABELS)} count as negative" if len(others) > 1 else ""
+    return [f"The positive label is {label(plain_value(pos_label))}{meaning}{counted}."]
 
 
-def library_versions() -> dict[str, str]:
+@cache
+def library_versions() -> Mapping[str, str]:
     """Return the versions of skfairtest, Python and the libraries that computed the numbers."""
-    return dict(_versions())
-
-
-@lru_cache(maxsize=1)
-def _versions() -> dict[str, str]:
     found = {"skfairtest": __version__, "python": platform.python_version()}
     for name in LIBRARIES:
-        try:
+        with suppress(PackageNotFoundError):  # an extra that is not installed
             found[name] = version(name)
-        except PackageNotFoundError:  # an extra that is not installed
-            continue
-    return found
+    return MappingProxyType(found)

@@ -44,8 +44,6 @@ def plain_value(value: Any) -> Any:
         return value
     if kind is float:
         return value if math.isfinite(value) else None if math.isnan(value) else str(value)
-    if kind is int:
-        return plain_label(value)
     if isinstance(value, Mapping):
         return {str(key): plain_value(part) for key, part in value.items()}
     if isinstance(value, np.ndarray):
@@ -66,8 +64,3 @@ def plain_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a frame as JSON has them."""
     columns = {str(name): [plain_value(value) for value in column.tolist()] for name, column in frame.items()}
     return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-
-
-def at_most(p: float, level: float) -> bool:
-    """Whether a p-value is at most a level; rounding does not decide between equal ones."""
-    return p <= level * (1 + 1e-12)

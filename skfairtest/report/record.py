@@ -33,14 +33,12 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.base import FRAME, TYPES, PlainState, frame_of, parts_of, tagged, untagged
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.files import checksum
 from skfairtest.report.plain import plain_label
 
 SCHEMA = 1
 KEYS = {"schema", "test", "versions", "parameters", "report", "tables", "facts", "checksum"}
-#: Numbers that JSON lacks, in columns of numbers.
-_ODD = {"inf": math.inf, "-inf": -math.inf, None: math.nan}
 
 
 class Recorded(PlainState):
@@ -117,11 +115,9 @@ def decoded(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     ((kind, held),) = value.items()
-    return (
-        _READERS[kind](held)
-        if kind in _READERS
-        else Recorded.kinds[kind](**{name: decoded(each) for name, each in held.items()})
-    )
+    if kind in _READERS:
+        return _READERS[kind](held)
+    return Recorded.kinds[kind](**{name: decoded(each) for name, each in held.items()})
 
 
 def table_of(frame: pd.DataFrame) -> dict[str, Any]:
@@ -135,39 +131,21 @@ def table_of(frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def _column(values: Any, dtype: str) -> list[Any]:
-    if not isinstance(values, np.ndarray):
-        return [encoded(each) for each in values]
-    plain: list[Any] = values.tolist()
-    return (
-        plain
-        if dtype[0] != "f"
-        else [each if math.isfinite(each) else None if each != each else str(each) for each in plain]
-    )
+    plain = values.tolist() if isinstance(values, np.ndarray) else values
+    return [None if dtype[0] == "f" and each != each else encoded(each) for each in plain]
 
 
 def frame_from(table: Mapping[str, Any]) -> pd.DataFrame:
     """The frame that `table_of` has written."""
-    index = table.get("index")
-    return frame_of(
-        {
-            FRAME: [
-                _values(column, dtype) for column, dtype in zip(table["columns"].values(), table["types"], strict=True)
-            ],
-            "columns": list(table["columns"]),
-            "index": None if index is None else [_values(*each) for each in index],
-            "names": table.get("names"),
-        }
-    )
 
+    def read(values: list[Any], dtype: str) -> tuple[list[Any], str]:
+        return [decoded(each) if type(each) in (list, dict) else each for each in values], dtype
 
-def _values(column: list[Any], dtype: str) -> tuple[Any, str]:
-    if dtype[0] == "f":
-        return np.array([each if type(each) is float else _ODD.get(each, each) for each in column], dtype=dtype), dtype
-    if dtype == "object":
-        values = np.empty(len(column), dtype=object)
-        values[:] = [decoded(each) if type(each) in (list, dict) else each for each in column]
-        return values, dtype
-    return [decoded(each) for each in column], dtype
+    columns, index = table["columns"], table.get("index")
+    return frame_of({
+        FRAME: [read(*both) for both in zip(columns.values(), table["types"], strict=True)], "columns": list(columns),
+        "index": None if index is None else [read(*each) for each in index], "names": table.get("names"),
+    })  # fmt: skip
 
 
 _READERS: dict[str, Any] = {
@@ -197,13 +175,13 @@ def read_record(text: str | bytes | os.PathLike[str], name: str | None = None) -
     """
     what = f"what {name or 'a test'}.to_json writes"
     text = Path(text).read_bytes() if isinstance(text, os.PathLike) else text
-    if not isinstance(text, str | bytes | bytearray):
-        raise ParameterError(f"source must be {what}, or a pathlib.Path of its file; found {type(text).__name__}")
     try:
-        text = text if isinstance(text, str) else bytes(text).decode()
+        text = text.decode() if isinstance(text, bytes | bytearray) else text
         document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ParameterError(f"source must be {what}; it is not JSON: {error}") from None
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ParameterError(
+            f"source must be {what}, or a pathlib.Path of its file; found {brief(text)}: {error}"
+        ) from None
     if not isinstance(document, dict) or "checksum" not in document:
         raise ParameterError(f"source must be {what}")
     if document.get("schema") != SCHEMA:

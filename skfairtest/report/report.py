@@ -185,7 +185,7 @@ class Table(Recorded):
     @classmethod
     def of(
         cls, columns: Iterable[Any], rows: Iterable[Mapping[str, Any]], caption: str = "",
-        marks: str | Callable[[Mapping[str, Any]], Any] | None = "concern", **settings: Any,
+        marks: str | None = "concern", **settings: Any,
     ) -> Self:  # fmt: skip
         """Make a table of declared columns; False stands for a column that this table does not have.
 
@@ -197,14 +197,13 @@ class Table(Recorded):
             What they show.
         caption : str
             What is in it.
-        marks : str, callable or None
-            Which rows are marked: a field of a row, or a function of it; None: none.
+        marks : str or None
+            The field of the rows that are marked; None: none.
         **settings
             Other fields.
         """
         kept, listed = tuple(column for column in columns if isinstance(column, Column)), list(rows)
-        is_marked = marks if callable(marks) else lambda row: marks is not None and row[marks]
-        marked = frozenset(place for place, row in enumerate(listed) if is_marked(row))
+        marked = frozenset(place for place, row in enumerate(listed) if marks is not None and row[marks])
         return cls(kept, tuple(tuple(each.cell(row) for each in kept) for row in listed), caption, marked, **settings)
 
     @property
@@ -224,13 +223,13 @@ class Table(Recorded):
         columns = tuple(self.columns[place] for place in places)
         return replace(self, columns=columns, rows=tuple(tuple(row[place] for place in places) for row in self.rows))
 
-    def shortened(self, more: str = "") -> Self:
-        """Return the first rows; `more` says where the others are."""
+    def shortened(self) -> Self:
+        """Return the first rows."""
         if self.few is None or self.few >= len(self.rows):
             return self
         hidden = sum(place >= self.few for place in self.marked)
-        caption = f"{self.caption}; the first {self.few}{f', {hidden:,} further significant ones' if hidden else ''}"
-        return replace(self, caption=f"{caption}{f' ({more})' if more else ''}", rows=self.rows[: self.few])
+        more = f" of {len(self.rows):,}{f', {hidden:,} further significant' * bool(hidden)}"
+        return replace(self, caption=f"{self.caption}; the first {self.few}{more}", rows=self.rows[: self.few])
 
 
 @dataclass(frozen=True)
@@ -299,6 +298,8 @@ class Report(Recorded):
         What it takes to compute the numbers again; lines that begin with spaces are code.
     folded : bool
         Whether a page shows the title alone until it is unfolded; a short text ends before it.
+    headed : bool
+        Whether a text has its title, and headings.
     """
 
     title: str = ""
@@ -319,6 +320,13 @@ class Report(Recorded):
     notes: tuple[str, ...] = ()
     reproduce: tuple[str, ...] = ()
     folded: bool = False
+    headed: bool = False
+
+    @property
+    def first(self) -> Self:
+        """What stands before the first folded part."""
+        n = next((place for place, part in enumerate(self.parts) if part.folded), None)
+        return self if n is None else replace(self, parts=self.parts[:n], methods=(), notes=(), reproduce=())
 
 
 def listed(title: str, findings: Iterable[Text], **fields: Any) -> tuple[Report, ...]:

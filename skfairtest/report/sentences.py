@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,14 @@ ADJUSTED = {
     "bonferroni": "Bonferroni",
     "fdr_bh": "Benjamini-Hochberg (false-discovery rate)",
     None: "not at all",
+}
+#: Whom each group is compared with in a null hypothesis; otherwise with everyone else.
+AGAINST = {
+    "between_groups": "any other group",
+    "to_reference": "the reference group",
+    "to_highest": "the one with the highest value",
+    "to_lowest": "the one with the lowest value",
+    "to_parents": "the rest of each of its parent groups (the people who share all its features but one)",
 }
 #: Adjustments whose intervals hold together.
 FAMILYWISE = ("holm", "shaffer", "bonferroni")
@@ -38,11 +46,6 @@ _ACRONYMS = {"roc": "ROC", "auc": "AUC", "corrcoef": "correlation coefficient"}
 DETECTION_POWER = 0.8
 CHANCE = f"{100 * DETECTION_POWER:g}% chance"
 POWER = f"{100 * DETECTION_POWER:g}% power"
-
-
-#: How the metrics of calibration curves are described, which compare groups, or each group with its own scores.
-BETWEEN_CURVES = "the largest cumulative difference of calibration curves"
-FROM_SCORES = "the largest cumulative difference of outcomes from scores"
 
 
 @dataclass(frozen=True)
@@ -67,8 +70,8 @@ class Setup(Recorded):
         Adjustment that was run.
     descriptions : mapping of str to str
         What each metric that is no rate is ("the mean squared error"); may be empty.
-    everybody : frozenset of str
-        Metrics that look at all groups at once.
+    everybody : mapping of str to str
+        The null hypotheses of metrics that look at all groups at once, with {} for the features.
     disparities : mapping of str to str
         The disparity of metrics that are always compared by one.
     people : str
@@ -101,7 +104,7 @@ class Setup(Recorded):
     sentences: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     functions: frozenset[str] = frozenset()
     descriptions: Mapping[str, str] = field(default_factory=dict)
-    everybody: frozenset[str] = frozenset()
+    everybody: Mapping[str, str] = field(default_factory=dict)
     disparities: Mapping[str, str] = field(default_factory=dict)
     people: str = ""
     adjust: str | None = "holm"
@@ -247,15 +250,7 @@ def number(value: float) -> str:
     return f"{value + 0.0:.4g}" if 1e-4 <= abs(value) < 1e6 or value == 0 else f"{value:.3e}"
 
 
-def disparity_writer(setup: Setup, metric: str) -> tuple[Any, str]:
-    """The format of a metric's disparity, and its unit."""
-    if setup.is_ratio(metric):
-        return ratio, ""
-    return (points, " points") if setup.is_share(metric) else (number, "")
-
-
-@dataclass(frozen=True)
-class Written:
+class Written(NamedTuple):
     """How the numbers of one comparison are written: its values, and its disparity with limits and sizes.
 
     Parameters
@@ -275,9 +270,11 @@ def written(setup: Setup, row: Mapping[str, Any]) -> Written:
     """The format of the numbers of a comparison, in sentences and in tables.
 
     Shares are percentages and their differences points, with one decimal, or as many as show that they differ; other
-    values have four digits or more. Differences are computed before rounding.
+    values have four digits or more. Differences are computed before rounding. A row of a metric alone has the format of
+    margins.
     """
-    metric, numbers = row["metric"], [row[name] for name in ("value_group", "value_other", "disparity")]
+    metric = row["metric"]
+    numbers = [row.get(name, np.nan) for name in ("value_group", "value_other", "disparity")]
     digits = share_digits(*numbers[:2])
     if setup.is_ratio(metric):
         value = partial(percent, digits=digits)
@@ -339,83 +336,40 @@ def null_sentence(setup: Setup, metric: str) -> str:
     """State the null hypothesis of one metric's comparisons."""
     (happens, among), name, features = setup.told(metric), label(metric), label(setup.features)
     inside = f", within every {label(setup.controls)}" if setup.controls else ""
-    described = setup.descriptions.get(metric, "")
     if metric in setup.everybody:
-        if described.startswith((BETWEEN_CURVES, FROM_SCORES)):
-            same = (
-                "the same share of any two groups"
-                if described.startswith(BETWEEN_CURVES)
-                else "that share of each group"
-            )
-            return f"{name}: at every score {same} of {features} is truly positive{inside}"
         given = f" among people of one {setup.within}" if setup.within in ("y_true", "y_pred") else ""
-        subject = "predictions" if metric == "normalized_mutual_info" else "truth and prediction together"
-        return f"{name}: {subject} do not depend on {features}{given}{inside}"
-    against = f"each group of {features} and " + {
-        "between_groups": "any other group",
-        "to_reference": "the reference group",
-        "to_highest": "the one with the highest value",
-        "to_lowest": "the one with the lowest value",
-        "to_parents": "the rest of each of its parent groups (the people who share all its features but one)",
-    }.get(setup.compare, "everyone else")
+        return f"{name}: {setup.everybody[metric].format(features)}{given}{inside}"
+    against = f"each group of {features} and {AGAINST.get(setup.compare, 'everyone else')}"
     # Equal shares are equal values of any function of them; a margin is one of the values.
     shares = happens and (setup.margin_bounds is None or metric not in setup.functions)
-    who = f"among {among}{inside}, the share who {happens}" if shares else f"{described or name}{inside}"
-    if setup.margin_bounds is None:
-        same = f"any two groups of {features}" if setup.compare == "between_groups" else against
-        ways = {"greater": "not greater in the first of", "less": "not smaller in the first of"}
-        way = ways.get(setup.alternative)
-        how = f"is the same in {same}" if way is None else f"is {way} {against}"
-        if setup.within != "auto":
-            what = {"y_true": "predictions given the true label", "y_pred": "true labels given the prediction"}
-            labels = what.get(setup.within or "", "true labels and predictions together")
-            where = "everywhere" if setup.within is None else f"within {setup.within}"
-            how += f", and so is the whole distribution of {labels}: labels were permuted {where}"
-        return f"{name}: {who} {how}"
-    write, unit = disparity_writer(setup, metric)
-    noun, (low, high) = setup.disparity_of(metric), map(write, setup.margin_bounds)
-    _, beyond, ends = margin_words(setup.margin_bounds, write)
-    how = {
-        "equivalence": f"differs in {against}: their {noun} lies {beyond} {ends}{unit}",
-        "greater": f"has in {against} a {noun} of at most {high}{unit}",
-        "less": f"has in {against} a {noun} of at least {low}{unit}",
-    }.get(setup.alternative, f"has in {against} a {noun} within {low} to {high}{unit}")
-    return f"{name}: {who} {how}"
+    who = f"among {among}{inside}, the share who {happens}"
+    who = who if shares else f"{setup.descriptions.get(metric) or name}{inside}"
+    if setup.margin_bounds is not None:
+        is_outside = "not " * (setup.alternative == "equivalence")
+        return f"{name}: {who}; its {setup.disparity_of(metric)} between {against} is {is_outside}{band(setup, metric)}"
+    same = f"any two groups of {features}" if setup.compare == "between_groups" else against
+    ways = {"greater": f"not greater in the first of {against}", "less": f"not smaller in the first of {against}"}
+    how = ways.get(setup.alternative, f"the same in {same}")
+    if setup.within != "auto":
+        where = "everywhere" if setup.within is None else f"within {setup.within}"
+        how += f", and so is the joint distribution of true labels and predictions: labels were permuted {where}"
+    return f"{name}: {who} is {how}"
 
 
-def margin_words(bounds: tuple[float, float], write: Any) -> tuple[str, str, str]:
-    """Say where disparities lie that are tolerated, and where the others; and the margin's ends, or its only one.
-
-    Parameters
-    ----------
-    bounds : (float, float)
-        The lowest and the highest disparity that are tolerated; infinite where the margin is open.
-    write : callable
-        Writes a disparity.
-
-    Returns
-    -------
-    inside, outside, ends : str
-        Words, and the ends.
+def band(setup: Setup, metric: str) -> str:
+    """Say which disparities a margin tolerates.
 
     Examples
     --------
-    >>> margin_words((-0.05, float("inf")), points)
-    ('at or above', 'below', '-5.0')
+    >>> band(Setup(margin_bounds=(-0.05, float("inf"))), "accuracy")
+    'at least -5.0 points'
     """
-    low, high = bounds
-    if np.isinf(low):
-        return "at or below", "above", write(high)
-    return (
-        ("at or above", "below", write(low))
-        if np.isinf(high)
-        else ("within", "outside", f"{write(low)} to {write(high)}")
-    )
-
-
-def sides(setup: Setup, row: Mapping[str, Any]) -> tuple[str, str]:
-    """Name the people of a group, and those whom they are compared with."""
-    return sides_of(setup.names, setup.compare, row["group"], row["other"], unique=setup.unique)
+    how, (low, high) = written(setup, {"metric": metric}), setup.margin_bounds or (-np.inf, np.inf)
+    first, last = how.disparity(low), how.disparity(high)
+    if np.isinf(low) or setup.alternative == "greater":
+        return f"at most {last}{how.unit}"
+    is_open = np.isinf(high) or setup.alternative == "less"
+    return f"at least {first}{how.unit}" if is_open else f"within {first} to {last}{how.unit}"
 
 
 def turned(setup: Setup, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -451,36 +405,30 @@ def gap_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
         where = f"{named} {label(row['stratum'])}, "
     elif setup.controls and metric not in setup.everybody:
         where = f"averaged over {label(setup.controls)}, "
-    (first, second), (happens, among) = sides(setup, row), setup.told(metric)
+    first, second = sides_of(setup.names, setup.compare, row["group"], row["other"], unique=setup.unique)
+    happens, among = setup.told(metric)
     described = setup.descriptions.get(metric, "") or label(metric)
     if metric in setup.everybody:
         others = "" if row["other"] is None else f" and {second}"
         whom = "" if row["group"] is None else f" {'between' if others else 'in'} {first}{others}"
         return f"{where}{described}{whom} is {number(row['disparity'])}"
     a, b, gap, low, high = (row[name] for name in ("value_group", "value_other", "disparity", "ci_low", "ci_high"))
-    less, values, open_at = a < b, f"{how.value(a)} versus {how.value(b)}", setup.open_ends(row)
-    if setup.is_ratio(metric):
-        distance = how.disparity(gap)
-    else:
-        distance = how.disparity(abs(gap))
-        if less:
-            low, high, open_at = -high, -low, tuple(-end for end in open_at)
-    size = f"{f'{a_disparity(kind)} of ' if kind != 'difference' or not how.unit else ''}{distance}{how.unit}"
+    less, sign = a < b, -1 if a < b and not setup.is_ratio(metric) else 1
+    ends, open_at = sorted((sign * low, sign * high)), tuple(sign * end for end in setup.open_ends(row))
+    noun, shown = kind.replace("_", " "), how.disparity(abs(gap))
+    size = f"{shown}{how.unit}" if how.unit else f"{'an' if kind == 'odds_ratio' else 'a'} {noun} of {shown}"
     if np.isnan(gap):
-        undefined = f"an undefined {kind.replace('_', ' ')}"
-        return f"{where}{described} of {first} and of {second}: {values}, {undefined} (no interval)"
-    if setup.is_event(metric):
-        than = "as often as" if a == b else f"{'less' if less else 'more'} often than"
-        size = f"{distance} times as often" if kind == "ratio" else size
-    else:
-        than = "the same for" if a == b else f"{'lower' if less else 'higher'} for"
-    inside = span(how.disparity, low, high, open_at) or "no interval"
-    if setup.is_event(metric):
+        told, size = f"{described} of {first} and of {second}", f"an undefined {noun}"
+    elif setup.is_event(metric):
         lead = "" if among in ("", "all people") else f"among {among}, "
-        people = [f"people of {side}" if side.startswith("group ") else side for side in (first, second)]
-        return f"{where}{lead}{people[0]} {past(happens)} {than} {people[1]}: {values}, {size} ({inside})"
-    joint = "and" if a == b else "than for"
-    return f"{where}{described} was {than} {first} {joint} {second}: {values}, {size} ({inside})"
+        than = "as often as" if a == b else f"{'less' if less else 'more'} often than"
+        told = f"{lead}{first} {past(happens)} {than} {second}"
+        size = f"{shown} times as often" if kind == "ratio" else size
+    else:
+        than = f"the same for {first} and" if a == b else f"{'lower' if less else 'higher'} for {first} than for"
+        told = f"{described} was {than} {second}"
+    inside = span(how.disparity, ends[0], ends[1], open_at) or "no interval"
+    return f"{where}{told}: {how.value(a)} versus {how.value(b)}, {size} ({inside})"
 
 
 def capital(said: str) -> str:
@@ -509,26 +457,15 @@ def finding_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
         return f"{said}."
     if np.isinf(size):
         return f"{said}; not significant, and no gap, however large, had an {CHANCE} of being detected."
-    return f"{said}; not significant, with an {CHANCE} of detecting {size_text(setup, row['metric'], size)}."
+    return f"{said}; not significant, with an {CHANCE} of detecting {size_text(setup, row, size)}."
 
 
-def a_disparity(kind: str) -> str:
-    """Name a disparity with its article.
-
-    Examples
-    --------
-    >>> a_disparity("ratio"), a_disparity("odds_ratio")
-    ('a ratio', 'an odds ratio')
-    """
-    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind.replace('_', ' ')}"
-
-
-def size_text(setup: Setup, metric: str, size: float) -> str:
+def size_text(setup: Setup, row: Mapping[str, Any], size: float) -> str:
     """Write the size of a disparity: an absolute difference, or a ratio above 1 with its reciprocal."""
-    write, unit = disparity_writer(setup, metric)
-    if setup.is_ratio(metric):
+    how = written(setup, row)
+    if setup.is_ratio(row["metric"]):
         return f"{ratio(size)} (or {ratio(1 / size) if size else 'infinity'})"
-    return f"{write(size)}{unit}"
+    return f"{how.disparity(size)}{how.unit}"
 
 
 def span(write: Callable[[float], str], low: float, high: float, open_at: Sequence[float] = ()) -> str:
@@ -555,14 +492,10 @@ def verdict_sentence(setup: Setup, comparisons: pd.DataFrame, p_value: float, *,
     asked, features = pluralize(n_comparisons, "comparison"), label(setup.features)
     several, which = n_comparisons > 1, asked if n_comparisons > 1 else "the one comparison"
     if setup.alternative == "equivalence" and setup.margin_bounds is not None:
-        write, unit = disparity_writer(setup, min(comparisons["metric"], key=setup.is_share))
-        inside, outside, ends = margin_words(setup.margin_bounds, write)
-        band, p = f"{ends}{unit}" if unit else f"{a_disparity(setup.disparity)} of {ends}", equals_p(p_value)
-        if concern:
-            where = f"{'at least one of ' * several}{which}"
-            return f"Not certified: for {where}, a disparity {outside} {band} cannot be ruled out (largest {p})."
-        every = f"{'every one of ' * several}{which} lies"
-        return f"Certified at {100 * (1 - setup.alpha):g}%: {every} {inside} {band} (largest {p})."
+        inside = band(setup, min(comparisons["metric"], key=setup.is_share))
+        said = f"the disparity in {'every one of ' * several}{which} is {inside} (largest {equals_p(p_value)})."
+        shown = f"Certified at {100 * (1 - setup.alpha):g}%: {said}"
+        return f"Not certified: it was not shown that {said}" if concern else shown
     beyond = "" if setup.margin_bounds is None else " beyond the margin"
     p = smallest_p(p_value, n_comparisons)
     if concern:
@@ -592,9 +525,7 @@ def not_tested(lost: Mapping[str, Sequence[str]]) -> str:
     ' Not tested: true_positive_rate (nobody meets the condition).'
     """
     told = [f"{enumerated(names, most=MOST_UNTESTED)} ({label(reason)})" for reason, names in lost.items()]
-    if len(told) > MOST_REASONS:
-        told[MOST_REASONS:] = [f"and for {len(told) - MOST_REASONS} more reasons"]
-    return f" Not tested: {'; '.join(told)}." if told else ""
+    return f" Not tested: {enumerated(told, most=MOST_REASONS)}." if told else ""
 
 
 def untested_metrics(excluded: pd.DataFrame, tested: Iterable[str]) -> str:
@@ -635,23 +566,20 @@ def breaking_sentence(setup: Setup, rows: Sequence[Mapping[str, Any]]) -> str:
     'The verdict would be reversed if 1 of the 4 women who were hired had not been hired.'
     """
     turns, never = [], [row for row in rows if row["among"] is None]
-    for row in rows:
-        if row["among"] is None:
-            continue
+    for row in (row for row in rows if row["among"] is not None):
         decisions, up, down = row["changed"] == "decisions", row["to_positive"], row["to_negative"]
         what = "decisions about" if decisions else "true labels of"
         people, *tied = (people_of(setup.names, group, unique=setup.unique) for group in (row["among"], *row["tied"]))
         now, then = ("negative", "positive") if up else ("positive", "negative")
         true, predicted = (row["among_label"], now) if decisions else (now, row["among_label"])
-        whose = f"people of {people}" if people.startswith("group ") else people
-        whose += f" with a {true} true label" if true else ""
-        whose += f" who were predicted {predicted}" if predicted else ""
-        change = f"had been predicted {then}" if decisions else f"had a {then} one"
-        turn = f"{row['n_changed']:,} of the {row['n_among']:,} {whose} {change}"
+        whose = (
+            f"{people}{f' with a {true} true label' * bool(true)}{f' who were predicted {predicted}' * bool(predicted)}"
+        )
+        turn = f"{row['n_changed']:,} of the {row['n_among']:,} {whose} had "
+        turn += f"been predicted {then}" if decisions else f"a {then} one"
         if up and down:
             turn = f"{row['n_changed']:,} {what} {people} had been different ({up:,} positive, {down:,} negative)"
-        also = [f"or as many {what} {group}" for group in tied]
-        also += ["fewer may suffice"] if row["search"] == "bisection" else []
+        also = [f"or as many {what} {group}" for group in tied] + ["fewer may suffice"] * (row["search"] == "bisection")
         turns.append(in_words(turn, setup.positive_means) + "".join(f" ({one})" for one in also))
     changes, sure = " or ".join(row["changed"] for row in never), {row["search"] for row in never} == {"every change"}
     cannot = f"Changing one group's {changes} {'cannot' if sure else 'was not found to'} reverse the verdict."

@@ -4,9 +4,6 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
-from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.text import enumerated, label
 
 #: Features whose values are adjectives of people: "Hispanic people", where "yes people" would say nothing.
@@ -23,41 +20,18 @@ _NOUNS = {"female": "women", "woman": "women", "women": "women", "male": "men", 
 #: How rates name predictions; `in_words` says instead what they mean.
 _POSITIVE, _NEGATIVE = "predicted positive", "predicted negative"
 
-#: Metrics that a positive prediction raises, and those that it lowers.
-_RAISED = frozenset({"selection_rate", "true_positive_rate", "false_positive_rate", "mean_prediction"})
-_LOWERED = frozenset({"true_negative_rate", "false_negative_rate"})
-#: Shares of people with one prediction (the first entry) whose prediction was right, or wrong (the second one).
-_PREDICTIVE = {
-    "precision": (True, True),
-    "false_discovery_rate": (True, False),
-    "negative_predictive_value": (False, True),
-    "false_omission_rate": (False, False),
-}
+#: Which value is worse for people (1: the higher one) if a positive prediction is bad for them, and if it is good.
+_WORSE = {
+    **dict.fromkeys(("selection_rate", "true_positive_rate", "false_positive_rate", "mean_prediction"), (1, -1)),
+    **dict.fromkeys(("true_negative_rate", "false_negative_rate"), (-1, 1)),
+    "precision": (-1, 0), "false_discovery_rate": (1, 0),
+    "negative_predictive_value": (0, -1), "false_omission_rate": (0, 1),
+}  # fmt: skip
 _ERRORS = re.compile(r"mean_.*_error|.*_loss|brier_score")
 _SCORES = re.compile(
     r"accuracy|f\d.*|jaccard.*|(?:precision|recall)_(?:micro|macro|weighted)|roc_auc|average_precision|neg_.*|r2|"
     r"balanced_accuracy|geometric_mean|matthews_corrcoef|cohen_kappa"
 )
-
-
-def check_words(*, positive_means: Any, favorable: Any) -> None:
-    """Check what is said of a positive prediction.
-
-    Raises
-    ------
-    ParameterError
-        If it is neither words nor None, or neither good, nor bad, nor not known.
-    """
-    if positive_means is not None and not (isinstance(positive_means, str) and positive_means.strip()):
-        raise ParameterError(
-            "positive_means must say in words what happens to people who are predicted positive, such as 'denied'; "
-            f"found {brief(positive_means)}"
-        )
-    if favorable is not None and not isinstance(favorable, bool | np.bool_):
-        raise ParameterError(
-            "favorable must be True where a positive prediction is good for people, False where it is bad, or None; "
-            f"found {brief(favorable)}"
-        )
 
 
 def told(names: Sequence[str], group: Any) -> str:
@@ -101,14 +75,14 @@ def people_of(names: Sequence[str], group: Any, *, unique: bool = True) -> str:
     ...     people_of(["foreign"], "yes"),
     ...     people_of(["sensitive_feature_0"], "b"),
     ... )
-    ('women', 'people with foreign = yes', 'group b')
+    ('women', 'people with foreign = yes', 'people of group b')
     """
     if len(names) == 1 and _ADJECTIVES.fullmatch(names[0]) and isinstance(group, str):
         if not unique or not _WORDS.fullmatch(group) or _NO_ADJECTIVES.search(group):
             return f"people whose {label(names[0])} is {label(group)}"
         return _NOUNS.get(group.lower()) or f"{label(group)} people"
     if len(names) == 1 and _UNNAMED.fullmatch(names[0]):
-        return f"group {label(group)}"
+        return f"people of group {label(group)}"
     values = group if isinstance(group, tuple) and len(names) > 1 else (group,)
     return f"people with {told(names, group)}" if len(values) == len(names) else told(names, group)
 
@@ -185,14 +159,5 @@ def worse_when(metric: str, favorable: bool | None) -> int:
     >>> [worse_when("precision", favorable) for favorable in (True, False)]
     [0, -1]
     """
-    if metric == "accuracy" or _SCORES.fullmatch(metric):
-        return -1
-    if _ERRORS.fullmatch(metric):
-        return 1
-    if favorable is None:
-        return 0
-    if metric in _PREDICTIVE:
-        positive, right = _PREDICTIVE[metric]
-        return (-1 if right else 1) if positive != favorable else 0
-    way = (metric in _RAISED) - (metric in _LOWERED)
-    return -way if favorable else way
+    way = bool(_ERRORS.fullmatch(metric)) - bool(_SCORES.fullmatch(metric))
+    return way if way or favorable is None else _WORSE.get(metric, (0, 0))[int(favorable)]

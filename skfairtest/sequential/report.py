@@ -8,7 +8,7 @@ import pandas as pd
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.report import cells
 from skfairtest.report.report import Column, Figure, Report, Table, listed, values_of
-from skfairtest.report.sentences import Setup, disparity_writer, equals_p, metric_title, number, smallest_p, span
+from skfairtest.report.sentences import Setup, equals_p, metric_title, number, smallest_p, span, written
 
 #: What has to be true of a stream, and why a sample may have been compared with nobody.
 ASSUMED = {
@@ -33,9 +33,9 @@ def sequential_report(test: Any) -> Report:
     setup, rows = test._setup(), cells.records(test.comparisons_)
     block, metrics = "batch" if test.blocks_ == "batches" else "block", [*setup.sentences, *setup.descriptions]
     columns = (
-        len(metrics) > 1 and cells.NAME, cells.GROUP, cells.COMPARED_WITH,
+        len(metrics) > 1 and cells.METRIC, cells.GROUP, cells.COMPARED_WITH,
         Column("samples", shows=lambda row: f"{row['n_group'] + row['n_other']:,}"),
-        *cells.numbers(setup, "disparity", difference="disparity", **{"from": "ci_low", "to": "ci_high"}),
+        *cells.numbers(setup, difference="disparity", **{"from": "ci_low", "to": "ci_high"}),
         Column("e-value", shows=lambda row: number(row["e_value"])), cells.ADJUSTED_P, cells.VERDICT,
     )  # fmt: skip
     null = f"Of each pair of groups, in every {block}: the difference in {enumerated([*map(label, metrics)])} is "
@@ -58,11 +58,11 @@ def sequential_report(test: Any) -> Report:
 
 def _finding(setup: Setup, row: Mapping[str, Any], block: str) -> str:
     """Say what is known of a pair that differs."""
-    write, unit = disparity_writer(setup, row["metric"])
-    limits = span(write, row["ci_low"], row["ci_high"], setup.margin_bounds or (0.0,))
+    how, metric = written(setup, row), metric_title(row["metric"])
+    limits = span(how.disparity, row["ci_low"], row["ci_high"], setup.margin_bounds or (0.0,))
     return (
-        f"{metric_title(row['metric'])}: {label(row['group'])} minus {label(row['other'])} is {write(row['disparity'])}"
-        f"{unit} within a {block} ({100 * (1 - setup.alpha):g}% confidence sequence {limits}); significant since look "
+        f"{metric}: {label(row['group'])} minus {label(row['other'])} is {how.disparity(row['disparity'])}{how.unit} "
+        f"within a {block} ({100 * (1 - setup.alpha):g}% confidence sequence {limits}); significant since look "
         f"{int(row['rejected_at'])}, adjusted {equals_p(row['p_value_adjusted'])}."
     )
 

@@ -27,7 +27,7 @@ def scan_report(test: Any) -> Report:
     left_out = [f"{pluralize(int(n), 'subgroup')}: {reason}" for reason, n in searched.items()]
     cut = [f"{label(name)}: {', '.join(map(number, edges))}" for name, edges in sorted(test.edges_.items())]
     columns = (
-        len(scan.metrics) > 1 and cells.NAME, Column("subgroup", "name", shows="subgroup"),
+        len(scan.metrics) > 1 and cells.METRIC, Column("subgroup", "name", shows="subgroup"),
         bool(scan.contextual) and Column("compared with", "name", shows="compared_with"),
         Column("people", shows="n_group"),
         *cells.numbers(scan.setup, value="value_group", others="value_other", difference="disparity"),

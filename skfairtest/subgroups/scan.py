@@ -1,7 +1,7 @@
 """A scan: what people's values add up to in every subgroup, which subgroups differ, and which of them explain it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Self
@@ -340,10 +340,6 @@ class ScanRecord(Recorded):
     def sentences(self) -> tuple[str, ...]:
         """A sentence about each subgroup that is reported."""
         return tuple(subgroup_sentence(self.setup, row) for row in records(self.frame))
-
-    def in_words(self, positive_means: str | None, favorable: bool | None) -> Self:
-        """Return the record with sentences that say what a positive prediction means."""
-        return replace(self, setup=replace(self.setup, positive_means=positive_means, favorable=favorable))
 
 
 def subgroup_sentence(setup: Setup, row: Mapping[str, Any]) -> str:

@@ -9,8 +9,6 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
 from skfairtest import CountTable, FairnessAudit, FairnessTest
-from skfairtest.metrics import omnibus as declared
-from skfairtest.report import sentences
 
 BETWEEN, WITHIN = "kuiper_calibration", "calibration_within_groups"
 CURVES = [BETWEEN, "kolmogorov_smirnov_calibration", WITHIN]
@@ -134,10 +132,6 @@ def test_an_audit_reports_curves_beside_other_metrics():
     assert "at every score that share of each group of g is truly positive" in text
     assert re.search(r"outcomes from scores \(Kuiper\) in people with g = b is -?0\.\d+, adjusted p = 0\.\d+", text)
     assert set(audit.comparisons_["metric"]) == {*CURVES, "calibration"}
-
-
-def test_sentences_know_the_metrics_by_their_descriptions():
-    assert (declared.BETWEEN, declared.FROM_SCORES) == (sentences.BETWEEN_CURVES, sentences.FROM_SCORES)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ GRID = table(
     caption="How far", key=(("warm", "worse off"),), notes=("A note.",),
 )  # fmt: skip
 REPORT = Report(
-    title="The title", about=("About it.",), verdict="The verdict.", concern=True, remarks=("A remark.",),
+    title="The title", headed=True, about=("About it.",), verdict="The verdict.", concern=True, remarks=("A remark.",),
     numbers=(("people", "12"),), grid=(GRID, replace(GRID, caption="Crossed", folded=True)), lead="Ranked:",
     findings=("a < b", Cell("two", bar=Bar(10.0, 20.0, 30.0, 5.0, "significant"))), hypotheses=("the same rate",),
     figures=(Figure("curve", "A curve", "What it shows.", CURVE, "look", "difference"),), tables=(PEOPLE,),
@@ -39,8 +39,8 @@ REPORT = Report(
     reproduce=("Seeded.", "  call(", "  )"),
 )  # fmt: skip
 ORDER = [
-    "About it.", "The verdict.", "A remark.", "How far", "Ranked:", "two", "the same rate", "People", "First part",
-    "Its verdict.", "Folded part", "item 8", "Left out", "Fisher", "p: p.", "call(",
+    "About it.", "The verdict.", "A remark.", "How far", "Crossed", "Ranked:", "two", "the same rate", "People",
+    "First part", "Its verdict.", "Folded part", "item 8", "Left out", "Fisher", "p: p.", "call(",
 ]  # fmt: skip
 
 
@@ -56,19 +56,19 @@ def test_every_writer_says_everything_in_the_same_order(write):
 
 
 def test_a_short_text_ends_before_the_first_folded_part_and_says_where_the_rest_is():
-    said = text(REPORT, details=False, more="ask", rest="there.")
+    said = text(REPORT, details=False, rest="there.")
     assert "Its verdict." in said
     assert "Folded part" not in said
     assert "Crossed" not in said
-    assert "People; the first 1, 1 further significant ones (ask):" in said
+    assert "People; the first 1 of 2, 1 further significant:" in said
     assert said.endswith("The rest (values by group, every comparison, null hypotheses, methods): there.\n")
     assert "Folded part" not in markdown(REPORT)
     assert "Folded part" not in fragment(REPORT)
-    assert "and 2 more" in text(Report(findings=tuple("abcdefghi")), details=False, titled=False)
+    assert "and 2 more" in text(Report(findings=tuple("abcdefghi")), details=False)
 
 
 def test_a_report_without_a_title_begins_with_its_verdict():
-    said = text(replace(REPORT, about=(), numbers=(), grid=()), titled=False)
+    said = text(replace(REPORT, about=(), numbers=(), grid=(), headed=False))
     assert said.startswith("The verdict.\nA remark.\nRanked:\n- a < b\n- two\n\nNull hypothesis\n- the same rate\n\n")
     assert "The title" not in said
     assert "First part\nIts verdict.\n- one\n" in said
@@ -115,12 +115,16 @@ def test_a_table_is_divided_at_the_width_of_the_screen(width):
     assert all(display_width(line) <= width for part in parts for line in part.split("\n"))
     assert all(part.split("\n")[-1].split()[0] == "a" for part in parts)
     assert [word for part in parts for word in part.split("\n")[-1].split()[1:]] == list("123456")
-    said = text(Report(verdict="word " * 40), titled=False, width=width)
+    said = text(Report(verdict="word " * 40), width=width)
     assert max(map(len, said.splitlines())) <= width
 
 
 def test_headings_of_nothing_are_left_out():
-    assert blocks(Report(title="Alone", verdict="Said.")) == [("h1", "Alone"), ("h2", "Verdict"), ("verdict", "Said.")]
+    assert [*blocks(Report(title="Alone", headed=True, verdict="Said."))] == [
+        ("h1", "Alone"),
+        ("h2", "Verdict"),
+        ("verdict", "Said."),
+    ]
 
 
 def test_bars_of_one_scale_have_one_place_of_equality():
@@ -147,4 +151,3 @@ def test_drawings_are_the_same_for_the_same_figure_and_have_the_colours_of_the_p
     assert "var(--blue)" in drawn
     assert "metadata" not in drawn
     assert page(REPORT) == page(REPORT)
-    assert page(replace(REPORT, figures=(figure,) * 12)).count("<svg") == 8
