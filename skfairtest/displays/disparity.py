@@ -211,11 +211,11 @@ class DisparityDisplay(FittedDisplay):
     @classmethod
     def _of_models(cls, test: PairedFairnessTest, name: str | None) -> Self:
         found = test._record()
-        frame, sizes = found.frame, found.kind == "sizes"
+        frame, sizes = found.frame, found.sizes
         metrics, several = set(frame["metric"]), frame["metric"].nunique() > 1
         share = metrics <= set(found.shares)
         unit = " in percentage points" if share else ""
-        rows = [{**row, "disparity": row["difference"], "concern": row["concern"] != sizes} for row in records(frame)]
+        rows = [{**row, "concern": row["concern"] != sizes} for row in records(frame)]
         return cls._of_rows(
             rows,
             labels=[
