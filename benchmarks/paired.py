@@ -38,7 +38,7 @@ from benchmarks.common.run import threshold_at
 from skfairtest import PairedFairnessTest
 from skfairtest._utils.errors import SmallGroupWarning
 from skfairtest.metrics.functionals import Auc
-from skfairtest.paired.metric import Combined
+from skfairtest.paired.measure import Change
 from skfairtest.paired.statistics import Changes, compare_changes, compare_sizes, score_statistic
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results" / "paired.json"
@@ -323,7 +323,7 @@ def area_p(design, areas, data_set, rng):
         test = PairedFairnessTest.from_predictions(
             y.astype(int), a, b, sensitive_features=groups, metric="roc_auc", n_resamples=199, random_state=data_set
         )
-    change, own = Combined(Auc(y, b), Auc(y, a)), np.stack([groups == 0, groups == 1]).astype(float)
+    change, own = Change(Auc(y, b), Auc(y, a)), np.stack([groups == 0, groups == 1]).astype(float)
     values, variances = change.moments(own)
     tables = [np.rint(as_counts(change, of_group, np.stack([y, ~y]))) for of_group in own]
     statistics = [

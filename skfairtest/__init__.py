@@ -40,7 +40,7 @@ if TYPE_CHECKING:  # "as": names that are handed on
     from skfairtest.model_selection.selection import select_fair as select_fair
     from skfairtest.model_selection.splitter import SensitiveStratifiedKFold as SensitiveStratifiedKFold
     from skfairtest.paired.fairness import PairedFairnessTest as PairedFairnessTest
-    from skfairtest.paired.models import compare_models as compare_models
+    from skfairtest.paired.fairness import compare_models as compare_models
     from skfairtest.planning.power import minimum_detectable_disparity as minimum_detectable_disparity
     from skfairtest.planning.power import power as power
     from skfairtest.planning.power import required_sample_size as required_sample_size
@@ -77,8 +77,7 @@ _HOMES = {
         "model_selection.scorer": "make_fairness_scorer",
         "model_selection.selection": "select_fair",
         "model_selection.splitter": "SensitiveStratifiedKFold",
-        "paired.fairness": "PairedFairnessTest",
-        "paired.models": "compare_models",
+        "paired.fairness": "PairedFairnessTest compare_models",
         "planning.power": "minimum_detectable_disparity power required_sample_size",
         "sequential.fairness": "SequentialFairnessTest",
         "subgroups.fairness": "SubgroupScan",

@@ -16,8 +16,8 @@ from skfairtest.comparisons.family import at_most
 from skfairtest.inference.multiplicity import holm
 from skfairtest.metrics import Metric
 from skfairtest.paired.fairness import PairedFairnessTest
-from skfairtest.paired.metric import paired
-from skfairtest.paired.record import PairedRecord
+from skfairtest.paired.measure import paired
+from skfairtest.paired.report import PairedRecord
 from skfairtest.readers import Column, resolve_pos_label
 from skfairtest.tables import Sample
 

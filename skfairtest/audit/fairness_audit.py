@@ -384,7 +384,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
                 f"{name}_{model}": pair[place] for name, pair in answers.items() for place, model in enumerate("ab")
             }
             known = {*answers, *(["y_true"] if y_true is not None else [])}
-            audit._keep_baseline(known, lambda test: test._predicted(y_true, said, counted))
+            audit._keep_baseline(known, lambda test: test._people(Inputs(said, y_true, counted, called="y_pred")))
         traced = audit.record_.provenance
         further = [*(["X"] if X is not None else []), *(f"{name}_baseline" for name in answers)]
         traced = {**traced, "columns": (*traced["columns"], *further)}

@@ -10,7 +10,7 @@ import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.audit.impact import ImpactRecord
-from skfairtest.paired.record import PairedRecord
+from skfairtest.paired.report import PairedRecord
 from skfairtest.report.cells import oriented, oriented_histogram
 from skfairtest.report.draw import NullHistogram
 from skfairtest.report.record import Recorded

@@ -292,7 +292,7 @@ def report(
     """
     outputs = check_outputs(opt.outputs(context), [record_file])
     import skfairtest
-    from skfairtest.paired.models import ModelComparison
+    from skfairtest.paired.fairness import ModelComparison
     from skfairtest.report.record import read_record
 
     try:

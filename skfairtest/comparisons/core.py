@@ -262,14 +262,6 @@ class GroupValues:
 
 
 @dataclass(frozen=True)
-class Models:
-    """A metric under models A and B: values (2, S, G), and disparities (C, 2) of the comparisons in their order."""
-
-    values: np.ndarray
-    disparities: np.ndarray
-
-
-@dataclass(frozen=True)
 class Measurement:
     """One metric, tested comparison by comparison.
 
@@ -285,8 +277,6 @@ class Measurement:
         Where the null distribution is only approximate.
     binning_error : float
         How far bins of scores may have moved a group's value.
-    models : Models or None
-        What is behind the changes from one model to another.
     """
 
     comparisons: tuple[Comparison, ...] = ()
@@ -295,7 +285,6 @@ class Measurement:
     variance: str | None = "none"
     doubtful: tuple[tuple[Any, str], ...] = ()
     binning_error: float = 0.0
-    models: Models | None = None
 
 
 @dataclass(frozen=True)

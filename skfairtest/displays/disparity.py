@@ -187,11 +187,11 @@ class DisparityDisplay(GroupDisplay):
     @classmethod
     def _of_models(cls, test: PairedFairnessTest, name: str | None) -> Self:
         found = test._record()
-        frame, sizes = found.frame, found.kind == "sizes"
+        frame, sizes = found.frame, found.sizes
         share = set(frame["metric"]) <= set(found.shares) or None
         names = [("{}".join(["", *joints, ""]), *pieces) for pieces, joints in map(found.pieces, records(frame))]
         return cls._of_rows(
-            records(frame.assign(disparity=frame["difference"], concern=frame["concern"] != sizes)),
+            records(frame.assign(concern=frame["concern"] != sizes)),
             names,
             name,
             share=share,

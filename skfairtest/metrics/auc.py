@@ -385,20 +385,17 @@ def _doubled_below(
     return below + (below if np.array_equal(low, high) else so_far.take(high, axis=1))
 
 
-def combined_split(
+def split_change(
     ranked: tuple[RankedScores, RankedScores],
-    sign: int,
     positive_members: NDArray[np.uint8],
     negative_members: NDArray[np.uint8],
 ) -> Floats:
-    """Areas under one order of people plus or minus those under another, and variances, when people are divided in two.
+    """Areas under one order of people less those under another, and variances, when people are divided in two.
 
     Parameters
     ----------
     ranked : tuple of two RankedScores
         The same people by the scores of two models.
-    sign : {1, -1}
-        Whether the area of the second is added or subtracted.
     positive_members, negative_members : ndarray of uint8, shape (b, n_positives) and (b, n_negatives)
         1 for side 1, 0 for side 2, in the order in which scores were given.
 
@@ -409,11 +406,11 @@ def combined_split(
     """
     out = np.zeros((4, len(positive_members)))
     ones = [np.ones((1, members.shape[1]), np.uint8) for members in (positive_members, negative_members)]
-    of_all = [first + sign * second for first, second in zip(*(one.placements(*ones) for one in ranked), strict=True)]
+    of_all = [first - second for first, second in zip(*(one.placements(*ones) for one in ranked), strict=True)]
     for rows in batches(len(positive_members), TILE // max(1, sum(one.shape[1] for one in ones))):
         members = [positive_members[rows], negative_members[rows]]
         first, second = (one.placements(*members) for one in ranked)
-        within = [placed + sign * other for placed, other in zip(first, second, strict=True)]
+        within = [placed - other for placed, other in zip(first, second, strict=True)]
         sides = [(members, within)]
         sides.append(([1 - one for one in members], [a - b for a, b in zip(of_all, within, strict=True)]))
         for side, (weights, placed) in enumerate(sides):

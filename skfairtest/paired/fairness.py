@@ -2,36 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
+import pandas as pd
 
-from skfairtest._utils.base import check_seed
-from skfairtest._utils.checks import check_choice, is_number
-from skfairtest._utils.errors import ParameterError, brief
-from skfairtest._utils.text import label
+from skfairtest._utils.base import check_seed, with_parameters
+from skfairtest._utils.checks import check_choice, check_probability, is_number
+from skfairtest._utils.errors import ParameterError, answering_guesses, brief
+from skfairtest._utils.text import enumerated, label
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import compare, settings_of
+from skfairtest.comparisons.frames import written_labels
 from skfairtest.comparisons.measure import cells_read
 from skfairtest.comparisons.people import Inputs
 from skfairtest.comparisons.settings import Settings
 from skfairtest.group.fairness import FairnessTest
-from skfairtest.metrics import Metric, Rate, resolve_metrics
-from skfairtest.paired.measure import by_model_frame, compare_in_one_group, disparities_frame
-from skfairtest.paired.metric import MODELS, Paired, paired
-from skfairtest.paired.record import PairedRecord, paired_row
-from skfairtest.paired.report import paired_report
+from skfairtest.inference.multiplicity import holm
+from skfairtest.metrics import Metric, resolve_metrics
+from skfairtest.paired.measure import MODELS, Paired, PairedMeasurement, compare_in_one_group, paired
+from skfairtest.paired.report import PairedRecord, models_table, paired_report
 from skfairtest.readers import check_classes, classes_of, is_label, one_column, predictions_from_X
 from skfairtest.readers.containers import is_table, split_table
 from skfairtest.report.cells import records
-from skfairtest.report.report import Report
+from skfairtest.report.mixin import Pages, library_versions, positive_label
+from skfairtest.report.report import Column, Report
+from skfairtest.report.sentences import equals_p
 from skfairtest.tables import PAIRED_NAMES, Sample
 
 ALTERNATIVES = ("two-sided", "greater", "less", "fairer")
+#: What the level of several candidates holds for.
+TOGETHER = (
+    "Candidates are judged by Holm's method over all of them. Intervals, and what follows about single comparisons of "
+    "a candidate, hold for all candidates together. To choose a candidate by these people, and to test it, takes other "
+    "people."
+)
 
 
+@with_parameters
 class PairedFairnessTest(FairnessTest):
     """Test whether a disparity between groups differs between two models that judge the same people.
 
@@ -163,42 +173,22 @@ class PairedFairnessTest(FairnessTest):
     _models: ClassVar[tuple[str, ...]] = ("estimator_a", "estimator_b")
     _reported: ClassVar[tuple[str, ...]] = (*FairnessTest._reported, "disparities", "by_model")
 
-    def __init__(
-        self,
-        estimator_a: Any = None,
-        estimator_b: Any = None,
-        *,
-        metric: Any = "equalized_odds",
-        compare: str = "between_groups",
-        reference_group: Any = None,
-        alternative: str = "two-sided",
-        margin: float | None = None,
-        adjust: str | None = "auto",
-        confidence_level: float = 0.95,
-        n_resamples: int = 9999,
-        pos_label: Any = None,
-        prediction_threshold: float | None = None,
-        response: str = "auto",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator_a = estimator_a
-        self.estimator_b = estimator_b
-        self.metric = metric
-        self.compare = compare
-        self.reference_group = reference_group
-        self.alternative = alternative
-        self.margin = margin
-        self.adjust = adjust
-        self.confidence_level = confidence_level
-        self.n_resamples = n_resamples
-        self.pos_label = pos_label
-        self.prediction_threshold = prediction_threshold
-        self.response = response
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    estimator_a: Any = field(default=None, kw_only=False)
+    estimator_b: Any = field(default=None, kw_only=False)
+    metric: Any = "equalized_odds"
+    compare: str = "between_groups"
+    reference_group: Any = None
+    alternative: str = "two-sided"
+    margin: float | None = None
+    adjust: str | None = "auto"
+    confidence_level: float = 0.95
+    n_resamples: int = 9999
+    pos_label: Any = None
+    prediction_threshold: float | None = None
+    response: str = "auto"
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     @classmethod
     def from_predictions(  # type: ignore[override]
@@ -261,23 +251,7 @@ class PairedFairnessTest(FairnessTest):
         }
         said = {"y_pred_a": y_pred_a, "y_pred_b": y_pred_b, "y_score_a": y_score_a, "y_score_b": y_score_b}
         test = cls(**params)
-        return test._fit_sample(*test._predicted(y_true, said, columns))
-
-    def _predicted(
-        self, y_true: Any, said: Mapping[str, Any], columns: dict[str, Any]
-    ) -> tuple[Sample, Settings, list[Metric] | None, Any, str]:
-        """Read the predictions of both models."""
-        given = [name for name in self._models if getattr(self, name) is not None]
-        if given:
-            raise ParameterError(
-                f"{given[0]} is not for from_predictions, which takes predictions: use "
-                f"{type(self).__name__}(model_a, model_b).fit(X, y, ...)"
-            )
-        said = {name: one_column(values) for name, values in said.items() if values is not None}
-        for name, values in said.items():
-            predictions_from_X(values, name)
-        self._with_groups(columns)
-        return self._read(one_column(y_true), said, columns, self._seed())
+        return test._fit_sample(*test._people(Inputs(said, y_true, columns, called="y_pred")))
 
     @classmethod
     def from_frame(cls, *args: Any, **params: Any) -> NoReturn:
@@ -320,17 +294,16 @@ class PairedFairnessTest(FairnessTest):
             raise ParameterError(
                 f"compare={self.compare!r} chooses a group by one model's values: use compare='to_reference'"
             )
-        metrics = [paired(metric) for metric in resolve_metrics(self.metric)]
+        metrics, params, margin = list(map(paired, resolve_metrics(self.metric))), self.get_params(), self.margin
         if self.alternative != "fairer":
-            if self.margin is not None:
+            if margin is not None:
                 raise ParameterError(
-                    f"margin={brief(self.margin)} is by how much the disparity of model B may be larger than that of "
-                    f"A: it needs alternative='fairer'; found {self.alternative!r}"
+                    f"margin={brief(margin)} is by how much the disparity of model B may be larger than that of A: it "
+                    f"needs alternative='fairer'; found {self.alternative!r}"
                 )
-            return settings_of(metrics, self.get_params()), list(metrics)
-        margin = 0.0 if self.margin is None else self.margin
-        if not is_number(margin) or not 0 <= margin < 1:
-            raise ParameterError(f"margin must be a number of at least 0 and below 1; found {brief(self.margin)}")
+            return settings_of(metrics, params), [*metrics]
+        if margin is not None and not (is_number(margin) and 0 <= margin < 1):
+            raise ParameterError(f"margin must be a number of at least 0 and below 1; found {brief(margin)}")
         if is_label(self.compare, "to_overall"):
             raise ParameterError("compare='to_overall' has no test with alternative='fairer': use compare='to_rest'")
         others = [metric.name for metric in metrics if not metric.is_change]
@@ -339,58 +312,53 @@ class PairedFairnessTest(FairnessTest):
                 f"alternative='fairer' compares rates whose condition no model decides, such as "
                 f"'false_positive_rate' and 'selection_rate'; {others[0]} is none"
             )
-        settings = settings_of(metrics, {**self.get_params(), "alternative": "two-sided", "margin": None})
-        question = replace(settings.question, alternative="equivalence", margin_bounds=(-np.inf, float(margin)))
-        return replace(settings, question=question), list(metrics)
+        settings = settings_of(metrics, {**params, "alternative": "equivalence", "margin": (None, margin or 0.0)})
+        # Sizes stay what they are where the groups change places.
+        return replace(settings, question=replace(settings.question, directed=False)), [*metrics]
 
     def _people(self, inputs: Inputs) -> tuple[Sample, Settings, list[Metric] | None, Any, str]:
-        """Ask both models, or split their predictions."""
-        models = {model: getattr(self, f"estimator_{model}") for model in MODELS}
+        """Ask both models, or read their predictions: two columns, or a mapping of what is known of them."""
+        models = {model: getattr(self, name) for model, name in zip(MODELS, self._models, strict=True)}
         lacking = [f"estimator_{model}" for model, own in models.items() if own is None]
+        if inputs.called != "X" and len(lacking) < len(MODELS):
+            raise ParameterError(
+                f"{next(name for name in self._models if name not in lacking)} is not for from_predictions, which "
+                f"takes predictions: use {type(self).__name__}(model_a, model_b).fit(X, y, ...)"
+            )
         if len(lacking) == 1:
             raise ParameterError(
                 f"{lacking[0]} is None and the other model is not: pass both models, or neither and their predictions"
             )
-        self._with_groups(inputs.columns)
-        seed = self._seed()
-        if lacking:
-            return self._read(inputs.y, _two_columns(inputs.X), inputs.columns, seed)
-        settings, metrics = self._checked()
-        assert metrics is not None
-        needed = cells_read(metrics, settings)
-        common = self._asking(list(models.values()), inputs, seed)
-        measured = [metric.of for metric in metrics if isinstance(metric, Paired)]
-        said: dict[str, Any] = {}
-        for model, estimator in models.items():
-            asked = {name for name in ("y_pred", "y_score") if f"{name}_{model}" in needed}
-            answers = self._ask(estimator, inputs, measured, asked, common)
-            said |= {f"{name}_{model}": values for name, values in zip(("y_pred", "y_score"), answers, strict=True)}
-        said = {name: values for name, values in said.items() if values is not None}
-        return self._read(inputs.y, said, inputs.columns, seed)
-
-    def _with_groups(self, columns: Mapping[str, Any]) -> None:
-        """Refuse people without groups."""
-        if columns["sensitive_features"] is None:
+        if inputs.groups is None:
             raise self._without_groups("the groups to compare", "sex")
-
-    def _read(
-        self, y: Any, said: Mapping[str, Any], columns: Mapping[str, Any], seed: Any
-    ) -> tuple[Sample, Settings, list[Metric] | None, Any, str]:
         settings, metrics = self._checked()
         assert metrics is not None
-        if self.prediction_threshold is not None and self.estimator_a is None:
+        needed, seed, y, columns = cells_read(metrics, settings), self._seed(), one_column(inputs.y), inputs.columns
+        said: dict[str, Any] = {}
+        if not lacking:
+            common = self._asking(list(models.values()), inputs, seed)
+            measured = [metric.of for metric in metrics if isinstance(metric, Paired)]
+            for model, estimator in models.items():
+                asked = {name for name in ("y_pred", "y_score") if f"{name}_{model}" in needed}
+                answers = self._ask(estimator, inputs, measured, asked, common)
+                said |= {f"{name}_{model}": values for name, values in zip(("y_pred", "y_score"), answers, strict=True)}
+        elif inputs.called == "X":
+            said = _two_columns(inputs.X)
+        else:
+            said = {name: one_column(values) for name, values in inputs.X.items() if values is not None}
+            for name, values in said.items():
+                predictions_from_X(values, name)
+        said = {name: said[name] for name in PAIRED_NAMES if said.get(name) is not None}
+        if self.prediction_threshold is not None and lacking:
             raise ParameterError(
                 "prediction_threshold makes predictions of models, and here are predictions: pass the decisions, such "
                 "as scores_a >= 0.5 and scores_b >= 0.5"
             )
-        needed = cells_read(metrics, settings)
         if "y_true" in needed and y is None:
             names = ", ".join(metric.name for metric in metrics if "y_true" in metric.reads)
             raise ParameterError(f"y is missing: {names} needs the true labels; {self._of}='selection_rate' does not")
         if needed <= {"y_true", "y_score_a", "y_score_b"}:  # scores alone are taken as predictions too
-            said = {name.replace("y_pred", "y_score"): values for name, values in said.items()} | {
-                name: values for name, values in said.items() if name.startswith("y_score")
-            }
+            said = {name.replace("y_pred", "y_score"): values for name, values in said.items()}
         missing = sorted(needed - {"y_true"} - set(said))
         if missing:
             names = ", ".join(metric.name for metric in metrics if set(missing) & metric.reads)
@@ -401,48 +369,46 @@ class PairedFairnessTest(FairnessTest):
                 f"{counted[0]} has no test with alternative='fairer', which counts each person once and alone: leave "
                 "it out, or use alternative='two-sided'"
             )
-        ordered = {name: said[name] for name in PAIRED_NAMES if name in said}
-        sample = Sample.from_predictions(y, of_models=ordered, **columns)
-        subject = "predictions" if self.estimator_a is None else self._subject()
-        return sample, settings, metrics, seed, subject
-
-    def _subject(self) -> str:
-        names = [type(getattr(self, name)).__name__ for name in self._models]
-        return names[0] if names[0] == names[1] else " and ".join(names)
+        names = " and ".join(dict.fromkeys(type(model).__name__ for model in models.values()))
+        sample = Sample.from_predictions(y, of_models=said, **columns)
+        return sample, settings, metrics, seed, "predictions" if lacking else names
 
     def _store(self, result: Result) -> None:
         super()._store(result)
+        measured, sample = [*result.measured.by_metric.values()], result.measured.sample
+        models = [made for made in measured if isinstance(made, PairedMeasurement)]
+        assert sample is not None
+        # In one group metrics are rates.
+        self._shares = tuple(metric.name for metric in result.measured.metrics if getattr(metric, "is_share", True))
+        kind = "change"
         if self.alternative == "fairer":
+            kind = "sizes"
             del self.equivalence_interval_
-        one_group = len(self.groups_) == 1
-        kind = "one group" if one_group else "sizes" if self.alternative == "fairer" else "change"
+        if len(self.groups_) == 1:
+            kind, self._setup = "one group", replace(self._setup, features="model", names=())
         self._setup = replace(self._setup, models=kind)
-        if one_group:
-            self._setup = replace(self._setup, features="model", names=())
-        self.disparities_, self.by_model_ = disparities_frame(result.measured), by_model_frame(result.measured)
-        measured = [getattr(metric, "of", metric) for metric in result.measured.metrics]  # in one group, the rates
-        self._shares = tuple(metric.name for metric in measured if isinstance(metric, Rate) and metric.value is None)
+        a, b = np.concatenate([made.models[:, sample.sizes > 0] for made in models], axis=1)
+        self.by_model_ = self._values[["metric", "stratum", "group", "n"]].assign(value_a=a, value_b=b)
+        a, b = np.concatenate([made.disparities for made in models]).T
+        rows = self.comparisons_.head(len(a))[["metric", "group", "other", "stratum"]]
+        self.disparities_ = rows.assign(disparity_a=a, disparity_b=b, difference=b - a)
 
     def _record(self, names: tuple[str, str] = ("model A", "model B"), alpha: float | None = None) -> PairedRecord:
         """The record of the fitted test, from which reports are written.
 
         `names` are what models are called, and `alpha` is the level of several tests together, adjusted by Holm.
         """
-        rows = records(self.comparisons_)
-        if len(self.disparities_):
-            values = list(zip(self.disparities_["disparity_a"], self.disparities_["disparity_b"], strict=True))
-            if self.alternative == "fairer":
-                values = [(abs(a), abs(b)) for a, b in values]
-        else:  # in one group both are rates
+        setup = self._setup if alpha is None else replace(self._setup, alpha=alpha, adjust="holm")
+        rows, found = records(self.comparisons_), []
+        values = list(zip(*(self.disparities_[f"disparity_{model}"] for model in MODELS), strict=True))
+        if setup.models != "change":  # sizes, or the rates of one group
             values = [(row["value_other"], row["value_group"]) for row in rows]
-            rows = [{**row, "group": label(self.groups_[0])} for row in rows]
-        found = [paired_row(row, self._feature, pair) for row, pair in zip(rows, values, strict=True)]
-        setup, people = self._setup, self.n_samples_
-        if alpha is not None:
-            setup = replace(setup, alpha=alpha, adjust="holm")
-        return PairedRecord(
-            setup, setup.models, names, self._shares, people, self.p_value_, self.concern_, tuple(found)
-        )
+        for row, (a, b) in zip(rows, values, strict=True):
+            named = {**row, "group": self.groups_[0]} if setup.models == "one group" else row
+            labels = {name: named[name] for name in ("metric", "group", "other", "stratum")}
+            texts = {name: None if value is None else label(value) for name, value in labels.items()}
+            found.append({**row, **texts, "feature": self._feature, "value_a": a, "value_b": b})
+        return PairedRecord(setup, names, self._shares, self.p_value_, self.concern_, tuple(found))
 
     def _made(self) -> Report:
         return paired_report(self, self._record())
@@ -469,3 +435,214 @@ def _two_columns(X: Any) -> dict[str, Any]:
             f"{found}: pass estimator_a and estimator_b to predict from it"
         )
     return {f"y_pred_{model}": values for model, (_, values) in zip(MODELS, columns, strict=True)}
+
+
+@dataclass(frozen=True)
+class ModelComparison(Pages):
+    """What `compare_models` returns.
+
+    Parameters
+    ----------
+    baseline : str
+        The name of the model that all others were compared with.
+    tests : mapping of str to PairedFairnessTest
+        The fitted test of each candidate (model B) against the baseline (model A).
+    results : DataFrame
+        One row per candidate, with its strongest evidence: ``metric``, ``group``, ``other``, ``disparity_a`` (of the
+        baseline), ``disparity_b``, their ``difference`` with ``ci_low`` and ``ci_high``, ``p_value`` (over this
+        candidate's comparisons), ``p_value_adjusted`` (over the candidates too) and ``significant``
+        (with ``alternative="fairer"``: certified).
+    confidence_level : float
+        Of all intervals together.
+    alternative : {"two-sided", "fairer"}
+        As of `PairedFairnessTest`.
+    """
+
+    baseline: str
+    tests: Mapping[str, PairedFairnessTest] = field(repr=False)
+    results: pd.DataFrame = field(repr=False)
+    confidence_level: float = 0.95
+    alternative: str = "two-sided"
+    _given: dict[str, Any] = field(default_factory=dict, repr=False)
+    _versions: dict[str, str] = field(default_factory=lambda: dict(library_versions()), repr=False)
+
+    @property
+    def concern_(self) -> bool:
+        """Whether a candidate differs significantly; with ``alternative="fairer"``, whether one was not certified."""
+        significant = self.results["significant"]
+        return bool(not significant.all() if self.alternative == "fairer" else significant.any())
+
+    def to_frame(self) -> pd.DataFrame:
+        """The results, with a column for the candidate.
+
+        Returns
+        -------
+        DataFrame
+            In which labels of several features are one text each.
+        """
+        return written_labels(self.results.reset_index())
+
+    def _facts(self) -> dict[str, Any]:
+        """The attributes that a record keeps."""
+        return {
+            "tests": {},
+            **{name: getattr(self, name) for name in ("baseline", "results", "confidence_level", "alternative")},
+        }
+
+    def __str__(self) -> str:
+        """Return the verdict and sentences, then the tables."""
+        return self.to_text(details=True).rstrip("\n")
+
+    def _whole(self) -> Report:
+        """The report of each candidate, and above several of them what they show together."""
+        tests = self.tests
+        found = {name: test._record((self.baseline, name)) for name, test in tests.items()}
+        parts = [replace(paired_report(test, found[name]), title=label(name)) for name, test in tests.items()]
+        made = parts[0] if len(parts) == 1 else replace(self._together(found), parts=tuple(parts))
+        cautions = dict.fromkeys(f"Caution: {caution}" for test in tests.values() for caution in test._cautions)
+        first = next(iter(tests.values()))
+        labels = positive_label(first.pos_label_, None, first.negative_labels_)
+        title = f"Models compared with {label(self.baseline)}"
+        return replace(made, title=title, remarks=(*labels, *cautions, *made.remarks))
+
+    def _together(self, found: Mapping[str, PairedRecord]) -> Report:
+        """The report that stands above those of several candidates."""
+        results, fairer = self.results, self.alternative == "fairer"
+        names, adjusted = [str(name) for name in results.index[results["significant"]]], results["p_value_adjusted"]
+        verb = (
+            ("is", "are")[len(names) > 1],
+            ("significantly different, in a disparity, from", "certified, compared with")[fairer],
+        )
+        p = equals_p(adjusted.max() if fairer else adjusted.min())
+        told = f"{enumerated([*map(label, names)]) if names else 'none'} {' '.join(verb)} {label(self.baseline)}"
+        columns = {"disparity_a": "value_a", "disparity_b": "value_b", "difference": "disparity"}
+        frame = results.rename(columns=columns).assign(concern=results["significant"] != fairer, stratum="")
+        record = replace(next(iter(found.values())), names=(self.baseline, "candidate"))
+        caption, first = "The strongest evidence about each candidate", Column("candidate", "name", shows="candidate")
+        return Report(
+            verdict=f"Of {len(results):,} candidates, {told} ({'largest' if fairer else 'smallest'} adjusted {p}).",
+            concern=self.concern_,
+            remarks=(TOGETHER,),
+            findings=tuple(one.verdict for name, one in found.items() if one.concern != fairer and name in names),
+            tables=(models_table(record, records(frame.reset_index()), caption, first),),
+        )
+
+
+@answering_guesses
+def compare_models(
+    models: Mapping[str, Any] | Sequence[Any],
+    X: Any = None,
+    y: Any = None,
+    *,
+    baseline: str | None = None,
+    sensitive_features: Any,
+    control_features: Any = None,
+    clusters: Any = None,
+    predict_params: dict[str, Any] | None = None,
+    confidence_level: float = 0.95,
+    **params: Any,
+) -> ModelComparison:
+    """Compare the disparities of several candidates with those of one baseline, on the same people.
+
+    Null hypothesis of each candidate: its disparities are those of the baseline (with ``alternative="fairer"``: they
+    are not smaller in size). p-values are adjusted by Holm's method over the comparisons of each candidate, and then
+    over the candidates; intervals are simultaneous over both. To choose among candidates and to test the chosen one
+    takes different people.
+
+    Parameters
+    ----------
+    models : mapping of str to model, or sequence of models
+        Fitted estimators; without `X`, the predictions of each model, of shape (n_samples,). Models in a sequence are
+        called after their place: ``"model 0"``, ``"model 1"``.
+    X : array-like, optional
+        What models predict from; None: `models` are predictions.
+    y : array-like of shape (n_samples,), optional
+        True labels; None where the metrics need none.
+    baseline : str, optional
+        The name of the model that the others are compared with; None: the first.
+    sensitive_features, control_features, clusters : array-like, frame or mapping
+        As of `PairedFairnessTest`.
+    predict_params : dict, optional
+        Further arguments of the models' ``predict``, as of `FairnessTest.fit`.
+    confidence_level : float, default=0.95
+        Of all intervals together; one minus it is the familywise level.
+    **params
+        Other parameters of `PairedFairnessTest`.
+
+    Returns
+    -------
+    ModelComparison
+        Its `results` and the fitted `tests`.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two models, or the baseline is none of them.
+
+    References
+    ----------
+    S. Holm (1979), Scandinavian Journal of Statistics 6, 65-70.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairtest import compare_models
+    >>> sex, place = np.repeat(["f", "m"], 100), np.tile(np.arange(100), 2)
+    >>> found = compare_models(
+    ...     {
+    ...         "today": (place < np.where(sex == "f", 30, 50)).astype(int),
+    ...         "new": (place < np.where(sex == "f", 45, 50)).astype(int),
+    ...         "newer": (place < np.where(sex == "f", 31, 51)).astype(int),
+    ...     },
+    ...     sensitive_features={"sex": sex},
+    ...     metric="selection_rate",
+    ... )
+    >>> found.results[["disparity_a", "disparity_b"]].round(2).to_numpy().tolist()
+    [[-0.2, -0.05], [-0.2, -0.2]]
+    >>> found.results["significant"].tolist()
+    [True, False]
+    """
+    if not isinstance(models, Mapping | Iterable) or isinstance(models, str):
+        raise ParameterError(
+            f"models must be a sequence of models, or a mapping of names to them; found {brief(models)}"
+        )
+    named = dict(models) if isinstance(models, Mapping) else {f"model {k}": model for k, model in enumerate(models)}
+    if len(named) < 2:
+        raise ParameterError(f"models must hold a baseline and at least one candidate; found {len(named)}")
+    first = next(iter(named)) if baseline is None else baseline
+    if not isinstance(first, Hashable) or first not in named:
+        raise ParameterError(
+            f"baseline={brief(baseline)} is none of the models, which are {', '.join(map(repr, named))}"
+        )
+    check_probability("confidence_level", confidence_level)
+    columns = {
+        "sensitive_features": sensitive_features, "control_features": control_features, "clusters": clusters,
+    }  # fmt: skip
+    alpha, candidates = 1 - confidence_level, [name for name in named if name != first]
+    params["confidence_level"] = 1 - alpha / len(candidates)
+    tests = {}
+    for name in candidates:
+        if X is None:
+            tests[name] = PairedFairnessTest.from_predictions(y, named[first], named[name], **columns, **params)
+        else:
+            tests[name] = PairedFairnessTest(named[first], named[name], **params).fit(
+                X, y, **columns, predict_params=predict_params
+            )
+    rows = [_row(test) for test in tests.values()]
+    results = pd.DataFrame(rows, index=pd.Index(candidates, name="candidate"))
+    adjusted = np.exp(holm(np.log([test.p_value_ for test in tests.values()])))
+    results["p_value_adjusted"] = adjusted
+    results["significant"] = adjusted <= alpha * (1 + 1e-12)
+    return ModelComparison(first, tests, results, confidence_level, params.get("alternative", "two-sided"))
+
+
+def _row(test: PairedFairnessTest) -> dict[str, Any]:
+    """Return the strongest evidence of one candidate."""
+    row = test.comparisons_.iloc[test._leading]
+    of_a, of_b = row["value_other"], row["value_group"]
+    if len(test.disparities_):  # in one group both are rates, and no disparities
+        of_a, of_b = test.disparities_.iloc[test._leading][["disparity_a", "disparity_b"]]
+    labels: dict[str, Any] = {name: row[name] for name in ("metric", "group", "other")}
+    limits = {name: row[name] for name in ("ci_low", "ci_high")}
+    both = {"disparity_a": of_a, "disparity_b": of_b, "difference": row["disparity"]}
+    return labels | both | limits | {"p_value": test.p_value_}

@@ -1,28 +1,24 @@
-"""Two models on the same samples: what is tested of rates, and its frames.
+"""Two models on the same samples: the change of a metric, how it is tested, and the values of both models.
 
-Two models and one group: McNemar's exact test that a rate is the same under both.
-
-The frames of two models: each metric and each comparison under both.
-
-Two models on the same samples: what is tested of rates whose condition no model decides.
+What this needs beside the engine: a metric whose value is a change, with the covariance of both models in its error;
+for rates whose condition no model decides the score test of two changes; and in one group McNemar's exact test.
 """
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
+from numpy.random import Generator
 
-from skfairtest._utils.errors import GroupsMissing
-from skfairtest._utils.progress import progress
-from skfairtest._utils.typing import Floats, Integers
+from skfairtest._utils.errors import GroupsMissing, ParameterError
+from skfairtest._utils.typing import Booleans, Floats, Integers, Moments
 from skfairtest.comparisons import core
-from skfairtest.comparisons.contrasts import Design, Known, disparity_bounds, groups_of
+from skfairtest.comparisons.contrasts import Design, Known, groups_of
 from skfairtest.comparisons.engine import judge
 from skfairtest.comparisons.evaluation import Evaluation, binning_error
-from skfairtest.comparisons.frames import frame_of
 from skfairtest.comparisons.measure import COLUMNS, evaluation_of, is_counted, measure_metric, positive_label
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.studentized import measure_studentized
@@ -30,38 +26,257 @@ from skfairtest.inference.conditional import mcnemar
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import quantiles
 from skfairtest.metrics import Context
+from skfairtest.metrics.auc import split_change
+from skfairtest.metrics.functionals import (
+    Auc,
+    Evaluated,
+    Functional,
+    Mean,
+    Members,
+    Share,
+    correction,
+    per_person,
+    ratio_of,
+)
+from skfairtest.metrics.omnibus import Omnibus
+from skfairtest.metrics.rates import Rate
+from skfairtest.metrics.resolve import Metric
+from skfairtest.metrics.score_metric import ScoreMetric, shared_codes
+from skfairtest.metrics.scores import BuiltIn
 from skfairtest.paired import statistics
-from skfairtest.paired.metric import Paired
 from skfairtest.tables import Kinds, Sample
+
+#: The models, as columns are called after them.
+MODELS = ("a", "b")
+
+
+class Change(Functional):
+    """The value of a metric under model B less that under model A, on the same samples.
+
+    Each sample's part of the error is the difference of its parts under both models, so that their squares have the
+    covariance of the models in them (for areas under the ROC curve DeLong's of two curves).
+    """
+
+    def __init__(self, of_b: Functional, of_a: Functional) -> None:
+        self.of_b, self.of_a = of_b, of_a
+        if isinstance(of_b, Mean) and isinstance(of_a, Mean):
+            self.of_b, self.of_a = of_b.less(of_b.origin), of_a.less(of_b.origin)
+        low, high = of_b.bounds
+        self.bounds, self.error = (low - high, high - low), of_b.error
+        self.is_mean = of_b.is_mean or isinstance(of_b, Share)
+
+    def values(self, masses: Floats) -> Floats:
+        """Return the change."""
+        return self.of_b.values(masses) - self.of_a.values(masses)
+
+    def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return the change and its parts, around the values of these samples whatever those of all are."""
+        (value_b, parts_b), (value_a, parts_a) = self.of_b.parts(masses), self.of_a.parts(masses)
+        return value_b - value_a, parts_b - parts_a
+
+    def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
+        """Return the change and its variance; DeLong's corrects both classes for their sizes."""
+        value, parts = self.parts(counts)
+        squares = parts * per_person(parts, counts)
+        if isinstance(self.of_b, Auc):
+            classes = [self.of_b.positive, self.of_b.negative]
+            variances = [squares[..., own].sum(axis=-1) * correction(counts[..., own]) for own in classes]
+            return value, np.asarray(variances[0] + variances[1])
+        return value, squares.sum(axis=-1) * correction(counts)
+
+    def split(self, members: Members) -> Moments | None:
+        """Return both sides of areas, by places among everybody's scores, which are sorted once."""
+        of_b, of_a = self.of_b, self.of_a
+        if not (isinstance(of_b, Auc) and isinstance(of_a, Auc)):
+            return None
+        v1, q1, v2, q2 = split_change((of_b.ranked, of_a.ranked), members[:, of_b.positive], members[:, of_b.negative])
+        return Moments(v1, q1, v2, q2, np.zeros_like(v1))
+
+    def effective(self, counts: Floats) -> Floats:
+        """The smaller of the two denominators."""
+        return np.minimum(self.of_b.effective(counts), self.of_a.effective(counts))
+
+    def base(self, masses: Floats) -> Floats:
+        """Return the average of what both values are divided by."""
+        return np.asarray((self.of_b.base(masses) + self.of_a.base(masses)) / 2)
+
+    def informative(self, counts: Floats) -> Floats:
+        """The number of samples on which the error rests: the squared sum of squared parts over that of fourth powers.
+
+        Of a rate these are about as many as the models judge differently.
+        """
+        each = per_person(self.parts(counts)[1], counts)
+        squares, fourth = (counts * each**2).sum(axis=-1), (counts * each**4).sum(axis=-1)
+        return np.where(squares > 0, ratio_of(squares**2, np.maximum(fourth, 1e-300)), 0.0)
+
+
+@dataclass(frozen=True)
+class Paired(BuiltIn):
+    """The change of a metric from model A to model B.
+
+    Parameters
+    ----------
+    of : Rate or ScoreMetric
+        The metric.
+    """
+
+    of: Any = None
+
+    def context(self, context: Context, model: str) -> Context:
+        """The columns of one model that the metric reads."""
+        columns = {name: context.columns[_column(name, model)] for name in self.of.reads}
+        return Context(columns, context.pos_label)
+
+    def masks(self, context: Context, model: str) -> tuple[Booleans, Booleans]:
+        """Masks of the kinds in a rate's numerator and denominator under one model."""
+        columns = self.context(context, model).columns
+        positive = {name: cells.is_label(context.pos_label) for name, cells in columns.items()}
+        return self.of.masks(positive, shared_codes(columns))  # type: ignore[no-any-return]
+
+    def of_model(self, context: Context, model: str) -> Functional:
+        """Return the metric of one model."""
+        if isinstance(self.of, Rate):
+            return Share(*self.masks(context, model), self.of.value, self.of.slope)
+        return self.of.functional(self.context(context, model))  # type: ignore[no-any-return]
+
+    @property
+    def is_share(self) -> bool:
+        """Whether values under one model are shares of people."""
+        return isinstance(self.of, Rate) and self.of.value is None
+
+    @property
+    def is_change(self) -> bool:
+        """Whether it is the mean of a difference of events among those who meet a condition that no model decides."""
+        return self.is_share and "y_pred" not in self.of.condition_reads
+
+    @property
+    def takes_weights(self) -> bool:
+        """Whether samples may count more or less than one."""
+        return isinstance(self.of, Rate) or bool(self.of.takes_weights)
+
+    def functional(self, context: Context) -> Functional:
+        """Return the change as a function of counts."""
+        of_b, of_a = (self.of_model(context, model) for model in ("b", "a"))
+        change = Change(of_b, of_a)
+        return Evaluated(change.values, None, self.bounds) if type(of_b) is Evaluated else change
+
+    def check(self, context: Context, masses: Floats) -> None:
+        """Refuse samples of which somebody's function has no value under either model."""
+        if isinstance(self.of, ScoreMetric):
+            for model in MODELS:
+                self.of.check(self.context(context, model), masses)
+
+
+def _column(name: str, model: str) -> str:
+    return name if name == "y_true" else f"{name}_{model}"
+
+
+def paired(metric: Metric) -> Paired:
+    """Return the change of a metric from model A to model B.
+
+    Raises
+    ------
+    ParameterError
+        If it has no value of each group, or reads nothing that a model says.
+
+    Examples
+    --------
+    >>> from skfairtest.metrics import resolve_metrics
+    >>> change = paired(resolve_metrics("true_positive_rate")[0])
+    >>> sorted(change.reads), change.bounds, change.is_change
+    (['y_pred_a', 'y_pred_b', 'y_true'], (-1.0, 1.0), True)
+    """
+    if isinstance(metric, Omnibus):
+        raise ParameterError(
+            f"metric={metric.name!r} looks at all groups at once and has no value of each, whose change could be "
+            "compared: name a rate or another metric of each group"
+        )
+    if metric.disparity not in (None, "difference"):
+        raise ParameterError(
+            f"metric={metric.name!r} is compared by the {metric.disparity}, and two models by differences alone: name "
+            "the metric without it"
+        )
+    if not metric.reads - {"y_true"}:
+        raise ParameterError(f"metric={metric.name!r} reads nothing that a model says, and is the same for both models")
+    name, (low, high) = metric.name, getattr(metric, "bounds", (0.0, 1.0))
+    words = getattr(metric, "describes", "") or (f"the {name.replace('_', ' ')}" if name.isidentifier() else name)
+    return Paired(
+        name,
+        paired,  # not called: its functional is
+        bounds=(low - high, high - low),
+        within=getattr(metric, "within", None),
+        describes=f"the change of {words} from model A to model B",
+        columns=tuple(dict.fromkeys(_column(read, model) for read in sorted(metric.reads)[::-1] for model in MODELS)),
+        positive=getattr(metric, "positive", "always" if metric.needs_pos_label else "never"),
+        undefined=getattr(metric, "undefined", ""),
+        power=getattr(metric, "power", 1),
+        of=metric,
+    )
+
+
+@dataclass(frozen=True)
+class PairedMeasurement(core.Measurement):
+    """The changes of a metric, with its values (2, S, G) and the comparisons' disparities (C, 2) under both models."""
+
+    models: Floats = field(kw_only=True)
+    disparities: Floats = field(kw_only=True)
+
+
+@dataclass(frozen=True)
+class ChangeNull(core.DrawnNull):
+    """What chance does to the difference of two groups' changes from model A to model B.
+
+    With `sums`, which are counts of the sum of both models' events, to the size of model B's disparity less that of
+    model A's. A group that is compared with everyone is tested against everyone else, from whom it is farther by
+    1 / `times`.
+    """
+
+    changes: statistics.Changes
+    sums: statistics.Changes | None = None
+    times: float = 1.0
+
+    def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
+        """Invert the test."""
+        return self.limits_of_all([self], [critical], [bounds])[0]
+
+    @classmethod
+    def limits_of_all(
+        cls, nulls: Sequence[Self], critical: Sequence[tuple[float, float]], bounds: Sequence[tuple[float, float]]
+    ) -> list[tuple[float, float]]:
+        """Invert the tests of several comparisons at once; that of sizes has an upper limit alone."""
+        changes, sums = [null.changes for null in nulls], [null.sums for null in nulls if null.sums is not None]
+        z, ends, times = np.array(critical), np.array(bounds), np.array([[null.times] for null in nulls])
+        if sums:
+            upper = statistics.upper_limits_of_sizes(changes, sums, z[:, 1])
+            found = np.stack([ends[:, 0], np.minimum(upper, ends[:, 1])], axis=1)
+        else:
+            found = times * statistics.limits(changes, z, ends / times)
+        return list(map(tuple, found.tolist()))
+
+    def error(self, estimate: core.Estimate) -> float:
+        """Return the standard error, of sizes where both disparities have one sign."""
+        return self.times * self.changes.error
 
 
 @dataclass(frozen=True)
 class OneGroupNull(core.NullDistribution):
     """What chance does to the change of a rate in one group: counts of who has the event under B alone, A alone."""
 
-    counts: np.ndarray
+    counts: Integers
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """Return Tango's score limits."""
-        (low, _), (_, high) = (
-            statistics.limits_of_mean(self.counts, z) if np.isfinite(z) else bounds for z in critical
-        )
-        return low, high
+        ends = [end if np.isinf(z) else statistics.limits_of_mean(self.counts, z)[k].item()
+                for k, (z, end) in enumerate(zip(critical, bounds, strict=True))]  # fmt: skip
+        return ends[0], ends[1]
 
     def error(self, estimate: core.Estimate) -> float:
         """Return the standard error of the change."""
-        plus, minus, rest = self.counts.tolist()
-        n = plus + minus + rest
-        return float(np.sqrt((plus + minus) / n - ((plus - minus) / n) ** 2) / np.sqrt(n))
+        return float(np.sqrt(statistics.variances_of(self.counts) / self.counts.sum()))
 
 
 def compare_in_one_group(
-    sample: Sample,
-    metrics: Sequence[Paired],
-    settings: Settings,
-    *,
-    pos_label: Any = None,
-    classes: tuple[Any, ...] | None = None,
+    sample: Sample, metrics: Sequence[Paired], settings: Settings, *, pos_label: Any, classes: tuple[Any, ...] | None
 ) -> core.Result:
     """Compare a rate under model B (`group`) and under model A (`other`), of all samples together.
 
@@ -80,302 +295,155 @@ def compare_in_one_group(
             "compared by McNemar's test, of rates whose condition no model decides and people who count alike; " + why
         )
     positive = positive_label(sample, metrics, pos_label, classes)
-    alternative, shape = settings.question.alternative, sample.sizes.shape
-    comparisons, by_metric = [], {}
+    design = Design(sample, settings, (0,), (), positive, pos_label, (0,))
+    measured: dict[str, core.Measurement] = {}
     for metric in metrics:
         kinds = sample.kinds([name for name in COLUMNS if name in metric.reads])
-        changes, sums = (changes_of(metric, kinds, positive, shape, together=both) for both in (False, True))
-        counts = changes.sum(axis=(0, 1))
-        n, both = int(counts.sum()), int(sums[..., 0].sum())
+        made = measure_metric(metric, design, kinds, {}, np.random.SeedSequence(0))
+        changes, sums = counts_of(metric, kinds, positive, sample.sizes.shape).sum(axis=(1, 2))
+        (plus, minus, _), n = changes.tolist(), int(changes.sum())
         if not n:
             raise GroupsMissing(f"{metric.name} is undefined: nobody meets the condition ({metric.of.among})")
-        plus, minus = int(counts[0]), int(counts[1])
-        rates = (plus + both) / n, (minus + both) / n
-        null = OneGroupNull(settings.question, counts)
+        under_b, under_a = ((only + int(sums[0])) / n for only in (plus, minus))
         estimate = core.Estimate(
-            metric.name, "model B", "model A", None, Contrast(0, 1), sample.n_samples, sample.n_samples, *rates,
-            rates[0] - rates[1], (-1.0, 1.0),
+            metric.name, "model B", "model A", None, Contrast(0, 1), sample.n_samples, sample.n_samples, under_b,
+            under_a, under_b - under_a, (-1.0, 1.0),
         )  # fmt: skip
-        z = (plus - minus) / np.sqrt(plus + minus) if plus + minus else 0.0
-        evidence = core.Evidence(
-            mcnemar(plus, minus, alternative), "exact conditional", float(z), null.error(estimate),
-        )  # fmt: skip
-        comparisons.append(core.Comparison(estimate, null, evidence))
-        by_metric[metric.name] = _measurement(changes, sums, settings.alpha, comparisons[-1])
-    rates_shown = tuple(metric.of for metric in metrics)
-    measured = core.Measured(settings, tuple(comparisons), (), sample, rates_shown, positive, by_metric)
-    return judge([measured], settings)[0]
-
-
-def _measurement(changes: np.ndarray, sums: np.ndarray, alpha: float, comparison: core.Comparison) -> core.Measurement:
-    values: core.GroupValues = change_values(changes, alpha)
-    n = changes.sum(axis=-1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        of_models = np.stack([(changes[..., 1] + sums[..., 0]) / n, (changes[..., 0] + sums[..., 0]) / n])
-    return core.Measurement((comparison,), (), values, "score", models=core.Models(of_models, np.zeros((0, 2))))
-
-
-def by_model_frame(measured: core.Measured) -> pd.DataFrame:
-    """Each metric under models A and B in each stratum and group that has samples, as a flat frame."""
-    sample = measured.sample
-    assert sample is not None
-    strata = sample.stratum_labels if sample.control_names else [None] * len(sample.strata)
-    rows = [
-        (name, strata[s], sample.group_labels[g], int(sample.sizes[s, g]), *one.models.values[:, s, g].tolist())
-        for name, one in measured.by_metric.items()
-        if one.models is not None
-        for s, g in np.argwhere(sample.sizes > 0).tolist()
-    ]
-    names = ("metric", "stratum", "group", "n", "value_a", "value_b")
-    return frame_of({name: [row[place] for row in rows] for place, name in enumerate(names)})
-
-
-def disparities_frame(measured: core.Measured) -> pd.DataFrame:
-    """Each comparison's disparity under models A and B, and their difference, in the order of the comparisons."""
-    rows = [
-        (one.estimate, *pair)
-        for of_metric in measured.by_metric.values()
-        if of_metric.models is not None and len(of_metric.models.disparities)
-        for one, pair in zip(of_metric.comparisons, of_metric.models.disparities.tolist(), strict=True)
-    ]
-    labels = {name: [getattr(row[0], name) for row in rows] for name in ("metric", "group", "other", "stratum")}
-    a, b = ([row[place] for row in rows] for place in (1, 2))
-    columns = {**labels, "disparity_a": a, "disparity_b": b}
-    return frame_of({**columns, "difference": [of_b - of_a for of_a, of_b in zip(a, b, strict=True)]})
-
-
-#: What gives a p-value, as results call it.
-METHODS = {"normal": "asymptotic", "enumerated": "enumerated parametric bootstrap", "sampled": "parametric bootstrap"}
-
-
-@dataclass(frozen=True)
-class ChangeNull(core.DrawnNull):
-    """What chance does to the difference of two groups' changes from model A to model B.
-
-    A group that is compared with everyone is tested against everyone else; it is `times` as far from everyone.
-    """
-
-    changes: statistics.Changes
-    times: float = 1.0
-
-    def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
-        """Invert the score test."""
-        low, high = statistics.limits(self.changes, critical, (bounds[0] / self.times, bounds[1] / self.times))
-        return self.times * low, self.times * high
-
-    @classmethod
-    def limits_of_all(
-        cls, nulls: Sequence[Self], critical: Sequence[tuple[float, float]], bounds: Sequence[tuple[float, float]]
-    ) -> list[tuple[float, float]]:
-        """Return the limits of several comparisons, once for all with the same counts: small strata are often alike."""
-        known: dict[tuple[object, ...], tuple[float, float]] = {}
-        found = []
-        for null, values, ends in zip(nulls, critical, bounds, strict=True):
-            key = (null.changes.counts.tobytes(), null.times, values, ends)
-            known[key] = known[key] if key in known else null.limits(values, ends)
-            found.append(known[key])
-        return found
-
-    def error(self, estimate: core.Estimate) -> float:
-        """Return the standard error."""
-        return self.times * self.changes.error
-
-    def n_effective(self, estimate: core.Estimate) -> int:
-        """The number of samples of the group that meet the condition."""
-        return int(self.changes.n[0].sum())
-
-
-@dataclass(frozen=True)
-class SizesNull(core.DrawnNull):
-    """What chance does to the size of model B's disparity less that of model A's.
-
-    `sums` are counts of the sum of both models' events, as `changes` are of their difference.
-    """
-
-    changes: statistics.Changes
-    sums: statistics.Changes
-
-    def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
-        """Invert the test, which has an upper limit alone."""
-        return bounds[0], min(bounds[1], statistics.upper_limit_of_sizes(self.changes, self.sums, critical[1]))
-
-    def error(self, estimate: core.Estimate) -> float:
-        """Return the standard error where both disparities have one sign."""
-        return self.changes.error
-
-    def n_effective(self, estimate: core.Estimate) -> int:
-        """The number of samples of the group that meet the condition."""
-        return int(self.changes.n[0].sum())
+        null, z = OneGroupNull(settings.question, changes), (plus - minus) / max(np.sqrt(plus + minus), 1.0)
+        log_p = mcnemar(plus, minus, settings.question.alternative)
+        evidence = core.Evidence(log_p, "exact conditional", float(z), null.error(estimate))
+        measured[metric.name] = replace(made, comparisons=(core.Comparison(estimate, null, evidence),))
+    comparisons = tuple(comparison for made in measured.values() for comparison in made.comparisons)
+    rates = tuple(metric.of for metric in metrics)
+    return judge([core.Measured(settings, comparisons, (), sample, rates, positive, measured)], settings)[0]
 
 
 @measure_metric.register(Paired)
 def _(metric: Paired, design: Design, kinds: Kinds, known: Known, seed: np.random.SeedSequence) -> core.Measurement:
     made = evaluation_of(design, metric, kinds)
-    if metric.is_change and is_counted(design.sample, design.settings):
-        found = measure_changes(design, metric, made, known, seed)
-    else:
-        found = measure_studentized(design, made, known, seed)
-    models = models_of(made, found.comparisons)
-    return replace(found, models=models, binning_error=binning_error(made, design.sample))
+    counted = metric.is_change and is_counted(design.sample, design.settings)
+    found = measure_changes(design, metric, made, known, seed) if counted else measure_studentized(
+        design, made, known, seed)  # fmt: skip
+    models, of_both = models_of(made, design.sample.sizes.shape, [one.estimate.contrast for one in found.comparisons])
+    return PairedMeasurement(
+        found.comparisons, found.excluded, found.values, found.variance, found.doubtful,
+        binning_error(made, design.sample), models=models, disparities=of_both,
+    )  # fmt: skip
 
 
 def measure_changes(
     design: Design, metric: Paired, made: Evaluation, known: Known, seed: np.random.SeedSequence
 ) -> core.Measurement:
     """Make and test the comparisons of a rate's change; a hypothesis is tested once."""
-    counts = changes_of(metric, made.kinds, made.pos_label, design.sample.sizes.shape)
-    sums = changes_of(metric, made.kinds, made.pos_label, design.sample.sizes.shape, together=True)
-    bounds, settings = disparity_bounds(metric.bounds, "difference"), design.settings
-    question = made.question
-    if question.alternative == "equivalence":
-        bounds = (bounds[0] / 2, bounds[1] / 2)  # of sizes
+    question, n_resamples, shape = made.question, design.settings.n_resamples, design.sample.sizes.shape
+    counts, fairer = counts_of(metric, made.kinds, made.pos_label, shape), question.alternative == "equivalence"
     missing: Counter[tuple[int, int | None]] = Counter()
     excluded: list[core.Exclusion] = []
     comparisons: list[core.Comparison] = []
-    seeds = seed.spawn(len(design.places) * len(design.contrasts))
-    with progress(metric.name, len(seeds), bool(settings.verbose)) as advance:
-        for number, (place, (base, other)) in enumerate((p, c) for p in design.places for c in design.contrasts):
-            advance()
-            here = list(range(len(counts))) if place is None else [place]
-            sides = groups_of(counts.shape[1], base)
-            both, together = (
-                np.stack([of_all[here][:, side].sum(axis=1) for side in sides]) for of_all in (counts, sums)
-            )
-            n = both.sum(axis=-1)
-            defined = (n > 0).all(axis=0)
-            contrast = replace(base, stratum=place)
-            if not defined.any():
-                totals = zip((base.first, base.second), n.sum(axis=1).tolist(), strict=True)
-                lacking = [side for side, total in totals if side is not None and not total]
-                missing.update((side, place) for side in lacking)
-                if not lacking:
-                    reason = "no one on the other side meets the condition"
-                    reason += " in the same stratum" if design.sample.control_names else ""
-                    excluded.append(design.left_out(metric.name, contrast, other, reason, int(n[0].sum())))
-                continue
-            changes = statistics.Changes(both[:, defined])
-            first, second, times = changes.means[0], changes.means[1], 1.0
-            if base.overall:
-                n1, n2 = changes.n
-                first, times = n1 @ changes.mean_of(0) / n1.sum(), float((n1 * n2 / (n1 + n2)).sum() / n1.sum())
-                second = first - times * (changes.means[0] - changes.means[1])
-            strata = np.array(here)[defined].tolist()
-            if question.alternative == "equivalence":
-                total = statistics.Changes(together[:, defined])
-                first, second = sizes_of(changes, total)
-            estimate = design.estimate(
-                metric.name, contrast, other, (float(first), float(second)), float(first - second), bounds,
-                hypothesis=design.hypothesis(question, base, (metric.name, False), strata), strata=strata,
-            )  # fmt: skip
-            if question.alternative == "equivalence":
-                assert question.margin_bounds is not None
-                sizes = SizesNull(question, changes, total)
-                answer = statistics.compare_sizes(
-                    changes, total, question.margin_bounds[1], n_resamples=settings.n_resamples, seed=seeds[number]
-                )
-                comparisons.append(core.Comparison(estimate, sizes, evidence_of(answer, changes.error, "less")))
-                continue
-            null = ChangeNull(question, changes, times)
-            hypothesis, alternative = estimate.hypothesis, question.alternative
-            if hypothesis is not None and hypothesis in known:
-                sign, first_one = known[hypothesis]
-                evidence = first_one.mirrored(estimate.sign * sign, null.error(estimate))
+    tasks = list(product(design.places, design.contrasts))
+    for (place, (base, other)), own in zip(tasks, seed.spawn(len(tasks)), strict=True):
+        contrast, here = replace(base, stratum=place), np.arange(shape[0]) if place is None else np.array([place])
+        sides = np.stack([counts[:, here][:, :, side].sum(axis=2) for side in groups_of(shape[1], base)], axis=1)
+        n = sides[0].sum(axis=-1)
+        defined = (n > 0).all(axis=0)
+        if not defined.any():
+            totals = zip((base.first, base.second), n.sum(axis=1).tolist(), strict=True)
+            lacking = [side for side, total in totals if side is not None and not total]
+            missing.update((side, place) for side in lacking)
+            if not lacking:
+                reason = "no one on the other side meets the condition"
+                reason += " in the same stratum" if design.sample.control_names else ""
+                excluded.append(design.left_out(metric.name, contrast, other, reason, int(n[0].sum())))
+            continue
+        changes, sums = (statistics.Changes(each) for each in sides[:, :, defined])
+        (first, second), times, strata = changes.means, 1.0, here[defined].tolist()
+        if fairer:
+            total, difference = (float(each.means[0] - each.means[1]) for each in (sums, changes))
+            first, second = abs(total + difference) / 2, abs(total - difference) / 2
+        elif base.overall:
+            n1, n2 = changes.n
+            times = float((n1 * n2 / (n1 + n2)).sum() / n1.sum())
+            difference, first = first - second, n1 @ statistics.means_of(changes.counts[0]) / n1.sum()
+            second = first - times * difference
+        estimate = design.estimate(
+            metric.name, contrast, other, (float(first), float(second)), float(first - second),
+            (-1.0, 1.0) if fairer else (-2.0, 2.0),
+            hypothesis=design.hypothesis(question, base, (metric.name, False), strata), strata=strata,
+        )  # fmt: skip
+        null = ChangeNull(question, changes, sums if fairer else None, times)
+        hypothesis, error = None if fairer else estimate.hypothesis, null.error(estimate)
+        if hypothesis in known:
+            sign, evidence = known[hypothesis]
+            evidence = evidence.mirrored(estimate.sign * sign, error)
+        else:
+            if question.margin_bounds is not None:
+                margin = question.margin_bounds[1]
+                tested = statistics.compare_sizes(changes, sums, margin, n_resamples=n_resamples, seed=own)
             else:
-                found = statistics.compare_changes(
-                    changes, alternative=alternative, n_resamples=settings.n_resamples, seed=seeds[number]
+                tested = statistics.compare_changes(
+                    changes, alternative=question.alternative, n_resamples=n_resamples, seed=own
                 )
-                evidence = evidence_of(found, null.error(estimate), alternative)
-                if hypothesis is not None:
-                    known[hypothesis] = estimate.sign, evidence
-            comparisons.append(core.Comparison(estimate, null, evidence))
+            n_drawn = 0 if tested.draws is None else len(tested.draws)
+            evidence = core.Evidence(
+                tested.log_p, tested.method, tested.statistic, error, tested.draws, tested.n_extreme, n_drawn
+            )
+            if hypothesis is not None:
+                known[hypothesis] = estimate.sign, evidence
+        comparisons.append(core.Comparison(estimate, null, evidence))
     excluded += design.undefined(metric.name, missing, f"undefined: nobody meets the condition ({metric.of.among})")
-    return core.Measurement(tuple(comparisons), tuple(excluded), change_values(counts, settings.alpha), "score")
+    n = counts[0].sum(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value, variance = statistics.means_of(counts[0]), statistics.variances_of(counts[0])
+        error_of_each: Floats = np.sqrt(np.maximum(variance, 0.0) / n)
+    limits = statistics.limits_of_mean(counts[0], quantiles("two-sided", design.settings.alpha)[0])
+    values = core.GroupValues(n, value, error_of_each, *limits)
+    return core.Measurement(tuple(comparisons), tuple(excluded), values, "score")
 
 
-def changes_of(
-    metric: Paired, kinds: Kinds, pos_label: object, shape: tuple[int, ...], *, together: bool = False
-) -> Integers:
-    """Count who has the event under B alone, under A alone, and under both or neither: an array (S, G, 3).
+def counts_of(metric: Paired, kinds: Kinds, pos_label: object, shape: tuple[int, ...]) -> Integers:
+    """Count changes and sums of both models' events, an array (2, S, G, 3).
 
-    With `together`: under both, under neither, and under one.
+    Changes: who has the event under B alone, under A alone, and under both or neither. Sums: under both, under neither,
+    and under one.
     """
     context = Context(kinds.values, pos_label)
-    (event_a, given), (event_b, _) = (metric.masks(context, model) for model in ("a", "b"))
-    second = event_a if together else ~event_a
-    plus, minus = event_b & second & given, ~event_b & ~second & given
-    masks = np.stack([plus, minus, given & ~plus & ~minus], axis=1)
+    (a, given), (b, _) = (metric.masks(context, model) for model in MODELS)
+    masks = (np.stack([b & ~a, a & ~b, a == b, a & b, ~a & ~b, a != b]) & given).T.astype(np.int64)
     if kinds.counts is not None:
-        return np.asarray(kinds.counts @ masks.astype(np.int64))
-    assert kinds.group is not None
-    stratum = np.zeros(kinds.size, dtype=np.intp) if kinds.stratum is None else kinds.stratum
-    out = np.zeros((*shape, 3), dtype=np.int64)
-    np.add.at(out, (stratum, kinds.group), masks)
-    return out
+        counts = kinds.counts @ masks
+    else:
+        assert kinds.group is not None
+        counts = np.zeros((*shape, 6), dtype=np.int64)
+        stratum = np.zeros(kinds.size, dtype=np.intp) if kinds.stratum is None else kinds.stratum
+        np.add.at(counts, (stratum, kinds.group), masks)
+    return np.moveaxis(counts.reshape(*shape, 2, 3), 2, 0)
 
 
-def sizes_of(changes: statistics.Changes, sums: statistics.Changes) -> tuple[float, float]:
-    """Return the sizes of the disparities of models B and A."""
-    difference, total = (float(one.means[0] - one.means[1]) for one in (changes, sums))
-    return abs(total + difference) / 2, abs(total - difference) / 2
+def models_of(made: Evaluation, shape: tuple[int, ...], contrasts: Sequence[Contrast]) -> tuple[Floats, Floats]:
+    """Return the metric under both models in every stratum and group, (2, S, G), and disparities of contrasts, (C, 2).
 
-
-def evidence_of(found: statistics.Found, error: float, alternative: str) -> core.Evidence:
-    """The result of a test of changes, as evidence."""
-    n_defined = 0 if found.draws is None else len(found.draws)
-    return core.Evidence(
-        found.log_p, METHODS[found.decided], found.statistic, error, found.draws, found.n_extreme, n_defined,
-    )  # fmt: skip
-
-
-def change_values(counts: Integers, alpha: float) -> core.GroupValues:
-    """Return the change of every stratum and group, with Tango's limits."""
-    n = counts.sum(axis=-1)
-    z, _ = quantiles("two-sided", alpha)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        value = (counts[..., 0] - counts[..., 1]) / n
-        error: Floats = np.sqrt(np.maximum((counts[..., 0] + counts[..., 1]) / n - value**2, 0.0) / n)
-    found = np.array([[statistics.limits_of_mean(of_group, z) for of_group in of_stratum] for of_stratum in counts])
-    return core.GroupValues(n, value, error, found[..., 0], found[..., 1])
-
-
-def models_of(made: Evaluation, comparisons: Sequence[core.Comparison]) -> core.Models:
-    """Evaluate the metric under both models: in every stratum and group, and its disparities."""
-    shape = _shape(made.kinds)
-    groups = [np.arange(shape[1]) == group for group in range(shape[1])]
-    values = np.stack([_of_models(made, stratum, groups)[0] for stratum in range(shape[0])], axis=1)
-    found: dict[tuple[object, ...], tuple[Floats, Floats]] = {}
-    disparities = []
-    for comparison in comparisons:
-        contrast = comparison.estimate.contrast
-        first, second = groups_of(shape[1], contrast)
-        sides = [first, first | second if contrast.overall else second]
-        total, weights = np.zeros(2), 0.0
-        for stratum in range(shape[0]) if contrast.stratum is None else [contrast.stratum]:
-            key = (stratum, *(tuple(side.tolist()) for side in sides))
-            if key not in found:
-                found[key] = _of_models(made, stratum, sides)
-            (one, other), (mass, rest) = found[key][0].T, found[key][1]
-            weight = mass if contrast.overall else mass * rest / (mass + rest) if mass and rest else 0.0
-            if weight and not np.isnan(one + other).any():
-                total, weights = total + weight * (one - other), weights + weight
-        disparities.append(total / weights)
-    return core.Models(values, np.reshape(disparities, (-1, 2)))
-
-
-def _shape(kinds: Kinds) -> tuple[int, int]:
-    if kinds.counts is not None:
-        return kinds.counts.shape[:2]
-    assert kinds.group is not None
-    return 1 if kinds.stratum is None else int(kinds.stratum.max()) + 1, int(kinds.group.max()) + 1
-
-
-def _of_models(made: Evaluation, stratum: int, sides: Sequence[np.ndarray]) -> tuple[Floats, Floats]:
-    """Return the values of models A and B in sets of groups, (2, M), and what they are divided by, (M,)."""
-    kinds, counts = made.kinds.within(stratum, sides)
-    masses = counts * (1.0 if kinds.weight is None else kinds.weight)
+    Over strata values are weighted by what both models' values are divided by on average.
+    """
     assert isinstance(made.metric, Paired)
-    of_a, of_b = (made.metric.of_model(Context(kinds.values, made.pos_label), model) for model in ("a", "b"))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.stack([of_a.values(masses), of_b.values(masses)]), (
-            of_a.denominator(masses) + of_b.denominator(masses)
-        ) / 2
+    each = np.eye(shape[1], dtype=bool)
+    pairs = all(contrast.second is not None for contrast in contrasts)
+    sets = [*each] if pairs else [*each, *~each, each[0] | True]  # groups, the rest of each, and everyone
+    values, masses = np.full((2, shape[0], len(sets)), np.nan), np.zeros((shape[0], len(sets)))
+    for stratum in range(shape[0]):
+        kinds, counts = made.kinds.within(stratum, sets)
+        counts = counts * (1.0 if kinds.weight is None else kinds.weight)
+        context = Context(kinds.values, made.pos_label)
+        of_models = [made.metric.of_model(context, model) for model in MODELS]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            values[:, stratum] = [of_model.values(counts) for of_model in of_models]
+            masses[stratum] = sum(of_model.denominator(counts) for of_model in of_models) / 2
+    disparities = []
+    for contrast in contrasts:
+        one, rest = contrast.first, -1 if contrast.overall else shape[1] + contrast.first
+        other = rest if contrast.second is None else contrast.second
+        here = slice(None) if contrast.stratum is None else [contrast.stratum]
+        gaps, first, second = (values[..., one] - values[..., other])[:, here], masses[here, one], masses[here, other]
+        weight = first if contrast.overall else first * second / np.maximum(first + second, 1e-300)
+        weight = np.where(np.isnan(gaps).any(axis=0), 0.0, weight)
+        disparities.append(np.nan_to_num(gaps) @ weight / weight.sum())
+    return values[..., : shape[1]], np.reshape(disparities, (-1, 2))

@@ -27,16 +27,19 @@ Q. McNemar (1947). Psychometrika 12, 153-157. J. Neyman and E. L. Scott (1948). 
 consistent observations. Econometrica 16, 1-32.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import betaln, log_ndtr, logsumexp, xlogy
 from scipy.stats import binom
 
 from skfairtest._utils.batches import batches
 from skfairtest._utils.typing import Booleans, Floats, Integers
+from skfairtest.inference.intervals import farthest_covered
 from skfairtest.inference.resampling import at_least_as_extreme
+from skfairtest.inference.score import of_score
 
 #: Variance of each group's sum of d under the null hypothesis, from which on the normal distribution suffices. Where
 #: models seldom disagree, this is how many disagreements are expected.
@@ -49,8 +52,8 @@ LEFT_OUT = 1e-9
 STRATA = 4096
 #: Halvings of the interval in which the most likely common mean lies.
 HALVINGS = 40
-#: Points at which a limit is looked for at a time, and how often.
-POINTS, ROUNDS = 33, 7
+#: Points at which a limit is looked for at first.
+POINTS = 33
 
 
 @dataclass(frozen=True)
@@ -74,42 +77,39 @@ class Changes:
     @property
     def means(self) -> Floats:
         """Averages over the strata of the means of d, (2,)."""
-        return np.asarray(_means(self.counts) @ self.weights)
-
-    def mean_of(self, group: int) -> Floats:
-        """Return a group's mean of d in every stratum."""
-        return _means(self.counts[group])
+        return np.asarray(means_of(self.counts) @ self.weights)
 
     @property
     def error(self) -> float:
         """Standard error of the difference of the means, each around its own."""
-        means, n = _means(self.counts), self.n
-        spread = (self.counts[..., 0] + self.counts[..., 1]) / n - means**2
         squares = self.weights**2
-        variance = float(((spread / n).sum(axis=0) * squares).sum())
+        variance = float((variances_of(self.counts) / self.n).sum(axis=0) @ squares)
         if len(squares) > 1:
-            distance = float(self.means[0] - self.means[1])
-            variance = max(variance, float(_unbiased(self.counts, distance) @ squares))
+            first, second = self.means
+            variance = max(variance, float(_unbiased(self.counts, first - second) @ squares))
         return float(np.sqrt(variance))
 
 
-@dataclass(frozen=True)
-class Found:
-    """A p-value as a logarithm, the statistic, and the draws behind it; `n_extreme` is None where none were counted.
-
-    `decided` is what the p-value is of: "normal", "enumerated" or "sampled".
-    """
+class Tested(NamedTuple):
+    """A p-value as a logarithm, the statistic, what the p-value is of, the draws, and how many of these are extreme."""
 
     log_p: float
     statistic: float
-    decided: str
+    method: str = "asymptotic"
     draws: Floats | None = None
     n_extreme: int | None = None
 
 
-def _means(counts: Floats | Integers) -> Floats:
+def means_of(counts: Floats | Integers) -> Floats:
+    """Return the means of d, of counts (..., 3)."""
     counts = np.asarray(counts, dtype=float)
     return np.asarray((counts[..., 0] - counts[..., 1]) / counts.sum(axis=-1))
+
+
+def variances_of(counts: Floats | Integers) -> Floats:
+    """Return the variances of d, of counts or probabilities (..., 3)."""
+    counts = np.asarray(counts, dtype=float)
+    return np.asarray((counts[..., 0] + counts[..., 1]) / counts.sum(axis=-1) - means_of(counts) ** 2)
 
 
 def most_likely(counts: Floats, delta: Floats) -> Floats:
@@ -144,30 +144,27 @@ def common_mean(counts: Floats, edge: Floats) -> Floats:
     """Return the most likely mean of the second group, given that the first's is larger by `edge`.
 
     The likelihood of a mean is concave, with the derivative n (mean - delta) / v(delta): its maximum is where those of
-    both groups cancel, between what each group says by itself. Counts (..., 2, S, 3) and edges (..., 1) give an array
-    (..., S).
+    both groups cancel, between what each group says by itself. Counts (2, S, 3) and edges (..., 1) or (..., S) give an
+    array (..., S).
     """
-    means, n = _means(counts), np.asarray(counts.sum(axis=-1), dtype=float)
-    first, second = means[..., 0, :] - edge, means[..., 1, :]
+    (one, two), (n1, n2), (first, second) = counts, counts.sum(axis=-1), means_of(counts)
+    first = first - edge
     least, most = np.maximum(-1.0, -1.0 - edge), np.minimum(1.0, 1.0 - edge)
     low, high = (np.clip(end(first, second), least, most) for end in (np.minimum, np.maximum))
-    n1, n2, one, two = n[..., 0, :], n[..., 1, :], counts[..., 0, :, :], counts[..., 1, :, :]
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         # n1 (first - m) / v1 + n2 (second - m) / v2, times v1 v2.
-        rises = (
-            n1 * (first - middle) * _variance(two, middle) + n2 * (second - middle) * _variance(one, middle + edge) > 0
-        )
+        rises = n1 * (first - middle) * _variance(two, middle)
+        rises = rises + n2 * (second - middle) * _variance(one, middle + edge) > 0
         low, high = np.where(rises, middle, low), np.where(rises, high, middle)
     return np.asarray((low + high) / 2)
 
 
 def _unbiased(counts: Floats | Integers, edge: Floats | float) -> Floats:
-    """Return unbiased variances of the distances of both groups' means, in strata (2, S, 3): an array (S,)."""
-    tables: Floats = np.asarray(counts, dtype=float)
-    n, means = tables.sum(axis=-1), _means(tables)
-    within = ((tables[..., 0] + tables[..., 1]) / n - means**2) / np.maximum(n - 1, 1)
-    return np.asarray(np.where((n > 1).all(axis=0), within.sum(axis=0), (means[0] - means[1] - edge) ** 2))
+    """Return unbiased variances of the distances of both groups' means, in strata (2, S, 3): an array (..., S)."""
+    n, (first, second) = counts.sum(axis=-1), means_of(counts)
+    within = (variances_of(counts) / np.maximum(n - 1, 1)).sum(axis=0)
+    return np.asarray(np.where((n > 1).all(axis=0), within, (first - second - edge) ** 2))
 
 
 def score_statistic(counts: Floats | Integers, weights: Floats, edge: float = 0.0) -> Floats:
@@ -189,35 +186,30 @@ def score_statistic(counts: Floats | Integers, weights: Floats, edge: float = 0.
         key = key * (int(column.max()) + 1) + column
     _, first, place = np.unique(key, return_index=True, return_inverse=True)
     kinds = np.moveaxis(flat[first].reshape(-1, 2, 3), 0, 1)
-    parts = np.concatenate([_parts(kinds[:, some], edge) for some in batches(kinds.shape[1], STRATA)], axis=1)
-    return _summed(parts[:, place].reshape(3, *shape), weights)
+    parts = np.concatenate([_parts(kinds[:, some], np.full(1, edge)) for some in batches(kinds.shape[1], STRATA)], 1)
+    return np.asarray(_summed(parts[:, place].reshape(3, *shape), weights)[..., 0])
 
 
-def _parts(counts: Floats | Integers, edge: Floats | float) -> Floats:
-    """Return the distances of strata (2, S, 3), their most likely variances, and unbiased ones: (3, S)."""
+def _parts(counts: Floats | Integers, edge: Floats) -> Floats:
+    """Return the distances of strata (2, S, 3), their most likely variances, and unbiased ones: (3, ..., S)."""
     tables: Floats = np.asarray(counts, dtype=float)
-    n, means = tables.sum(axis=-1), _means(tables)
-    mean = common_mean(tables, np.asarray(edge))
-    variances = _variance(tables, np.stack([mean + edge, mean]))
-    return np.stack([means[0] - means[1] - edge, (variances / n).sum(axis=0), _unbiased(counts, edge)])
+    (n1, n2), (first, second), mean = tables.sum(axis=-1), means_of(tables), common_mean(tables, edge)
+    variance = _variance(tables[0], mean + edge) / n1 + _variance(tables[1], mean) / n2
+    return np.stack([first - second - edge, variance, _unbiased(tables, edge)])
 
 
-def _summed(parts: Floats, weights: Floats) -> Floats:
-    """Return the statistics of parts (3, ..., S)."""
-    distance, variance = parts[0] @ weights, parts[1] @ weights**2
-    if len(weights) > 1:
-        variance = np.maximum(variance, parts[2] @ weights**2)
+def _summed(parts: Floats, weights: Floats, starts: Sequence[int] = (0,)) -> Floats:
+    """Return the statistics of parts (3, ..., S), of comparisons whose strata begin at `starts`: an array (..., C)."""
+    distance, variance, unbiased = (
+        np.add.reduceat(part * by, starts, axis=-1)
+        for part, by in zip(parts, (weights, weights**2, weights**2), strict=True)
+    )
+    several = np.diff([*starts, len(weights)]) > 1
+    variance = np.where(several, np.maximum(variance, unbiased), variance)
     # What ought to be 0 is not left as a rounding error.
     distance = np.where(np.abs(distance) <= 1e-13, 0.0, distance)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(distance == 0, 0.0, distance / np.sqrt(variance))
-
-
-def normal_log_p(statistic: float, alternative: str) -> float:
-    """Return the log p-value of a statistic that is standard normal."""
-    if alternative == "two-sided":
-        return float(min(0.0, np.log(2) + log_ndtr(-abs(statistic))))
-    return float(log_ndtr(-statistic if alternative == "greater" else statistic))
 
 
 def compare_changes(
@@ -227,7 +219,7 @@ def compare_changes(
     alternative: str = "two-sided",
     n_resamples: int = 9999,
     seed: np.random.SeedSequence | None = None,
-) -> Found:
+) -> Tested:
     """Test that the means of d in two groups differ by `edge`.
 
     Parameters
@@ -246,136 +238,118 @@ def compare_changes(
 
     Returns
     -------
-    Found
+    Tested
         The larger of the normal p-value and the one of the estimated null distribution.
 
     Examples
     --------
     >>> import numpy as np
     >>> changes = Changes(np.array([[[4, 0, 8]], [[0, 1, 11]]]))
-    >>> found = compare_changes(changes)
-    >>> round(float(np.exp(found.log_p)), 4), found.decided
-    (0.0253, 'normal')
+    >>> tested = compare_changes(changes)
+    >>> round(float(np.exp(tested.log_p)), 4), tested.method
+    (0.0253, 'asymptotic')
     """
-    counts, weights = np.asarray(changes.counts, dtype=float), changes.weights
+    counts, weights, n = np.asarray(changes.counts, dtype=float), changes.weights, changes.n.astype(np.int64)
     statistic = float(score_statistic(counts, weights, edge))
-    normal = normal_log_p(statistic, alternative)
+    normal = Tested(float(of_score(np.asarray(statistic), alternative)), statistic)
     mean = common_mean(counts, np.array([edge]))
     fitted = most_likely(counts, np.stack([mean + edge, mean]))
-    n = changes.n.astype(np.int64)
-    variances = fitted[..., 0] + fitted[..., 1] - (fitted[..., 0] - fitted[..., 1]) ** 2
-    if not n_resamples or statistic == 0 or (n * variances).sum(axis=1).min() >= MANY:
-        return Found(normal, statistic, "normal")
-    outcomes = _outcomes(n, fitted) if n.shape[1] == 1 else None
+    if not n_resamples or statistic == 0 or (n * variances_of(fitted)).sum(axis=1).min() >= MANY:
+        return normal
+    outcomes = _outcomes(n[:, 0], fitted[:, 0]) if n.shape[1] == 1 else None
     if outcomes is not None:
-        tables, log_probability = outcomes
+        tables, probability = outcomes
         extreme = at_least_as_extreme(score_statistic(tables, weights, edge), statistic, alternative)
-        inside = float(np.exp(logsumexp(log_probability[extreme]))) if extreme.any() else 0.0
-        left_out = max(0.0, 1.0 - float(np.exp(logsumexp(log_probability))))
-        log_p, draws, n_extreme, how = float(np.log(min(1.0, inside + left_out))), None, None, "enumerated"
-    else:
-        assert seed is not None
-        rng = np.random.default_rng(seed)
-        drawn = np.stack(
-            [
-                np.stack([rng.multinomial(size, p, n_resamples) for size, p in zip(sizes, of_group, strict=True)], 1)
-                for sizes, of_group in zip(n, fitted, strict=True)
-            ],
-            axis=1,
-        )
-        draws = score_statistic(drawn, weights, edge)
-        n_extreme = int(at_least_as_extreme(draws, statistic, alternative).sum())
-        log_p, how = float(np.log((1 + n_extreme) / (1 + n_resamples))), "sampled"
-    if normal >= log_p:
-        return Found(normal, statistic, "normal", draws)
-    return Found(log_p, statistic, how, draws, n_extreme)
+        p = min(1.0, probability[extreme].sum() + max(0.0, 1.0 - probability.sum()))
+        found = Tested(float(np.log(p)), statistic, "enumerated parametric bootstrap")
+        return max(normal, found, key=itemgetter(0))
+    shape = (*n.shape, n_resamples)
+    drawn = np.random.default_rng(seed).multinomial(n[..., None], fitted[:, :, None], shape)
+    draws = score_statistic(np.moveaxis(drawn, 2, 0), weights, edge)
+    n_extreme = int(at_least_as_extreme(draws, statistic, alternative).sum())
+    log_p = float(np.log((1 + n_extreme) / (1 + n_resamples)))
+    if normal.log_p >= log_p:
+        return normal._replace(draws=draws)
+    return Tested(log_p, statistic, "parametric bootstrap", draws, n_extreme)
 
 
 def _outcomes(n: Integers, fitted: Floats) -> tuple[Integers, Floats] | None:
-    """Return the tables (T, 2, 1, 3) of two groups and the logarithms of their probabilities; None if too many."""
+    """Return the tables (T, 2, 1, 3) of two groups (2,) and their probabilities; None if there are too many."""
     sides = []
-    for size, p in zip(n[:, 0].tolist(), fitted[:, 0], strict=True):
-        ranges = [(int(binom.ppf(LEFT_OUT, size, q)), int(binom.isf(LEFT_OUT, size, q))) for q in p[:2]]
-        if np.prod([high - low + 1.0 for low, high in ranges]) > MOST_OUTCOMES:
+    for size, (up, down, _) in zip(n.tolist(), fitted.tolist(), strict=True):
+        ends = [(int(binom.ppf(LEFT_OUT, size, q)), int(binom.isf(LEFT_OUT, size, q))) for q in (up, down)]
+        if np.prod([high - low + 1.0 for low, high in ends]) > MOST_OUTCOMES:
             return None
-        plus, minus = np.meshgrid(*(np.arange(max(low, 0), high + 1) for low, high in ranges), indexing="ij")
-        found = np.stack([plus.ravel(), minus.ravel(), size - plus.ravel() - minus.ravel()], axis=1)
-        found = found[found[:, 2] >= 0]
-        log_p = -np.log1p(size) - betaln(1 + found[:, 2], 1 + size - found[:, 2])
-        rest = size - found[:, 2]
-        log_p = log_p - np.log1p(rest) - betaln(1 + found[:, 0], 1 + found[:, 1]) + xlogy(found, p).sum(axis=1)
-        kept = np.isfinite(log_p)
-        sides.append((found[kept], log_p[kept]))
+        grid = np.meshgrid(*(np.arange(max(low, 0), high + 1) for low, high in ends), indexing="ij")
+        table = np.stack([*grid, size - sum(grid)], axis=-1).reshape(-1, 3)
+        table = table[table[:, 2] >= 0]
+        probability = binom.pmf(table[:, 0], size, up)
+        probability *= binom.pmf(table[:, 1], size - table[:, 0], min(1.0, down / (1 - up)) if up < 1 else 0.0)
+        sides.append((table[probability > 0], probability[probability > 0]))
     (first, of_first), (second, of_second) = sides
     if len(first) * len(second) > MOST_OUTCOMES:
         return None
     one, two = np.divmod(np.arange(len(first) * len(second)), len(second))
-    return np.stack([first[one], second[two]], axis=1)[:, :, None, :], of_first[one] + of_second[two]
+    return np.stack([first[one], second[two]], axis=1)[:, :, None, :], of_first[one] * of_second[two]
 
 
-def _farthest(inside: float, outside: float, covered: Callable[[Floats], Booleans]) -> float:
-    """Return the last point that is covered on the way from a covered one to the end."""
-    near, far = inside, outside
-    for _ in range(ROUNDS):
-        points = np.linspace(near, far, POINTS)
-        is_covered = np.asarray(covered(points[1:]), dtype=bool)
-        if is_covered.all():
-            return float(far)
-        first = int(np.argmin(is_covered))
-        near, far = float(points[first]), float(points[first + 1])
-    return near
+def limits(compared: Sequence[Changes], critical: Floats, bounds: Floats) -> Floats:
+    """Return the differences of the means that the score test does not reject.
 
+    Parameters
+    ----------
+    compared : sequence of C Changes
+        Counts.
+    critical, bounds : ndarray of shape (C, 2)
+        The critical values below and above the estimates, and the smallest and the largest possible difference.
 
-def limits(
-    changes: Changes, critical: tuple[float, float], bounds: tuple[float, float] = (-2.0, 2.0)
-) -> tuple[float, float]:
-    """Return the differences of the means that the score test does not reject at critical values below and above.
+    Returns
+    -------
+    ndarray of shape (C, 2)
+        Limits.
 
     Examples
     --------
     >>> import numpy as np
     >>> changes = Changes(np.array([[[9, 1, 40]], [[2, 2, 46]]]))
-    >>> [round(limit, 3) for limit in limits(changes, (1.96, 1.96))]
-    [0.017, 0.317]
+    >>> limits([changes], np.array([[1.96, 1.96]]), np.array([[-2.0, 2.0]])).round(3).tolist()
+    [[0.017, 0.317]]
     """
-    counts, weights = changes.counts, changes.weights
-    estimate = float(changes.means[0] - changes.means[1])
+    counts = np.concatenate([changes.counts for changes in compared], axis=1)
+    weights = np.concatenate([changes.weights for changes in compared])
+    strata = [changes.counts.shape[1] for changes in compared]
+    starts = np.cumsum([0, *strata[:-1]]).tolist()
+    estimate = np.array([changes.means[0] - changes.means[1] for changes in compared])
 
-    def statistics(edges: Floats) -> Floats:
-        parts = _parts(np.tile(counts, (1, len(edges), 1)), np.repeat(edges, len(weights)))
-        return _summed(parts.reshape(3, len(edges), -1), weights)
+    def covered(edges: Floats) -> Booleans:
+        statistic = _summed(_parts(counts, np.repeat(edges, strata, axis=-1)), weights, starts)
+        return np.asarray(statistic * [[1], [-1]] <= critical.T)
 
-    low, high = critical
-    return (
-        bounds[0]
-        if np.isinf(low)
-        else _farthest(estimate, bounds[0], lambda edges: np.asarray(statistics(edges) <= low)),
-        bounds[1]
-        if np.isinf(high)
-        else _farthest(estimate, bounds[1], lambda edges: np.asarray(-statistics(edges) <= high)),
-    )
+    # Of few samples, edges beyond the first that is rejected may not be.
+    points = np.linspace(np.stack([estimate, estimate]), bounds.T, POINTS)
+    rejected = ~covered(points[1:])
+    first = np.where(rejected.any(axis=0), rejected.argmax(axis=0), POINTS - 2)[None]
+    near, far = (np.take_along_axis(points, first + step, axis=0)[0] for step in (0, 1))
+    return farthest_covered(near, far, covered).T
 
 
-def limits_of_mean(counts: Integers, z: float) -> tuple[float, float]:
-    """Return Tango's score limits of the mean of d in one group; NaN without samples.
+def limits_of_mean(counts: Integers, z: float) -> Floats:
+    """Return Tango's score limits of means of d, of counts (..., 3): an array (2, ...), NaN without samples.
 
     Examples
     --------
     >>> import numpy as np
-    >>> low, high = limits_of_mean(np.array([86, 150, 1364]), 1.959964)
-    >>> round(low, 4), round(high, 4)
-    (-0.059, -0.0214)
+    >>> limits_of_mean(np.array([86, 150, 1364]), 1.959964).round(4).tolist()
+    [-0.059, -0.0214]
     """
-    shares = np.asarray(counts, dtype=float)
-    n = float(shares.sum())
-    if not n:
-        return np.nan, np.nan
-    mean = float(_means(shares))
-
-    def covered(deltas: Floats) -> Booleans:
-        return np.asarray(np.abs(mean - deltas) <= z * np.sqrt(_variance(shares, deltas) / n))
-
-    return _farthest(mean, -1.0, covered), _farthest(mean, 1.0, covered)
+    known = counts.sum(axis=-1) > 0
+    shares = np.where(known[..., None], counts, [0.0, 0.0, 1.0])
+    mean, n = means_of(shares), shares.sum(axis=-1)
+    ends = np.stack([np.full(mean.shape, end) for end in (-1.0, 1.0)])
+    found = farthest_covered(
+        np.stack([mean, mean]), ends, lambda delta: np.abs(mean - delta) <= z * np.sqrt(_variance(shares, delta) / n)
+    )
+    return np.where(known, found, np.nan)
 
 
 def compare_sizes(
@@ -385,7 +359,7 @@ def compare_sizes(
     *,
     n_resamples: int = 9999,
     seed: np.random.SeedSequence | None = None,
-) -> Found:
+) -> Tested:
     """Test that the disparity of B is larger in size than that of A by at least a margin: abs(D_B) - abs(D_A) >= m.
 
     The null hypothesis is the union, over the sign t of D_B, of the intersections, over the sign s of D_A, of
@@ -406,7 +380,7 @@ def compare_sizes(
 
     Returns
     -------
-    Found
+    Tested
         The p-value, and the statistic of the hypothesis that sets it, negative where it is evidence against it.
 
     Examples
@@ -416,24 +390,21 @@ def compare_sizes(
     ...     np.array([[[60, 20, 120]], [[10, 30, 160]]]),
     ...     np.array([[[90, 50, 60]], [[50, 70, 80]]]),
     ... )
-    >>> found = compare_sizes(Changes(a), Changes(b), 0.5, seed=np.random.SeedSequence(0))
-    >>> bool(found.log_p < np.log(0.01))
+    >>> tested = compare_sizes(Changes(a), Changes(b), 0.5, seed=np.random.SeedSequence(0))
+    >>> bool(tested.log_p < np.log(0.01))
     True
     """
-    seeds = [None] * 4 if seed is None else seed.spawn(4)
-    parts: list[Found] = []
-    for sign, (alternative, edge) in enumerate([("less", margin), ("greater", -margin)]):
-        both = [
-            compare_changes(one, edge=edge, alternative=alternative, n_resamples=n_resamples, seed=seeds[2 * sign + k])
-            for k, one in enumerate((changes, sums))
-        ]
-        best = min(both, key=lambda found: found.log_p)
-        statistic = best.statistic if alternative == "less" else -best.statistic
-        parts.append(replace(best, log_p=min(0.0, best.log_p + float(np.log(2))), statistic=statistic))
-    return replace(max(parts, key=lambda found: found.log_p), draws=None, n_extreme=None)
+    seeds = iter([None] * 4 if seed is None else seed.spawn(4))
+    parts = []
+    for sign, alternative in ((1, "less"), (-1, "greater")):
+        how: Any = {"edge": sign * margin, "alternative": alternative, "n_resamples": n_resamples}
+        best = min((compare_changes(each, **how, seed=next(seeds)) for each in (changes, sums)), key=itemgetter(0))
+        parts.append(Tested(min(0.0, best.log_p + float(np.log(2))), sign * best.statistic, best.method))
+    return max(parts, key=itemgetter(0))
 
 
-def upper_limit_of_sizes(changes: Changes, sums: Changes, critical: float) -> float:
-    """Return the largest margin that `compare_sizes` does not reject, by the critical value of both of its signs."""
-    (low_d, high_d), (low_s, high_s) = (limits(one, (critical, critical)) for one in (changes, sums))
-    return max(min(high_d, high_s), min(-low_d, -low_s))
+def upper_limits_of_sizes(changes: Sequence[Changes], sums: Sequence[Changes], critical: Floats) -> Floats:
+    """Return the largest margins that `compare_sizes` does not reject, (C,), by the critical values of both signs."""
+    both, z = [*changes, *sums], np.tile(critical, 2)[:, None]
+    low, high = np.moveaxis(limits(both, z * [1, 1], np.tile([-2.0, 2.0], (len(both), 1))).reshape(2, -1, 2), 2, 0)
+    return np.asarray(np.maximum(high.min(axis=0), (-low).min(axis=0)))

@@ -12,7 +12,7 @@ pytest.importorskip("benchmarks", reason="the benchmarks are not part of an inst
 from benchmarks import paired
 from skfairtest import PairedFairnessTest
 from skfairtest.metrics.functionals import Auc
-from skfairtest.paired.metric import Combined
+from skfairtest.paired.measure import Change
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,7 +52,7 @@ def test_scores_of_two_models_have_the_areas_and_correlations_that_are_said(shap
 
 def test_counts_of_placements_have_the_value_of_the_change_and_nearly_its_variance():
     y, a, b = paired.two_scores(2000, (0.8, 0.7), "alike", 0.5, np.random.default_rng(4))
-    change = Combined(Auc(y, b), Auc(y, a))
+    change = Change(Auc(y, b), Auc(y, a))
     plus, minus, stay = paired.as_counts(change, np.ones(len(y)), np.stack([y, ~y]))
     n = plus + minus + stay
     value = roc_auc_score(y, b) - roc_auc_score(y, a)
@@ -60,7 +60,7 @@ def test_counts_of_placements_have_the_value_of_the_change_and_nearly_its_varian
     (variance,) = change.moments(np.ones((1, len(y))))[1]
     # One more misplaced person of about a thousand who say something.
     assert ((plus + minus) / n - value**2) / n == pytest.approx(variance, rel=0.01)
-    same = paired.as_counts(Combined(Auc(y, a), Auc(y, a)), np.ones(len(y)), np.stack([y, ~y]))
+    same = paired.as_counts(Change(Auc(y, a), Auc(y, a)), np.ones(len(y)), np.stack([y, ~y]))
     assert same == pytest.approx([0, 0, 1000])
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from skfairtest import PairedFairnessTest, compare_models
 from skfairtest.cli.app import run
-from skfairtest.paired.models import ModelComparison
+from skfairtest.paired.fairness import ModelComparison
 
 
 @pytest.fixture(scope="module")
