@@ -14,25 +14,7 @@ from skfairtest.cli.errors import OPTIONS, BadInput, Status, in_terms_of_options
 
 
 def check_outputs(outputs: Mapping[str, str | None], sources: Sequence[str] = ()) -> Mapping[str, str | None]:
-    """Refuse files that cannot be written, before anything is computed.
-
-    Parameters
-    ----------
-    outputs : mapping of str to str or None
-        The file of each parameter, if any.
-    sources : sequence of str
-        The files that are read.
-
-    Returns
-    -------
-    mapping
-        The same files.
-
-    Raises
-    ------
-    BadInput
-        If a folder is not there, a file is not writable or is one that is read, or two options name the same.
-    """
+    """Refuse files that cannot be written, before anything is computed."""
     taken = dict.fromkeys(map(os.path.realpath, sources), "is the file to be read: name another one")
     for name, path in outputs.items():
         if path is None:
@@ -89,26 +71,7 @@ def write(
     landscape: bool = False,
     **makers: Callable[[], str | None],
 ) -> Status:
-    """Write a report to standard output, on a screen in its width and with bold headings, and to files.
-
-    Parameters
-    ----------
-    report : Report
-        The report.
-    outputs : mapping of str to str or None
-        The file of each parameter, if any.
-    frame : DataFrame, optional
-        The table of --csv.
-    details, rest, landscape
-        As of `skfairtest.report`'s writers; without `rest` standard output has all of the report.
-    **makers : callable
-        What makes the text of ``--json`` and ``--junit``.
-
-    Returns
-    -------
-    Status
-        Whether the report is of a significant disparity.
-    """
+    """Write a report to standard output, on a screen in its width and with bold headings, and to files."""
     from rich.console import Console
     from rich.text import Text
 
@@ -144,13 +107,7 @@ def write_files(outputs: Mapping[str, str | None], **makers: Callable[[], str | 
 
 
 def write_out(text: str) -> None:
-    """Write text to standard output; the reader of a pipe may have seen enough, as in "| head".
-
-    Raises
-    ------
-    BadInput
-        If it cannot be written.
-    """
+    """Write text to standard output; the reader of a pipe may have seen enough, as in "| head"."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()

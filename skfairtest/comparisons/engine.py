@@ -119,8 +119,7 @@ def simultaneous(result: Result) -> Result:
     measured = result.measured
     if measured.settings.adjust in FAMILYWISE:
         return result
-    (together,) = decide([measured], replace(measured.settings, adjust="holm"))
-    return together
+    return decide([measured], replace(measured.settings, adjust="holm"))[0]
 
 
 def summarized(result: Result) -> Extreme | None:

@@ -162,13 +162,7 @@ class GroupDisplay(Display):
 
 
 def check_test(test: Any, kinds: tuple[type, ...]) -> None:
-    """Refuse anything that is not a fitted test of these kinds.
-
-    Raises
-    ------
-    ValueError, NotFittedError
-        If it is something else, or not fitted.
-    """
+    """Refuse anything that is not a fitted test of these kinds."""
     if not isinstance(test, kinds):
         names = enumerated([kind.__name__ for kind in kinds], "or")
         raise ParameterError(f"test must be a fitted {names}; found {type(test).__name__}")
@@ -228,13 +222,7 @@ def fitted(template: str, *pieces: Any, width: int = WIDE) -> str:
 
 @contextmanager
 def canvas(display: Any, ax: Any, size: tuple[float, float] | None = None, panels: int = 1) -> Iterator[Any]:
-    """Yield the axes given, or new ones of a size in inches, in this style; afterwards all settings are restored.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    """
+    """Yield the axes given, or new ones of a size in inches, in this style; afterwards all settings are restored."""
     try:
         import matplotlib.pyplot as plt
         from matplotlib import style
@@ -261,25 +249,7 @@ def intervals(
     also: Sequence[float] = (),
     log: bool = False,
 ) -> None:
-    """Draw estimates with their intervals, a row for each, from top to bottom; significant ones stand out.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        What is drawn on.
-    labels : sequence of str
-        Names of the rows.
-    columns : array-like of shape (3, n_rows)
-        Estimates, which may be undefined, and lower and upper limits. An arrow marks what lies beyond the axis.
-    kinds : array-like of str, shape (n_rows,)
-        How each is marked: a key of `MARKS`.
-    meanings : mapping of str to str
-        What the legend calls each kind; those that are not in it have no entry.
-    also : sequence of float
-        Further numbers that have to be on the axis.
-    log : bool
-        Whether equal distances are equal ratios.
-    """
+    """Draw estimates with their intervals, a row for each, from top to bottom; significant ones stand out."""
     numbers, where = np.array(columns, dtype=float), ax.get_yaxis_transform()
     left, right = scale_ends([numbers, also], log=log)
     ax.set(xscale="log" if log else "linear", xlim=(left, right), ylim=(len(labels) - 0.4, -0.6))

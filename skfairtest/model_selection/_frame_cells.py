@@ -76,13 +76,7 @@ UNTESTED: dict[str, Any] = {
 
 
 def check_params(test_params: Any) -> dict[str, str]:
-    """Check parameters of the tests; return what is wrong with them for one of the disparities.
-
-    Raises
-    ------
-    ValueError
-        If a name is unknown or decided by the frame, or a value is not allowed.
-    """
+    """Check parameters of the tests; return what is wrong with them for one of the disparities."""
     check_test_params(test_params, FairnessTest, OF_THE_FRAME)
     wrong = {}
     for disparity in DISPARITIES:
@@ -96,14 +90,7 @@ def check_params(test_params: Any) -> dict[str, str]:
 
 
 def known_metric(function: Any) -> tuple[Callable[..., Any], Metric, Any] | None:
-    """Return the built-in metric that a function computes, if any.
-
-    Returns
-    -------
-    tuple or None
-        The function without its arguments about labels, its metric, and the label that it treats as positive: None
-        where it infers that from the labels.
-    """
+    """Return the built-in metric that a function computes, if any."""
     known, positive = function, None
     if isinstance(function, partial):
         others = dict(function.keywords)

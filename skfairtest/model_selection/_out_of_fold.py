@@ -33,13 +33,7 @@ from skfairtest.readers.levels import listed
 
 
 def check_test_params(params: Any, test: type[Any], taken: Mapping[str, str]) -> None:
-    """Check that parameters are those of a test, and not `taken`, which says of each what to do instead.
-
-    Raises
-    ------
-    ValueError
-        If a name is unknown, or taken.
-    """
+    """Check that parameters are those of a test, and not `taken`, which says of each what to do instead."""
     if not isinstance(params, Mapping):
         raise ParameterError(
             f"test_params must be a dict of parameters of {test.__name__}, such as {{'confidence_level': 0.9}}; found "
@@ -55,21 +49,7 @@ def check_test_params(params: Any, test: type[Any], taken: Mapping[str, str]) ->
 
 
 def check_people(people: Any, passed: Mapping[str, Any]) -> None:
-    """Check that what was passed has one value for each person.
-
-    Parameters
-    ----------
-    people : array-like
-        Labels, or what is predicted from.
-    passed : dict
-        Groups, strata, clusters and weights by the names of their parameters; None is ignored.
-
-    Raises
-    ------
-    ValueError
-        If a length differs: a search does not slice a value that is not as long as X, or is a dict, but passes all of
-        it to every fold.
-    """
+    """Check that what was passed has one value for each person."""
     n = next(iter(lengths_of(people)), None)
     if n is None:  # not even people: a test refuses it by its name
         return
@@ -128,33 +108,7 @@ def partition(
     clusters: Column | None,
     stratified: bool,
 ) -> list[tuple[Rows, Rows]]:
-    """Split people into folds.
-
-    Parameters
-    ----------
-    cv : int, splitter, iterable of (train, test), or None
-        None means 5. With an integer, folds are stratified on request, and clusters stay together.
-    X, y : array-like of n rows
-        The people.
-    sensitive_features : array-like
-        For splitters that need it.
-    groups : sequence of Column
-        With an integer `cv`, folds are stratified on these together with the label; empty: on the label alone.
-    clusters : Column or None
-        Clusters, none of which is split between training and test.
-    stratified : bool
-        Whether `y` are labels.
-
-    Returns
-    -------
-    list of (ndarray, ndarray)
-        Positions of the people to train on and to test on.
-
-    Raises
-    ------
-    ValueError
-        If somebody is not tested exactly once, or is also in the training part, or people of the same cluster are.
-    """
+    """Split people into folds."""
     lengths = lengths_of(X)
     if not lengths:
         raise ParameterError(f"X must have a row for each person; found {brief(X)}.")

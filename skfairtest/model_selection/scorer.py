@@ -81,13 +81,7 @@ def _error_score_after(kind: type) -> Any:
 
 
 def check_score(metric: Any, output: str, params: dict[str, Any]) -> None:
-    """Check everything about a score that can be known without data.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is unknown or not usable, or the output has no meaning for the metric.
-    """
+    """Check everything about a score that can be known without data."""
     check_choice("output", output, OUTPUTS)
     check_test_params(params, FairnessTest, OF_THE_SCORER)
     _check_seed(params["random_state"])
@@ -141,11 +135,6 @@ def _scale(metric: Metric, disparity: str) -> str:
 def least_score(metric: Any, params: dict[str, Any], tolerance: Any) -> float:
     """The smallest score of a disparity, or of its upper bound, that is within a tolerance.
 
-    Raises
-    ------
-    ValueError
-        If the tolerance is no number of at least 0 or, of ratios, above 0 and at most 1.
-
     Examples
     --------
     >>> (
@@ -163,13 +152,7 @@ def least_score(metric: Any, params: dict[str, Any], tolerance: Any) -> float:
 
 
 def fairness_score(test: Any, output: str, inputs: Inputs) -> float:
-    """Run as much of a test as its score needs, and return the score; NaN, with a warning, where one is undefined.
-
-    Raises
-    ------
-    ValueError
-        If there is only one group, or the test refuses its input.
-    """
+    """Run as much of a test as its score needs, and return the score; NaN, with a warning, where one is undefined."""
     try:
         # A score is for choosing among models: of every fold of every candidate, the same would be said.
         with errors.held_back(errors.SmallGroupWarning):

@@ -134,17 +134,6 @@ class FairSelection:
 def adjusted_p_values(p_values: Floats) -> Floats:
     """Return p-values of candidates, adjusted for how many there are, of those of their folds.
 
-    Parameters
-    ----------
-    p_values : ndarray of shape (candidates, folds)
-        NaN where a fold has none: that candidate counts among them, with a p-value of 1.
-
-    Returns
-    -------
-    ndarray of shape (candidates,)
-        By Holm's method, of twice the mean over folds, which is a p-value however they depend on each other; of a
-        single fold of the p-value itself.
-
     Examples
     --------
     >>> adjusted_p_values(np.array([[0.001, 0.003], [0.5, 0.7]])).round(4).tolist()

@@ -473,13 +473,7 @@ class ModelComparison(Pages):
         return bool(not significant.all() if self.alternative == "fairer" else significant.any())
 
     def to_frame(self) -> pd.DataFrame:
-        """The results, with a column for the candidate.
-
-        Returns
-        -------
-        DataFrame
-            In which labels of several features are one text each.
-        """
+        """The results, with a column for the candidate."""
         return written_labels(self.results.reset_index())
 
     def _facts(self) -> dict[str, Any]:

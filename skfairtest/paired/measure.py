@@ -174,11 +174,6 @@ def _column(name: str, model: str) -> str:
 def paired(metric: Metric) -> Paired:
     """Return the change of a metric from model A to model B.
 
-    Raises
-    ------
-    ParameterError
-        If it has no value of each group, or reads nothing that a model says.
-
     Examples
     --------
     >>> from skfairtest.metrics import resolve_metrics
@@ -278,13 +273,7 @@ class OneGroupNull(core.NullDistribution):
 def compare_in_one_group(
     sample: Sample, metrics: Sequence[Paired], settings: Settings, *, pos_label: Any, classes: tuple[Any, ...] | None
 ) -> core.Result:
-    """Compare a rate under model B (`group`) and under model A (`other`), of all samples together.
-
-    Raises
-    ------
-    GroupsMissing
-        If a metric has no such test, or samples have weights or come in clusters.
-    """
+    """Compare a rate under model B (`group`) and under model A (`other`), of all samples together."""
     others = [metric.name for metric in metrics if not metric.is_change]
     simple = sample.weight is None and sample.clusters is None and settings.question.alternative != "equivalence"
     if others or not simple:

@@ -222,25 +222,6 @@ def compare_changes(
 ) -> Tested:
     """Test that the means of d in two groups differ by `edge`.
 
-    Parameters
-    ----------
-    changes : Changes
-        Counts; every stratum has samples of both groups.
-    edge : float
-        Mean of the first group less that of the second, in every stratum, under the null hypothesis.
-    alternative : {"two-sided", "greater", "less"}
-        The alternative hypothesis.
-    n_resamples : int
-        Samples drawn where there are too many outcomes to be enumerated; 0: the normal distribution alone, which is
-        also what there is where the models disagree often.
-    seed : SeedSequence, optional
-        Of these.
-
-    Returns
-    -------
-    Tested
-        The larger of the normal p-value and the one of the estimated null distribution.
-
     Examples
     --------
     >>> import numpy as np
@@ -295,18 +276,6 @@ def _outcomes(n: Integers, fitted: Floats) -> tuple[Integers, Floats] | None:
 
 def limits(compared: Sequence[Changes], critical: Floats, bounds: Floats) -> Floats:
     """Return the differences of the means that the score test does not reject.
-
-    Parameters
-    ----------
-    compared : sequence of C Changes
-        Counts.
-    critical, bounds : ndarray of shape (C, 2)
-        The critical values below and above the estimates, and the smallest and the largest possible difference.
-
-    Returns
-    -------
-    ndarray of shape (C, 2)
-        Limits.
 
     Examples
     --------
@@ -366,22 +335,6 @@ def compare_sizes(
     t D_B - s D_A >= m. An intersection is rejected if one of its two hypotheses is at half the level (Bonferroni), a
     union if both of its parts are: p = max over t of 2 min over s of p(t, s). D_B - D_A is the difference of the means
     of d, and D_B + D_A that of the means of a + b - 1, so that each p(t, s) is one of `compare_changes`.
-
-    Parameters
-    ----------
-    changes, sums : Changes
-        Counts of b - a, and of a + b - 1.
-    margin : float
-        At least 0.
-    n_resamples : int
-        As of `compare_changes`.
-    seed : SeedSequence, optional
-        Of these.
-
-    Returns
-    -------
-    Tested
-        The p-value, and the statistic of the hypothesis that sets it, negative where it is evidence against it.
 
     Examples
     --------

@@ -110,20 +110,7 @@ def counted(rows: Sequence[Mapping[str, Any]], what: str = "comparison", within:
 
 
 def values_table(setup: sentences.Setup, by_group: pd.DataFrame) -> Table:
-    """Write the values of all groups, those of each metric with intervals on one scale.
-
-    Parameters
-    ----------
-    setup : Setup
-        How the test was set up.
-    by_group : DataFrame
-        ``metric``, ``stratum``, ``group``, ``n``, ``n_effective``, ``value``, ``ci_low``, ``ci_high``, ``small``.
-
-    Returns
-    -------
-    Table
-        The table; the names of metrics are headings in it.
-    """
+    """Write the values of all groups, those of each metric with intervals on one scale."""
 
     def limits(row: Mapping[str, Any]) -> Cell:
         return Cell(sentences.span(row["how"], row["ci_low"], row["ci_high"]).replace("%", "", 1), bar=row["bar"])
@@ -169,24 +156,7 @@ def barred(
 def comparisons_table(
     setup: sentences.Setup, comparisons: pd.DataFrame, caption: str, *, metrics: bool = True
 ) -> Table:
-    """Write comparisons, in the order given.
-
-    Parameters
-    ----------
-    setup : Setup
-        How the test was set up.
-    comparisons : DataFrame
-        Those of a test; or of an audit, with ``minimum_detectable`` and ``verdict``.
-    caption : str
-        What they are.
-    metrics : bool
-        Whether they are comparisons of several metrics.
-
-    Returns
-    -------
-    Table
-        The table.
-    """
+    """Write comparisons, in the order given."""
     audited = "minimum_detectable" in comparisons
     compared = set(comparisons["metric"])
     kinds = sorted({setup.disparity_of(metric).replace("_", " ") for metric in compared}) or [setup.disparity]
@@ -332,20 +302,7 @@ def homogeneity_part(
 
 
 def homogeneity_sentences(setup: sentences.Setup, homogeneity: pd.DataFrame, comparisons: pd.DataFrame) -> list[str]:
-    """Say how many disparities are not the same in every stratum, then of each of these where it is farthest.
-
-    Parameters
-    ----------
-    setup : sentences.Setup
-        How the test was set up.
-    homogeneity, comparisons : DataFrame
-        Those of the test.
-
-    Returns
-    -------
-    list of str
-        None where there are no strata.
-    """
+    """Say how many disparities are not the same in every stratum, then of each of these where it is farthest."""
     rows, controls = records(homogeneity.sort_values("p_value", kind="stable")), label(setup.controls)
     if not rows:
         return []

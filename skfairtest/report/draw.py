@@ -119,21 +119,7 @@ def histogram(
     ax: Any, left: Sequence[float], width: Sequence[float], mass: Sequence[float], extreme: Sequence[float],
     observed: Sequence[float], ends: Sequence[float], *, seen: str = "data",
 ) -> None:  # fmt: skip
-    """Draw what chance does, the part of it that is at least as extreme as the data, and the data.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        What is drawn on.
-    left, width, mass, extreme : sequence of float
-        The left ends, widths and probabilities of the bars, and the part of each that is at least as extreme.
-    observed : sequence of float
-        The data, one number.
-    ends : (float, float)
-        Of the axis.
-    seen : str
-        What the legend calls the data.
-    """
+    """Draw what chance does, the part of it that is at least as extreme as the data, and the data."""
     whole, hatched = np.asarray(mass, dtype=float), np.asarray(extreme, dtype=float)
     common = {"width": width, "align": "edge"}
     ax.bar(left, whole - hatched, bottom=hatched, color=BAR, label="chance alone", linewidth=0.0, **common)
@@ -147,19 +133,7 @@ def histogram(
 
 
 def curve(ax: Any, x: Any, y: Any, band: tuple[Any, Any] | None = None, **style: Any) -> Any:
-    """Draw a curve, its points marked where they are few, and a band behind it; return the line.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        What is drawn on.
-    x, y : array-like of shape (n_points,)
-        The curve.
-    band : pair of array-like, optional
-        The lower and the upper end of the band.
-    **style
-        Of the line; and ``said``, what the band is called in the legend.
-    """
+    """Draw a curve, its points marked where they are few, and a band behind it; return the line."""
     said, few = style.pop("said", None), {"marker": "o", "markersize": 4} if len(x) <= FEW else {}
     (line,) = ax.plot(x, y, **{"color": BLUE, "zorder": 3, **few, **style})
     if band is not None:
@@ -179,18 +153,7 @@ _PAGE = {INK: "currentColor", GREY: "var(--grey)", BAR: "var(--bar)", ORANGE: "v
 
 
 def svg(figure: Figure) -> str:
-    """Draw a figure for a page: the same text for the same figure, in the colours of the page.
-
-    Parameters
-    ----------
-    figure : Figure
-        The figure.
-
-    Returns
-    -------
-    str
-        An element of HTML.
-    """
+    """Draw a figure for a page: the same text for the same figure, in the colours of the page."""
     import matplotlib
     from matplotlib.figure import Figure as Canvas
 

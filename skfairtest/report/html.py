@@ -37,37 +37,12 @@ def page(report: Report, *, details: bool = False, landscape: bool = False) -> s
     """Write a report as one page: no network, light and dark, for screens and for paper.
 
     Its only script sorts and filters long tables; without it everything is there to be read.
-
-    Parameters
-    ----------
-    report : Report
-        The report.
-    details : bool
-        Whether folded parts are printed, too.
-    landscape : bool
-        Whether paper lies on its side, and each row of a table is one line: for tables of many columns.
-
-    Returns
-    -------
-    str
-        HTML, the same for the same report.
     """
     return _rendered(report, "audit", top=1, details=details, landscape=landscape)
 
 
 def fragment(report: Report) -> str:
-    """Write what comes first of a report for a notebook: one element, whose style sheet reaches nothing outside of it.
-
-    Parameters
-    ----------
-    report : Report
-        The report, with or without a title.
-
-    Returns
-    -------
-    str
-        HTML without a head.
-    """
+    """Write what comes first of a report for a notebook: one element, with a style sheet for nothing outside of it."""
     report = report.first
     grid = tuple(table for table in report.grid if not table.folded)
     # A notebook may show several reports; the ids of each are its own.

@@ -166,13 +166,7 @@ def write_record(document: Mapping[str, Any]) -> str:
 
 
 def read_record(text: str | bytes | os.PathLike[str], name: str | None = None) -> dict[str, Any]:
-    """Read what `write_record` has written, of a class if that is named; a path is that of its file.
-
-    Raises
-    ------
-    ValueError
-        If it is something else, or was changed since.
-    """
+    """Read what `write_record` has written, of a class if that is named; a path is that of its file."""
     what = f"what {name or 'a test'}.to_json writes"
     text = Path(text).read_bytes() if isinstance(text, os.PathLike) else text
     try:

@@ -48,22 +48,6 @@ def bars(
 ) -> list[Bar | None]:
     """Place intervals on one scale, on which everything finite has room.
 
-    Parameters
-    ----------
-    ends : sequence of (low, at, high) or (low, at, high, start)
-        The intervals.
-    null : float
-        The value of equal groups, if any.
-    log : bool
-        Whether equal distances are equal ratios.
-    kinds : iterable of str
-        What each looks like.
-
-    Returns
-    -------
-    list of Bar or None
-        None where there is no estimate.
-
     Examples
     --------
     >>> bars([(0.0, 0.5, 1.0)], 0.0)
@@ -187,21 +171,7 @@ class Table(Recorded):
         cls, columns: Iterable[Any], rows: Iterable[Mapping[str, Any]], caption: str = "",
         marks: str | None = "concern", **settings: Any,
     ) -> Self:  # fmt: skip
-        """Make a table of declared columns; False stands for a column that this table does not have.
-
-        Parameters
-        ----------
-        columns : iterable of Column or bool
-            The columns, each with what it shows.
-        rows : iterable of mapping
-            What they show.
-        caption : str
-            What is in it.
-        marks : str or None
-            The field of the rows that are marked; None: none.
-        **settings
-            Other fields.
-        """
+        """Make a table of declared columns; False stands for a column that this table does not have."""
         kept, listed = tuple(column for column in columns if isinstance(column, Column)), list(rows)
         marked = frozenset(place for place, row in enumerate(listed) if marks is not None and row[marks])
         return cls(kept, tuple(tuple(each.cell(row) for each in kept) for row in listed), caption, marked, **settings)

@@ -385,20 +385,7 @@ def turned(setup: Setup, row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def gap_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
-    """Say who has less or more, the two values, and the gap with its interval, without a sign or a p-value.
-
-    Parameters
-    ----------
-    setup : Setup
-        How the comparison was set up.
-    row : mapping
-        A row of ``comparisons_``.
-
-    Returns
-    -------
-    str
-        A sentence without its capital and its full stop.
-    """
+    """Say who has less or more, the two values, and the gap with its interval, without a sign or a p-value."""
     metric, how, kind, where = row["metric"], written(setup, row), setup.disparity_of(row["metric"]), ""
     if row["stratum"] is not None:
         named = "in" if isinstance(row["stratum"], str | tuple) else f"with {label(setup.controls)} ="
@@ -437,20 +424,7 @@ def capital(said: str) -> str:
 
 
 def finding_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
-    """Say what one comparison found and how sure that is; of an audit, what was not significant could have missed.
-
-    Parameters
-    ----------
-    setup : Setup
-        How the comparison was set up.
-    row : mapping
-        A row of ``comparisons_``; of an audit, with ``minimum_detectable``.
-
-    Returns
-    -------
-    str
-        A sentence, which never says that there is nothing.
-    """
+    """Say what one comparison found and how sure that is; of an audit, what was not significant could have missed."""
     said = f"{capital(gap_sentence(setup, row))}, adjusted {equals_p(row['p_value_adjusted'])}"
     size = row.get("minimum_detectable", np.nan)
     if row["concern"] or np.isnan(size):
@@ -543,13 +517,6 @@ def adjustment_note(adjust: str | None, alpha: float, what: str = "comparison", 
 
 def breaking_sentence(setup: Setup, rows: Sequence[Mapping[str, Any]]) -> str:
     """Say with how few decisions, and true labels, of one group a verdict would be reversed.
-
-    Parameters
-    ----------
-    setup : Setup
-        How the test was set up, with the names of all features that make groups.
-    rows : sequence of mapping
-        Rows of a test's `breaking_point_` about one verdict.
 
     Examples
     --------

@@ -24,17 +24,7 @@ Block = tuple[str, Any]
 
 
 def blocks(report: Report, *, details: bool = True, level: int = 1) -> Iterator[Block]:
-    """Yield what is written of a report, in order: headings by their level, lines, items, tables and code.
-
-    Parameters
-    ----------
-    report : Report
-        The report.
-    details : bool
-        Whether all of it is written; otherwise no folded parts, and the first rows of tables.
-    level : int
-        Of the title.
-    """
+    """Yield what is written of a report, in order: headings by their level, lines, items, tables and code."""
 
     def tables(held: Sequence[Table]) -> list[Block]:
         shown = [table if details else table.shortened() for table in held if details or not table.folded]
@@ -76,22 +66,6 @@ def blocks(report: Report, *, details: bool = True, level: int = 1) -> Iterator[
 
 def text(report: Report, *, details: bool = True, rest: str = "", width: int | None = None) -> str:
     """Write a report as text: aligned tables at their natural width, nothing cut.
-
-    Parameters
-    ----------
-    report : Report
-        The report.
-    details : bool
-        Whether all of it is written; otherwise what comes first.
-    rest : str
-        Where the rest of a short text is.
-    width : int, optional
-        Columns of the screen, at which sentences are wrapped and tables divided; None: neither.
-
-    Returns
-    -------
-    str
-        Lines, with a line feed after the last one.
 
     Examples
     --------
@@ -223,18 +197,6 @@ def _line(said: str) -> str:
 def markdown(report: Report, *, details: bool = False) -> str:
     r"""Write a report as a section of a model card.
 
-    Parameters
-    ----------
-    report : Report
-        The report.
-    details : bool
-        Whether all of it is written; otherwise no folded parts, and the first rows of tables.
-
-    Returns
-    -------
-    str
-        Markdown; its title is a heading of the second level.
-
     Examples
     --------
     >>> made = Report(title="Rates", headed=True, findings=("*Nothing* to see.", "two"))
@@ -275,16 +237,6 @@ def _table(table: Table) -> str:
 
 def to_csv(frame: pd.DataFrame) -> str:
     """Write a table; undefined numbers are empty, and text that would be read as a formula is marked as text.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        One row per comparison, as `FairnessAudit.to_frame` returns.
-
-    Returns
-    -------
-    str
-        Lines, separated by commas, with a header.
 
     Examples
     --------

@@ -57,15 +57,6 @@ def are_words_unique(names: Sequence[str], groups: Iterable[Any]) -> bool:
 def people_of(names: Sequence[str], group: Any, *, unique: bool = True) -> str:
     """Name the people of a group, as a noun of a sentence.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Names of the features that make the groups; may be empty.
-    group : object
-        The value of the feature, or a tuple of the values of several.
-    unique : bool
-        Whether words for groups are unique in the feature; otherwise its values are given.
-
     Examples
     --------
     >>> people_of(["race"], "African-American"), people_of(["race"], "Other")
@@ -137,18 +128,6 @@ def worse_when(metric: str, favorable: bool | None) -> int:
 
     A prediction is good or bad for people as `favorable` says. Errors are bad in themselves; a wrong prediction among
     people with one prediction is bad where that is the unfavorable one, and has no side otherwise.
-
-    Parameters
-    ----------
-    metric : str
-        Its name.
-    favorable : bool or None
-        Whether a positive prediction is good for people; None: not known.
-
-    Returns
-    -------
-    int
-        1: the higher one; -1: the lower one; 0: neither, or not known.
 
     Examples
     --------
