@@ -740,8 +740,14 @@ class SensitiveSubspace(FairMetric):
             default = LogisticRegression(C=_PEOPLE / len(X), solver=solver, tol=1e-10, max_iter=1000)
             # The intercept is not penalized: around the mean the coefficients are the same, and better computed.
             model, rows = (default, X - X.mean(axis=0)) if self.classifier is None else (clone(self.classifier), X)
-            coefficients = model.fit(rows, column.codes).coef_
-            return np.atleast_2d(coefficients.toarray() if hasattr(coefficients, "toarray") else coefficients)
+            coefficients = getattr(model.fit(rows, column.codes), "coef_", np.nan)
+            found = np.atleast_2d(coefficients.toarray() if hasattr(coefficients, "toarray") else coefficients)
+            if found.shape[1] != X.shape[1] or not np.isfinite(found).all():
+                raise ParameterError(
+                    f"classifier={model!r} must have a coef_ after fit, finite numbers for each of {X.shape[1]} "
+                    "features: the sensitive subspace is made of the coefficients of a linear model of X."
+                )
+            return found
         # Least squares on centred features through their singular values: scales do not matter.
         ridge = Ridge(len(X) / _PEOPLE, solver="svd")
         return np.atleast_2d(ridge.fit(X - X.mean(axis=0), (numbers - numbers.mean()) / numbers.std()).coef_)

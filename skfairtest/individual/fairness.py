@@ -297,7 +297,8 @@ class IndividualFairnessTest(ReportMixin):
         self._set_people(people, truth, flow, moved)
         low, high = features.values.min(axis=0), features.values.max(axis=0)
         excess = np.maximum(unfair - high, low - unfair) / np.where(high > low, high - low, 1.0)
-        self._doubts = doubts_about(statistic, moved.losses, float(excess.max())) if similar.metrics else ()
+        about = statistic, moved.losses, self.p_value_, level, float(excess.max())
+        self._doubts = doubts_about(*about) if similar.metrics else ()
         self.solver_report_ = {
             "because": model.why,
             "statistic_because": because,

@@ -40,6 +40,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
+from scipy.stats import norm
 from scipy.stats import t as student
 
 from skfairtest._utils.errors import ParameterError
@@ -219,6 +220,8 @@ def widened(found: AuditValue, variance: float, degrees: int, confidence_level: 
     return replace(found, interval=(float(found.estimate * low), float(found.estimate * high)))
 
 
+#: A test that really rejects so many times as often as it should is doubtful, unless its p-value is far from the level.
+TOO_OFTEN, FAR = 1.3, 5
 #: Fewer people than this, and the normal approximation is doubtful.
 FEW = 30
 #: Nobody is to go farther beyond where people are, in lengths of the range of a feature.
@@ -338,7 +341,23 @@ def choose(statistic: str, loss: Any, way: str, before: Floats) -> tuple[str, st
     return "loss_ratio", "the paper's choice; nobody's loss is close to zero, and losses grow from where they are"
 
 
-def doubts_about(statistic: str, losses: Floats, farthest: float) -> tuple[str, ...]:
+def attained_level(values: Floats, alpha: float) -> float:
+    """Estimate how often a test of a mean rejects at its null, by the first term of the Edgeworth expansion.
+
+    Above alpha if a few people are harmed much less than the others (Hall 1992, The bootstrap and Edgeworth expansion,
+    section 2.6).
+
+    Examples
+    --------
+    >>> round(attained_level(np.array([1.0] + [2.0] * 9), 0.05), 3)
+    0.143
+    """
+    mean, sd, z = values.mean(), values.std(), float(ndtri(alpha))
+    skewness = (((values - mean) / sd) ** 3).mean() if sd > _ZERO * max(abs(mean), 1.0) else 0.0
+    return float(alpha - norm.pdf(z) * (2 * z * z + 1) * skewness / (6 * np.sqrt(len(values))))
+
+
+def doubts_about(statistic: str, losses: Floats, p_value: float, alpha: float, farthest: float) -> tuple[str, ...]:
     """Return sentences that say why a result is doubtful.
 
     Parameters
@@ -347,6 +366,8 @@ def doubts_about(statistic: str, losses: Floats, farthest: float) -> tuple[str, 
         As the caller names it.
     losses : ndarray of shape (n, 1 + n_checkpoints)
         Everybody's losses.
+    p_value, alpha : float
+        The p-value and the level.
     farthest : float
         How far people were moved outside the observed range of a feature, in lengths of that range.
 
@@ -355,11 +376,15 @@ def doubts_about(statistic: str, losses: Floats, farthest: float) -> tuple[str, 
     tuple of str
         Sentences without a full stop at the end.
     """
-    before, n, grown = losses[:, 0], len(losses), ratios(losses[:, 0], losses[:, -1])
+    before, after, n = losses[:, 0], losses[:, -1], len(losses)
+    grown = ratios(before, after)
+    level = attained_level(
+        after * before.mean() - after.mean() * before if statistic == "ratio_of_means" else grown, alpha
+    )
     largest, tiny = np.sort(grown)[-max(1, n // 100) :].sum(), grown[before < TINY * before.mean()].sum()
     doubts = [
         (
-            np.array_equal(before, losses[:, -1]),
+            np.array_equal(before, after),
             "nobody's loss changed: the model predicts the same wherever people are moved. Perhaps it does not use "
             "the directions that the fair metric leaves free, or the steps are too short",
         ),
@@ -367,6 +392,12 @@ def doubts_about(statistic: str, losses: Floats, farthest: float) -> tuple[str, 
             statistic == "loss_ratio" and n >= FEW and max(largest, tiny) > 0.5 * grown.sum(),
             "the mean of loss ratios depends on few people, or on losses close to zero: they have more than half of "
             "the sum of all ratios. statistic='ratio_of_means' does not",
+        ),
+        (
+            level > TOO_OFTEN * alpha and alpha / FAR < p_value <= alpha,
+            f"p_value_={p_value:.3g} is too close to the level of {alpha:.3g} to be reliable: a few people are harmed "
+            f"much less than the others, and with {n:,} people the test then rejects about {100 * level:.1f}% of "
+            "models at the tolerance. Test more people",
         ),
         (n < FEW, f"X has {n} people: the normal approximation of this test needs at least {FEW}"),
         (

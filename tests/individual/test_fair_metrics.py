@@ -16,8 +16,9 @@ from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
 from sklearn.model_selection import cross_val_predict
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
 from skfairtest import Mahalanobis, Projection, SensitiveSubspace
 from skfairtest.readers import read_columns
@@ -366,6 +367,11 @@ class TestSensitiveSubspace:
         names = [f"n{i}" for i in range(2 * N)]
         with pytest.raises(ValueError, match=r"column 'name'\) has 400 distinct labels, more than 200"):
             SensitiveSubspace().fit(pd.concat([X, X]), sensitive_features={"name": names})
+
+    def test_coefficients_of_something_else_than_the_features_are_an_error(self):
+        for classifier in (DecisionTreeClassifier(), make_pipeline(PolynomialFeatures(), LogisticRegression())):
+            with pytest.raises(ValueError, match=r"coef_ after fit, finite numbers for each of 4 features"):
+                SensitiveSubspace(classifier).fit(X, sensitive_features=SEX)
 
 
 class TestProjection:

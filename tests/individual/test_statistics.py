@@ -110,6 +110,34 @@ def test_every_warning_points_at_the_callers_line(fit, classifier, people):
     ]
 
 
+def test_a_p_value_near_the_level_is_doubtful_where_a_few_are_harmed_much_less():
+    n = 60
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.zeros(n), rng.random(n) < 0.1]).astype(float)
+    y = np.zeros(n)
+    # Who has a 1 in the second feature does not lose; everybody else loses in proportion to how far they are moved.
+    model, metric = _Lines(), Projection([[1.0, 0.0]])
+    loss = {"loss": _distance_from_one, "gradient": "finite_differences", "regularization": 0.0}
+    common = {"fair_metric": metric, **loss}
+    test = IndividualFairnessTest.as_published(model, steps=(1, 1.0), **common).fit(X, y)
+    near = test.statistic_ - 2.0 * test.standard_error_
+    message = r"p_value_=0.02\d* is too close to the level of 0.05 .* with 60 people .*% of models at the tolerance. Test more"
+    with pytest.warns(UserWarning, match=message):
+        IndividualFairnessTest.as_published(model, steps=(1, 1.0), tolerance=near, **common).fit(X, y)
+
+
+class _Lines:
+    """Says twice the first feature of people whose second is 0, and 0 of the others."""
+
+    def predict(self, X):
+        X = np.asarray(X)
+        return 2 * X[:, 0] * (1 - X[:, 1])
+
+
+def _distance_from_one(y_true, y_pred):
+    return np.abs(1 + y_pred - y_true)
+
+
 # The statistic that is defined --------------------------------------------------------------------------------------
 
 
