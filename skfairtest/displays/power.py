@@ -16,7 +16,7 @@ from skfairtest.comparisons.null_histogram import detectable_sizes
 from skfairtest.displays.base import GroupDisplay, canvas, check_test, finish, model_name, plain_ticks
 from skfairtest.inference.detectable import TwoRates, detectable_rates
 from skfairtest.inference.rates import Question
-from skfairtest.planning.power import supposed_of
+from skfairtest.planning.power import minimum_detectable_disparity, supposed_of
 from skfairtest.report.draw import GREY, ORANGE, curve
 from skfairtest.report.sentences import DETECTION_POWER, metric_title, points, ratio
 
@@ -208,8 +208,8 @@ class PowerDisplay(GroupDisplay):
         disparity : {"difference", "ratio"}, default="difference"
             What is compared.
         method : {"normal", "exact"}, default="normal"
-            Approximate disparities, or those of the exact test among as many people as are expected to meet the rate's
-            condition, which takes seconds for thousands of people.
+            Approximate disparities, or those of the exact test by `minimum_detectable_disparity`, which takes seconds
+            for thousands of people.
         name : str, optional
             What the line is called in the legend.
         ax : matplotlib Axes, optional
@@ -240,10 +240,12 @@ class PowerDisplay(GroupDisplay):
         exact = method == "exact"
         default = np.geomspace(100, 2_000, EXACT_SIZES) if exact else np.geomspace(100, 100_000, SIZES)
         sizes = _sizes(n_samples, default)
-        people = sizes[:, None] * parts / parts.sum() * met
-        tables = [TwoRates(baseline, *pair) for pair in (np.maximum(np.round(people), 2) if exact else people)]
-        question, accuracy = Question(disparity), "exact" if exact else "normal"
-        found = detectable_rates(tables, question, alpha=alpha, power=power, accuracy=accuracy)
+        parts = parts / parts.sum()
+        if exact:
+            found = np.array([_exact(baseline, n * parts, met, alpha, power, disparity) for n in sizes])
+        else:
+            tables = [TwoRates(baseline, *(n * parts * met)) for n in sizes]
+            found = detectable_rates(tables, Question(disparity), alpha=alpha, power=power, accuracy="normal")
         return cls(
             n_samples=sizes,
             detectable=_checked(found, power),
@@ -307,6 +309,30 @@ def _checked(found: NDArray[np.float64], power: float) -> NDArray[np.float64]:
             f"power={power:g} is not reached by any disparity with any of n_samples: more people are needed"
         )
     return np.where(np.isfinite(found), found, np.nan)
+
+
+def _exact(
+    baseline: float, people: NDArray[np.float64], met: NDArray[np.float64], alpha: float, power: float, disparity: str
+) -> float:
+    """Return the smallest disparity that the exact test detects, the larger of both directions."""
+    everyone = bool((met == 1).all())
+    found = []
+    for direction in ("up", "down"):
+        try:
+            size = minimum_detectable_disparity(
+                metric="selection_rate" if everyone else "true_positive_rate",
+                baseline=baseline,
+                n_per_group=[max(2, round(float(n))) for n in people],
+                base_rates=1.0 if everyone else met.tolist(),
+                power=power,
+                alpha=alpha,
+                disparity=disparity,
+                direction=direction,
+            )
+        except ValueError:  # no disparity this way has that power
+            continue
+        found.append(max(size, 1 / size) if disparity == "ratio" and size > 0 else abs(size))
+    return max(found, default=np.nan)
 
 
 def _sizes(given: Any, default: NDArray[np.float64]) -> NDArray[np.float64]:
