@@ -471,7 +471,7 @@ def test_one_negative_label_goes_without_saying_and_many_are_counted():
     assert "The positive label is yes.\n" in str(two)
     many = np.resize(list("abcdefgh"), N)
     test = FairnessTest.from_predictions(None, many, pos_label="a", metric="selection_rate", **G)
-    assert "The positive label is a; b, c, d, e and 3 others count as negative." in str(test)
+    assert "The positive label is a; b, c, d, e, f and 2 more count as negative." in str(test)
 
 
 def test_a_duration_may_be_the_positive_label_and_is_no_number():

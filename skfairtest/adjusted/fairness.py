@@ -148,9 +148,9 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         disparity is undefined: it counts as a hypothesis with the p-value 1, and ``method`` says why.
     excluded_ : DataFrame
         Groups and comparisons that were left out, with the reason and the number of people.
-    method_, adjust_, n_resamples_
+    method_, adjust_, n_resamples_ : object
         What was run; nothing is resampled.
-    groups_, pos_label_, negative_labels_, n_samples_
+    groups_, pos_label_, negative_labels_, n_samples_ : object
         Groups, labels, and the number of people.
 
     See Also

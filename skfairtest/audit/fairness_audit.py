@@ -145,10 +145,10 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         Groups and comparisons that were left out, with the reason and the counts.
     record_ : AuditRecord
         Everything that reports are made from.
-    individual_, scan_, impact_, baseline_
+    individual_, scan_, impact_, baseline_ : object
         Results of the further questions, None if they were not asked. Each has a level of its own: `p_value_` and
         `concern_` are not about them.
-    pos_label_, negative_labels_, n_samples_
+    pos_label_, negative_labels_, n_samples_ : object
         The positive label, the other labels, and the number of people.
 
     See Also

@@ -131,13 +131,13 @@ class FairnessTest(GroupsTest):
         Statistics under resampling; None if every null distribution was enumerated.
     p_value_interval_ : tuple of float
         95% limits of the Monte-Carlo error of `p_value_`.
-    method_, variance_, within_, adjust_, n_resamples_
+    method_, variance_, within_, adjust_, n_resamples_ : object
         What was run.
     binning_error_ : float
         The largest amount by which bins of scores may have moved a group's value.
-    groups_, pos_label_, negative_labels_, n_samples_, n_unknown_
+    groups_, pos_label_, negative_labels_, n_samples_, n_unknown_ : object
         Groups, labels, people in a group, and people whose sensitive feature is missing.
-    disparity_bounds_, p_value_bounds_, bounds_
+    disparity_bounds_, p_value_bounds_, bounds_ : object
         With ``missing="bounds"`` only: the range over all assignments, and a row for each comparison.
 
     See Also

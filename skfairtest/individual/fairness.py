@@ -164,6 +164,7 @@ class IndividualFairnessTest(ReportMixin):
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"sensitive_features": True}
     _display: ClassVar[str] = "LossRatioDisplay"
+    _not_written: ClassVar[tuple[str, ...]] = ("_model", "_statistic", "_starts", "_unfair", "_truth")
     _shows_people = True
     _reported: ClassVar[tuple[str, ...]] = (
         "verdict", "p_value", "rejected", "concern", "statistic", "standard_error", "lower_bound",
@@ -344,11 +345,17 @@ class IndividualFairnessTest(ReportMixin):
             )
         return sizes
 
+    def _people(self) -> tuple[Model, SequentialStatistic]:
+        """The model and the losses, which a record does not hold."""
+        check_is_fitted(self)
+        if "_model" not in vars(self):
+            raise AttributeError("a test that was read from JSON does not hold the model's losses: fit again")
+        return self._model, self._statistic
+
     @property
     def path_(self) -> pd.DataFrame:
         """The statistic and its lower bound if the flow had been stopped earlier."""
-        check_is_fitted(self)
-        path = self._statistic.path()
+        path = self._people()[1].path()
         return path if self.verdict_ != "no_trace" else path.head(0)
 
     def to_frame(self) -> pd.DataFrame:
@@ -390,22 +397,22 @@ class IndividualFairnessTest(ReportMixin):
         ValueError
             If `k` or `n_features` is not an integer of at least 1.
         """
-        check_is_fitted(self)
+        model, statistic = self._people()
         for name, value in (("k", k), ("n_features", n_features)):
             if value is not None and (not is_integer(value) or value < 1):
                 raise ParameterError(f"{name} must be an integer of at least 1; found {value!r}")
         growth = self.loss_ratios_
-        if self._statistic.statistic in OF_MEANS:
+        if statistic.statistic in OF_MEANS:
             growth = self._columns["loss_after"] - self._columns["loss_before"]
-        changed = changes(self._model.inputs, self._starts, self._unfair)
-        columns, parts = dict(self._model.inputs.groups), []
+        changed = changes(model.inputs, self._starts, self._unfair)
+        columns, parts = dict(model.inputs.groups), []
         for place in np.argsort(-growth, kind="stable")[:k]:
             part = changed[changed["place"] == place]
             back = np.tile(self._unfair[place], (len(part) + 1, 1))
             for row, name in zip(back, part["feature"], strict=False):
                 row[list(columns[name])] = self._starts[place, columns[name]]
             truth = self._truth.take(np.full(len(back), place))
-            losses = self._model.losses(self._model.in_units_of_audit(back), truth)
+            losses = model.losses(model.in_units_of_audit(back), truth)
             part = part.assign(loss_increase=losses[-1] - losses[:-1])
             parts.append(part.sort_values("loss_increase", ascending=False, kind="stable").head(n_features))
         found: pd.DataFrame = pd.concat(parts, ignore_index=True)
@@ -423,8 +430,7 @@ class IndividualFairnessTest(ReportMixin):
             "down", or from one category to another), ``n_people``, ``mean_change`` of numbers, and ``worse``, the
             share of these people whose loss grew.
         """
-        check_is_fitted(self)
-        changed = changes(self._model.inputs, self._starts, self._unfair)
+        changed = changes(self._people()[0].inputs, self._starts, self._unfair)
         size = pd.to_numeric(changed["change"], errors="coerce")
         changed["mean_change"], changed["worse"] = size, self.loss_ratios_[changed["place"]] > 1
         changed["change"] = np.where(size > 0, "up", np.where(size < 0, "down", changed["change"]))

@@ -89,9 +89,11 @@ class LabelledFairnessTest(FairnessTest):
         The last two have no rows.
     breaking_point_ : DataFrame
         As of `FairnessTest` if everyone has a label.
-    method_, variance_, within_, adjust_, n_resamples_
+    null_distribution_ : None
+        Nothing is drawn.
+    method_, variance_, within_, adjust_, n_resamples_ : object
         What was run; nothing is resampled.
-    groups_, pos_label_, negative_labels_, n_samples_, n_unknown_
+    groups_, pos_label_, negative_labels_, n_samples_, n_unknown_ : object
         Groups, labels, and numbers of people.
 
     See Also

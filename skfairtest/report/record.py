@@ -174,7 +174,7 @@ def read_record(text: str | bytes | os.PathLike[str], name: str | None = None) -
         document = json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:
         raise ParameterError(
-            f"source must be {what}, or a pathlib.Path of its file; found {brief(text)}: {error}"
+            f"source must be {what}, or a pathlib.Path of its file; found {brief(text)}, which is not JSON: {error}"
         ) from None
     if not isinstance(document, dict) or "checksum" not in document:
         raise ParameterError(f"source must be {what}")

@@ -120,7 +120,7 @@ class SubgroupScan(GroupsTest):
         The edges of the intervals of each feature that was cut.
     record_ : ScanRecord
         What reports say, an audit's as well.
-    pos_label_, negative_labels_, n_samples_
+    pos_label_, negative_labels_, n_samples_ : object
         The positive label, the other labels, and the number of people.
 
     See Also

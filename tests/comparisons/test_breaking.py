@@ -31,7 +31,7 @@ def test_the_frame_and_the_report_name_the_groups_and_the_direction():
     assert {name: one[name] for name in known} == known
     assert one["tied"] == ("b",)  # 6 of ten in b: the same table with events and groups exchanged
     turn = "2 of the 8 people of group a who were predicted negative had been predicted positive"
-    assert f"The verdict would be reversed if {turn} (or as many decisions about group b)." in str(test)
+    assert f"The verdict would be reversed if {turn} (or as many decisions about people of group b)." in str(test)
 
 
 def test_changes_along_paths_turn_the_verdict_and_one_less_does_not(monkeypatch):

@@ -650,7 +650,7 @@ def test_adaptive_stops_early_and_says_the_same(people):
 @every_metric
 def test_a_sentence_says_what_was_compared(people, metric):
     first = str(people.test(metric, compare="to_overall")).split("\n\n")[0]
-    assert re.search(r"for group [abc] (than for|and) everyone: [-\d.]+ versus", first)
+    assert re.search(r"for people of group [abc] (than for|and) everyone: [-\d.]+ versus", first)
     assert "nan" not in first
     strata = str(people.test(metric, compare="to_rest", strata=True))
     assert "veraged over" in strata

@@ -366,7 +366,7 @@ def test_pages_and_axes_have_a_dumbbell_for_each_comparison(data):
     assert np.argsort([bar.at for bar in bars]).tolist() == np.argsort(frame["value_b"]).tolist()
     display = test.plot()
     hollow, *_ = (drawn for drawn in display.ax_.collections if isinstance(drawn, PathCollection))
-    np.testing.assert_allclose(hollow.get_offsets()[:, 0], frame["value_a"])
+    np.testing.assert_allclose(hollow.get_offsets()[:, 0], 100 * frame["value_a"])
     np.testing.assert_allclose(display.disparity, frame["disparity"])
     plt.close(display.figure_)
 

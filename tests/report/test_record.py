@@ -151,10 +151,10 @@ def test_white_space_is_no_change(space):
     ("text", "message"),
     [
         ("[]", "source must be what FairnessTest.to_json writes"),
-        ("{", "its file; found '{': Expecting"),
+        ("{", "its file; found '{', which is not JSON: Expecting"),
         (b"\xff\xfe", "codec can't decode"),
         ("[" * 100_000, "its file; found"),
-        (None, "found None: "),
+        (None, "found None, which is not JSON: "),
         ('{"test": "FairnessTest", "state": null, "checksum": "0"}', "has schema None, and this version reads 1"),
         ('{"schema": 1, "checksum": "0"}', "damaged or edited"),
     ],
