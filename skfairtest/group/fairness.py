@@ -97,11 +97,11 @@ class FairnessTest(GroupsTest):
     response : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
         The method that gives scores. "predict" is for models whose ``predict`` gives probabilities.
     random_state : int, RandomState, Generator or None
-        Seed of resamples, and of a randomised model's predictions.
+        Seed of resamples and of randomised predictions.
     n_jobs : int, optional
         Number of processes. The result does not depend on it.
     verbose : int, default=0
-        With 1, progress is shown.
+        1 shows progress.
 
     Attributes
     ----------

@@ -126,6 +126,18 @@ def test_a_p_value_near_the_level_is_doubtful_where_a_few_are_harmed_much_less()
         IndividualFairnessTest.as_published(model, steps=(1, 1.0), tolerance=near, **common).fit(X, y)
 
 
+def test_a_test_that_was_read_holds_no_model_and_says_to_fit_again(classifier, people):
+    X, y = people[0][:60], people[1][:60]
+    test = IndividualFairnessTest(classifier, fair_metric=INCOME).fit(X, y)
+    text = test.to_json()
+    assert " at 0x" not in text
+    again = IndividualFairnessTest.from_json(text)
+    assert (again.p_value_, str(again)) == (test.p_value_, str(test))
+    for use in (lambda: again.path_, again.most_unfair, again.changed_features):
+        with pytest.raises(AttributeError, match="fit again"):
+            use()
+
+
 class _Lines:
     """Says twice the first feature of people whose second is 0, and 0 of the others."""
 
