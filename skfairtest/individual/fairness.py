@@ -164,7 +164,7 @@ class IndividualFairnessTest(ReportMixin):
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"sensitive_features": True}
     _display: ClassVar[str] = "LossRatioDisplay"
-    _not_written: ClassVar[tuple[str, ...]] = ("_model", "_statistic", "_starts", "_unfair", "_truth")
+    _not_written: ClassVar[tuple[str, ...]] = ("_model", "_starts", "_unfair", "_truth")
     _shows_people = True
     _reported: ClassVar[tuple[str, ...]] = (
         "verdict", "p_value", "rejected", "concern", "statistic", "standard_error", "lower_bound",
@@ -345,17 +345,18 @@ class IndividualFairnessTest(ReportMixin):
             )
         return sizes
 
-    def _people(self) -> tuple[Model, SequentialStatistic]:
-        """The model and the losses, which a record does not hold."""
+    def _fitted_model(self) -> Model:
+        """The model, which a record does not hold."""
         check_is_fitted(self)
         if "_model" not in vars(self):
-            raise AttributeError("a test that was read from JSON does not hold the model's losses: fit again")
-        return self._model, self._statistic
+            raise AttributeError("a test that was read from JSON does not hold the model: fit again")
+        return self._model
 
     @property
     def path_(self) -> pd.DataFrame:
         """The statistic and its lower bound if the flow had been stopped earlier."""
-        path = self._people()[1].path()
+        check_is_fitted(self)
+        path = self._statistic.path()
         return path if self.verdict_ != "no_trace" else path.head(0)
 
     def to_frame(self) -> pd.DataFrame:
@@ -397,12 +398,12 @@ class IndividualFairnessTest(ReportMixin):
         ValueError
             If `k` or `n_features` is not an integer of at least 1.
         """
-        model, statistic = self._people()
+        model = self._fitted_model()
         for name, value in (("k", k), ("n_features", n_features)):
             if value is not None and (not is_integer(value) or value < 1):
                 raise ParameterError(f"{name} must be an integer of at least 1; found {value!r}")
         growth = self.loss_ratios_
-        if statistic.statistic in OF_MEANS:
+        if self._statistic.statistic in OF_MEANS:
             growth = self._columns["loss_after"] - self._columns["loss_before"]
         changed = changes(model.inputs, self._starts, self._unfair)
         columns, parts = dict(model.inputs.groups), []
@@ -430,7 +431,7 @@ class IndividualFairnessTest(ReportMixin):
             "down", or from one category to another), ``n_people``, ``mean_change`` of numbers, and ``worse``, the
             share of these people whose loss grew.
         """
-        changed = changes(self._people()[0].inputs, self._starts, self._unfair)
+        changed = changes(self._fitted_model().inputs, self._starts, self._unfair)
         size = pd.to_numeric(changed["change"], errors="coerce")
         changed["mean_change"], changed["worse"] = size, self.loss_ratios_[changed["place"]] > 1
         changed["change"] = np.where(size > 0, "up", np.where(size < 0, "down", changed["change"]))
@@ -448,7 +449,7 @@ class IndividualFairnessTest(ReportMixin):
             The sentences; none is about an individual person.
         """
         check_is_fitted(self)
-        report = self._made()
+        report = self._report()
         lines = [str(line) for part in report.parts for line in part.findings]
         return report.verdict, *report.remarks, *map("Null hypothesis: {}".format, report.hypotheses), *lines
 

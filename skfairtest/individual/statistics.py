@@ -46,6 +46,7 @@ from scipy.stats import t as student
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import pluralize
 from skfairtest._utils.typing import Floats
+from skfairtest.report.record import Recorded
 
 #: A standard deviation below this share of the estimate is the rounding error of 0: losses that are differences of much
 #: larger numbers, as of a person whom a linear model predicts almost exactly, have few digits left.
@@ -235,7 +236,7 @@ TINY = 1e-6
 
 
 @dataclass(frozen=True)
-class SequentialStatistic:
+class SequentialStatistic(Recorded):
     """A statistic of losses, or of errors, at any time of the flow.
 
     Parameters

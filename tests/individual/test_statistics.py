@@ -132,8 +132,10 @@ def test_a_test_that_was_read_holds_no_model_and_says_to_fit_again(classifier, p
     text = test.to_json()
     assert " at 0x" not in text
     again = IndividualFairnessTest.from_json(text)
-    assert (again.p_value_, str(again)) == (test.p_value_, str(test))
-    for use in (lambda: again.path_, again.most_unfair, again.changed_features):
+    assert (again.p_value_, str(again), again.sentences()) == (test.p_value_, str(test), test.sentences())
+    pd.testing.assert_frame_equal(again.path_, test.path_)
+    np.testing.assert_array_equal(again.plot().loss_ratios, test.loss_ratios_)
+    for use in (again.most_unfair, again.changed_features):
         with pytest.raises(AttributeError, match="fit again"):
             use()
 
