@@ -160,9 +160,9 @@ def check_labels_of(functions: Iterable[Callable[..., Any]], **values: NDArray[A
     check_codings(labels)
 
 
-def as_key(label: Any) -> Key:
-    """Return a label of an index as a tuple."""
-    return label if isinstance(label, tuple) else (label,)
+def keys_of(index: pd.Index) -> list[Key]:
+    """Return the labels of an index as tuples; a label of one level may be a tuple itself."""
+    return [(label,) for label in index] if index.nlevels == 1 else list(index)
 
 
 def people_of(n: int, sensitive_features: Any, control_features: Any) -> dict[Key, tuple[Positions, dict[str, Any]]]:
@@ -178,15 +178,20 @@ def people_of(n: int, sensitive_features: Any, control_features: Any) -> dict[Ke
         control_features=control_features,
     )
     n_control = len(frame.control_levels or ())
-    features = {name: np.full(n, None, dtype=object) for name in frame.sensitive_levels}
-    for key, rows in frame.by_group.items():
+    keys, codes = keys_of(frame.by_group.index), np.full(n, -1)
+    for code, rows in enumerate(frame.by_group):
         if isinstance(rows, np.ndarray):  # else a combination that nobody has
-            for values, value in zip(features.values(), as_key(key)[n_control:], strict=True):
-                values[rows] = value
+            codes[rows] = code
+    features = {}
+    for place, name in enumerate(frame.sensitive_levels, n_control):
+        values = np.full(len(keys) + 1, None, dtype=object)
+        for code, key in enumerate(keys):
+            values[code] = key[place]
+        features[name] = values[codes]
     # MetricFrame lets features have the names of columns of labels.
     named = {f"feature {name}" if name in (*CELL_NAMES, "count") else name: its for name, its in features.items()}
-    levels = frame.overall.items() if frame.control_levels else [((), frame.overall)]
-    return {as_key(level): (rows, named) for level, rows in levels if isinstance(rows, np.ndarray)}
+    levels = zip(keys_of(frame.overall.index), frame.overall, strict=True) if n_control else [((), frame.overall)]
+    return {level: (rows, named) for level, rows in levels if isinstance(rows, np.ndarray)}
 
 
 class Cell(NamedTuple):
@@ -275,11 +280,8 @@ class Cells:
 
     def _make(self, name: Any, level: Key, method: str, disparity: str) -> Result | str:
         """Return the results of a test, or why there are none."""
-        shown = {
-            as_key(key)[len(level) :]: value
-            for key, value in self.by_group[name].items()
-            if as_key(key)[: len(level)] == level
-        }
+        values = zip(keys_of(self.by_group.index), self.by_group[name], strict=True)
+        shown = {key[len(level) :]: value for key, value in values if key[: len(level)] == level}
         if self.metrics[name][0] is count:
             return "the size of a group is not an average over its people: there is nothing to test"
         for value in shown.values():

@@ -195,7 +195,7 @@ class SignificanceFrame(MetricFrame):
             **{f"sample_params[{metric!r}]": own or {} for metric, own in params_of.items()},
         )
         n_control = len(self.control_levels or ())
-        levels = [frame_cells.as_key(level) for level in self.overall.index] if n_control else [()]
+        levels = frame_cells.keys_of(self.overall.index) if n_control else [()]
         if by_group.index.nlevels != n_control + len(self.sensitive_levels) or {*map(len, levels)} != {n_control}:
             raise ParameterError(
                 "sensitive_features or control_features holds tuples, which MetricFrame treats as several features: "
@@ -430,11 +430,10 @@ class SignificanceFrame(MetricFrame):
     def _report(self) -> Report:
         """Return the values by group, with a p-value below them, and the groups that were left out of tests."""
         cells = self._cells
-        names = [label(name) for name in cells.by_group.index.names]
+        names, keys = [label(name) for name in cells.by_group.index.names], frame_cells.keys_of(cells.by_group.index)
         rows, left_out = [], []
         for level in cells.levels:
-            for key, *values in cells.by_group.itertuples(name=None):
-                parts = frame_cells.as_key(key)
+            for parts, values in zip(keys, cells.by_group.itertuples(index=False, name=None), strict=True):
                 if parts[: len(level)] == level:
                     shown = [number(float(v)) if isinstance(v, Real) else shorten(v, 24) for v in values]
                     rows.append((*map(label, parts), *shown))

@@ -397,7 +397,7 @@ def gap_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
     described = setup.descriptions.get(metric, "") or label(metric)
     if metric in setup.everybody:
         others = "" if row["other"] is None else f" and {second}"
-        whom = "" if row["group"] is None else f" {'between' if others else 'in'} {first}{others}"
+        whom = "" if row["group"] is None else f" {'between' if others else 'among'} {first}{others}"
         return f"{where}{described}{whom} is {number(row['disparity'])}"
     a, b, gap, low, high = (row[name] for name in ("value_group", "value_other", "disparity", "ci_low", "ci_high"))
     less, sign = a < b, -1 if a < b and not setup.is_ratio(metric) else 1

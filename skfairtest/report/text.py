@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import zip_longest
 from textwrap import wrap
 from typing import Any
 
@@ -146,24 +147,33 @@ def spread(table: Table, width: int | None = None) -> Iterator[str]:
             parts.append([*names, place])
     above = wrap(f"{table.caption}:" * bool(table.caption), width or sys.maxsize)
     for place, part in enumerate(parts):
-        yield "\n".join([*([] if place else above), aligned(table.pick(part))])
+        yield "\n".join([*([] if place else above), aligned(table.pick(part), width)])
 
 
-def aligned(table: Table) -> str:
-    """Lay a table out in columns, text to the left and numbers to the right, without boxes and without truncation."""
+def aligned(table: Table, width: int | None = None) -> str:
+    """Lay a table out in columns, text to the left and numbers to the right; long names go on below."""
     lines = [[column.head for column in table.columns], *([*map(str, row)] for row in table.rows)]
     alone = [len(line) > 2 and not any(line[1:]) for line in lines]
     if any(alone):  # what stands below a heading is indented
         lines[1:] = [[f"  {line[0]}", *line[1:]] if any(line[1:]) else line for line in lines[1:]]
     filled = [line for line, heading in zip(lines, alone, strict=True) if not heading]
     widths = [max(map(display_width, cells)) for cells in zip(*filled, strict=True)]
+    names = [place for place, column in enumerate(table.columns) if column.kind == "name"]
+    if width and names:
+        others = sum(size for place, size in enumerate(widths) if place not in names)
+        most = max(6, (width - 2 * len(widths) - others) // len(names))
+        widths = [min(size, most) if place in names else size for place, size in enumerate(widths)]
     laid = []
     for line, heading in zip(lines, alone, strict=True):
-        cells = [""]
-        for cell, size, column in zip(line[:1] if heading else line, widths, table.columns, strict=False):
-            blank = " " * (size - display_width(cell))
-            cells.append(blank + cell if column.kind == "number" else cell + blank)
-        laid.append("  ".join(cells).rstrip())
+        pieces = [
+            wrap(cell, size) if size < display_width(cell) else [cell] for cell, size in zip(line, widths, strict=True)
+        ]
+        for row in [line[:1]] if heading else zip_longest(*pieces, fillvalue=""):
+            cells = [""]
+            for cell, size, column in zip(row, widths, table.columns, strict=False):
+                blank = " " * (size - display_width(cell))
+                cells.append(blank + cell if column.kind == "number" else cell + blank)
+            laid.append("  ".join(cells).rstrip())
     return "\n".join(laid)
 
 

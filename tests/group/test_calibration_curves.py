@@ -130,7 +130,7 @@ def test_an_audit_reports_curves_beside_other_metrics():
     assert "Tygert" in text
     assert "at every score the same share of any two groups of g is truly positive" in text
     assert "at every score that share of each group of g is truly positive" in text
-    assert re.search(r"outcomes from scores \(Kuiper\) in people with g = b is -?0\.\d+, adjusted p = 0\.\d+", text)
+    assert re.search(r"outcomes from scores \(Kuiper\) among people with g = b is -?0\.\d+, adjusted p = 0\.\d+", text)
     assert set(audit.comparisons_["metric"]) == {*CURVES, "calibration"}
 
 

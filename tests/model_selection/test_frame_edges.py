@@ -591,3 +591,16 @@ def test_truth_and_predictions_of_other_codes_are_refused(coded, said):
     y = np.array([0, 1] * 10)
     with pytest.raises(ValueError, match=said):
         SignificanceFrame(metrics="accuracy", y_true=coded(y), y_pred=y, sensitive_features=[0] * 10 + [1] * 10)
+
+
+@pytest.mark.parametrize("labels", [[(), ("a", 1), ("a", 1, 2)], [("a", 1), ("b", 2)], ["x", ("a", 1)]])
+def test_labels_that_are_tuples_are_tested_as_metric_frame_shows_them(labels):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    places = np.arange(60) % len(labels)
+    tests = [
+        SignificanceFrame(metrics=selection_rate, y_true=y, y_pred=y, sensitive_features={"f": feature})
+        for feature in ([labels[place] for place in places], [f"g{place}" for place in places])
+    ]
+    values = [test.difference_test()["p_value"].item() for test in tests]
+    assert values[0] == pytest.approx(values[1], rel=1e-12)

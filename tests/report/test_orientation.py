@@ -148,5 +148,5 @@ def test_a_metric_of_each_group_has_no_pair_to_be_turned():
     assert (shown.loc[own, "disparity"] == part.comparisons.loc[own, "disparity"]).all()
     said = audit.comparisons_.loc[audit.comparisons_["metric"] == "calibration_within_groups", "sentence"]
     assert [sentence.split(") ")[1].split(" is -")[0].split(" is 0")[0] for sentence in said] == [
-        f"in people whose sex is {group}" for group in "fm"
+        f"among people whose sex is {group}" for group in "fm"
     ]
