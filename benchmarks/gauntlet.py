@@ -6,10 +6,10 @@ at 5%, how many of these rejections come without a caution, how often all interv
 often test and interval contradict each other. A kind that has no answer for a design says why, and so does a test that
 refuses one.
 
-Finished cells are stored in benchmarks/results/gauntlet.json with their versions; a rerun computes what is missing or
-was run with other parameters. The data of a cell depend on its name alone, and those of a quick run are the first of
-a full one. ``--quick`` computes some cells, of few data sets, and stores nothing; ``--only KIND`` and ``--design NAME``
-compute the cells of one row or column. The exit status is 1 where a cell breaks a bar of `failures`.
+Finished cells are stored in benchmarks/results/gauntlet.json with a digest of their parameters; a rerun computes what
+is missing or was run with other parameters. The data of a cell depend on its name alone, and those of a quick run are
+the first of a full one. ``--quick`` computes some cells, of few data sets, and stores nothing; ``--only KIND`` and
+``--design NAME`` compute the cells of one row or column. The exit status is 1 where a cell breaks a bar of `failures`.
 """
 
 import argparse

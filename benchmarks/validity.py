@@ -2,8 +2,8 @@
 
 Size, power at equal size and coverage of the package's tests, of textbook tests and of other tools on the same data;
 the designs are in `cells`, the methods in `methods`, `competitors` and `families`. Every finished cell is stored at
-once in benchmarks/results/validity.json with the parameters, the seed and the versions behind it, and a rerun computes
-only what is missing or was run with other parameters. Seeds depend on a cell's name alone.
+once in benchmarks/results/validity.json with a digest of its parameters, and a rerun computes only what is missing or
+was run with other parameters. The file has the seed and the versions. Seeds depend on a cell's name alone.
 
 ``--quick`` runs a few cells with few data sets, and quick checks of the benchmarks that have designs of their own
 (calibration, inequality, scans, two models, streams, given covariates, uncertain groups, few labels, prompts); it

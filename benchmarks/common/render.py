@@ -139,7 +139,7 @@ def power_lost(cells, records, what):
     )]  # fmt: skip
 
 
-def limits(cells, records, held, exceptions, folder):
+def limits(cells, records, held, exceptions, of_kinds):
     """Say what the tests of this package get wrong: beyond the claims, in the gauntlet, with intervals, by name."""
     out = [LIMITS]
     for promise in held:
@@ -161,7 +161,7 @@ def limits(cells, records, held, exceptions, folder):
         if is_bad
     ]
     out += [INTERVALS.format(count=len(missed), worst=number(max(missed)))] if missed else []
-    for words, shown in zip(OF_OWN, kinds.panels(folder), strict=True):
+    for words, shown in zip(OF_OWN, of_kinds, strict=True):
         bad = [
             f"{title}, {row.label} ({row.is_bad.sum()} of {len(row.values)}, at worst {number(row.values.max())})"
             for title, rows in shown
@@ -180,6 +180,7 @@ def render(cells, records, folder):
     methods = [["; ".join(METHODS[method] for method in named), note] for named, note in NOTES]
     held = promises(there, records)
     every_kind, exceptions = gauntlet(folder / "gauntlet.json")
+    of_kinds = kinds.panels(folder)
     page = [
         INTRODUCTION.format(drawings=pictures(there, records), methods=table(["method", "what it is"], methods)),
         every_kind,
@@ -187,7 +188,7 @@ def render(cells, records, folder):
             size=DRAWN["size"]["description"], coverage=DRAWN["coverage"]["description"],
             **contradictions(folder / "contradictions.json"),
         ),
-        *claims(held), *limits(there, records, held, exceptions, folder),
+        *claims(held), *limits(there, records, held, exceptions, of_kinds),
     ]  # fmt: skip
-    drawn = drawings(there, records, *kinds.panels(folder), kinds.gauntlet(folder / "gauntlet.json"))
+    drawn = drawings(there, records, *of_kinds, kinds.gauntlet(folder / "gauntlet.json"))
     return {"validity.md": "\n".join(page), **{f"_static/{name}": text for name, text in drawn.items()}}

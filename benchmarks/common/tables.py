@@ -23,12 +23,3 @@ def table(head, rows, *, left=2):
     alignment = ["---" if column < left else "--:" for column in range(len(head))]
     lines = ["| " + " | ".join(head) + " |", "|" + "|".join(alignment) + "|"]
     return "\n".join(lines + ["| " + " | ".join(map(text_of, row)) + " |" for row in rows])
-
-
-def folded(title, head, rows, *, left=2):
-    """A table behind its title, which opens it."""
-    return [f"<details><summary>{title}</summary>", "", table(head, rows, left=left), "", "</details>", ""]
-
-
-def share_text(found):
-    return number(found["share"])

@@ -1,4 +1,4 @@
-"""What displays share: how they are made from a test, their style, and rows of intervals on matplotlib's axes.
+"""The base classes of displays, their style, and rows of intervals on matplotlib's axes.
 
 The curve and the histogram, which pages draw as well, are in `skfairtest.report.draw`. The style applies while a
 display draws, whatever matplotlib's settings are, but for fonts, which are the user's. Whatever differs in colour also

@@ -154,7 +154,7 @@ def labelled_rates(sample: LabelledSample, rate: Rate, positive: Any) -> list[La
 
 
 def people_in_roles(sample: LabelledSample, rate: Rate, positive: Any) -> tuple[Floats, Floats, Positions, Floats]:
-    """What a rate asks about each person."""
+    """The condition and the event of a rate for each person."""
     labels = sample.labels
     is_positive = [is_label(label, positive) for label in labels]
     labels += [object() for kind in (False, True) if kind not in is_positive]  # a label that nobody has was possible

@@ -196,8 +196,8 @@ class SignificanceFrame(MetricFrame):
         )
         n_control = len(self.control_levels or ())
         levels = frame_cells.keys_of(self.overall.index) if n_control else [()]
-        paired = by_group.index.nlevels != n_control + len(self.sensitive_levels)
-        if paired or any(isinstance(part, tuple) for level in levels for part in level):
+        control_tuples = any(isinstance(part, tuple) for level in levels for part in level)
+        if control_tuples or by_group.index.nlevels != n_control + len(self.sensitive_levels):
             raise ParameterError(
                 "sensitive_features or control_features holds tuples, which MetricFrame treats as several features: "
                 "pass a DataFrame with a column for each part, or write the tuples as text"

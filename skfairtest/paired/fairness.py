@@ -439,7 +439,7 @@ def _two_columns(X: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ModelComparison(Pages):
-    """What `compare_models` returns.
+    """The result of `compare_models`.
 
     Parameters
     ----------

@@ -219,7 +219,7 @@ class PairedMeasurement(core.Measurement):
 
 @dataclass(frozen=True)
 class ChangeNull(core.DrawnNull):
-    """What chance does to the difference of two groups' changes from model A to model B.
+    """The null distribution of the difference of two groups' changes from model A to model B.
 
     With `sums`, which are counts of the sum of both models' events, to the size of model B's disparity less that of
     model A's. A group that is compared with everyone is tested against everyone else, from whom it is farther by
@@ -255,7 +255,7 @@ class ChangeNull(core.DrawnNull):
 
 @dataclass(frozen=True)
 class OneGroupNull(core.NullDistribution):
-    """What chance does to the change of a rate in one group: counts of who has the event under B alone, A alone."""
+    """The null distribution of a rate's change in one group: counts of who has the event under B alone, A alone."""
 
     counts: Integers
 

@@ -1,4 +1,4 @@
-"""What the comparison of two models found, as plain data, in sentences and as a report.
+"""The record of a comparison of two models, its sentences and its report.
 
 Reports of `PairedFairnessTest`, of `compare_models`, and of an audit of a candidate for the place of the model in
 production are made of a `PairedRecord`.
