@@ -125,7 +125,9 @@ def test_every_design_is_in_at_most_one_claim_and_claims_with_a_condition_say_wh
 
 def test_citation_file_lists_the_papers_that_reports_name_and_those_of_the_methods():
     entries = (ROOT / "CITATION.cff").read_text(encoding="utf-8").split("  - type: ")[1:]
-    listed = [(set(re.findall(r"family-names: ([^,}\n]+)", entry)), re.search(r"year: (\d+)", entry)[1]) for entry in entries]
+    listed = [
+        (set(re.findall(r"family-names: ([^,}\n]+)", entry)), re.search(r"year: (\d+)", entry)[1]) for entry in entries
+    ]
     methods = tomllib.loads((ROOT / "skfairtest/audit/methods.toml").read_text(encoding="utf-8"))["method"]
     cited = re.findall(
         r"((?:[A-Z]\.[- ]?)+[^()]{2,160}?) \((\d{4})\)", "\n".join(method.get("citation", "") for method in methods)

@@ -96,7 +96,10 @@ def inventory_file(found):
     for source in inventories():
         name = inventory(source)["source"]["short"]
         there = [each for each in found if each.source == source]
-        writer.writerows([name, *map(text_of, (each.words, each.where, each.shown, each.ours, each.status, each.why))] for each in there)
+        writer.writerows(
+            [name, *map(text_of, (each.words, each.where, each.shown, each.ours, each.status, each.why))]
+            for each in there
+        )
     return written.getvalue()
 
 
