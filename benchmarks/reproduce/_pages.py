@@ -109,8 +109,8 @@ def index_page(documents, found):
         "# The sources, reproduced",
         "",
         f"{totals_sentence(found)} Each page begins with what is not reproduced. [One file]({INVENTORY}.csv) lists "
-        "every claim with its place in the source, the published figure and ours. The claims were listed before anything "
-        "was compared (`benchmarks/reproduce/expected/*.toml`); what a source prints twice is counted once.",
+        "every claim with its place in the source, the published figure and ours. The claims were listed before "
+        "anything was compared (`benchmarks/reproduce/expected/*.toml`); what a source prints twice is counted once.",
         "",
         RULE,
         "",

@@ -190,7 +190,8 @@ def _observed(record: AuditRecord) -> Iterator[str]:
     best = min(known, key=lambda row: row["minimum_detectable"], default=None)
     if best is not None and np.isfinite(best["minimum_detectable"]):
         setup = best["part"].setup
-        gap = f"{'' if setup.is_ratio(best['metric']) else 'a gap of '}{size_text(setup, best, best['minimum_detectable'])}"
+        noun = "" if setup.is_ratio(best["metric"]) else "a gap of "
+        gap = f"{noun}{size_text(setup, best, best['minimum_detectable'])}"
         what = f"{label(best['metric'])} by {label(best['feature'])}"
         yield f"The most sensitive comparison ({what}) had {POWER} for {gap}."
     if none := sum(np.isinf(row["minimum_detectable"]) for row in gaps):

@@ -78,7 +78,8 @@ def test_a_feature_called_group_is_not_named_twice(feature, groups):
         ({"disparity": "odds_ratio"}, "Fisher's exact test (exact conditional)"),
         (
             {"control_features": [0, 0, 1, 1] * 10},
-            "the exact test given each stratum's totals (exact conditional), Boschloo's exact test (exact unconditional)",
+            "the exact test given each stratum's totals (exact conditional), "
+            "Boschloo's exact test (exact unconditional)",
         ),
         ({"method": "asymptotic"}, "asymptotic"),
     ],
