@@ -450,9 +450,8 @@ class AuditedClassifier(_Audited, ClassifierMixin, BaseEstimator):
     Null hypothesis, with the default test: among people with the same true label, the share that the models of the
     folds predict positive is the same in all groups, averaged over the folds; with other `tests`, their null hypotheses
     about these predictions. `fit` trains the estimator on everybody, and once more for each fold, on everybody outside
-    it; the predictions for all folds are then tested together. Predictions for people in a model's training data are
-    never tested: the model knows their labels, and the more it overfits, the better these predictions look. The model
-    that is kept is not one of those tested: it is trained in the same way on a few more people.
+    it; the predictions for all folds are then tested together. The model that is kept is not one of those tested: it is
+    trained in the same way on a few more people.
 
     Parameters
     ----------
@@ -497,17 +496,14 @@ class AuditedClassifier(_Audited, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    A test takes the model as given: its p-value is about the models of these folds, not about all models that could be
-    trained on other people. The models of two folds share most of their training data, and each was trained on the
-    people on whom the others are tested, so predictions of different folds are not quite independent; no exact test
-    covers that. Each test has its own level: two tests at 5% raise a false alarm in up to 10% of fair models. One
+    The p-value is about the models of these folds, which share most of their training data, so that predictions of
+    different folds are not quite independent; no exact test covers that. Each test has its own level: one
     `FairnessTest` with a list of metrics adjusts for their number.
 
     With metadata routing, the estimator gets everything it requests; without, it gets ``sample_weight`` and further
     arguments of `fit`. Groups are passed to every estimator whose ``fit`` takes them, unless its request forbids it.
     scikit-learn's ``StackingClassifier`` passes the groups to its final estimator too, and most refuse them: audit the
-    stack, ``AuditedClassifier(StackingClassifier(...))``, or stack audited models that are already trained, with
-    ``cv="prefit"``. Folds are not run in parallel.
+    stack, ``AuditedClassifier(StackingClassifier(...))``.
 
     Examples
     --------
