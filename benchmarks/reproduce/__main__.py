@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.common.results import write
 from benchmarks.make_compas_counts import data_folder
 from benchmarks.reproduce._expected import NOT, REPRODUCED, verdicts
-from benchmarks.reproduce._pages import index_page, inventory_page, source_page
+from benchmarks.reproduce._pages import index_page, inventory_file, source_page
 from benchmarks.reproduce._pictures import drawings
 from benchmarks.reproduce._rows import Row
 from benchmarks.reproduce._summary import INVENTORY, with_words
@@ -87,8 +87,8 @@ def render():
         for file, text in drawings(module_of(name), name, document).items():
             (STATIC / file).write_text(text)
     (PAGES / "index.md").write_text(index_page(documents, found))
-    (PAGES / f"{INVENTORY}.md").write_text(inventory_page(found))
-    README.write_text(with_words(README.read_text(), found))
+    (PAGES / f"{INVENTORY}.csv").write_text(inventory_file(found))
+    README.write_text(with_words(README.read_text()))
 
 
 def wrong(name, rows):

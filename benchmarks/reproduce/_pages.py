@@ -1,6 +1,9 @@
 """The pages of the sources from their stored figures."""
 
-from benchmarks.common.tables import table
+import csv
+import io
+
+from benchmarks.common.tables import table, text_of
 from benchmarks.reproduce._expected import DEVIATION, NOT, READING, RULE, inventories, inventory
 from benchmarks.reproduce._pictures import described, file_name, pictures_of
 from benchmarks.reproduce._rows import Row
@@ -30,13 +33,10 @@ def time_of(document):
     return f" in {seconds:.0f} second{'s' * (round(seconds) != 1)} on the machine that wrote this page"
 
 
-def claims_table(found, *, status=False):
+def claims_table(found):
     """List claims: where they stand in the source, what it says and what we found."""
-    head = ["claim", "in the source", "published", "ours", *(["status"] if status else []), "remark"]
-    rows = [
-        [each.words, each.where, each.shown, each.ours, *([each.status] if status else []), each.why] for each in found
-    ]
-    return words_table(head, rows)
+    rows = [[each.words, each.where, each.shown, each.ours, each.why] for each in found]
+    return words_table(["claim", "in the source", "published", "ours", "remark"], rows)
 
 
 def compared_sections(module, document, found):
@@ -51,10 +51,9 @@ def compared_sections(module, document, found):
             there = [each for each in own if each.status == status]
             if there:
                 yield from [f"## {title}", "", claims_table(there), ""]
+        yield from [f"[Every claim, with its place in the source and our figure]({INVENTORY}.csv). {RULE}", ""]
         yield from ["## What was done", ""]
     yield from [module.INTRODUCTION.format_map(document["facts"]), ""]
-    if own:
-        yield from ["## Published and ours", "", RULE, "", claims_table(own, status=True), ""]
 
 
 def own_sections(document):
@@ -89,19 +88,19 @@ def source_page(module, name, document, found):
     return "\n".join(out)
 
 
-def inventory_page(found):
-    """Write the page with every claim of every source."""
-    out = [
-        "# Every claim of the sources", "",
-        f"{totals_sentence(found)} The lists were written from the texts before anything was compared, and are "
-        "`benchmarks/reproduce/expected/*.toml`, with the words that hold each claim; inputs of experiments are listed "
-        "there too and are no claims. What a source prints twice is counted once.", "", RULE, "",
-    ]  # fmt: skip
+def inventory_file(found):
+    """Every claim of every source, as comma-separated values."""
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\n")
+    writer.writerow(["source", "claim", "in the source", "published", "ours", "status", "remark"])
     for source in inventories():
+        name = inventory(source)["source"]["short"]
         there = [each for each in found if each.source == source]
-        out += [f"## {inventory(source)['source']['title']}", "", totals_sentence(there), ""]
-        out += [claims_table(there, status=True), ""]
-    return "\n".join(out)
+        writer.writerows(
+            [name, *map(text_of, (each.words, each.where, each.shown, each.ours, each.status, each.why))]
+            for each in there
+        )
+    return written.getvalue()
 
 
 def index_page(documents, found):
@@ -109,8 +108,11 @@ def index_page(documents, found):
     out = [
         "# The sources, reproduced",
         "",
-        f"{totals_sentence(found)} Each page begins with what is not reproduced. [One page]({INVENTORY}.md) lists "
-        "every claim.",
+        f"{totals_sentence(found)} Each page begins with what is not reproduced. [One file]({INVENTORY}.csv) lists "
+        "every claim with its place in the source, the published figure and ours. The claims were listed before "
+        "anything was compared (`benchmarks/reproduce/expected/*.toml`); what a source prints twice is counted once.",
+        "",
+        RULE,
         "",
         sources_table(found),
         "",
@@ -120,7 +122,6 @@ def index_page(documents, found):
         ":maxdepth: 1",
         ":hidden:",
         "",
-        INVENTORY,
         *documents,
         "```",
         "",

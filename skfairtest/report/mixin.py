@@ -12,7 +12,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
@@ -42,6 +42,17 @@ class Pages(Answering):
     #: The settings, and the versions of what computed the numbers.
     _given: dict[str, Any]
     _versions: dict[str, str]
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Name the line that writes a frame."""
+            instead = (
+                f": write to_frame().{name}(...)" if name.startswith("to_") and hasattr(pd.DataFrame, name) else ""
+            )
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}{instead}", name=name, obj=self
+            )
 
     @abstractmethod
     def _whole(self) -> Report:
