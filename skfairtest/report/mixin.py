@@ -46,13 +46,11 @@ class Pages(Answering):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Name the line that writes a frame."""
-            instead = (
-                f": write to_frame().{name}(...)" if name.startswith("to_") and hasattr(pd.DataFrame, name) else ""
-            )
-            raise AttributeError(
-                f"{type(self).__name__!r} object has no attribute {name!r}{instead}", name=name, obj=self
-            )
+            """Name the line that writes a frame; any other attribute that is missing has its usual message."""
+            if name.startswith("to_") and hasattr(pd.DataFrame, name):
+                message = f"{type(self).__name__!r} object has no attribute {name!r}: write to_frame().{name}(...)"
+                raise AttributeError(message, name=name, obj=self)
+            return object.__getattribute__(self, name)
 
     @abstractmethod
     def _whole(self) -> Report:
