@@ -32,7 +32,6 @@ from skfairtest.inference.score import studentize
 from skfairtest.inference.two_sides import Statistic, Stratum, draw_permutations
 from skfairtest.inference.unconditional import unconditional_log_p
 from skfairtest.metrics import Context, resolve_metrics
-from skfairtest.metrics.auc import RankedScores
 from skfairtest.metrics.counted import AveragePrecision, Determination
 from skfairtest.metrics.functionals import Auc, Functional, Mean
 from skfairtest.metrics.rates import RATES
@@ -390,14 +389,7 @@ def bootstrapped(functional, counts, size, rng):
 
 def area_of_counts(truth, score):
     """The AUC as a function of how often each person occurs (..., n)."""
-    ranked = RankedScores(score[truth], score[~truth])
-    columns = [np.flatnonzero(truth)[ranked.positive_order], np.flatnonzero(~truth)[ranked.negative_order]]
-
-    def value(counts):
-        flat = counts.reshape(-1, counts.shape[-1]).astype(np.int64)
-        return ranked.moments(*(flat[:, place] for place in columns))[0].reshape(counts.shape[:-1])
-
-    return value
+    return Auc(truth, score).values
 
 
 def _add_schemes(out, value, group, cell, rng):

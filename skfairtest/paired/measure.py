@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 
 from skfairtest._utils.errors import GroupsMissing, ParameterError
-from skfairtest._utils.typing import Booleans, Floats, Integers, Moments
+from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.comparisons import core
 from skfairtest.comparisons.contrasts import Design, Known, groups_of
 from skfairtest.comparisons.engine import judge
@@ -26,13 +26,11 @@ from skfairtest.inference.conditional import mcnemar
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import quantiles
 from skfairtest.metrics import Context
-from skfairtest.metrics.auc import split_change
 from skfairtest.metrics.functionals import (
     Auc,
     Evaluated,
     Functional,
     Mean,
-    Members,
     Share,
     correction,
     per_person,
@@ -77,20 +75,9 @@ class Change(Functional):
     def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
         """Return the change and its variance; DeLong's corrects both classes for their sizes."""
         value, parts = self.parts(counts)
-        squares = parts * per_person(parts, counts)
         if isinstance(self.of_b, Auc):
-            classes = [self.of_b.positive, self.of_b.negative]
-            variances = [squares[..., own].sum(axis=-1) * correction(counts[..., own]) for own in classes]
-            return value, np.asarray(variances[0] + variances[1])
-        return value, squares.sum(axis=-1) * correction(counts)
-
-    def split(self, members: Members) -> Moments | None:
-        """Return both sides of areas, by places among everybody's scores, which are sorted once."""
-        of_b, of_a = self.of_b, self.of_a
-        if not (isinstance(of_b, Auc) and isinstance(of_a, Auc)):
-            return None
-        v1, q1, v2, q2 = split_change((of_b.ranked, of_a.ranked), members[:, of_b.positive], members[:, of_b.negative])
-        return Moments(v1, q1, v2, q2, np.zeros_like(v1))
+            return value, self.of_b.variance(parts, counts)
+        return value, (parts * per_person(parts, counts)).sum(axis=-1) * correction(counts)
 
     def effective(self, counts: Floats) -> Floats:
         """The smaller of the two denominators."""
