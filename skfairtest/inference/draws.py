@@ -39,7 +39,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Integers, Moments
 
 #: Counts held at once; draws come in chunks of this size.
-CHUNK = 4_000_000
+CHUNK = 1_000_000
 #: The random-number library draws hypergeometric numbers only below this many people.
 MOST_PEOPLE = 1_000_000_000
 
@@ -109,15 +109,14 @@ def draw_first_rows(table: Integers, size: int, rng: np.random.Generator) -> Int
     return np.stack([top, columns - top], axis=1)
 
 
-def bootstrapped(counts: Integers, n_resamples: int, rng: np.random.Generator) -> Iterator[Integers]:
-    """Yield chunks (b, strata, groups, cells) of tables whose people were resampled within each stratum and group."""
-    totals = counts.sum(axis=-1)
-    for size in chunks(counts.shape, n_resamples):
-        out = np.zeros((size, *counts.shape), dtype=np.int64)
-        for stratum, group in zip(*np.nonzero(totals), strict=True):
-            n = int(totals[stratum, group])
-            out[:, stratum, group] = rng.multinomial(n, counts[stratum, group] / n, size=size)
-        yield out
+def bootstrapped(counts: Integers, size: int, rng: np.random.Generator) -> Integers:
+    """Return tables (groups, size, cells) whose people were resampled within each group, of counts (groups, cells)."""
+    out = np.zeros((len(counts), size, counts.shape[1]), dtype=np.int64)
+    for drawn, own in zip(out, counts, strict=True):
+        if people := int(own.sum()):
+            there = np.flatnonzero(own)
+            drawn[:, there] = rng.multinomial(people, own[there] / people, size=size)
+    return out
 
 
 #: People (rows times people) drawn at once: what stays in cache.

@@ -105,14 +105,12 @@ def last_covered(
             lambda at: statistic(edge(at)), np.ones((2, 1)), np.stack([start, start]), near, places, steps=7
         )
         about = around(guess, start)
-    low, high = (
-        float(
-            farthest_covered(
-                start, np.full(1, end), lambda at, within=within: within(edge(at)), [each[side] for each in about]
-            )[0]
-        )
-        for side, (end, within) in enumerate(zip(places, (above, below), strict=True))
-    )
+
+    def limit(end: float, within: Covered, guesses: list[Floats]) -> float:
+        return float(farthest_covered(start, np.full(1, end), lambda place: within(edge(place)), guesses)[0])
+
+    low = limit(places[0], above, [each[0] for each in about])
+    high = limit(places[1], below, [each[1] for each in about])
     if ratio:
         low = 0.0 if low <= NEAREST else float(np.tan(low))
         high = np.inf if high >= np.pi / 2 - NEAREST else float(np.tan(high))

@@ -129,7 +129,8 @@ class Stratum:
             return _stack([self._flipped(draws.random_signs(piece, n, rng)) for piece in sizes])
         if self.rows:
             return _stack([self._evaluate(members, rng) for members in self._members(size, rng)])
-        tables = (drawn.astype(float) for drawn in self._tables(size, rng))
+        blocks = [np.flatnonzero(self.block == block).tolist() for block in np.unique(self.block[self.block >= 0])]
+        tables = (drawn[:, 0].astype(float) for drawn in draws.permuted(self.counts[None], blocks, size, rng))
         return _stack([self.functional.pair(drawn[:, 0], drawn[:, 1], rng=rng) for drawn in tables])
 
     @cached_property
@@ -155,16 +156,6 @@ class Stratum:
             part = members[rows].astype(float)
             out.append(self.functional.pair(part, 1.0 - part, rng=rng))
         return _stack(out)
-
-    def _tables(self, size: int, rng: Generator) -> Iterable[Integers]:
-        for rows in batches(size, MASSES // max(1, self.counts.shape[1])):
-            drawn = np.broadcast_to(self.counts, (rows.stop - rows.start, *self.counts.shape)).copy()
-            for block in np.unique(self.block[self.block >= 0]).tolist():
-                cells = np.flatnonzero((self.block == block) & (self.counts.sum(axis=0) > 0))
-                part = self.counts[:, cells]
-                if len(cells) > 1 and (part.sum(axis=1) > 0).all():
-                    drawn[:, :, cells] = draws.draw_first_rows(part, len(drawn), rng)
-            yield drawn
 
     def _members(self, size: int, rng: Generator) -> Iterable[NDArray[np.uint8]]:
         n = self.counts.shape[1]
@@ -382,18 +373,13 @@ class Sides:
             times[:, units] = draws.resampled_counts(len(units), size, rng)
             out[:] = times[:, self.cluster] * self.counts[:, None, :]
             return out
+        if self.cluster is None and not self.rows:
+            return draws.bootstrapped(self.counts, size, rng)
         for group, counts in enumerate(self.counts):
             place = np.flatnonzero(counts)
-            if not len(place):
-                continue
-            if self.cluster is not None:
-                units, of = np.unique(self.cluster[place], return_inverse=True)
-                out[group][:, place] = draws.resampled_counts(len(units), size, rng)[:, of.reshape(-1)]
-            elif self.rows:
-                out[group][:, place] = draws.resampled_counts(len(place), size, rng)
-            else:
-                people = int(counts.sum())
-                out[group][:, place] = rng.multinomial(people, counts[place] / people, size=size)
+            alone = np.arange(len(place)) if self.cluster is None else self.cluster[place]
+            units, of = np.unique(alone, return_inverse=True)
+            out[group][:, place] = draws.resampled_counts(len(units), size, rng)[:, of.reshape(-1)]
         return out
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from skfairtest._utils.batches import batches
 from skfairtest._utils.checks import origin
-from skfairtest._utils.typing import Booleans, Floats, Moments, Positions
+from skfairtest._utils.typing import Booleans, Floats, Moments
 from skfairtest.metrics.auc import CHUNK, both_sides, center, shares_below
 
 Members = NDArray[Any]
@@ -407,94 +407,6 @@ class Auc(Misplacing):
             squares = (share * per_person(share, people)).sum(axis=-1)
             many.append((kish(each, people), ratio_of(np.ones_like(area), squares)))
         return np.minimum(many[0][0], many[1][0]), np.minimum(many[0][1], many[1][1])
-
-
-class Classified(Functional):
-    """A metric of true and predicted labels, whose errors are taken at one of right and of wrong more in every class.
-
-    The plug-in variance of a group without errors is 0: such a group's value then differs from any other however few
-    people it has.
-    """
-
-    bounds = (0.0, 1.0)
-    error = "delta (counts plus one)"
-    is_rate_like = True
-    #: The further people of each kind, (K,).
-    more: Floats
-
-    def members(self, masses: Floats) -> Floats:
-        """Add masses up by true class, (..., K) -> (..., C)."""
-        raise NotImplementedError
-
-    def more_of(self, counts: Floats) -> Floats:
-        """The further people, of each kind, at whom the variance is taken."""
-        return self.more
-
-    def worth(self, counts: Floats, weight: Floats | None = None) -> Floats:
-        """Return the people of whom the value would be a rate of the variance that it has with the further people.
-
-        Each class is worth fewer people without them. A class in which nobody of a group is counts as half a person, if
-        anybody of the other groups is in it.
-        """
-        counts = np.asarray(counts, dtype=float)
-        each = np.ones(counts.shape[-1]) if weight is None else weight
-        people = counts + self.more_of(counts)
-        value, parts = self.parts(people * each)
-        variance = (parts * per_person(parts, people)).sum(axis=-1) * correction(counts)
-        low, high = self.bounds
-        spread = (value - low) * (high - value)
-        own, more = (self._each_class(number, each) for number in (counts, counts + self.more))
-        seen = (own > 0).reshape(-1, own.shape[-1]).any(axis=0)
-        own, more = (np.where(seen, 1 / np.maximum(number, 0.5), 0.0).sum(axis=-1) for number in (own, more))
-        with np.errstate(invalid="ignore"):
-            some = (spread > 0) & (variance > 0)
-        # Without any errors it is the mean of as many rates as there are classes.
-        return np.asarray(np.where(some, ratio_of(spread, variance) * more / own, seen.sum() ** 2 / own))
-
-    def _each_class(self, people: Floats, weight: Floats) -> Floats:
-        """Return the effective number of people in every class."""
-        squares = self.members(people * weight**2)
-        return np.where(squares > 0, ratio_of(self.members(people * weight) ** 2, squares), 0.0)
-
-
-class BalancedAccuracy(Classified):
-    """Mean of the classes' recalls; its variance is taken at counts plus one of right and of wrong in every class."""
-
-    def __init__(self, true: Positions, right: Booleans, n_classes: int | None = None) -> None:
-        classes = np.unique(true) if n_classes is None else np.arange(n_classes)
-        self.of_class = (true[:, None] == classes).astype(float)
-        self.right = self.of_class * right[:, None]
-        alike = 2 * true + right
-        self.more = 1.0 / np.bincount(alike)[alike]
-
-    def members(self, masses: Floats) -> Floats:
-        """Add masses up by true class."""
-        return np.asarray(masses @ self.of_class)
-
-    def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
-        """Return the mean recall and each cell's deviation from its class's."""
-        total = masses @ self.of_class
-        recall = ratio_of(masses @ self.right, total)
-        per_mass = ratio_of(np.ones_like(total), total) / total.shape[-1]
-        with np.errstate(invalid="ignore"):
-            inside = (per_mass[..., None, :] * (self.right - recall[..., None, :] * self.of_class)).sum(axis=-1)
-            return recall.mean(axis=-1), masses * inside
-
-    def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
-        """Return the mean recall and its smoothed variance."""
-        total, right = counts @ self.of_class, counts @ self.right
-        smooth = (right + 1) / (total + 2)
-        variance = (smooth * (1 - smooth) / (total + 2)).sum(axis=-1) / total.shape[-1] ** 2
-        value = ratio_of(right, total).mean(axis=-1)
-        return value, np.where(np.isnan(value), np.nan, variance)
-
-    def effective(self, counts: Floats) -> Floats:
-        """Return the size of the smallest class."""
-        return np.asarray((counts @ self.of_class).min(axis=-1))
-
-    def informative(self, counts: Floats) -> Floats:
-        """Return the size of the smallest class: right and wrong are counted once more than there are."""
-        return self.effective(counts)
 
 
 class Undifferentiated(Functional):
