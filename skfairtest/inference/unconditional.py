@@ -14,6 +14,7 @@ from typing import overload
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
+from scipy.special import factorial
 
 from skfairtest._utils.batches import parts, starts
 from skfairtest._utils.typing import Booleans, Floats, Integers
@@ -27,8 +28,11 @@ CAP = 10_000_000
 MANY = 100_000
 #: People of the pairs whose tails are held in memory at the same time; elements of the terms of their sums.
 _PEOPLE, _TERMS = 1_000_000, 100_000
-#: Totals looked at beyond eight standard deviations, outside of which there is less than 1e-15.
-_BEYOND = 20
+#: Cells next to an event probability of 0 that have no power series; terms of those of the others.
+_NEAR, _ORDER = 4, 28
+#: Totals looked at beyond nine and a half standard deviations.
+_BEYOND = 30
+_FACTORIALS = factorial(np.arange(_ORDER))
 
 
 @overload
@@ -43,27 +47,65 @@ def within_cap(d1, d2):  # type: ignore[no-untyped-def]
 class TailProbability:
     """Probability of some pairs' tails as a function of the common event probability sin(angle)**2.
 
-    It is summed over the totals of events near the expected one. The rarer of the event and its absence is counted: the
-    masses are read from their end beyond 45 degrees.
+    Angles are cut into cells one standard deviation of the total wide. In a cell the probability of every total is that
+    near its centre, where a whole number of events is expected, times an exponential of the total, so that the sum over
+    totals is a power series, whose coefficients are found once. Close to an event probability of 0 or 1, where cells
+    are wide against it, and for very many people, whose maximum is wanted less precisely and is found with few
+    evaluations, the sum itself is taken.
     """
 
     def __init__(self, tails: Tails) -> None:
-        self.people = tails.people
+        self.people, self._root = tails.people, np.sqrt(tails.people)
+        # The rarer of the event and its absence is counted: the masses are read from their end beyond 45 degrees.
         around = np.zeros(int(tails.people.max()) + 2 * _BEYOND)
         self._masses = np.concatenate([around, tails.masses, tails.masses[::-1], around])
         first = starts(tails.people + 1)
         self._first = len(around) + np.stack([first, 2 * len(tails.masses) - first - tails.people - 1])
+        cells = (self._root * np.pi / 4).astype(np.int64) + 1
+        self._cell = np.stack([starts(cells), starts(cells) + cells.sum()])
+        self._known = np.zeros(2 * int(cells.sum()), dtype=bool)
+        self._series = np.empty((_ORDER, len(self._known)))
 
     def __call__(self, pair: Integers, angle: Floats) -> Floats:
         """Return the probability of the tails of pairs at angles, (n,), (n,) -> (n,)."""
         mirrored = (angle > np.pi / 4).astype(np.int64)
-        p = np.sin(np.where(mirrored, np.pi / 2 - angle, angle)) ** 2
+        angle = np.where(mirrored, np.pi / 2 - angle, angle)
+        out, cell = np.empty(len(angle)), (self._root[pair] * angle).astype(np.int64)
+        near = (cell < _NEAR) | (self.people[pair] > MANY)
+        if near.any():
+            out[near] = self._moments(pair[near], mirrored[near], np.sin(angle[near]) ** 2, 1)[:, 0]
+        far = ~near
+        if far.any():
+            out[far] = self._expanded(pair[far], mirrored[far], angle[far], cell[far])
+        return out
+
+    def _expanded(self, pair: Integers, mirrored: Integers, angle: Floats, cell: Integers) -> Floats:
+        place, people = self._cell[mirrored, pair] + cell, self.people[pair]
+        p = np.rint(people * np.sin((cell + 0.5) / self._root[pair]) ** 2) / people
+        if (unknown := ~self._known[place]).any():
+            where = np.flatnonzero(unknown)
+            where = where[np.unique(place[where], return_index=True)[1]]
+            self._series[:, place[where]] = self._moments(pair[where], mirrored[where], p[where], _ORDER).T
+            self._known[place[where]] = True
+        tilt = 2 * np.log(np.tan(angle)) - np.log(p / (1 - p))
+        step = np.sqrt(people * p * (1 - p)) * tilt
+        value = self._series[-1].take(place)
+        for coefficients in self._series[-2::-1]:
+            value *= step
+            value += coefficients.take(place)
+        return np.asarray(value * np.exp(people * (p * tilt - np.log1p(p * np.expm1(tilt)))))
+
+    def _moments(self, pair: Integers, mirrored: Integers, p: Floats, order: int) -> Floats:
+        """Return E[H Z^k] / k! for k < order, (n, order), with Z the standardized total.
+
+        Of more than one order, at event probabilities at which a whole number of events is expected.
+        """
         people, odds = self.people[pair], p / (1 - p)
         absent = np.divide(1.0, odds, out=np.zeros_like(p), where=p > 0)
-        centre = np.rint(people * p).astype(np.int64)
-        reach = (8 * np.sqrt(people * p * (1 - p))).astype(np.int64) + _BEYOND
+        spread = np.sqrt(people * p * (1 - p))
+        centre, reach = np.rint(people * p).astype(np.int64), (9.5 * spread).astype(np.int64) + _BEYOND
         origin, most = self._first[mirrored, pair] + centre, int(reach.max(initial=0))
-        out, rows = np.empty(len(pair)), np.argsort(reach, kind="stable")
+        out, rows = np.empty((len(pair), order)), np.argsort(reach, kind="stable")
         reciprocals = 1.0 / np.arange(1, int(people.max(initial=0)) + most + 2)
 
         def outwards(start: Integers, n: Integers, odds: Floats, out: Floats) -> None:
@@ -74,6 +116,7 @@ class TailProbability:
             np.maximum(ratios, 0.0, out=ratios)
             np.cumprod(ratios, axis=1, out=out)
 
+        powers = np.vander(np.arange(-most, most + 1.0), order, increasing=True)
         for part in parts(2 * reach[rows] + 1, _TERMS):
             own, far = rows[part], int(reach[rows[part][-1]])
             # Pairs of as many people share the probabilities of their totals.
@@ -83,10 +126,15 @@ class TailProbability:
             outwards(centre[one], n, odds[one], weights[:, far + 1 :])
             outwards(n - centre[one], n, absent[one], weights[:, far - 1 :: -1])
             weights[np.arange(2 * far + 1) < (far - centre[one])[:, None]] = 0.0
-            weights /= weights.sum(axis=1, keepdims=True)
-            out[own] = np.einsum(
-                "ij,ij->i", sliding_window_view(self._masses, 2 * far + 1)[origin[own] - far], weights[same]
-            )
+            total = weights.sum(axis=1)[same]
+            terms = sliding_window_view(self._masses, 2 * far + 1)[origin[own] - far]
+            terms *= weights[same]
+            if order == 1:
+                out[own, 0] = terms.sum(axis=1) / total
+                continue
+            out[own] = terms @ powers[most - far : most + far + 1] / total[:, None]
+        if order > 1:
+            out *= np.vander(1 / spread, order, increasing=True) / _FACTORIALS
         return out
 
 
