@@ -4,11 +4,12 @@ Twelve forms of frames, 90 hostile names of columns and 60 types of columns. In 
 are counted whose numbers are known beforehand, under each name others, so that a column that is taken for another is
 noticed. A frame must give these numbers with the labels that the same column has in memory, or an error of the package.
 
-Written to benchmarks/results/frames.json; ``--render`` writes the table of the guide (doc/guide/frames.md).
+Written to benchmarks/results/frames.json; ``--render`` writes the table of the guide (doc/guide/frames.csv).
 ``--quick``: two forms, six names, nothing is written.
 """
 
 import argparse
+import csv
 import datetime
 import functools
 import json
@@ -27,16 +28,14 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet
 
-from benchmarks.common.fuzz_calls import reraise_others
 from benchmarks.common.results import write
-from benchmarks.common.tables import table
 from skfairtest import CountTable
 from skfairtest._utils.errors import ParameterError
 from skfairtest.readers import sort_levels
 
 SEED, PEOPLE = 20261124, 48
 RESULTS = Path(__file__).parent / "results" / "frames.json"
-PAGE = Path(__file__).parents[1] / "doc" / "guide" / "frames.md"
+TABLE = Path(__file__).parents[1] / "doc" / "guide" / "frames.csv"
 #: Columns that are asked for at a time.
 TOGETHER = 10
 
@@ -260,7 +259,8 @@ def outcomes_of(form, kind, names, folder):
     try:
         frame = FORMS[form](columns, folder)
     except BaseException as error:  # a frame that cannot hold such columns, or such names
-        reraise_others(error)
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
         if len(names) == 1:
             return {names[0]: "none"}
         apart = (outcomes_of(form, kind, [name], folder) for name in names)
@@ -282,7 +282,8 @@ def counted_as_known(form, kind, names, frame, truth):
     except ParameterError:
         return "refused"
     except BaseException as error:
-        reraise_others(error)
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
         print(f"FOREIGN {form}, {kind}, {names}: {type(error).__name__}: {str(error)[:200]}", file=sys.stderr)
         return "foreign error"
     outcomes = {}
@@ -348,51 +349,20 @@ def mark(found, partly):
 
 
 def render():
+    """Write the table of the guide: what becomes of each type of column in each form of frame."""
     figures = json.loads(RESULTS.read_text())
-    forms, kinds, total = figures["forms"], figures["cells"], Counter(figures["outcomes"])
-    rows = [(kind, *(mark(found[form], len(figures["partly"])) for form in forms)) for kind, found in kinds.items()]
-    some = ", ".join(f"`{name!r}`" for name in figures["partly"]) or "none"
-    others = [(kind, form, f"`{memory}`", f"`{labels}`") for kind, form, memory, labels in figures["other"]]
-    text = f"""# Frames, types and names
-
-<!-- written by python -m benchmarks.frames --render -->
-
-Does `CountTable.from_frame` count as memory does? {len(forms)} forms of frames, {len(kinds)} types of columns and
-{len(figures["names"])} names of columns were tried in all {total.total():,} combinations
-(`python -m benchmarks.frames`):
-
-- {total[""]:,} give the counts and the labels of memory,
-- {total["other labels"]:,} give the same counts, with labels that are written in another way,
-- {total["refused"]:,} are refused with an error of the package, as all missing values are,
-- {total["none"]:,} cannot be made, because the frame has no such type or no such name,
-- {total["wrong counts"]:,} give wrong counts, and {total["foreign error"]:,} end in an error of another library.
-
-✓: as in memory. "labels": the same counts with other labels, listed below. "refused": an error of the package. –: the
-frame has no such type. Of the names that are listed below some are
-refused or cannot be had in some forms; \\*: others, too.
-
-{table(["type of column", *forms], rows, left=len(forms) + 1)}
-
-## Other labels
-
-The same people are counted together, and their group is written in another way, because the engine has no type of this
-kind or has lost what it was. Dask turns objects into text (`dataframe.convert-string`) when it is handed a frame.
-
-{table(["type of column", "form", "in memory", "from the frame"], others, left=4)}
-
-## Names
-
-The names are hostile ones: patterns, quotation marks, dots, keywords, spaces, other cases of the same letters. Names
-that some form cannot have, or that it makes another name of: {some}.
-"""
-    PAGE.write_text(text)
+    with TABLE.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["type of column", *figures["forms"]])
+        for kind, found in figures["cells"].items():
+            writer.writerow([kind, *(mark(found[form], len(figures["partly"])) for form in figures["forms"])])
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m benchmarks.frames", description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="two forms and six names, nothing written")
     parser.add_argument("--form", action="append", choices=FORMS, help="this form only, nothing written")
-    parser.add_argument("--render", action="store_true", help="write the page of the guide")
+    parser.add_argument("--render", action="store_true", help="write the table of the guide")
     options = parser.parse_args(argv)
     if options.render:
         return render()

@@ -4,12 +4,14 @@ It needs Chromium, chromedriver and what ``.[report,test]`` installs.
 """
 
 import base64
+import io
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from PIL import Image, PngImagePlugin
 from selenium import webdriver
 
 HERE = Path(__file__).parent
@@ -43,7 +45,9 @@ def main():
         bottom = max(top for top in driver.execute_script(STARTS) if top <= LOWEST)
         clip = {"x": 0, "y": 0, "width": WIDTH, "height": bottom, "scale": 1.5}
         shot = driver.execute_cdp_cmd("Page.captureScreenshot", {"clip": clip, "captureBeyondViewport": True})
-    PICTURE.write_bytes(base64.b64decode(shot["data"]))
+        words = PngImagePlugin.PngInfo()  # a test compares them with what the demo prints
+        words.add_text("Description", driver.execute_script("return document.querySelector('.verdict').innerText"))
+    Image.open(io.BytesIO(base64.b64decode(shot["data"]))).save(PICTURE, pnginfo=words, optimize=True)
     print(f"{PICTURE}: {WIDTH} x {bottom:.0f} pixels, {PICTURE.stat().st_size / 1000:.0f} kB")
 
 

@@ -48,6 +48,7 @@ COMPILED = any((Path(__file__).parent / "__pycache__").glob("test_*-pytest-*.pyc
 settings.register_profile("quick", max_examples=3, derandomize=True)
 settings.register_profile("thorough", max_examples=50, derandomize=True)
 settings.register_profile("search", max_examples=50)
+settings.register_profile("long", max_examples=2000)
 settings.load_profile("quick")
 
 #: Names that some reader takes for something else than a name.

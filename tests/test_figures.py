@@ -43,37 +43,11 @@ def power_of_two_models():
         yield from (share(min(found)), share(max(found)))
 
 
-def metrics_of_classes_in_small_groups():
-    """Sizes and powers of the plug-in error and of the default, where the smaller group has 40 people."""
-    cells = [each for name, each in storage.load(validity.RESULTS).items() if re.search("0.95/(40-800|800-40)", name)]
-    figures = {
-        (method, key): sorted(each["methods"][method][key] for each in cells)
-        for method in ("kdd", "permutation")
-        for key in ("size", "power")
-    }
-    smallest, *_, largest = figures["kdd", "size"]
-    yield from (f"{value:.4f}".removeprefix("0") for value in (smallest, largest, figures["permutation", "size"][-1]))
-    for method in ("kdd", "permutation"):
-        yield from (share(figures[method, "power"][end]) for end in (0, -1))
-
-
-def areas_of_unequal_spread():
-    methods = storage.load(validity.RESULTS)["auc/sd ratio 3 in the smaller group/0.98/100-1000"]["methods"]
-    return [f"{100 * methods[method]['size']:.1f}" for method in ("permutation", "areas")]
-
-
 def designs_of(method):
     records = storage.load(validity.RESULTS)
     (_, rows), *_ = drawings.panels(designs.all_cells(), records, drawings.sizes)
     bad = {row.method: (row.is_bad.sum(), len(row.values)) for row in rows}
     return ["{} of {}".format(*bad[method])]
-
-
-def largest_mismatch():
-    """Size of the published test where the paper prints its own (section 4.2)."""
-    paper = next(cell for cell in designs.all_cells() if cell.section == "paper")
-    here = storage.load(validity.RESULTS)[paper.name]["methods"]["kdd"]["size"]
-    return [f"{here:.4f}".removeprefix("0"), ".0486"]
 
 
 #: Sentences with figures: the page, the words with a group for each figure, and the figures that are stored.
@@ -90,22 +64,10 @@ SENTENCES = [
         power_of_two_models,
     ),
     (
-        "CHANGELOG.md",
-        r"its size is (\.\d+) to (\.\d+) and that of the default at most (\.\d+); a drop by \.15 in the smaller group "
-        r"is found in (\.\d+) to (\.\d+) of the data sets, and by the default in (\.\d+) to (\.\d+)",
-        metrics_of_classes_in_small_groups,
-    ),
-    (
-        "CHANGELOG.md",
-        r"were called different in (\d+\.\d)% of data sets \(now (\d+\.\d)%\)",
-        areas_of_unequal_spread,
-    ),
-    (
         "doc/validity.md",
         r"The default for rates \(exact\) is wrong too often in (\d+ of \d+) designs",
         lambda: designs_of("exact"),
     ),
-    ("README.md", r"the published test rejects (\.\d+) of fair data sets here, and (\.\d+) there", largest_mismatch),
 ]
 #: Sentences that what is stored contradicts.
 NOT_SO = {
@@ -163,7 +125,9 @@ def test_every_design_is_in_at_most_one_claim_and_claims_with_a_condition_say_wh
 
 def test_citation_file_lists_the_papers_that_reports_name_and_those_of_the_methods():
     entries = (ROOT / "CITATION.cff").read_text(encoding="utf-8").split("  - type: ")[1:]
-    listed = [(set(re.findall(r"family-names: (.+)", entry)), re.search(r"year: (\d+)", entry)[1]) for entry in entries]
+    listed = [
+        (set(re.findall(r"family-names: ([^,}\n]+)", entry)), re.search(r"year: (\d+)", entry)[1]) for entry in entries
+    ]
     methods = tomllib.loads((ROOT / "skfairtest/audit/methods.toml").read_text(encoding="utf-8"))["method"]
     cited = re.findall(
         r"((?:[A-Z]\.[- ]?)+[^()]{2,160}?) \((\d{4})\)", "\n".join(method.get("citation", "") for method in methods)
@@ -171,18 +135,5 @@ def test_citation_file_lists_the_papers_that_reports_name_and_those_of_the_metho
     assert len(cited) > 20
     for names, year in cited:
         assert any(year == own and all(name in names for name in authors) for authors, own in listed), (names, year)
-    for name in (
-        "Shah",
-        "Lundborg",
-        "Zelen",
-        "Hsu",
-        "Tango",
-        "Breslow",
-        "Speicher",
-        "Clopper",
-        "Waudby-Smith",
-        "McCartan",
-        "Meinshausen",
-        "Cox",
-    ):
+    for name in ("Shah", "Maity", "Romano", "Turner", "McCartan"):  # of tests whose reports have sentences of their own
         assert any(name in authors for authors, _ in listed), name

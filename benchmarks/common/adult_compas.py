@@ -3,14 +3,15 @@
 Adult: the 45,222 complete records; five numbers and the one-hot categories of work class, marital status, occupation
 and relationship, 39 features. Sex and race (white or not) are none of them. COMPAS: the African-American and Caucasian
 defendants among the 6,172 whose charge is within 30 days of the screening, 5,278 records of 7 features, the first two
-sex and race themselves. In both, groups are the columns sex and race, and 1 is male and white in Adult, female and
-Caucasian in COMPAS, as the authors code them.
+sex and race themselves; "everyone" are the 6,172, Caucasian or not, as the paper says. In both, groups are the columns
+sex and race, and 1 is male and white in Adult, female and Caucasian in COMPAS, as the authors code them.
 
-The ten splits are the authors': their seeds are in the names of their files of models, and drawing them as their
-tools do gives the same 80% for training. Numbers are standardised by the training people.
+The ten splits are the authors': their seeds are in the names of their files of models, and drawing them as their tools
+do gives the same 80% for training. Numbers are standardised by the training people.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -26,9 +27,10 @@ SEEDS = [
 NUMBERS = {
     "adult": ["age", "education_num", "capital_gain", "capital_loss", "hours_per_week"],
     "compas": ["priors_count"],
+    "everyone": ["priors_count"],
 }
 #: Features that are sensitive themselves.
-SENSITIVE_COLUMNS = {"adult": [], "compas": ["sex", "race"]}
+SENSITIVE_COLUMNS = {"adult": [], "compas": ["sex", "race"], "everyone": ["sex", "race"]}
 
 
 @dataclass(frozen=True)
@@ -55,12 +57,12 @@ def adult(records):
     return features, records["income"] == ">50K", groups
 
 
-def compas(records):
+def compas(records, races=("African-American", "Caucasian")):
     records = records[
         records["days_b_screening_arrest"].between(-30, 30)
         & (records["is_recid"] != -1)
         & (records["c_charge_degree"] != "O")
-        & records["race"].isin(["African-American", "Caucasian"])
+        & (records["race"].isin(races) if races else True)
     ]
     groups = {"sex": records["sex"] == "Female", "race": records["race"] == "Caucasian"}
     features = {**groups, "priors_count": records["priors_count"]}
@@ -70,7 +72,11 @@ def compas(records):
     return pd.DataFrame(features), records["two_year_recid"] == 1, groups
 
 
-SOURCES = {"adult": (adult, "adult.csv.gz"), "compas": (compas, "compas.csv")}
+SOURCES = {
+    "adult": (adult, "adult.csv.gz"),
+    "compas": (compas, "compas.csv"),
+    "everyone": (partial(compas, races=()), "compas.csv"),
+}
 
 
 def load(name):

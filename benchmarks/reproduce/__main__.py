@@ -15,16 +15,23 @@ from pathlib import Path
 from benchmarks.common.results import write
 from benchmarks.make_compas_counts import data_folder
 from benchmarks.reproduce._expected import NOT, REPRODUCED, verdicts
-from benchmarks.reproduce._pages import index_page, inventory_page, source_page
+from benchmarks.reproduce._pages import index_page, inventory_file, source_page
 from benchmarks.reproduce._pictures import drawings
 from benchmarks.reproduce._rows import Row
 from benchmarks.reproduce._summary import INVENTORY, with_words
 
-#: In the order of the page that lists them.
-SOURCES = (
-    "diciccio", "fairlearn_metrics", "hinnefeld", "maity_simulation", "maity_tables", "maity_stopping", "competitors",
-    "other_questions", "witness",
-)  # fmt: skip
+#: The pages: their titles, and the computations on each.
+PAPERS = {
+    "diciccio": ("DiCiccio et al. (2020): permutation tests of fairness", ("diciccio",)),
+    "fairlearn": ("fairlearn: common fairness metrics", ("fairlearn_metrics",)),
+    "hinnefeld": ("Hinnefeld et al. (2018): fairness metrics and dataset bias", ("hinnefeld",)),
+    "maity": (
+        "Maity et al. (2021): statistical inference for individual fairness",
+        ("maity_simulation", "maity_tables", "maity_stopping"),
+    ),
+    "packages": ("Other packages, and R", ("competitors", "other_questions", "witness")),
+}
+SOURCES = tuple(source for _, sources in PAPERS.values() for source in sources)
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks/results/reproduce"
 PAGES = ROOT / "doc/papers"
@@ -77,18 +84,27 @@ def stored_rows(rows):
     return [{key: value for key, value in asdict(row).items() if value != defaults[key]} for row in rows]
 
 
+def pages_of(documents, found):
+    """Return the text of each page."""
+    pages = {
+        page: source_page(title, {name: module_of(name) for name in names}, documents, found)
+        for page, (title, names) in PAPERS.items()
+    }
+    return pages | {"index": index_page({page: title for page, (title, _) in PAPERS.items()}, found)}
+
+
 def render():
     """Write the pages, their pictures and what README says of them from the stored figures."""
     PAGES.mkdir(exist_ok=True)
     documents = {name: stored(name) for name in SOURCES}
     found = verdicts(documents)
+    for page, text in pages_of(documents, found).items():
+        (PAGES / f"{page}.md").write_text(text)
     for name, document in documents.items():
-        (PAGES / f"{name}.md").write_text(source_page(module_of(name), name, document, found))
         for file, text in drawings(module_of(name), name, document).items():
             (STATIC / file).write_text(text)
-    (PAGES / "index.md").write_text(index_page(documents, found))
-    (PAGES / f"{INVENTORY}.md").write_text(inventory_page(found))
-    README.write_text(with_words(README.read_text(), found))
+    (PAGES / f"{INVENTORY}.csv").write_text(inventory_file(found))
+    README.write_text(with_words(README.read_text()))
 
 
 def wrong(name, rows):
@@ -105,14 +121,13 @@ def wrong(name, rows):
 
 
 def chosen(name):
-    """Return the sources of a name: all, one, or those of a paper that has several."""
-    return [source for source in SOURCES if name in ("all", source) or source.startswith(f"{name}_")]
+    """Return the sources of a name: all, one, or those of a page."""
+    return [source for source in SOURCES if name in ("all", source) or source in PAPERS.get(name, ("", ()))[1]]
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m benchmarks.reproduce", description=__doc__.splitlines()[0])
-    papers = dict.fromkeys(source.partition("_")[0] for source in SOURCES)
-    parser.add_argument("name", choices=list(dict.fromkeys(["all", *papers, *SOURCES])), help="the source")
+    parser.add_argument("name", choices=list(dict.fromkeys(["all", *PAPERS, *SOURCES])), help="the source")
     parser.add_argument("--quick", action="store_true", help="less of it, nothing written: bounds are checked")
     parser.add_argument("--render", action="store_true", help="write the pages from what is stored")
     parser.add_argument("--part", help="of a source that stores parts: compute this one, and keep the others")

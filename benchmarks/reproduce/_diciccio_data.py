@@ -19,6 +19,8 @@ THRESHOLDS = np.linspace(0, 1, 51)
 #: The rates at each threshold: false positive rate (truth 0) and recall (truth 1).
 METRICS = ("false_positive_rate", "true_positive_rate")
 TRIALS = 1000
+#: Permuted data sets that are bootstrapped, samples of each, and the thresholds at which deviations are compared.
+BOOTSTRAPPED, SAMPLES, COMPARED = 40, 200, (0.1, 0.3, 0.5, 0.7, 0.9)
 #: Shares of the people who train the model and who test it; the others, for validation, are not used.
 TRAIN, TEST = 0.70, 0.15
 
@@ -109,8 +111,6 @@ class Tested:
     difference: np.ndarray
     percentile: np.ndarray
     p_value: np.ndarray
-    bootstrap_deviation: np.ndarray
-    permutation_deviation: np.ndarray
 
     @property
     def smallest_detected(self):
@@ -131,7 +131,26 @@ def tested(counts, rng):
         farther = np.abs(permuted) / spread >= np.abs(difference) / bootstrap
     # Where everybody or nobody is predicted positive nothing varies.
     p_value = np.where((spread > 0) & (bootstrap > 0), farther.mean(axis=0), 1.0)
-    return Tested(difference, np.quantile(np.abs(permuted), 1 - ALPHA, axis=0), p_value, bootstrap, spread)
+    return Tested(difference, np.quantile(np.abs(permuted), 1 - ALPHA, axis=0), p_value)
+
+
+def deviation_ratios(counts, rng):
+    """Return the mean deviation of bootstraps of permuted data over that of the permutations, where it has one.
+
+    Beside each ratio stands how many people of the smaller group the rate is expected to count, or not to count,
+    whichever is less, arrays (2, thresholds).
+    """
+    flat = counts.reshape(2, -1)
+    permuted = draw_first_rows(flat, TRIALS, rng).reshape(TRIALS, 2, -1)
+    found = []
+    for trial in permuted[:BOOTSTRAPPED]:
+        sides = [rng.multinomial(side.sum(), side / side.sum(), size=SAMPLES) for side in trial]
+        found.append(np.nanstd(differences(np.stack(sides, axis=1).reshape(SAMPLES, *counts.shape)), axis=0, ddof=1))
+    reached = np.cumsum(counts.sum(axis=0)[:, ::-1], axis=-1)[:, ::-1]
+    rare = np.minimum(reached[:, 1:], reached[:, :1] - reached[:, 1:]) * flat.sum(axis=1).min() / flat.sum()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = np.mean(found, axis=0) / differences(permuted.reshape(TRIALS, *counts.shape)).std(axis=0, ddof=1)
+    return ratio, rare
 
 
 def exactly_tested(score, y, male):

@@ -1,7 +1,10 @@
 """The pages of the sources from their stored figures."""
 
-from benchmarks.common.tables import table
-from benchmarks.reproduce._expected import DEVIATION, NOT, READING, RULE, inventories, inventory
+import csv
+import io
+
+from benchmarks.common.tables import table, text_of
+from benchmarks.reproduce._expected import NOT, READING, RULE, inventories, inventory
 from benchmarks.reproduce._pictures import described, file_name, pictures_of
 from benchmarks.reproduce._rows import Row
 from benchmarks.reproduce._summary import INVENTORY, sources_table, totals_sentence
@@ -30,31 +33,22 @@ def time_of(document):
     return f" in {seconds:.0f} second{'s' * (round(seconds) != 1)} on the machine that wrote this page"
 
 
-def claims_table(found, *, status=False):
+def claims_table(found):
     """List claims: where they stand in the source, what it says and what we found."""
-    head = ["claim", "in the source", "published", "ours", *(["status"] if status else []), "remark"]
-    rows = [
-        [each.words, each.where, each.shown, each.ours, *([each.status] if status else []), each.why] for each in found
-    ]
-    return words_table(head, rows)
+    rows = [[each.words, each.where, each.shown, each.ours, each.why] for each in found]
+    return words_table(["claim", "in the source", "published", "ours", "remark"], rows)
 
 
-def compared_sections(module, document, found):
-    """Yield the lines about what is published: first what is not reproduced."""
-    answered = {row.get("answers") for row in document["rows"]}
-    own = [
-        each for each in found if each.source == document["source"] and each.name.removesuffix(DEVIATION) in answered
-    ]
+def compared_sections(source, found):
+    """Yield the lines about what a source prints: first what is not reproduced."""
+    own = [each for each in found if each.source == source]
     if own:
         yield from [totals_sentence(own), ""]
         for status, title in ((NOT, "Not reproduced"), (READING, "Reproduced in another reading only")):
-            there = [each for each in own if each.status == status]
+            there = [each for each in own if each.status == status and each.is_counted]
             if there:
                 yield from [f"## {title}", "", claims_table(there), ""]
-        yield from ["## What was done", ""]
-    yield from [module.INTRODUCTION.format_map(document["facts"]), ""]
-    if own:
-        yield from ["## Published and ours", "", RULE, "", claims_table(own, status=True), ""]
+        yield from [f"[Every claim, with its place in the source and our figure]({INVENTORY}.csv). {RULE}", ""]
 
 
 def own_sections(document):
@@ -64,64 +58,70 @@ def own_sections(document):
     if checked:
         shown = [[row.what, row.other, row.ours, row.within, row.why] for row in checked]
         head = ["figure", "another computation", "ours", "distance allowed", "remark"]
-        yield from ["## Cross-checks", "", words_table(head, shown), ""]
+        yield from ["### Cross-checks", "", words_table(head, shown), ""]
     alone = [[row.what, row.ours, row.why] for row in rows if row.other is None and not row.answers]
     if alone:
-        yield from ["## Ours alone", "", words_table(["figure", "ours", "remark"], alone), ""]
+        yield from ["### Ours alone", "", words_table(["figure", "ours", "remark"], alone), ""]
 
 
-def source_page(module, name, document, found):
-    """Write the page of a source: what is not reproduced, published beside ours, and further tables and pictures."""
-    out = [f"# {module.TITLE}", "", *compared_sections(module, document, found), *own_sections(document)]
+def module_sections(module, name, document):
+    """Yield the lines of one computation: what was done, other figures, tables and pictures."""
+    yield from [f"## {module.TITLE}", "", module.INTRODUCTION.format_map(document["facts"]), ""]
+    yield from own_sections(document)
     for title, part in document["tables"].items():
-        out += [f"## {title}", "", module.TABLES.get(title, "").format_map(document["facts"]), ""]
-        out += [words_table(part["head"], part["rows"]), ""] if part["head"] else []
+        yield from [f"### {title}", "", module.TABLES.get(title, "").format_map(document["facts"]), ""]
+        if part["head"]:
+            yield from [words_table(part["head"], part["rows"]), ""]
         for key, picture in pictures_of(module).items():
             if picture.section == title:
-                out += [f"![{described(picture, document)}](../_static/{file_name(name, key)})", ""]
-    out += [
-        "## Reproduce it",
-        "",
-        f"`python -m benchmarks.reproduce {name}` computes these figures{time_of(document)} "
-        f"({seed_of(document)}{versions_of(document)}).",
-        "",
-    ]
+                yield from [f"![{described(picture, document)}](../_static/{file_name(name, key)})", ""]
+    yield f"`python -m benchmarks.reproduce {name}` computes these figures{time_of(document)} ({seed_of(document)}"
+    yield from [f"{versions_of(document)}).", ""]
+
+
+def source_page(title, modules, documents, found):
+    """Write the page of a source: what is not reproduced, then each computation with its tables and pictures."""
+    out = [f"# {title}", "", *compared_sections(documents[next(iter(modules))]["source"], found)]
+    for name, module in modules.items():
+        out += module_sections(module, name, documents[name])
     return "\n".join(out)
 
 
-def inventory_page(found):
-    """Write the page with every claim of every source."""
-    out = [
-        "# Every claim of the sources", "",
-        f"{totals_sentence(found)} The lists were written from the texts before anything was compared, and are "
-        "`benchmarks/reproduce/expected/*.toml`, with the words that hold each claim; inputs of experiments are listed "
-        "there too and are no claims. What a source prints twice is counted once.", "", RULE, "",
-    ]  # fmt: skip
+def inventory_file(found):
+    """Every claim of every source, as comma-separated values."""
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\n")
+    writer.writerow(["source", "claim", "in the source", "published", "ours", "status", "remark"])
     for source in inventories():
+        name = inventory(source)["source"]["short"]
         there = [each for each in found if each.source == source]
-        out += [f"## {inventory(source)['source']['title']}", "", totals_sentence(there), ""]
-        out += [claims_table(there, status=True), ""]
-    return "\n".join(out)
+        writer.writerows(
+            [name, *map(text_of, (each.words, each.where, each.shown, each.ours, each.status, each.why))]
+            for each in there
+        )
+    return written.getvalue()
 
 
-def index_page(documents, found):
+def index_page(titles, found):
     """Write the page that lists the sources with how many of their numbers are reproduced."""
     out = [
         "# The sources, reproduced",
         "",
-        f"{totals_sentence(found)} Each page begins with what is not reproduced. [One page]({INVENTORY}.md) lists "
-        "every claim.",
+        f"{totals_sentence(found)} Each page begins with what is not reproduced. [One file]({INVENTORY}.csv) lists "
+        "every claim with its place in the source, the published figure and ours. The claims were listed before "
+        "anything was compared (`benchmarks/reproduce/expected/*.toml`); what a source prints twice is counted once.",
+        "",
+        RULE,
         "",
         sources_table(found),
         "",
-        *(f"- [{document['what']}]({name}.md)" for name, document in documents.items()),
+        *(f"- [{title}]({name}.md)" for name, title in titles.items()),
         "",
         "```{toctree}",
         ":maxdepth: 1",
         ":hidden:",
         "",
-        INVENTORY,
-        *documents,
+        *titles,
         "```",
         "",
     ]

@@ -62,7 +62,7 @@ data.""",
     "True positive rates by installed packages": CALLED,
     "Selection rates by installed packages": "The same for shares of people predicted positive.",
     "Individual fairness by inFairness": """\
-The simulated people of [Maity et al.](maity_simulation.md), new ones in each of {individual_sets} data sets; logistic
+The simulated people of [Maity et al.](maity.md), new ones in each of {individual_sets} data sets; logistic
 models of the two features, the first of which the fair metric ignores. A model has the coefficients (t, 1): a fair one
 does not use that feature (t = 0), and t of the others is chosen so that the mean ratio of losses in the population is
 the one in the column's head, when the flow has {n_steps} steps of {step_size} and a penalty of {regularization:g};

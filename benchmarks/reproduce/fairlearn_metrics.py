@@ -36,7 +36,7 @@ def tested(metric, disparity):
 
 
 def berkeley():
-    """Return shares of Berkeley's applicants, and the odds ratio of women against men within six departments."""
+    """Return shares of Berkeley's applicants, and the test of the odds ratio of women within six departments."""
     data = load_berkeley()
     sex, department = data.sensitive_features["sex"], data.control_features["department"]
     admitted = pd.Series(data.y_pred)
@@ -50,7 +50,33 @@ def berkeley():
         None, data.y_pred, sensitive_features=sex, control_features=department, metric="selection_rate",
         disparity="odds_ratio", compare="to_reference", reference_group="Male", random_state=SEED,
     )  # fmt: skip
-    return {name: float(share) for name, share in shares.items()}, float(within.disparity_)
+    return {name: float(share) for name, share in shares.items()}, within
+
+
+def of_counts(**groups):
+    """Return differences of the metrics of two groups of (true, predicted) people."""
+    people = [(name, *pair) for name, pairs in groups.items() for pair in pairs]
+    sex, y_true, y_pred = zip(*people, strict=True)
+    tests = {
+        metric: FairnessTest.from_predictions(y_true, y_pred, sensitive_features=sex, metric=metric).comparisons_
+        for metric in ("demographic_parity", "equalized_odds", "true_positive_rate", "false_positive_rate")
+    }
+    found = {metric: float(rows["disparity"].abs().max()) for metric, rows in tests.items()}
+    rates = tests["demographic_parity"].iloc[0]
+    return found | {"ratio": float(rates["value_group"] / rates["value_other"])}
+
+
+#: Groups with other base rates that are all predicted right; as many selected of both, the wrong ones of one; and as
+#: many of the positives, with false positives in one.
+RIGHT = of_counts(a=[(1, 1)] * 74 + [(0, 0)] * 26, b=[(1, 1)] * 26 + [(0, 0)] * 74)
+ALIKE = of_counts(a=[(1, 1)] * 50 + [(0, 0)] * 50, b=[(1, 0)] * 25 + [(1, 1)] * 25 + [(0, 1)] * 25 + [(0, 0)] * 25)
+POSITIVES = of_counts(a=[(1, 1)] * 50 + [(0, 0)] * 50, b=[(1, 1)] * 50 + [(0, 1)] * 25 + [(0, 0)] * 25)
+
+
+def failing(n_groups, people):
+    """Return how often the largest difference of equal rates of one half is .2 or more in so many groups."""
+    rates = np.random.default_rng(SEED).binomial(people, 0.5, (10_000, n_groups)) / people
+    return float((np.ptp(rates, axis=1) >= 0.2 - 1e-9).mean())
 
 
 def largest_difference(metric):
@@ -94,7 +120,9 @@ def run(*, quick):
         "equalized_odds_ratio": smallest_ratio("equalized_odds"),
     }
     rows = [Row(name, value, f"{name}/value") for name, value in figures.items()]
-    rates, ratio = berkeley()
+    rates, within = berkeley()
+    (low, high), chance = within.confidence_interval_, [(2, 400), (4, 200), (8, 100)]
+    fails = [failing(*each) for each in chance]
     shares = {name: tested(name, "difference").comparisons_ for name in ("demographic_parity", "equalized_odds")}
     odds = shares["equalized_odds"].groupby("metric")["disparity"].apply(lambda column: column.abs().max())
     rows += [
@@ -103,8 +131,23 @@ def run(*, quick):
         said("Berkeley: women apply to departments that admit fewer", rates["of women"] < rates["of men"],
              "mean admission rate of the departments applied to: {of women:.3f}, of men {of men:.3f}".format_map(rates),
              answers="berkeley.departments"),
-        said("Berkeley: within departments women are admitted more often", ratio > 1,
-             f"odds ratio within six departments {ratio:.2f}", answers="berkeley.reversal"),
+        said("Berkeley: within departments women are admitted more often", within.disparity_ > 1,
+             f"odds ratio within six departments {within.disparity_:.3f} ({low:.2f} to {high:.2f}), p = "
+             f"{within.p_value_:.3f}: no more than chance", answers="berkeley.reversal"),
+        said("Equal groups that differ by .2 or more", fails == sorted(fails), ", ".join(
+            f"{n} groups of {people}: {share:.3f}" for (n, people), share in zip(chance, fails, strict=True)
+        ), answers="multiple"),
+        said("Equal selection rates have a difference of 0", ALIKE["demographic_parity"] == 0, answers="parity.zero"),
+        said("and a ratio of 1", ALIKE["ratio"] == 1, answers="parity.one"),
+        said("Equalized odds imply demographic parity", RIGHT["demographic_parity"] == 0,
+             "right predictions of groups with base rates .74 and .26: equalized odds "
+             f"{RIGHT['equalized_odds']:.2f}, parity {RIGHT['demographic_parity']:.2f}", answers="odds.stricter"),
+        said("Demographic parity without equalized odds", ALIKE["demographic_parity"] == 0 < ALIKE["equalized_odds"],
+             f"parity {ALIKE['demographic_parity']:.2f}, equalized odds "
+             f"{ALIKE['equalized_odds']:.2f}", answers="odds.parity"),
+        said("Equal opportunity without equal false positive rates",
+             POSITIVES["true_positive_rate"] == 0 < POSITIVES["false_positive_rate"],
+             f"false positive rates {POSITIVES['false_positive_rate']:.2f} apart", answers="opportunity.costs"),
         said("The equalized odds difference is the larger of the two rates' differences",
              figures["equalized_odds_difference"] == odds.max(),
              " and ".join(f"{value:.3f}" for value in odds), answers="odds.larger"),

@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 
 from benchmarks.common.gradients import log_loss_gradient
 from benchmarks.common.svg import GREY
+from benchmarks.reproduce import _maity_theory as theory
 from benchmarks.reproduce._expected import meanings
 from benchmarks.reproduce._individuals import TOLERANCE, simulated
 from benchmarks.reproduce._pictures import Picture
@@ -254,7 +255,7 @@ def run(*, quick):
         rows.append(Row(what, ours, other=stored, within=0.005))
     if quick:
         return Found(rows)
-    rows += statements(grid, maps)
+    rows += [*statements(grid, maps), *theory.rows(SEED)]
     apart = np.abs(X[minority == 1].mean(axis=0) - X[minority == 0].mean(axis=0))
     why = "means {:.2f} and {:.2f} apart".format(*apart)
     (times,) = meanings(SOURCE, "figure3.groups")

@@ -21,7 +21,7 @@ NEEDS = ("adult.csv.gz",)
 LIBRARIES = maity_tables.LIBRARIES
 INTRODUCTION = """\
 S. Maity, S. Xue, M. Yurochkin and Y. Sun (2021), "Statistical inference for individual fairness", Figure 2: T_n of the
-four models of Adult, of [its tables](maity_tables.md), by the number of steps of the flow. The paper does not say which
+four models of Adult, of its tables above, by the number of steps of the flow. The paper does not say which
 split its curves are of. Here all {splits} are drawn, each audited on the {people:,} people left out, and their median
 in bold."""
 TABLES = {

@@ -15,7 +15,7 @@ SOURCE = ""
 SEED = _questions.SEED
 LIBRARIES = ("scikit-learn",)
 INTRODUCTION = """\
-Packages whose tests are about something else than a rate of two groups, which [the other page](competitors.md) has, and
+Packages whose tests are about something else than a rate of two groups, which the part above has, and
 our test of the same question on the same data sets, with the defaults of both ({permutations} permutations and
 {bootstrap} bootstrap samples where a package resamples). Nobody published these figures. In a design without a
 difference a valid test rejects at most .05 of the data sets, but for the Monte-Carlo error in parentheses; where groups

@@ -29,7 +29,7 @@ HUES = {True: (("warm", "worse off"), ("cool", "better off")), False: (("high", 
 STEPS = {"share": (0.01, 0.05, 0.10, 0.20), "ratio": (1.05, 1.25, 1.5, 2.0), "value": (0.05, 0.25, 0.5, 0.75)}
 #: The unit of their disparities, and from which size on one must be likely to be detected.
 UNITS = {"share": "in points", "ratio": "as a ratio", "value": "in the metric's unit"}
-LARGE = {"share": f"{points(FEW_POINTS, 0)} points", "ratio": f"a ratio of {FEW_RATIO:g}", "value": "any size"}
+LARGE = {"share": f"a gap of {points(FEW_POINTS, 0)} points", "ratio": "a twofold ratio", "value": "a gap of any size"}
 AGAINST = {
     "to_overall": "from the value of all people together", "to_rest": "from everyone else",
     "to_highest": "from the group with the highest value", "to_lowest": "from the group with the lowest value",
@@ -192,7 +192,7 @@ def _notes(setup: Setup, kinds: Sequence[str]) -> Iterator[str]:
     yield f"Significant: the group differs{pairs} by more than chance explains."
     yield (
         f"Too few people to tell: fewer than 10 people meet the condition, or no comparison had an {CHANCE} of "
-        f"detecting a gap of {' or '.join(LARGE[kind] for kind in kinds)}."
+        f"detecting {' or '.join(LARGE[kind] for kind in kinds)}."
     )
     if setup.favorable is None:
         yield (

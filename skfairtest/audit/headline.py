@@ -189,9 +189,11 @@ def _observed(record: AuditRecord) -> Iterator[str]:
     known = [row for row in gaps if not np.isnan(row["minimum_detectable"]) and row["plain"] == gaps[0]["plain"]]
     best = min(known, key=lambda row: row["minimum_detectable"], default=None)
     if best is not None and np.isfinite(best["minimum_detectable"]):
-        gap = size_text(best["part"].setup, best, best["minimum_detectable"])
+        setup = best["part"].setup
+        noun = "" if setup.is_ratio(best["metric"]) else "a gap of "
+        gap = f"{noun}{size_text(setup, best, best['minimum_detectable'])}"
         what = f"{label(best['metric'])} by {label(best['feature'])}"
-        yield f"The most sensitive comparison ({what}) had {POWER} for a gap of {gap}."
+        yield f"The most sensitive comparison ({what}) had {POWER} for {gap}."
     if none := sum(np.isinf(row["minimum_detectable"]) for row in gaps):
         yield f"{pluralize(none, 'comparison')} could not have detected any gap, however large ({POWER})."
 

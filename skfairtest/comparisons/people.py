@@ -408,9 +408,23 @@ class GroupsTest(Compared, ReportMixin):
         else:
             y_pred = X
         # A missing label is an error, whichever metric reads it.
-        sample = self._sample(inputs, y_pred, y_score)
+        try:
+            sample = self._sample(inputs, y_pred, y_score)
+        except ParameterError as error:
+            if error.parameter == "sensitive_features" and any(metric.needs_pos_label for metric in metrics or ()):
+                self._check_pos_label(error, y, y_pred)
+            raise
         subject = "predictions" if self.estimator is None else type(self.estimator).__name__
         return sample, settings, metrics, seed, subject
+
+    def _check_pos_label(self, error: ParameterError, *labels: Any) -> None:
+        """Raise an error about groups together with one about the positive label, where both are due."""
+        given = [values for values in labels if values is not None]
+        levels = [level for values in given for level in getattr(readers.read_values(values, "y"), "levels", ())]
+        try:
+            readers.resolve_pos_label(levels, self.pos_label, readers.classes_of(self.estimator))
+        except ParameterError as other:
+            raise ParameterError(f"{error} Besides, {other}") from None
 
     def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
         """Read one row per person; a test may look up in `X` what else it needs to know of people."""

@@ -68,7 +68,7 @@ class Explanation:
         return "\n".join(lines)
 
 
-def explain(
+def decomposition(
     values: pd.DataFrame, setup: Setup, variances: Any, *, metric: str | None, group: Any, other: Any, standard: str
 ) -> Explanation:
     """Decompose a difference of a fitted test; `values` are the test's metrics by stratum and group."""

@@ -31,7 +31,7 @@ from skfairtest.comparisons.people import GroupsTest, Inputs
 from skfairtest.comparisons.rates import RateNull
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.unknown import disparities_of, p_value_bounds_of
-from skfairtest.group.explanation import Explanation, explain
+from skfairtest.group.explanation import Explanation, decomposition
 from skfairtest.group.report import group_report, group_title
 from skfairtest.metrics import Metric
 from skfairtest.readers import classes_of
@@ -279,7 +279,7 @@ class FairnessTest(GroupsTest):
         check_is_fitted(self)
         return shown_breaking_point(self, self._breaking)
 
-    def explain(
+    def decompose(
         self, *, metric: str | None = None, group: Any = None, other: Any = None, standard: str = "average"
     ) -> Explanation:
         """Decompose a difference of two groups over the control features that the test was fitted with.
@@ -314,11 +314,11 @@ class FairnessTest(GroupsTest):
         >>> from skfairtest import FairnessTest
         >>> from skfairtest.datasets import load_berkeley
         >>> test = FairnessTest.from_table(load_berkeley(as_table=True), metric="selection_rate")
-        >>> test.explain().parts["value"].round(3).to_dict()
+        >>> test.decompose().parts["value"].round(3).to_dict()
         {'difference': -0.142, 'composition': -0.178, 'treatment': 0.036, 'no_counterpart': 0.0}
         """
         check_is_fitted(self)
-        found = explain(
+        found = decomposition(
             self._values, self._setup, self.variance_, metric=metric, group=group, other=other, standard=standard
         )
         return replace(found, pos_label=self.pos_label_)

@@ -71,6 +71,12 @@ def notes(setup: Setup, comparisons: pd.DataFrame) -> tuple[str, ...]:
         f"Comparisons averaged over {label(setup.controls)} and those within its single levels are two families, each "
         "adjusted by itself; the former decide."
     )
-    methods = f"Null distribution of the statistics: {', '.join(sorted(set(comparisons['method'])))}."
+    margin, strata = setup.margin_bounds is not None, bool(setup.controls)
+    names = {
+        "exact unconditional": f"{'Chan' if margin else 'Boschloo'}'s exact test",
+        "exact conditional": "the exact test given each stratum's totals" if strata else "Fisher's exact test",
+    }
+    used = sorted(set(comparisons["method"]))
+    methods = f"Test: {', '.join(f'{names[method]} ({method})' if method in names else method for method in used)}."
     lines = (f"{adjusted} Gaps are computed before rounding.", setup.people, setup.controls and families, methods)
     return tuple(filter(None, lines))

@@ -132,9 +132,12 @@ def of_rows(function: Callable[..., Any], y_true: Any, y_pred: Any, params: Mapp
     return of_numbers
 
 
-def as_evaluated(values: Any) -> NDArray[Any]:
-    """Return the values of everybody as MetricFrame reads them, a copy: superfluous dimensions are dropped."""
-    array = np.array(values)
+def as_evaluated(name: str, values: Any) -> NDArray[Any]:
+    """Return a copy of the values as MetricFrame reads them: superfluous dimensions are dropped."""
+    try:
+        array = np.array(values)
+    except ValueError as error:
+        raise ParameterError(f"{name} must hold one value per person: {error}") from error
     return np.squeeze(array) if array.size > 1 else array.reshape(array.size)
 
 

@@ -133,6 +133,9 @@ class _Audited(MetaEstimatorMixin):
         self.cv = cv
         self.on_rejection = on_rejection
 
+    #: The positive label of the default test; of a classifier it is a parameter.
+    pos_label: Any = None
+
     def fit(
         self,
         X: Any,
@@ -232,7 +235,7 @@ class _Audited(MetaEstimatorMixin):
         model = out_of_fold.OutOfFold(self.estimator, X, y, splits, given, classes_of(estimator))
         for test in tests:
             test.estimator = model
-            with renaming("pos_label", "tests: pos_label"):
+            with renaming("pos_label", "pos_label" if self.tests is None else "tests: pos_label"):
                 test.fit(X, y, **people)
             test.estimator = None  # neither models nor data outlive the fit
         concerns = [test for test in tests if test.concern_ and self.on_rejection != "ignore"]
@@ -353,13 +356,15 @@ class _Audited(MetaEstimatorMixin):
     def _new_tests(self, people: dict[str, Any]) -> list[Any]:
         """Return copies of the tests, which can be given these people."""
         tests = self.tests
-        if tests is not None and self.metric is not None:
-            raise ParameterError(
-                "metric and tests are both given, but each test has its own metric: leave metric out, or write "
-                "tests=FairnessTest(metric=...)"
-            )
+        for name in ("metric", "pos_label"):
+            if tests is not None and getattr(self, name) is not None:
+                raise ParameterError(
+                    f"{name} and tests are both given, but each test has its own {name}: leave {name} out, or write "
+                    f"tests=FairnessTest({name}=...)"
+                )
         if tests is None:
-            tests = [FairnessTest(metric=self._default_metric if self.metric is None else self.metric)]
+            metric = self._default_metric if self.metric is None else self.metric
+            tests = [FairnessTest(metric=metric, pos_label=self.pos_label)]
         elif not isinstance(tests, list | tuple):
             tests = [tests]
         if not tests:
@@ -445,9 +450,8 @@ class AuditedClassifier(_Audited, ClassifierMixin, BaseEstimator):
     Null hypothesis, with the default test: among people with the same true label, the share that the models of the
     folds predict positive is the same in all groups, averaged over the folds; with other `tests`, their null hypotheses
     about these predictions. `fit` trains the estimator on everybody, and once more for each fold, on everybody outside
-    it; the predictions for all folds are then tested together. Predictions for people in a model's training data are
-    never tested: the model knows their labels, and the more it overfits, the better these predictions look. The model
-    that is kept is not one of those tested: it is trained in the same way on a few more people.
+    it; the predictions for all folds are then tested together. The model that is kept is not one of those tested: it is
+    trained in the same way on a few more people.
 
     Parameters
     ----------
@@ -456,9 +460,10 @@ class AuditedClassifier(_Audited, ClassifierMixin, BaseEstimator):
         cloned, never changed.
     metric : str, Rate, ScoreMetric, callable, or list or dict of these, optional
         What is compared, as in `FairnessTest`; None: equalized odds. It cannot be combined with `tests`.
+    pos_label : label, optional
+        The positive label, which labels other than {0, 1}, {-1, 1} and booleans need.
     tests : FairnessTest, CorrelationFairnessTest, list of these, or None, default=None
-        The tests, each with ``estimator=None``. None: ``FairnessTest(metric=metric)``. Labels that are neither
-        {0, 1}, {-1, 1} nor booleans need one: ``tests=FairnessTest(metric=metric, pos_label=...)``.
+        The tests, each with ``estimator=None``. None: ``FairnessTest(metric=metric, pos_label=pos_label)``.
     cv : int, splitter, iterable of (train, test), or None, default=5
         The folds; everybody must be in the test part of exactly one. An integer (None means 5) is the number of folds,
         stratified on label and group as by `SensitiveStratifiedKFold` (on the label alone if every test is about
@@ -491,17 +496,14 @@ class AuditedClassifier(_Audited, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    A test takes the model as given: its p-value is about the models of these folds, not about all models that could be
-    trained on other people. The models of two folds share most of their training data, and each was trained on the
-    people on whom the others are tested, so predictions of different folds are not quite independent; no exact test
-    covers that. Each test has its own level: two tests at 5% raise a false alarm in up to 10% of fair models. One
+    The p-value is about the models of these folds, which share most of their training data, so that predictions of
+    different folds are not quite independent; no exact test covers that. Each test has its own level: one
     `FairnessTest` with a list of metrics adjusts for their number.
 
     With metadata routing, the estimator gets everything it requests; without, it gets ``sample_weight`` and further
     arguments of `fit`. Groups are passed to every estimator whose ``fit`` takes them, unless its request forbids it.
     scikit-learn's ``StackingClassifier`` passes the groups to its final estimator too, and most refuse them: audit the
-    stack, ``AuditedClassifier(StackingClassifier(...))``, or stack audited models that are already trained, with
-    ``cv="prefit"``. Folds are not run in parallel.
+    stack, ``AuditedClassifier(StackingClassifier(...))``.
 
     Examples
     --------
@@ -523,6 +525,19 @@ class AuditedClassifier(_Audited, ClassifierMixin, BaseEstimator):
 
     _default_metric = "equalized_odds"
     _classifies = True
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        metric: Any = None,
+        pos_label: Any = None,
+        tests: Any = None,
+        cv: Any = 5,
+        on_rejection: str = "warn",
+    ) -> None:
+        super().__init__(estimator, metric=metric, tests=tests, cv=cv, on_rejection=on_rejection)
+        self.pos_label = pos_label
 
 
 class AuditedRegressor(_Audited, RegressorMixin, BaseEstimator):

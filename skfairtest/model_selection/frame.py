@@ -169,7 +169,9 @@ class SignificanceFrame(MetricFrame):
         functions: Any = function_of(metrics)
         if several := isinstance(metrics, dict):
             functions = {name: function_of(metric) for name, metric in metrics.items()}
-        labels = {"y_true": frame_cells.as_evaluated(y_true), "y_pred": frame_cells.as_evaluated(y_pred)}
+        labels = {
+            name: frame_cells.as_evaluated(name, values) for name, values in (("y_true", y_true), ("y_pred", y_pred))
+        }
         if not len(labels["y_true"]):
             raise ParameterError("y_true is empty: at least one person is needed")
         frame_cells.check_labels_of(functions.values() if several else [functions], **labels)
@@ -206,7 +208,7 @@ class SignificanceFrame(MetricFrame):
             name: (
                 functions[name] if several else functions,
                 {
-                    key: frame_cells.as_evaluated(values)
+                    key: frame_cells.as_evaluated(key, values)
                     for key, values in (params_of.get(name) or {}).items()
                     if values is not None
                 },

@@ -441,18 +441,12 @@ def make_fairness_scorer(
 
     Notes
     -----
-    ``TunedThresholdClassifierCV`` never passes X to a scorer: the groups must come by routing, and a threshold at which
-    the score is undefined gets minus infinity. ``RFECV`` and ``SequentialFeatureSelector`` pass columns without names,
-    or only some columns, so the groups must come by routing there too. They also treat NaN as the best score: use a
-    metric that is always defined, such as "demographic_parity" compared by difference.
+    ``TunedThresholdClassifierCV``, ``RFECV`` and ``SequentialFeatureSelector`` do not pass the columns of groups to a
+    scorer: there the groups must come by routing. The latter two treat NaN as the best score: use a metric that is
+    always defined, such as "demographic_parity" compared by difference.
 
-    A score is about the people of its fold: if a group is missing from a fold, the score does not show it as long as
-    two other groups are there. `SensitiveStratifiedKFold` prevents this. Scores of folds are for choosing a model. To
-    find out whether the chosen model is fair, run a `FairnessTest` on people that were used neither for training nor
-    for the choice.
-
-    Without routing, weights passed to a search's ``fit`` also weight this score, like every other score that takes
-    weights, from scikit-learn 1.7 on.
+    A group that is missing from a fold is not in its score; `SensitiveStratifiedKFold` prevents this. Scores of folds
+    are for choosing a model: test the chosen one on people that were used neither for training nor for the choice.
 
     Examples
     --------

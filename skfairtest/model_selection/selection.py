@@ -185,12 +185,11 @@ def select_fair(
     """Choose the best candidate of a search among those that are fair enough, for ``refit=``.
 
     With `tolerance`, the recommended way, a candidate qualifies if its disparity stays within the tolerance even at the
-    worst end of the intervals: intervals are wide in small folds, so candidates do not qualify merely because data are
-    few. With `alpha`, a candidate qualifies if a combined test does not reject it. The null hypothesis is that the
-    candidate's models are fair in every fold; a test that does not reject does not prove fairness, and small folds
-    hardly ever reject. With `significantly_better_than`, a candidate qualifies if it is significantly fairer than the
-    model in production: the null hypothesis of each candidate is that in no fold its model's disparity is smaller in
-    size than the baseline's.
+    worst end of the intervals, so that candidates do not qualify merely because data are few. With `alpha`, a candidate
+    qualifies if a combined test does not reject it; the null hypothesis is that its models are fair in every fold, and
+    small folds hardly ever reject. With `significantly_better_than`, a candidate qualifies if it is significantly
+    fairer than the model in production: the null hypothesis is that in no fold its model's disparity is smaller in size
+    than the baseline's.
 
     Parameters
     ----------
@@ -233,24 +232,18 @@ def select_fair(
 
     Notes
     -----
-    The average of the folds' p-values is not a p-value: under the null hypothesis it can be below 0.05 with twice that
-    probability, depending on the dependence between folds, which share their training data. That dependence is unknown.
-    Twice the average is a p-value whatever the dependence (Rueschendorf 1982; Vovk and Wang 2020); no smaller multiple
-    is.
+    Folds share their training data, so that their p-values depend on each other in an unknown way. Twice their average
+    is a p-value whatever the dependence (Rueschendorf 1982; Vovk and Wang 2020); no smaller multiple is.
 
-    The folds are used to choose, and the choice favours candidates that were lucky in them. The scores of the chosen
-    candidate are therefore no verdict on it: test the refitted model, with `FairnessTest`, on people that the search
-    did not use. For the same reason the mean of upper bounds is a criterion for choosing and not a bound: it is not
-    corrected for the number of candidates, and is not about the model that is refitted on all data.
+    The choice favours candidates that were lucky in the folds. Their scores are therefore no verdict on the chosen one,
+    and the mean of upper bounds is a criterion and not a bound: test the refitted model, with `FairnessTest`, on people
+    that the search did not use.
 
-    With `significantly_better_than`, p-values of folds are combined as above, and adjusted over all candidates by
-    Holm's method. The probability that any candidate qualifies although none of its folds' models is fairer than the
-    baseline is then at most `alpha`. So is the probability that such a candidate is chosen, by whatever criterion: one
-    chooses among hypotheses that are all rejected. This holds if the people of a fold are new to the model that is
-    scored on them, all people of the search are new to the baseline, and `PairedFairnessTest` is valid in samples of
-    this size. It is about the models of the folds. The model that is refitted on all people is another one, and these
-    folds, in which the chosen candidate looks better than it is, do not say how much fairer it is: compare it with the
-    baseline on people that the search did not use.
+    With `significantly_better_than`, combined p-values are adjusted over all candidates by Holm's method. The
+    probability that any candidate qualifies, or is chosen, although none of its folds' models is fairer than the
+    baseline is then at most `alpha`, if the people of a fold are new to the model that is scored on them and to the
+    baseline, and `PairedFairnessTest` is valid in samples of this size. It is about the models of the folds, and not
+    about the one that is refitted on all people.
 
     ``HalvingGridSearchCV`` and ``HalvingRandomSearchCV`` have only one score and never call the function passed as
     ``refit``: they choose the best by that score, without a warning.

@@ -272,7 +272,7 @@ class PairedFairnessTest(FairnessTest):
             f"as {cls.__name__}.from_table(CountTable.from_counts(counts, y_true=..., y_pred_a=..., y_pred_b=...))"
         )
 
-    def explain(self, **params: Any) -> NoReturn:
+    def decompose(self, **params: Any) -> NoReturn:
         """Raise an error: a change is not decomposed.
 
         Parameters
@@ -285,7 +285,7 @@ class PairedFairnessTest(FairnessTest):
         ParameterError
             Always.
         """
-        raise ParameterError("explain decomposes the disparity of one model: use FairnessTest on each model")
+        raise ParameterError("decompose is for the disparity of one model: use FairnessTest on each model")
 
     def _check(self) -> tuple[Settings, list[Metric]]:
         check_seed(self.random_state)

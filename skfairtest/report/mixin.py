@@ -12,7 +12,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
@@ -42,6 +42,15 @@ class Pages(Answering):
     #: The settings, and the versions of what computed the numbers.
     _given: dict[str, Any]
     _versions: dict[str, str]
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Name the line that writes a frame; any other attribute that is missing has its usual message."""
+            if name.startswith("to_") and hasattr(pd.DataFrame, name):
+                message = f"{type(self).__name__!r} object has no attribute {name!r}: write to_frame().{name}(...)"
+                raise AttributeError(message, name=name, obj=self)
+            return object.__getattribute__(self, name)
 
     @abstractmethod
     def _whole(self) -> Report:

@@ -332,14 +332,20 @@ def ratio(value: float) -> str:
     return f"{value:.{_enough(value - 1, 2)}f}" if value >= 0.1 or value == 0 else f"{value:.2g}"
 
 
+def _groups(setup: Setup) -> str:
+    """The groups by their feature; a feature that is called "group" needs no name."""
+    features = label(setup.features)
+    return "groups" if features.lower() in ("group", "groups") else f"groups of {features}"
+
+
 def null_sentence(setup: Setup, metric: str) -> str:
     """State the null hypothesis of one metric's comparisons."""
-    (happens, among), name, features = setup.told(metric), label(metric), label(setup.features)
+    (happens, among), name, groups = setup.told(metric), label(metric), _groups(setup)
     inside = f", within every {label(setup.controls)}" if setup.controls else ""
     if metric in setup.everybody:
         given = f" among people of one {setup.within}" if setup.within in ("y_true", "y_pred") else ""
-        return f"{name}: {setup.everybody[metric].format(features)}{given}{inside}"
-    against = f"each group of {features} and {AGAINST.get(setup.compare, 'everyone else')}"
+        return f"{name}: {setup.everybody[metric].format(label(setup.features))}{given}{inside}"
+    against = f"each {groups.replace('groups', 'group')} and {AGAINST.get(setup.compare, 'everyone else')}"
     # Equal shares are equal values of any function of them; a margin is one of the values.
     shares = happens and (setup.margin_bounds is None or metric not in setup.functions)
     who = f"among {among}{inside}, the share who {happens}"
@@ -347,7 +353,7 @@ def null_sentence(setup: Setup, metric: str) -> str:
     if setup.margin_bounds is not None:
         is_outside = "not " * (setup.alternative == "equivalence")
         return f"{name}: {who}; its {setup.disparity_of(metric)} between {against} is {is_outside}{band(setup, metric)}"
-    same = f"any two groups of {features}" if setup.compare == "between_groups" else against
+    same = f"any two {groups}" if setup.compare == "between_groups" else against
     ways = {"greater": f"not greater in the first of {against}", "less": f"not smaller in the first of {against}"}
     how = ways.get(setup.alternative, f"the same in {same}")
     if setup.within != "auto":
@@ -435,10 +441,11 @@ def finding_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
 
 
 def size_text(setup: Setup, row: Mapping[str, Any], size: float) -> str:
-    """Write the size of a disparity: an absolute difference, or a ratio above 1 with its reciprocal."""
+    """Write the size of a disparity: an absolute difference, or a ratio above 1 and its reciprocal."""
     how = written(setup, row)
     if setup.is_ratio(row["metric"]):
-        return f"{ratio(size)} (or {ratio(1 / size) if size else 'infinity'})"
+        noun = "an odds ratio" if setup.disparity_of(row["metric"]) == "odds_ratio" else "a ratio"
+        return f"{noun} of {ratio(size)} or {ratio(1 / size) if size else 'infinity'}"
     return f"{how.disparity(size)}{how.unit}"
 
 
@@ -473,9 +480,7 @@ def verdict_sentence(setup: Setup, comparisons: pd.DataFrame, p_value: float, *,
     beyond = "" if setup.margin_bounds is None else " beyond the margin"
     p = smallest_p(p_value, n_comparisons)
     if concern:
-        return (
-            f"Significant disparity: groups of {features} differ{beyond} by more than chance explains ({p}, {asked})."
-        )
+        return f"Significant disparity: {_groups(setup)} differ{beyond} by more than chance explains ({p}, {asked})."
     none = f"No significant disparity{beyond} by {features} was detected in {asked} ({p})."
     return f"{none} {NO_PROOF if comparisons['ci_low'].notna().any() else 'This does not prove fairness.'}"
 

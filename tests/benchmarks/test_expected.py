@@ -1,12 +1,11 @@
 """The inventory of the sources: every place holds its words, no number of a text is left out, one rule judges all."""
 
 import re
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import f as f_distribution
-from scipy.stats import norm
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
 from benchmarks.make_compas_counts import ROOT
@@ -128,26 +127,24 @@ def test_a_printed_number_stands_for_all_that_round_to_it(printed, value, half):
     assert expected.value_of(printed) == pytest.approx((value, half))
 
 
-def test_a_number_is_reproduced_within_three_combined_errors_and_half_of_its_last_digit():
-    claim, error = of("rate", "0.05", repetitions=10_000), np.sqrt(0.05 * 0.95 * (1 / 10_000 + 1 / 100))
-    for far, holds in ((2.8, True), (5.0, False)):
-        assert expected.agrees(claim, Row("", 0.05 + far * error, repetitions=100)) == holds
-    claim = of("mean", "1.00", repetitions=10, deviation={"value": "0.3"})
-    edge = 3 * np.sqrt(0.3**2 / 9 + 0.6**2 / 9) + 0.005
+def test_a_number_is_reproduced_within_two_errors_of_both_runs_and_15_percent_of_its_size():
+    claim, error = of("rate", "0.50", repetitions=10_000), np.sqrt(0.5 * 0.5 * (1 / 10_000 + 1 / 100))
+    for far, holds in ((1.9, False), (1.4, True)):  # 15% are 1.49 errors, and the last digit .1
+        assert expected.agrees(claim, Row("", 0.5 + far * error, repetitions=100)) == holds
+    claim = of("mean", "1.00", repetitions=10, deviation={"value": "0.03"})
+    edge = 2 * 0.03 * np.sqrt(2 / 9) + 0.005
     for ours, holds in ((1 + 0.999 * edge, True), (1 + 1.001 * edge, False)):
-        assert expected.agrees(claim, Row("", ours, repetitions=10, deviation=0.6)) == holds
+        assert expected.agrees(claim, Row("", ours, repetitions=10, deviation=0.6)) == holds  # by the published one
     assert expected.agrees(of("number", "6167"), Row("", 6167))
     assert not expected.agrees(of("number", "6167"), Row("", 6168))
 
 
-def test_a_deviation_is_reproduced_inside_the_f_interval():
-    """Three errors on either side: a ratio of variances beyond 8.86 has probability .00135 on 9 and 9 degrees."""
-    claim = of("deviation", "1.0000000", repetitions=10)
-    edge = np.sqrt(f_distribution(9, 9).isf(norm.sf(3)))
-    for deviation, holds in ((0.999 * edge, True), (1.001 * edge, False), (1.001 / edge, True), (0.999 / edge, False)):
-        assert expected.agrees(claim, Row("", 0.0, repetitions=10, deviation=deviation)) == holds
-    with_rounding = of("deviation", "0.003", repetitions=10)
-    assert expected.agrees(with_rounding, Row("", 0.0, repetitions=10, deviation=0.0034 * edge))
+@pytest.mark.parametrize(("kind", "repetitions"), [("deviation", 1000), ("rate", 10)])
+def test_deviations_and_shares_of_ten_are_listed_and_not_counted(kind, repetitions):
+    claim = of(kind, "0.5", repetitions=repetitions)
+    found = expected.judged(claim, [Row("", 0.9, "table/value", repetitions=10, deviation=0.7)])
+    assert found.status == expected.LISTED
+    assert not sum(expected.totals([found]).values(), start=Counter())
 
 
 def test_a_claim_is_reproduced_as_printed_only_in_another_reading_or_not():
@@ -162,10 +159,3 @@ def test_a_claim_is_reproduced_as_printed_only_in_another_reading_or_not():
     rows = [Row("", HOLDS, "table/value"), Row("", 2.0, "table/value", other=2.1, within=0.2)]
     assert expected.judged(statement, rows).status == expected.REPRODUCED
     assert expected.judged(statement, [*rows, Row("", FAILS, "table/value")]).status == expected.NOT
-
-
-def test_a_mean_that_only_our_deviation_brings_near_says_so():
-    claim = of("mean", "1.000", repetitions=10, deviation={"value": "0.010"})
-    found = expected.judged(claim, [Row("", 1.3, "table/value", repetitions=10, deviation=0.6)])
-    assert found.status == expected.REPRODUCED
-    assert "90 errors by the published one alone" in found.why

@@ -14,7 +14,7 @@ pytest.importorskip("benchmarks", reason="the benchmarks are not part of an inst
 from benchmarks.reproduce import __main__ as reproduce
 from benchmarks.reproduce import witness
 from benchmarks.reproduce._expected import verdicts
-from benchmarks.reproduce._pages import index_page, inventory_page, source_page
+from benchmarks.reproduce._pages import inventory_file
 from benchmarks.reproduce._pictures import Picture, drawings
 from benchmarks.reproduce._rows import Found, Row, said
 from benchmarks.reproduce._summary import MARKS, readme_words, totals_sentence, with_words
@@ -25,14 +25,12 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 def test_the_pages_are_those_of_the_stored_figures():
     documents = {name: reproduce.stored(name) for name in reproduce.SOURCES}
     found = verdicts(documents)
-    for name, document in documents.items():
-        written = source_page(reproduce.module_of(name), name, document, found)
-        assert (reproduce.PAGES / f"{name}.md").read_text() == written
-    assert (reproduce.PAGES / "index.md").read_text() == index_page(documents, found)
-    assert (reproduce.PAGES / "inventory.md").read_text() == inventory_page(found)
+    for page, text in reproduce.pages_of(documents, found).items():
+        assert (reproduce.PAGES / f"{page}.md").read_text() == text
+    assert (reproduce.PAGES / "inventory.csv").read_text() == inventory_file(found)
     readme = reproduce.README.read_text()
-    assert readme == with_words(readme, found)
-    assert readme_words(found) in readme
+    assert readme == with_words(readme)
+    assert readme_words() in readme
 
 
 def shapes(svg):
@@ -76,16 +74,16 @@ def test_a_picture_is_drawn_from_what_is_stored_and_stands_in_its_section(tmp_pa
     for folder in ("RESULTS", "PAGES", "STATIC"):
         monkeypatch.setattr(reproduce, folder, tmp_path)
     monkeypatch.setattr(reproduce, "SOURCES", ("witness",))
+    monkeypatch.setattr(reproduce, "PAPERS", {"packages": ("Packages", ("witness",))})
     monkeypatch.setattr(reproduce, "README", tmp_path / "README.md")
     reproduce.README.write_text("Before\n\n{}\n\nwhat was here\n\n{}\n\nAfter\n".format(*MARKS))
     assert reproduce.main(["witness"]) == 0
-    page, drawing = (tmp_path / "witness.md").read_text(), (tmp_path / "witness_heat.svg").read_text()
+    page, drawing = (tmp_path / "packages.md").read_text(), (tmp_path / "witness_heat.svg").read_text()
     readme = reproduce.README.read_text()
     assert readme.startswith(f"Before\n\n{MARKS[0]}\n\nEach mark is one of 31 designs")
-    assert "\n\nReproduced here: " in readme
-    assert readme.endswith(f" there.\n\n{MARKS[1]}\n\nAfter\n")
+    assert readme.endswith(f" more.\n\n{MARKS[1]}\n\nAfter\n")
     assert "what was here" not in readme
-    assert "## Heat\n\n\n\n![A heat map of 4 cells.](../_static/witness_heat.svg)\n" in page
+    assert "### Heat\n\n\n\n![A heat map of 4 cells.](../_static/witness_heat.svg)\n" in page
     assert "a heat map of the witness" in shapes(drawing)[0]
     assert "A heat map of 4 cells." in drawing
     assert reproduce.main(["witness", "--render"]) == 0
@@ -179,6 +177,6 @@ def test_the_totals_count_each_claim_once_and_the_list_has_what_is_not_reproduce
     ]
     found = [claim for claim in verdicts({"one": documented(*rows)}) if claim.source == "fairlearn"]
     assert totals_sentence(found) == (
-        "Reproduced here: 1 of 7 numbers (1 only in another reading, 5 not attempted) and 0 of 9 statements "
-        "(1 not, 8 not attempted)."
+        "Reproduced here: 1 of 7 numbers (1 only in another reading, 5 not attempted) and 0 of 11 statements "
+        "(1 not, 10 not attempted)."
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 from sklearn.exceptions import UndefinedMetricWarning
 
 import skfairtest.cli.reading
@@ -605,6 +606,10 @@ def test_the_demo_reports_what_fairness_test_finds(tmp_path, monkeypatch, capsys
     page = tmp_path / "skfairtest-demo.html"
     assert text.rstrip().endswith(str(page))
     assert "Broward County" in page.read_text(encoding="utf-8")
+    # README's picture shows what the demo prints today; if not: python doc/make_picture.py.
+    shown = Image.open(Path(__file__).parents[2] / "doc" / "_static" / "report.png").text["Description"].splitlines()
+    assert len(shown) > 5
+    assert [line for line in shown if line not in text] == []
 
 
 @pytest.mark.parametrize(

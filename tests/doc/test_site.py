@@ -101,4 +101,4 @@ def test_the_first_page_has_the_install_line_the_picture_and_three_doors_in_this
 def test_readme_begins_with_a_question_and_a_picture_before_its_first_code():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert readme.index("?") < readme.index("](doc/_static/report.png)") < readme.index("```sh")
-    assert readme.count("\n") <= 150
+    assert readme.count("\n") <= 120

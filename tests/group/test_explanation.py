@@ -14,7 +14,7 @@ def berkeley():
 
 def test_berkeleys_standardized_rates_are_the_published_ones(berkeley):
     """Freedman, Pisani and Purves, Statistics, chapter 2, table 2: men 39%, women 43%, weighted by all applicants."""
-    found = berkeley.explain(standard="pooled")
+    found = berkeley.decompose(standard="pooled")
     rows, table = found.by_stratum, load_berkeley()
     weight = np.unique(table.control_features["department"], return_counts=True)[1] / 4526
     assert (weight @ rows["value_group"]).round(2) == 0.43
@@ -24,14 +24,14 @@ def test_berkeleys_standardized_rates_are_the_published_ones(berkeley):
 
 
 def test_groups_are_turned_by_name(berkeley):
-    first, second = berkeley.explain(), berkeley.explain(group="Male")
+    first, second = berkeley.decompose(), berkeley.decompose(group="Male")
     assert second.other == "Female"
     assert second.parts["value"].to_numpy() == pytest.approx(-first.parts["value"].to_numpy())
     assert second.parts["standard_error"].to_numpy() == pytest.approx(first.parts["standard_error"].to_numpy())
 
 
 def test_it_prints_sentences_and_tables(berkeley):
-    text = str(berkeley.explain())
+    text = str(berkeley.decompose())
     assert text.startswith("selection_rate of Female minus that of Male: -0.1416")
     assert "is composition by department" in text
     assert "no_counterpart" in text
@@ -49,7 +49,7 @@ def test_a_mean_is_decomposed_as_numpy_does_it():
         y_true, score, sensitive_features=group, control_features=site, metric="mean_prediction", n_resamples=99,
         random_state=0,
     )  # fmt: skip
-    found = test.explain(group="a", other="b", standard="other")
+    found = test.decompose(group="a", other="b", standard="other")
     share = np.array([(site[group == "b"] == s).mean() for s in "xy"])
     values = [[score[(group == g) & (site == s)].mean() for s in "xy"] for g in "ab"]
     assert found.parts["value"]["treatment"] == pytest.approx(share @ np.subtract(*values))
@@ -81,4 +81,4 @@ def test_what_cannot_be_decomposed_is_refused(metric, columns, arguments, says):
         adjust=None, **{name: known[column] for name, column in columns.items()},
     )  # fmt: skip
     with pytest.raises(ValueError, match=says):
-        test.explain(**arguments)
+        test.decompose(**arguments)

@@ -64,3 +64,15 @@ def test_a_scorer_takes_it():
     scorer = make_fairness_scorer("demographic_parity", output="disparity", pos_label="denied")
     expected = FairnessTest(MODEL, metric="selection_rate", pos_label="denied").fit(X, **WHO)
     assert scorer(MODEL, X, Y, **WHO) == -abs(expected.disparity_)
+
+
+def test_missing_groups_and_a_positive_label_are_asked_for_together():
+    holed = np.where(np.arange(N) % 10, SEX, None)
+    both = r"sensitive_features .*missing='exclude'.* Besides, pos_label is needed: .*'denied', 'granted'"
+    for metric, message in (("selection_rate", both), ("accuracy", r"they may belong to\.$")):
+        with pytest.raises(ValueError, match=message):
+            FairnessTest.from_predictions(Y, PREDICTED, sensitive_features={"sex": holed}, metric=metric)
+        with pytest.raises(ValueError, match=message):
+            FairnessTest(MODEL, metric=metric).fit(X, Y, sensitive_features={"sex": holed})
+    with pytest.raises(ValueError, match=both):
+        FairnessAudit.from_predictions(Y, PREDICTED, sensitive_features={"sex": holed}, metrics="selection_rate")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from skfairtest import FairnessTest
 from skfairtest.report.sentences import Setup, finding_sentence, gap_sentence, null_sentence, turned
 from skfairtest.report.wording import people_of, sides_of, worse_when
 
@@ -43,6 +44,59 @@ def test_each_side_is_named_as_its_value_allows():
     assert sides == ("White people", "people whose race is Other")
     parents = sides_of(["race", "sex"], "to_parents", ("Black", "Female"), "rest of race = Black")
     assert parents == ("people with race = Black and sex = Female", "others with race = Black")
+
+
+@pytest.mark.parametrize(
+    ("disparity", "told"),
+    [
+        ("difference", "5.0 points"),
+        ("ratio", "a ratio of 1.84 or 0.54"),
+        ("odds_ratio", "an odds ratio of 1.84 or 0.54"),
+    ],
+)
+def test_what_could_have_been_detected_is_a_number_of_points_or_a_ratio(disparity, told):
+    setup = Setup(sentences=RATE, names=("sex",), disparity=disparity)
+    size = 0.05 if disparity == "difference" else 1.84
+    said = finding_sentence(setup, row(concern=False, minimum_detectable=size))
+    assert said.endswith(f"with an 80% chance of detecting {told}.")
+
+
+@pytest.mark.parametrize(("feature", "groups"), [("group", "groups"), ("Group", "groups"), ("sex", "groups of sex")])
+def test_a_feature_called_group_is_not_named_twice(feature, groups):
+    test = FairnessTest.from_predictions(
+        None, [1, 0] * 20, sensitive_features={feature: list("ab") * 20}, metric="selection_rate"
+    )
+    assert str(test).startswith(f"Significant disparity: {groups} differ by more")
+    assert f"is the same in any two {groups}" in str(test)
+
+
+@pytest.mark.parametrize(
+    ("params", "name"),
+    [
+        ({}, "Boschloo's exact test (exact unconditional)"),
+        ({"margin": 0.05}, "Chan's exact test (exact unconditional)"),
+        ({"disparity": "odds_ratio"}, "Fisher's exact test (exact conditional)"),
+        (
+            {"control_features": [0, 0, 1, 1] * 10},
+            "the exact test given each stratum's totals (exact conditional), "
+            "Boschloo's exact test (exact unconditional)",
+        ),
+        ({"method": "asymptotic"}, "asymptotic"),
+    ],
+)
+def test_a_printed_test_names_the_test(params, name):
+    test = FairnessTest.from_predictions(
+        None, [1, 0, 0, 0, 1] * 8, sensitive_features=list("ab") * 20, metric="selection_rate", **params
+    )
+    assert f"\nTest: {name}.\n" in f"{test}\n"
+
+
+@pytest.mark.parametrize("name", ["to_csv", "to_latex", "to_parquet"])
+def test_what_a_frame_can_write_is_answered_with_the_line(name):
+    test = FairnessTest.from_predictions(None, [1, 0] * 20, sensitive_features=list("ab") * 20, metric="selection_rate")
+    with pytest.raises(AttributeError, match=rf"write to_frame\(\)\.{name}"):
+        getattr(test, name)
+    assert not hasattr(test, "to_something")
 
 
 def test_the_sentence_of_the_issue():

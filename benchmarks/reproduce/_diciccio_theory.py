@@ -1,0 +1,82 @@
+"""What DiCiccio et al. (2020) state without a number: theorems by enumeration, limits by formulas, recipes by power."""
+
+from itertools import combinations
+
+import numpy as np
+from scipy.stats import binom, hypergeom, norm
+
+from benchmarks.reproduce._diciccio_simulations import ALPHA, BASES, FNR, SIZE, Means
+from benchmarks.reproduce._rows import said
+
+#: People of the false negative rates' design who are positive, by group.
+POSITIVES = tuple(round(SIZE * base) for base in BASES)
+#: Sums of hypergeometric probabilities that are equal by symmetry differ by less.
+TIE = 1e-9
+
+
+def permutations_rejected(level):
+    """The share of the 252 relabellings of ten numbers that are significant: the test's size, given these numbers."""
+    z = np.array([0.3, 1.1, 1.6, 2.8, 3.1, 4.7, 5.9, 8.2, 9.6, 13.4])
+    far = np.array([abs(z[list(rows)].mean() - np.delete(z, rows).mean()) for rows in combinations(range(10), 5)])
+    p = (far >= far[:, None] - TIE).mean(axis=1)
+    return float((p <= level + TIE).mean())
+
+
+def size_given_totals(d1, d2, rate):
+    """The size of the permutation test of two rates of so many people, by the difference itself: enumerated."""
+    total = 0.0
+    for events in range(d1 + d2 + 1):
+        x = np.arange(max(0, events - d2), min(d1, events) + 1)
+        chance = hypergeom(d1 + d2, events, d1).pmf(x)
+        far = np.abs(x / d1 - (events - x) / d2)
+        p = np.array([chance[far >= each - TIE].sum() for each in far])
+        total += binom(d1 + d2, rate).pmf(events) * chance[p <= ALPHA + TIE].sum()
+    return float(total)
+
+
+def recipe(deviation, distance):
+    """People of each of two groups for whom two standard errors of a difference are a distance, and its power then."""
+    people = int(np.ceil(8 * deviation**2 / distance**2))
+    error = deviation * np.sqrt(2 / people)
+    return people, float(norm.sf((norm.isf(ALPHA / 2) * error - distance) / error))
+
+
+def rows():
+    """Return a row for each statement."""
+    level = 12 / 252
+    exact = permutations_rejected(level)
+    ratios = (100, 10_000, 1_000_000)
+    limits = [Means((ratio, 1), (1.0, 1e9)).limit for ratio in ratios]
+    within, usual = size_given_totals(*POSITIVES, FNR), size_given_totals(50, 100, 0.3)
+    errors = [np.sqrt(0.05 * 0.95 / trials) for trials in (1000, 10_000)]
+    variances = [0.09 * 2 / people for people in (50, 100, 200)]
+    (people, power), (_, again) = recipe(0.3, 0.1), recipe(0.5, 0.1)
+    enough = (norm.isf(ALPHA / 2) + norm.isf(0.2)) ** 2 * 2 * 0.3**2 / 0.1**2
+    n_b = n_p = 1000
+    return [
+        said("2.1: relabellings of ten numbers that are rejected", abs(exact - level) < TIE,
+             f"12 of 252 at the level 12 / 252: {exact:.4f}", answers="background.exact"),
+        said("2.1: un-studentized tests of equal means, as one group grows and the other's deviation is large",
+             limits[-1] > 0.99, ", ".join(f"{n:,} to 1: {limit:.2f}" for n, limit in zip(ratios, limits, strict=True)),
+             answers="background.weak"),
+        said("3.1: size of permutations within the positives, base rates .8 and .2", within <= ALPHA,
+             f"{within:.4f}, enumerated", answers="within.outcome"),
+        said("3.3: size of the usual permutation test of two rates", usual <= ALPHA,
+             f"{usual:.4f} of 50 and 100 people, enumerated", answers="proportions.usual"),
+        said("3.4: the number of permuted statistics below the observed one is a p-value", False,
+             "it is largest for the most extreme data, and no share", answers="algorithm.p_value"),
+        said("3.4: the share of permuted statistics at least as far from 0 is", abs(exact - level) < TIE,
+             f"size {exact:.4f} at the level {level:.4f}", answers="algorithm.p_value",
+             reading="the share of permuted statistics at least as far from 0"),
+        said("5: bootstraps of the data and one permutation are fewer evaluations", n_b + n_p < n_b * (1 + n_p),
+             f"{n_b + n_p:,} of {n_b * (1 + n_p):,}", answers="real.runtime"),
+        said("5.1: variance of a difference with 50, 100 and 200 people a group", variances == sorted(variances)[::-1],
+             ", ".join(f"{value:.4f}" for value in variances), answers="planning.variance"),
+        said("5.1: two standard deviations of a normal statistic", abs(1 - 2 * norm.sf(2) - 0.95) < 0.005,
+             f"are its {1 - 2 * norm.sf(2):.1%} percentile of distances", answers="planning.percentile"),
+        said("5.1: error of a p-value of .05", errors[1] < errors[0],
+             f"{errors[0]:.4f} of 1,000 permutations, {errors[1]:.4f} of 10,000", answers="planning.trials"),
+        said("5.1: samples for which two standard errors are the difference detect it", min(power, again) > 0.8,
+             f"power {power:.2f}; .8 needs {np.ceil(enough):.0f} people a group where the recipe has {people}",
+             answers="planning.recipe"),
+    ]  # fmt: skip
