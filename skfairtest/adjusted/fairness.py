@@ -287,7 +287,7 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         """
         settings = self._check()
         if sensitive_features is None:
-            raise self._without_groups("the groups to compare", "sex")
+            raise self._without_groups()
         if covariates is None:
             raise ParameterError(
                 "covariates is missing: one or several columns of what people are to be alike in, for instance "

@@ -64,6 +64,8 @@ class GroupsTest(Compared, ReportMixin):
     #: The parameter that holds metrics, and whether scores that are given alone are read as predictions.
     _of: ClassVar[str] = "metric"
     _scores_are_predictions: ClassVar[bool] = True
+    #: Whether scores are taken in the place of predictions alone.
+    _one_response: ClassVar[bool] = False
     #: Why people who are counted, in a table or by an engine, cannot be tested; empty where they can.
     _uncounted: ClassVar[str] = ""
     random_state: Any
@@ -250,6 +252,8 @@ class GroupsTest(Compared, ReportMixin):
             readers.predictions_from_X(y_score, "y_score")
         if y_pred is None and y_score is None:
             raise ParameterError("y_pred is missing: pass the predictions, or y_score for metrics of scores alone")
+        if cls._one_response and y_pred is not None and y_score is not None:
+            raise ParameterError("y_pred and y_score are both given: pass the predictions or, in their place, scores")
         decided = params.get("prediction_threshold") is not None
         if decided and y_pred is not None:
             raise ParameterError(
@@ -382,7 +386,7 @@ class GroupsTest(Compared, ReportMixin):
         settings, metrics = self._checked()
         X, y, y_score = inputs.X, inputs.y, inputs.y_score
         if inputs.groups is None:
-            raise self._without_groups("the groups to compare", "sex")
+            raise self._without_groups()
         seed = self._seed()
         if self.estimator is None and inputs.called == "X":
             X = readers.positive_scores(X, y, self.pos_label)

@@ -219,8 +219,8 @@ class DisparityDisplay(GroupDisplay):
             rows,
             [base.stratified(row["feature"], row["stratum"]) for row in rows],
             name,
-            outcome=setup.outcome,
-            xlabel=f"{setup.measure}\n{100 * (1 - setup.alpha):g}% intervals",
+            outcome=test._outcome,
+            xlabel=f"{test._measure}\n{100 * (1 - setup.alpha):g}% intervals",
         )
 
     @classmethod
