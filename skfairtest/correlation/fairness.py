@@ -222,7 +222,7 @@ class CorrelationFairnessTest(GroupsTest):
         return self._fit(Inputs.of_fit(X, y, predict_params, **columns))
 
     @classmethod
-    def from_predictions(  # type: ignore[override]
+    def from_predictions(
         cls,
         y_true: Any,
         y_pred: Any = None,
@@ -312,14 +312,12 @@ class CorrelationFairnessTest(GroupsTest):
     def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
         given = {"y_true": inputs.y, "y_pred": y_pred}
         labels = {name: readers.read_column(data, name, name=name) for name, data in given.items() if data is not None}
-        columns = [
-            readers.read_columns(inputs.columns[f"{kind}_features"], f"{kind}_features", default_name=f"{kind}_feature")
-            for kind in ("sensitive", "control")
-            if inputs.columns[f"{kind}_features"] is not None
-        ]
-        people = dict(zip(("sensitive_features", "control_features"), columns, strict=False))
-        readers.check_same_people({**labels, **people})
-        return Sample(labels, *columns)
+        features, controls = (
+            () if data is None else readers.read_columns(data, f"{kind}_features", default_name=f"{kind}_feature")
+            for kind, data in (("sensitive", inputs.groups), ("control", inputs.columns["control_features"]))
+        )
+        readers.check_same_people({**labels, "sensitive_features": features, "control_features": controls})
+        return Sample(labels, features, controls)
 
     def _values(self, sample: Sample, pos_label: Any) -> Floats:
         """Return each person's outcome."""
@@ -340,7 +338,7 @@ class CorrelationFairnessTest(GroupsTest):
                 f"y_true holds {brief(min(strange, key=str))}, which is neither of the estimator's classes "
                 f"{classes[0]!r} and {classes[1]!r}"
             )
-        values = []
+        values: list[Floats] = []
         for name, column in columns.items():
             if len(classes) == 2 and (name == "y_true" or not hasattr(self.estimator, "predict_proba")):
                 values.append(np.array([float(level == pos_label) for level in column.levels])[column.codes])
@@ -349,10 +347,10 @@ class CorrelationFairnessTest(GroupsTest):
         if is_own:
             return own_outcome(self.of, *values)
         if self.of == "prediction":
-            return np.asarray(values[-1])
+            return values[-1]
         return np.abs(values[0] - values[1]) if self.of == "absolute_error" else values[0] - values[1]
 
-    def _fit_sample(self, sample: Sample, settings: Settings, metrics: None, seed: Any, subject: str) -> Self:
+    def _fit_sample(self, sample: Sample, settings: Settings, metrics: Any, seed: Any, subject: str) -> Self:
         x, pos_label = [measure.feature_values(column) for column in sample.sensitive], self._positive()
         names, controls = list(sample.sensitive_names), " x ".join(sample.control_names)
         strata = sample.stratum_codes if controls else None

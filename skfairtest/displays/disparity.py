@@ -207,9 +207,9 @@ class DisparityDisplay(GroupDisplay):
             rows,
             [("{} against {}", row["group"], compared_with(setup.compare, row)) for row in rows],
             name,
-            share=setup.share or None,
-            outcome=setup.outcome,
-            xlabel=f"adjusted difference{UNITS[setup.share or None]}\n{100 * (1 - setup.alpha):g}% intervals",
+            share=test._is_share or None,
+            outcome=test._outcome,
+            xlabel=f"adjusted difference{UNITS[test._is_share or None]}\n{100 * (1 - setup.alpha):g}% intervals",
         )
 
     @classmethod
