@@ -408,9 +408,9 @@ class AdjustedFairnessTest(GroupsTest):
         self._set_verdict(result)
         frame = comparisons_frame(result.findings, COLUMNS)
         frame.insert(3, "unadjusted", frame["value_group"] - frame["value_other"])
+        nulls: list[Any] = [one.null for one in result.findings]
         for place, name in enumerate(("outcome_explained", "group_explained")):
-            explained = [one.null.explained[place] for one in result.findings]
-            frame.insert(list(frame).index("method"), name, explained)
+            frame.insert(list(frame).index("method"), name, [null.explained[place] for null in nulls])
         self.comparisons_ = frame
         self.excluded_ = excluded_frame(measured.excluded)
         self.method_, self.groups_ = "gcm", sample.group_labels

@@ -189,8 +189,8 @@ def omitted_of(
         without = people.covariates.assign(**dict.fromkeys(columns, 0.0))
         left = cross_fitted(without, [target for both in targets for target in both], people.folds, seed, n_jobs)
         for strengths, null, both in zip(found, full, targets, strict=True):
-            short = Residuals(*(left[target.key].residuals for target in both))
-            strengths.append(strength_of(name, null.residuals, short))
+            outcome, group = (left[target.key].residuals for target in both)
+            strengths.append(strength_of(name, null.residuals, Residuals(outcome, group)))
     return [
         None if one.estimate.undefined else Omitted.of(null.residuals, strengths)
         for one, null, strengths in zip(comparisons, full, found, strict=True)
@@ -214,7 +214,8 @@ def _doubt(target: Target, own: Floats, unlike: Floats, units: Positions | None)
 
 def caution(comparisons: Sequence[Comparison]) -> str:
     """Say what models may have missed, of the first comparison with such a doubt; nothing where there is none."""
-    doubtful = [(one.estimate, one.null.doubt) for one in comparisons if getattr(one.null, "doubt", None)]
+    pairs: list[tuple[Estimate, Any]] = [(one.estimate, one.null) for one in comparisons]
+    doubtful = [(estimate, null.doubt) for estimate, null in pairs if null.doubt]
     if not doubtful:
         return ""
     (estimate, (what, *shares)), more = doubtful[0], len(doubtful) - 1

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import check_seed, seed_sequence, with_parameters
 from skfairtest._utils.checks import check_choice, is_integer
@@ -15,13 +16,14 @@ from skfairtest._utils.errors import ParameterError, brief, warn
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.contrasts import Design
+from skfairtest.comparisons.engine import words_of
 from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.measure import positive_label
 from skfairtest.comparisons.outcomes import Measure, measure_of
 from skfairtest.comparisons.people import GroupsTest, Inputs
-from skfairtest.comparisons.settings import MOST_RESAMPLES, Settings, check_settings
+from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.inference.sums import MeanSums
-from skfairtest.metrics import Metric, Rate, resolve_metrics
+from skfairtest.metrics import Metric, resolve_metrics
 from skfairtest.readers import (
     Column,
     check_names_of_columns,
@@ -237,13 +239,8 @@ class SubgroupScan(GroupsTest):
         NotFittedError
             If the estimator is a scikit-learn estimator that is not fitted.
         """
-        return super().fit(
-            X,
-            y,
-            sensitive_features=sensitive_features,
-            control_features=control_features,
-            predict_params=predict_params,
-        )
+        columns = {"sensitive_features": sensitive_features, "control_features": control_features}
+        return self._fit(Inputs.of_fit(X, y, predict_params, **columns))
 
     @classmethod
     def from_predictions(
@@ -297,40 +294,25 @@ class SubgroupScan(GroupsTest):
         """
         if sensitive_features is not None and X is not None and params.get("features") is not None:
             sensitive_features = _together(sensitive_features, X, params["features"])
-        return super().from_predictions(
-            y_true,
-            y_pred,
-            y_score=y_score,
-            sensitive_features=sensitive_features,
-            control_features=control_features,
-            **params,
-        )
+        columns = {"sensitive_features": sensitive_features, "control_features": control_features}
+        return cls._of_predictions(y_true, y_pred, y_score, columns, params)
 
     def _check(self) -> tuple[Settings, list[Metric]]:
         check_seed(self.random_state)
         check_choice("compare", self.compare, ("to_rest", "in_context"))
         check_choice("guarantee", self.guarantee, scan.GUARANTEES)
         check_choice("alternative", self.alternative, ("two-sided", "greater", "less"))
-        for name, least, most in (
-            ("max_depth", 1, 2**63),
-            ("min_group_size", 1, 2**63),
-            ("n_bins", 2, 2**63),
-            ("max_subgroups", 1, 2**63),
-            ("n_resamples", 1, MOST_RESAMPLES),
-        ):
-            value = getattr(self, name)
-            if not is_integer(value) or not least <= value <= most:
-                at_most = f" and at most {most:,}" if name == "n_resamples" else ""
-                raise ParameterError(f"{name} must be an integer of at least {least}{at_most}; found {brief(value)}")
+        for name in ("max_depth", "min_group_size", "n_bins", "max_subgroups", "n_resamples"):
+            value, least = getattr(self, name), 1 + (name == "n_bins")
+            if not is_integer(value) or not least <= value <= 2**63:
+                raise ParameterError(f"{name} must be an integer of at least {least}; found {brief(value)}")
         named = check_names_of_columns(self.features, "features")
         if self.compare == "in_context" and named is None:
             raise ParameterError(
                 "compare='in_context' compares people who share values of features, but features is None: name columns "
                 "of X, as in features='department', or use compare='to_rest'"
             )
-        settings = check_settings(
-            compare="to_rest", alternative=self.alternative, confidence_level=self.confidence_level, adjust="holm"
-        )
+        settings = check_settings(**{**self.get_params(), "compare": "to_rest", "adjust": "holm"})
         return settings, resolve_metrics(self.metric)
 
     def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
@@ -373,7 +355,8 @@ class SubgroupScan(GroupsTest):
             steps, left = scan.explain(one, found, n_tested, settings.alpha)
             chosen.append(steps)
             remaining = min(remaining, left)
-        self._setup = self._scan_setup(sample, metrics, settings.alpha)
+        controls = " x ".join(sample.control_names)
+        self._setup = Setup(alternative=self.alternative, alpha=settings.alpha, controls=controls, **words_of(metrics))
         self._keep(tested, log_adjusted, chosen, edges, settings, n_tested)
         self.not_searched_ = scan.not_searched_frame(left_out)
         self.remaining_p_value_ = p_of(remaining)
@@ -501,18 +484,6 @@ class SubgroupScan(GroupsTest):
             rejected = log_adjusted[strongest][row] <= np.log(alpha) + 1e-12
             self.confidence_interval_ = scan.limits_of(first, row, self.disparity_, alpha / n_tested, rejected=rejected)
 
-    def _scan_setup(self, sample: Sample, metrics: list[Metric], alpha: float) -> Setup:
-        rates = [metric for metric in metrics if isinstance(metric, Rate)]
-        return Setup(
-            compare="between_groups",
-            alternative=self.alternative,
-            alpha=alpha,
-            controls=" x ".join(sample.control_names),
-            sentences={rate.name: (rate.happens, rate.among) for rate in rates},
-            functions=frozenset(rate.name for rate in rates if rate.value is not None),
-            descriptions={metric.name: metric.describes for metric in metrics if not isinstance(metric, Rate)},
-        )
-
     def to_frame(self) -> Any:
         """Return every subgroup that was tested as a flat frame.
 
@@ -521,8 +492,6 @@ class SubgroupScan(GroupsTest):
         DataFrame
             A copy of `subgroups_`.
         """
-        from sklearn.utils.validation import check_is_fitted
-
         check_is_fitted(self)
         return self.subgroups_.copy()
 
