@@ -464,7 +464,7 @@ class SequentialFairnessTest(ReportMixin):
         self.pending_ = partial(frames.pending_frame, self._waiting)
 
     @property
-    def confidence_sequence_(self) -> pd.DataFrame:
+    def confidence_sequence_(self) -> Any:
         """The disparity and its limits now, of every pair."""
         return self.comparisons_[["metric", "group", "other", "disparity", "ci_low", "ci_high"]]
 
@@ -486,7 +486,7 @@ class SequentialFairnessTest(ReportMixin):
         disparity, low, high = (float(strongest[name]) for name in ("disparity", "ci_low", "ci_high"))
         return disparity, low, high
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> Any:
         """Return every look as a flat frame.
 
         Returns

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import check_seed, seed_sequence, with_parameters
@@ -22,7 +23,8 @@ from skfairtest.comparisons.measure import positive_label
 from skfairtest.comparisons.outcomes import Measure, measure_of
 from skfairtest.comparisons.people import GroupsTest, Inputs
 from skfairtest.comparisons.settings import Settings, check_settings
-from skfairtest.inference.sums import MeanSums
+from skfairtest.inference.multiplicity import holm_discrete
+from skfairtest.inference.sums import MeanSums, RateSums
 from skfairtest.metrics import Metric, resolve_metrics
 from skfairtest.readers import (
     Column,
@@ -37,7 +39,7 @@ from skfairtest.report.report import Report
 from skfairtest.report.sentences import Setup, metric_title
 from skfairtest.subgroups import report, scan
 from skfairtest.tables import Sample
-from skfairtest.tables.subgroups import Cells, NotSearched, Subgroups, all_subgroups
+from skfairtest.tables.subgroups import Cells, NotSearched, Subgroups, all_subgroups, distinct_subgroups
 
 
 @with_parameters
@@ -358,7 +360,8 @@ class SubgroupScan(GroupsTest):
         controls = " x ".join(sample.control_names)
         self._setup = Setup(alternative=self.alternative, alpha=settings.alpha, controls=controls, **words_of(metrics))
         self._keep(tested, log_adjusted, chosen, edges, settings, n_tested)
-        self.not_searched_ = scan.not_searched_frame(left_out)
+        rows = [(" x ".join(map(label, one.features)), one.subgroups, one.reason) for one in left_out]
+        self.not_searched_ = pd.DataFrame(rows, columns=["features", "subgroups", "reason"])
         self.remaining_p_value_ = p_of(remaining)
         self.n_searched_, self.n_tested_, self.edges_ = len(everyone) * len(measures), n_tested, edges
         self.pos_label_, self.n_samples_ = positive, sample.n_samples
@@ -432,7 +435,10 @@ class SubgroupScan(GroupsTest):
         tested = []
         for place, measure in enumerate(measures, start=1):
             together = np.sum([half[place] for half in halves], axis=0)
-            subgroups, n_alike = scan.distinct_of(measure, together, everyone, self.alternative)
+            # One subgroup for each different comparison.
+            counted = together[:, 1 if isinstance(measure.sums, RateSums) else 0] > 0
+            rows, n_alike = distinct_subgroups(everyone, counted, two_sided=self.alternative == "two-sided")
+            subgroups = everyone.take(rows)
             if n_alike:
                 name = label(measure.metric.name)
                 left_out.append(NotSearched((f"all ({name})",), n_alike, "the same comparison as a subgroup tested"))
@@ -445,12 +451,13 @@ class SubgroupScan(GroupsTest):
         return tested
 
     def _adjusted(self, tested: list[scan.Scanned], seed: Any) -> list[Floats]:
-        """Adjust p-values; those of means are at least the permutations' p-values."""
-        found = scan.adjusted(tested)
+        """Adjust p-values, all measures in one family; those of means are at least the permutations' p-values."""
+        log_p, smallest = (np.concatenate([getattr(one, name) for one in tested]) for name in ("log_p", "smallest"))
+        found = np.split(holm_discrete(log_p, smallest), np.cumsum([len(one.log_p) for one in tested])[:-1])
         means = [place for place, one in enumerate(tested) if isinstance(one.measure.sums, MeanSums)]
         for place, own in zip(means, seed_sequence(seed).spawn(len(means)) if means else (), strict=True):
-            log_p = scan.by_permutation(tested[place], self.n_resamples, own) + np.log(len(tested))
-            found[place] = np.maximum(found[place], np.minimum(log_p, 0.0))
+            drawn = scan.by_permutation(tested[place], self.n_resamples, own) + np.log(len(tested))
+            found[place] = np.maximum(found[place], np.minimum(drawn, 0.0))
         return found
 
     def _keep(
@@ -464,8 +471,8 @@ class SubgroupScan(GroupsTest):
             scan.subgroups_frame(one, log_p, steps, terms, alpha)
             for one, log_p, steps in zip(tested, log_adjusted, chosen, strict=True)
         ]
-        self.subgroups_ = scan.by_evidence(frames)
-
+        by_evidence = ["p_value", "depth"]
+        self.subgroups_ = pd.concat(frames).sort_values(by_evidence, kind="stable", ignore_index=True)
         sentence = partial(scan.subgroup_sentence, self._setup)
         self.comparisons_ = scan.results_frame(frames, tested, chosen, alpha / max(n_tested, 1), sentence)
         self.p_value_ = p_of(min((float(log_p.min()) for log_p in log_adjusted if len(log_p)), default=0.0))
