@@ -179,8 +179,6 @@ class ModelTest(Answering, PlainState, MetaEstimatorMixin, BaseEstimator):
     estimator: Any
     #: The parameters that hold fitted models.
     _models: ClassVar[tuple[str, ...]] = ("estimator",)
-    #: What sensitive features are, and the name of one.
-    _groups_are: ClassVar[tuple[str, str]] = ("the groups to compare", "sex")
     n_features_in_: Any = _of_model("n_features_in_")
     feature_names_in_: Any = _of_model("feature_names_in_")
 
@@ -255,9 +253,8 @@ class ModelTest(Answering, PlainState, MetaEstimatorMixin, BaseEstimator):
             tags.input_tags.string = tags.input_tags.categorical = True
         return tags
 
-    def _without_groups(self) -> ParameterError:
+    def _without_groups(self, what: str = "the groups to compare", column: str = "sex") -> ParameterError:
         """Return the error of a fit that was given no sensitive features, with the lines to type."""
-        what, column = self._groups_are
         step, groups = type(self).__name__.lower(), f"sensitive_features=df[{column!r}]"
         return ParameterError(
             f"sensitive_features is missing: {what}, one value per person, for instance fit(X, y, {groups}). As the "

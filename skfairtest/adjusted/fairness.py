@@ -182,7 +182,6 @@ class AdjustedFairnessTest(GroupsTest):
         "sample_weight": False,
     }
     _of: ClassVar[str] = "of"
-    _one_response: ClassVar[bool] = True
     _uncounted: ClassVar[str] = "table has no covariates, which differ from person to person: use from_predictions"
     _reported: ClassVar[tuple[str, ...]] = (
         "p_value", "p_value_interval", "rejected", "concern", "caution", "statistic", "disparity",
@@ -353,6 +352,8 @@ class AdjustedFairnessTest(GroupsTest):
                 "covariates is missing: one or several columns of what people are to be alike in, for instance "
                 "fit(X, y, sensitive_features=df['sex'], covariates=df[['experience']]); without any, use FairnessTest"
             )
+        if y_score is not None:
+            raise ParameterError("y_pred and y_score are both given: pass the predictions or, in their place, scores")
         given = {"y_true": inputs.y, "y_pred": y_pred}
         labels = {name: readers.read_column(data, name, name=name) for name, data in given.items() if data is not None}
         columns = readers.read_columns(covariates, "covariates", default_name="covariate")

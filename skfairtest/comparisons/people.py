@@ -64,8 +64,6 @@ class GroupsTest(Compared, ReportMixin):
     #: The parameter that holds metrics, and whether scores that are given alone are read as predictions.
     _of: ClassVar[str] = "metric"
     _scores_are_predictions: ClassVar[bool] = True
-    #: Whether scores are taken in the place of predictions alone.
-    _one_response: ClassVar[bool] = False
     #: Why people who are counted, in a table or by an engine, cannot be tested; empty where they can.
     _uncounted: ClassVar[str] = ""
     random_state: Any
@@ -252,8 +250,6 @@ class GroupsTest(Compared, ReportMixin):
             readers.predictions_from_X(y_score, "y_score")
         if y_pred is None and y_score is None:
             raise ParameterError("y_pred is missing: pass the predictions, or y_score for metrics of scores alone")
-        if cls._one_response and y_pred is not None and y_score is not None:
-            raise ParameterError("y_pred and y_score are both given: pass the predictions or, in their place, scores")
         decided = params.get("prediction_threshold") is not None
         if decided and y_pred is not None:
             raise ParameterError(
@@ -389,8 +385,8 @@ class GroupsTest(Compared, ReportMixin):
             raise self._without_groups()
         seed = self._seed()
         if self.estimator is None and inputs.called == "X":
-            X = readers.positive_scores(X, y, self.pos_label)
-            readers.predictions_from_X(X)  # what is no predictions is the first thing to be said
+            # What is no predictions is the first thing to be said.
+            X = readers.predictions_from_X(readers.positive_scores(X, y, self.pos_label))
         asked, needed = self._asked(y) if metrics is None else (metrics, cells_read(metrics, settings))
         if metrics is not None and "y_true" in needed and y is None:
             if hasattr(self.estimator, "__len__"):  # labels in the place of the model

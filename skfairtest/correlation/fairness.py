@@ -155,8 +155,6 @@ class CorrelationFairnessTest(GroupsTest):
         "clusters": False,
     }
     _of: ClassVar[str] = "of"
-    _groups_are: ClassVar[tuple[str, str]] = ("columns of numbers", "age")
-    _one_response: ClassVar[bool] = True
     _uncounted: ClassVar[str] = "table counts people, who are correlated one by one: use from_predictions"
     _reported: ClassVar[tuple[str, ...]] = (
         "p_value", "p_value_interval", "rejected", "concern", "statistic", "disparity", "confidence_interval",
@@ -270,6 +268,9 @@ class CorrelationFairnessTest(GroupsTest):
         columns = {"sensitive_features": sensitive_features, "control_features": control_features}
         return cls._of_predictions(y_true, y_pred, y_score, columns, params)
 
+    def _without_groups(self, what: str = "columns of numbers", column: str = "age") -> ParameterError:
+        return super()._without_groups(what, column)
+
     def _title(self) -> str:
         features = enumerated([label(feature) for feature in dict.fromkeys(self.comparisons_["feature"])])
         return f"Correlation of {self._outcome} with {features}"
@@ -310,6 +311,8 @@ class CorrelationFairnessTest(GroupsTest):
         return readers.scores(estimator, inputs.X, ["predict_proba"], **known), None
 
     def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
+        if y_score is not None:
+            raise ParameterError("y_pred and y_score are both given: pass the predictions or, in their place, scores")
         given = {"y_true": inputs.y, "y_pred": y_pred}
         labels = {name: readers.read_column(data, name, name=name) for name, data in given.items() if data is not None}
         features, controls = (
