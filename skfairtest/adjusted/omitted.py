@@ -27,8 +27,9 @@ from typing import Any, Self
 import numpy as np
 
 from skfairtest._utils.typing import Floats
-from skfairtest.adjusted.statistics import Residuals, normal_log_p
+from skfairtest.adjusted.statistics import Residuals
 from skfairtest.comparisons.core import Result
+from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.score import studentize
 from skfairtest.inference.unknown import PValueBounds
 from skfairtest.sensitivity.analysis import Analysis, analysed

@@ -16,8 +16,8 @@ from skfairtest.comparisons import core
 from skfairtest.comparisons.contrasts import Design, disparity_bounds, groups_of
 from skfairtest.comparisons.measure import measure_metric
 from skfairtest.comparisons.settings import Settings
-from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.rates import Question, disparity_of, quantiles
+from skfairtest.inference.score import of_score
 from skfairtest.labelled.people import LabelledSample
 from skfairtest.labelled.statistics import (
     EXPECTED,
@@ -138,19 +138,6 @@ def with_few_labels(metrics: Sequence[Metric]) -> tuple[list[Metric], list[str]]
             "'precision', 'accuracy' or 'jaccard' (of which F1 is a function), and FairnessTest for what needs none"
         )
     return found, [metric.name for metric in metrics if metric.name not in {one.name for one in found}]
-
-
-def labelled_rates(sample: LabelledSample, rate: Rate, positive: Any) -> list[Labelled | str]:
-    """The rate of each group, or why it has none."""
-    first, score, kinds, roles = people_in_roles(sample, rate, positive)
-    probability = sample.label_probability
-    known = sample.judge is not None and score.min() >= 0 and score.max() <= 1
-    out: list[Labelled | str] = []
-    for group in range(len(sample.groups)):
-        rows = np.flatnonzero(sample.group_codes == group)
-        own = None if probability is None else probability[rows]
-        out.append(rate_of_group(first[rows], score[rows], kinds[rows], roles, sample.labelled[rows], own, known=known))
-    return out
 
 
 def people_in_roles(sample: LabelledSample, rate: Rate, positive: Any) -> tuple[Floats, Floats, Positions, Floats]:
@@ -283,26 +270,33 @@ def label_columns(measured: core.Measured) -> dict[str, list[Any]]:
 def _(rate: FewLabels, design: Design, *_: Any) -> core.Measurement:
     sample = design.sample
     assert isinstance(sample, LabelledSample)
-    groups = labelled_rates(sample, rate, design.pos_label)
+    first, score, kinds, roles = people_in_roles(sample, rate, design.pos_label)
+    known = sample.judge is not None and score.min() >= 0 and score.max() <= 1
+    groups: list[Labelled | str] = []
+    for group in range(len(sample.groups)):
+        rows = np.flatnonzero(sample.group_codes == group)
+        own = None if sample.label_probability is None else sample.label_probability[rows]
+        of_group = first[rows], score[rows], kinds[rows], roles, sample.labelled[rows], own
+        groups.append(rate_of_group(*of_group, known=known))
     question, sizes = design.question(rate), design.sample.sizes[0]
     compared, excluded = [], []
     effective = [0 if isinstance(one, str) else one.met for one in groups]
     for contrast, other in design.contrasts:
-        own, rest = groups_of(len(sizes), contrast)
-        sides = [Labelled.together([groups[place] for place in np.flatnonzero(side).tolist()]) for side in (own, rest)]
+        members = groups_of(len(sizes), contrast)
+        sides = [Labelled.together([groups[place] for place in np.flatnonzero(side).tolist()]) for side in members]
         reasons = [one for one in sides if isinstance(one, str)]
         if reasons:
             excluded.append(design.left_out(rate.name, contrast, other, reasons[0], effective[contrast.first]))
             continue
-        first, second = (one for one in sides if isinstance(one, Labelled))
-        values = float(first.value), float(second.value)
+        one, two = (side for side in sides if isinstance(side, Labelled))
+        values = float(one.value), float(two.value)
         disparity = float(disparity_of(np.asarray(values[0]), np.asarray(values[1]), question.disparity))
         estimated = design.estimate(
             rate.name, contrast, other, values, disparity, disparity_bounds((0.0, 1.0), question.disparity),
             hypothesis=design.hypothesis(question, contrast, design.what_is_equal(rate, question, scored=False), []),
             undefined="both values are 0" if np.isnan(disparity) else "",
         )  # fmt: skip
-        compared.append((estimated, LabelledNull(question, first, second)))
+        compared.append((estimated, LabelledNull(question, one, two)))
     evidence = _evidence(question, [null for _, null in compared])
     comparisons = [
         core.Comparison(estimate, null, replace(own, standard_error=null.error(estimate)))
@@ -326,23 +320,13 @@ def _doubtful(sample: LabelledSample) -> Iterator[tuple[Any, str]]:
             expected, people = np.bincount(place.reshape(-1), asked[rows]), np.bincount(place.reshape(-1))
             few = (expected < EXPECTED - 1e-9) & (people >= LARGE * len(rows))
             if few.any():
-                yield (
-                    name,
-                    (
-                        f"rests on {expected[few].min():.1f} expected labels of {people[few].max():,} people with the "
-                        "same or similar small label_probability"
-                    ),
-                )
+                labels = f"rests on {expected[few].min():.1f} expected labels of {people[few].max():,} people with the "
+                yield name, f"{labels}same or similar small label_probability"
         elif guesses is not None and known.any() and not known.all():
             p = ks_2samp(guesses[rows][known], guesses[rows][~known], method="asymp").pvalue
             if p * len(sample.groups) <= UNLIKE:
-                yield (
-                    name,
-                    (
-                        "has labels that do not look random, although labelled='at_random' says that they are: the "
-                        f"judge's scores of people with and without labels differ (p = {p:.2g})"
-                    ),
-                )
+                said = "has labels that do not look random, although labelled='at_random' says that they are: the "
+                yield name, f"{said}judge's scores of people with and without labels differ (p = {p:.2g})"
 
 
 def _group_values(groups: Sequence[Labelled | str], effective: Sequence[int], settings: Settings) -> core.GroupValues:
@@ -355,20 +339,16 @@ def _group_values(groups: Sequence[Labelled | str], effective: Sequence[int], se
 
 def _evidence(question: Question, nulls: Sequence[LabelledNull]) -> list[core.Evidence]:
     """The tests at equality, or at the margin; without standard errors."""
-    sides, tested = sides_of(nulls), []
-    for edge, side in question.tests:
-        z = disparity_statistic(sides, edge, question.disparity)
-        tested.append((z, log_tails(sides, edge, question.disparity, side), side))
-    choose = max if question.alternative == "equivalence" else min
-    tails = 2 if len(tested) == 2 and question.alternative == "two-sided" else 1
-    out = []
-    for place in range(len(nulls)):
-        found = [(max(normal_log_p(float(z[place]), side), float(tail[place])), float(z[place]), side)
-                 for z, tail, side in tested]  # fmt: skip
-        log_p, own, side = choose(found, key=lambda test: test[0])
-        log_p = min(0.0, log_p + float(np.log(tails)))
-        out.append(core.Evidence(log_p, "score", own, np.nan, n_tails=tails))
-    return out
+    sides, kind, tests = sides_of(nulls), question.disparity, question.tests
+    z = np.stack([disparity_statistic(sides, edge, kind) for edge, _ in tests])
+    tails = 2 if len(tests) == 2 and question.alternative == "two-sided" else 1
+    log_p = np.stack([
+        np.maximum(of_score(own, side), log_tails(sides, edge, kind, side))
+        for own, (edge, side) in zip(z, tests, strict=True)
+    ])  # fmt: skip
+    decisive = (np.argmax if question.alternative == "equivalence" else np.argmin)(log_p, axis=0)[None]
+    found = (np.take_along_axis(each, decisive, axis=0)[0].tolist() for each in (log_p + np.log(tails), z))
+    return [core.Evidence(min(0.0, p), "score", own, np.nan, n_tails=tails) for p, own in zip(*found, strict=True)]
 
 
 def judge_columns(findings: Sequence[core.Finding]) -> Mapping[str, Any]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -71,8 +70,7 @@ class LabelledSample(Sample):
             sensitive_features=sensitive_features,
         )
         check_same_people({"y_true": truth, "y_judge": guesses, "label_probability": label_probability})
-        own: Mapping[str, Any] = {field.name: getattr(people, field.name) for field in fields(Sample)}
-        return cls(**own, labelled=labelled, judge=guesses, label_probability=probability)
+        return cls(people.columns, people.sensitive, labelled=labelled, judge=guesses, label_probability=probability)
 
 
 def _check_probability(probability: Floats | None, labelled: Booleans, asked: str | None) -> None:

@@ -330,7 +330,7 @@ class PairedFairnessTest(FairnessTest):
                 f"{lacking[0]} is None and the other model is not: pass both models, or neither and their predictions"
             )
         if inputs.groups is None:
-            raise self._without_groups("the groups to compare", "sex")
+            raise self._without_groups()
         settings, metrics = self._checked()
         assert metrics is not None
         needed, seed, y, columns = cells_read(metrics, settings), self._seed(), one_column(inputs.y), inputs.columns

@@ -30,7 +30,6 @@ from skfairtest.readers.predictions import (
     check_rows,
     classes_of,
     decisions,
-    given_predictions,
     positive_scores,
     predict,
     predictions_from_X,

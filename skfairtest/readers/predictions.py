@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from skfairtest._utils.checks import is_number
 from skfairtest._utils.errors import ParameterError, brief, warn
 from skfairtest.readers.columns import Column, Numbers, check_same_people, read_column, resolve_pos_label
-from skfairtest.readers.containers import in_memory, is_table, one_column, one_dimensional
+from skfairtest.readers.containers import is_table, one_dimensional
 from skfairtest.readers.levels import listed, plain_scalar, sort_levels
 from skfairtest.readers.numbers import as_numbers, read_values
 
@@ -445,19 +445,3 @@ def predictions_from_X(X: Any, parameter: str = "X") -> Any:
         # What is read as it is need not be unwrapped here; others may have to be refused.
         one_dimensional(X, parameter)
     return X
-
-
-def given_predictions(test: str, y_true: Any, y_pred: Any, y_score: Any, params: Mapping[str, Any]) -> Column | Numbers:
-    """Read the predictions, or the scores in their place, that are tested without an estimator."""
-    if params.get("estimator") is not None:
-        raise ParameterError(
-            f"estimator is not for from_predictions, which takes predictions: use {test}(estimator).fit(X, y, ...)"
-        )
-    if (y_pred is None) is (y_score is None):
-        raise ParameterError(
-            f"y_pred and y_score are {'both None' if y_pred is None else 'both given'}: pass the predictions that are "
-            "tested or, in their place, scores"
-        )
-    name, values = ("y_pred", y_pred) if y_score is None else ("y_score", y_score)
-    values = positive_scores(one_column(in_memory(values)), y_true, params.get("pos_label"))
-    return read_column(predictions_from_X(values, name), name, name="y_pred")

@@ -13,6 +13,7 @@ from skfairtest._utils.typing import Floats
 from skfairtest.comparisons import core
 from skfairtest.comparisons.contrasts import Design, contrasts_of, disparity_bounds, groups_of, kept_groups, numbers_of
 from skfairtest.comparisons.measure import positive_label
+from skfairtest.comparisons.outcomes import measure_of
 from skfairtest.comparisons.rates import group_values, scale_of
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.rate_draws import pair_of
@@ -21,7 +22,6 @@ from skfairtest.inference.resampling import TOLERANCE, monte_carlo_p, upper_quan
 from skfairtest.metrics import Metric, Rate
 from skfairtest.tables import UncertainSample
 from skfairtest.uncertain_groups.statistics import (
-    Rows,
     UncertainRates,
     effective_people,
     expected_table,
@@ -137,34 +137,19 @@ def measure_uncertain(
         sample, settings, tuple(kept), contrasts, positive, pos_label, tuple(numbers_of(len(sample.groups)))
     )
     seed = seed_sequence(random_state)
-    by_metric = {
-        rate.name: _measured(design, rate, _rows(sample, rate, positive), estimate, n_reference, seed) for rate in rates
-    }
+    by_metric = {rate.name: _measured(design, rate, estimate, n_reference, seed) for rate in rates}
     comparisons = tuple(comparison for rate in rates for comparison in by_metric[rate.name].comparisons)
     excluded += [exclusion for measurement in by_metric.values() for exclusion in measurement.excluded]
     return core.Measured(settings, comparisons, tuple(excluded), sample, tuple(metrics), positive, by_metric)
 
 
-def _rows(sample: UncertainSample, rate: Rate, positive: Any) -> Rows:
-    """Return people by what they have to do with a rate, and by their probabilities."""
-    assert sample.probabilities is not None
-    labels = {name: sample.labels_of(name) for name in sorted(rate.reads)}
-    numbers = {label: place for place, label in enumerate(sample.labels)}
-    codes = {
-        name: np.array([numbers[level] for level in column.levels], dtype=np.intp)[column.codes]
-        for name, column in labels.items()
-    }
-    cells = {
-        name: np.array([level == positive for level in column.levels], dtype=bool)[column.codes]
-        for name, column in labels.items()
-    }
-    event, given = rate.masks(cells, codes)
-    return rows_of(np.where(event, 0, np.where(given, 1, 2)), sample.probabilities.values)
-
-
 def _measured(
-    design: Design, rate: Rate, rows: Rows, estimate: str, n_reference: float | None, seed: np.random.SeedSequence
+    design: Design, rate: Rate, estimate: str, n_reference: float | None, seed: np.random.SeedSequence
 ) -> core.Measurement:
+    assert isinstance(design.sample, UncertainSample)
+    assert design.sample.probabilities is not None
+    event, given = measure_of(design, rate).rows.T
+    rows = rows_of(np.where(event, 0, np.where(given, 1, 2)), design.sample.probabilities.values)
     scale, question, sizes = scale_of(rate), design.question(rate), design.sample.sizes[0]
     table = expected_table(rows, estimate)
     effective = effective_people(rows, table, estimate)
