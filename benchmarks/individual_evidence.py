@@ -8,8 +8,9 @@ tested. Of blind models and of those that use proxies: how often the interval ho
 whole population gives, and the value that the learned metrics have for fresh people of the same population. Searched:
 the same of models without derivatives.
 
-With ``--quick`` there are few data sets and nothing is written; ``--only NAME`` runs one section and keeps the others.
-Otherwise the figures are written to benchmarks/results/individual_evidence.json with the seed and versions.
+With ``--quick`` there are few data sets and nothing is written; ``--only NAME`` runs one section and keeps the others;
+``--data-sets N`` draws N data sets in every cell, the first of those that a full run draws. The figures are written to
+benchmarks/results/individual_evidence.json with the seed, versions, and the number of data sets of every cell.
 """
 
 import argparse
@@ -267,14 +268,14 @@ def planted(n_data_sets, sequence, n=500):
         }  # fmt: skip
 
 
-def sections(quick):
-    """Return what is run, with its number of data sets."""
+def sections(n=None, searches=SEARCHES):
+    """Return what is run, with n data sets of every cell: 200 of coins, 100 of all else."""
     return {
-        "coins": lambda sequence: coins(4 if quick else 200, sequence),
-        "blind": lambda sequence: directions(BLIND, 4 if quick else 100, sequence),
-        "used": lambda sequence: directions(USED, 4 if quick else 100, sequence),
-        "planted": lambda sequence: planted(3 if quick else 100, sequence),
-        "searched": lambda sequence: directions(SEARCHES[:1] if quick else SEARCHES, 4 if quick else 100, sequence),
+        "coins": lambda sequence: coins(n or 200, sequence),
+        "blind": lambda sequence: directions(BLIND, n or 100, sequence),
+        "used": lambda sequence: directions(USED, n or 100, sequence),
+        "planted": lambda sequence: planted(n or 100, sequence),
+        "searched": lambda sequence: directions(searches, n or 100, sequence),
     }
 
 
@@ -285,10 +286,11 @@ def kept(figures):
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="few data sets, nothing is written")
-    parser.add_argument("--only", choices=list(sections(True)), help="run one section, and keep the others")
+    parser.add_argument("--only", choices=list(sections()), help="run one section, and keep the others")
+    parser.add_argument("--data-sets", type=int, help="data sets of every cell; by default 200 of coins, 100 of others")
     options = parser.parse_args(argv)
     stored = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    runs = sections(options.quick)
+    runs = sections(4, SEARCHES[:1]) if options.quick else sections(options.data_sets)
     figures = {name: stored[name] for name in runs if name in stored and not options.quick}
     for (name, run), sequence in zip(runs.items(), np.random.SeedSequence(SEED).spawn(len(runs)), strict=True):
         if options.only not in (None, name):
