@@ -307,7 +307,10 @@ class IndividualFairnessTest(ReportMixin):
             "loss": loss.name,
             "loss_unit": loss.unit,
             "n_directions": max(len(matrix.free_directions) for matrix in similar.matrices),
+            "n_folds": len(similar.metrics),
             "sd_of_learning": float(np.sqrt(variance)),
+            "n_steps": len(steps),
+            "time": float(steps.sum()),
             "n_people_outside": int((excess > 1e-9).any(axis=1).sum()),
             "n_held_back": int(moved.held.sum()),
         }
