@@ -203,11 +203,11 @@ def one_dimensional(data: Any, parameter: str) -> Any:
 
 
 def _native(values: Any) -> Any:
-    """Return values in this machine's byte order: pandas reads others wrongly, or not at all."""
-    dtype = getattr(values, "dtype", None)
-    if isinstance(dtype, np.dtype) and not dtype.isnative:
-        return values.astype(dtype.newbyteorder("="))
-    return values
+    """Return NumPy's values as an array in this machine's byte order: pandas reads others wrongly, or not at all."""
+    if not isinstance(values.dtype, np.dtype):
+        return values
+    array = values if isinstance(values, np.ndarray) else values.to_numpy()
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def _objects(values: Sequence[Any]) -> NDArray[Any]:

@@ -30,9 +30,7 @@ from skfairtest.readers.levels import first_of_each
 from skfairtest.readers.numbers import Probabilities, as_numbers, read_values, read_weights
 from skfairtest.readers.score_bins import ScoreBins
 from skfairtest.tables import rows as tabular
-from skfairtest.tables.count_table import CountTable
-from skfairtest.tables.counts import key_labels
-from skfairtest.tables.storage import Suppressed
+from skfairtest.tables.count_table import CountTable, Suppressed, key_labels
 
 #: Kinds of people that are still counted, if this many people at least share one on average.
 MOST_KINDS, SHARED_BY = 1000, 20
