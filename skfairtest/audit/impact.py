@@ -24,7 +24,6 @@ from skfairtest.inference.rates import Pair, Question, equalities
 from skfairtest.readers import (
     MAX_GROUPS,
     Column,
-    as_numbers,
     check_labels,
     check_same_people,
     check_vocabularies,
@@ -315,7 +314,7 @@ def _selected(y_pred: Any, y_score: Any, pos_label: Any) -> Column:
 
 def above_median(column: Any, counts: Integers | None = None) -> Booleans:
     """Whether the number of each row, which stands for so many people, is above the median of all people's."""
-    numbers = as_numbers(column)
+    numbers = column.numbers
     if numbers is None:
         raise ParameterError(f"{column.name} must be numbers, whose median divides people; found labels")
     order = np.argsort(numbers, kind="stable")

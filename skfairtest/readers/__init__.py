@@ -12,11 +12,9 @@ from skfairtest.readers.columns import (
     resolve_pos_label,
 )
 from skfairtest.readers.containers import check_names_of_columns, given_to_fit, in_memory, named_columns, one_column
-from skfairtest.readers.levels import is_label, other_labels, sort_levels
+from skfairtest.readers.levels import as_floats, is_label, other_labels, sort_levels
 from skfairtest.readers.numbers import (
     Probabilities,
-    as_floats,
-    as_numbers,
     check_magnitude,
     in_intervals,
     read_probabilities,

@@ -5,16 +5,18 @@ Class labels: whether these are labels at all, and which of them is the positive
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError, brief, warn
-from skfairtest._utils.typing import Positions
+from skfairtest._utils.typing import Booleans, Floats, Positions
 from skfairtest.readers import containers
 from skfairtest.readers.levels import (
+    as_floats,
     encode,
     is_label,
     is_unicode,
@@ -60,7 +62,7 @@ class Column:
         """Return the number of people."""
         return int(self.codes.size)
 
-    @property
+    @cached_property
     def values(self) -> NDArray[Any]:
         """The original value of every person; the array has a specific dtype if all values are of one plain type."""
         kinds = {type(level) for level in self.levels}
@@ -70,6 +72,22 @@ class Column:
             if tuple(levels.tolist()) == self.levels:
                 return levels[self.codes]
         return np.fromiter(self.levels, dtype=object, count=len(self.levels))[self.codes]
+
+    @cached_property
+    def numbers(self) -> Floats | None:
+        """One number per person; None if the values are not numbers."""
+        numeric = all(isinstance(level, int | float) for level in self.levels)
+        return as_floats(self.levels)[self.codes] if numeric else None
+
+    def is_label(self, label: Any) -> Booleans:
+        """Who has a label."""
+        return np.array([bool(level == label) for level in self.levels], dtype=bool)[self.codes]
+
+    def among(self, levels: Sequence[Any]) -> "Column":
+        """Return the same values as codes into more levels."""
+        place = {level: code for code, level in enumerate(levels)}
+        codes = np.array([*(place[level] for level in self.levels), -1], dtype=np.intp)
+        return replace(self, levels=tuple(levels), codes=codes[self.codes])
 
     def take(self, rows: NDArray[Any]) -> "Column":
         """Return the column of some people."""
@@ -92,12 +110,22 @@ class Numbers:
     """
 
     name: str
-    values: NDArray[np.float64] = field(repr=False)
+    values: Floats = field(repr=False)
     index: "pd.Index[Any] | None" = field(default=None, repr=False)
+    levels: ClassVar[tuple[Any, ...]] = ()
 
     def __len__(self) -> int:
         """Return the number of people."""
         return int(self.values.size)
+
+    @property
+    def numbers(self) -> Floats:
+        """The values."""
+        return self.values
+
+    def is_label(self, label: Any) -> Booleans:
+        """Who has a number."""
+        return np.asarray(self.values == label)
 
     def take(self, rows: NDArray[Any]) -> "Numbers":
         """Return the numbers of some people."""
@@ -220,9 +248,14 @@ def named_unknown(column: Column) -> Column:
     name, taken = UNKNOWN, {level.casefold() for level in column.levels if isinstance(level, str)}
     while name in taken:
         name = f"({name})"
-    levels = sort_levels([*column.levels, name])
-    place = np.array([*(levels.index(level) for level in column.levels), levels.index(name)], dtype=np.intp)
-    return replace(column, levels=tuple(levels), codes=small(place[column.codes], len(levels)))
+    return with_value(column, name, column.codes < 0)
+
+
+def with_value(column: Column, value: Any, rows: Booleans) -> Column:
+    """Return a column with another value in some rows."""
+    levels = sort_levels({*column.levels, value})
+    codes = np.where(rows, levels.index(value), column.among(levels).codes)
+    return replace(column, levels=tuple(levels), codes=small(codes, len(levels)))
 
 
 def _columns_of(data: Any, parameter: str, default_name: str, about: Mapping[str, Any]) -> tuple[Column, ...]:

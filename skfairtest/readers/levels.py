@@ -5,8 +5,9 @@ Distinct values: as plain Python scalars, in an order that depends only on the v
 One-dimensional values -> levels and codes, at about the cost of one hash table.
 """
 
+import math
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Number
@@ -39,6 +40,24 @@ def plain_scalar(value: Any) -> Any:
     elif isinstance(value, np.generic):
         value = value.item()
     return value + 0.0 if isinstance(value, float) else value
+
+
+def as_floats(values: Iterable[Any]) -> NDArray[np.float64]:
+    """Return numbers of any kind as floats; those too large for a float are infinite.
+
+    Examples
+    --------
+    >>> as_floats([1, True, 10**400])
+    array([ 1.,  1., inf])
+    """
+    return np.array([_float(value) for value in values], dtype=float)
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def is_label(label: Any, wanted: Any) -> bool:
@@ -193,9 +212,9 @@ def encode(values: Any) -> tuple[tuple[Any, ...], Positions, int]:
         # A list of nanosecond dates would be a list of integers.
         dates = isinstance(uniques, np.ndarray) and uniques.dtype.kind in "mM"
         plainest = [plain_scalar(value) for value in (pd.Index(uniques) if dates else uniques).tolist()]
-        if uniques.dtype == np.dtype(object) and any(isinstance(value, Number) for value in plainest):
-            if pd.api.types.infer_dtype(values, skipna=True).startswith("mixed"):
-                plainest = unify_numbers(plainest, set(map(type, values)))
+        numeric = uniques.dtype == np.dtype(object) and any(isinstance(value, Number) for value in plainest)
+        if numeric and pd.api.types.infer_dtype(values, skipna=True).startswith("mixed"):
+            plainest = unify_numbers(plainest, set(map(type, values)))
         # Values that pandas tells apart may be one plain scalar.
         levels = sort_levels(dict.fromkeys(plainest))
         position = {value: number for number, value in enumerate(levels)}
@@ -231,11 +250,35 @@ def _factorize(values: Any) -> tuple[NDArray[Any], Any]:
 
 
 def _factorize_fixed_width(texts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Number texts of fixed width by their words: to make Python's strings of a million costs more than all the rest."""
+    """Number texts of fixed width by their words: to make Python's strings of all of them costs far more."""
     word = np.uint32 if texts.dtype.itemsize % 8 else np.uint64
-    codes = np.zeros(texts.size, dtype=np.intp)
-    for words in np.ascontiguousarray(texts).view(word).reshape(texts.size, -1).T:
-        here, uniques = pd.factorize(words)
-        if len(uniques) > 1:
-            codes, _ = pd.factorize(codes * len(uniques) + here)
-    return codes, texts[first_of_each(codes, int(codes.max()) + 1)]
+    words = np.ascontiguousarray(texts).view(word).reshape(texts.size, -1).T
+    read = [pd.factorize(each) for each in words]
+    codes, first = distinct([codes for codes, _ in read], [len(uniques) for _, uniques in read])
+    return codes, texts[first]
+
+
+def distinct(codes: Sequence[Positions], sizes: Sequence[int]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Number the combinations of several codes that occur, in their order; return also a row of each.
+
+    Examples
+    --------
+    >>> place, first = distinct([np.array([1, 0, 1]), np.array([2, 0, 2])], [2, 3])
+    >>> place.tolist(), first.tolist()
+    ([1, 0, 1], [1, 0])
+    """
+    number, size = codes[0].astype(np.intp), sizes[0]
+    for further, n in zip(codes[1:], sizes[1:], strict=True):
+        if size * n > 1 << 62:
+            number, seen = pd.factorize(number, sort=True)
+            size = len(seen)
+        np.multiply(number, n, out=number)
+        np.add(number, further, out=number)
+        size *= n
+    if size <= 4 * number.size + (1 << 16):  # cheaper than a hash table
+        there = np.bincount(number, minlength=size) > 0
+        size, number = int(there.sum()), (np.cumsum(there) - 1)[number]
+    else:
+        number, seen = pd.factorize(number, sort=True)
+        size = len(seen)
+    return number, first_of_each(number, size)

@@ -7,20 +7,18 @@ Numbers as intervals: a column is cut at its quantiles into a few intervals, whi
 Probabilities of groups, one column for each group, in place of labels.
 """
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.readers.columns import LEAVE_OUT, MAX_LABELS, Column, Numbers, column_of, read_column
 from skfairtest.readers.containers import check_lengths, check_names, is_table, one_dimensional, split_table
-from skfairtest.readers.levels import listed, sort_levels
+from skfairtest.readers.levels import as_floats, listed, sort_levels
 
 #: Among this many values of a column so many different ones are labels, whole numbers more.
 LOOKED_AT, FEW, FEW_WHOLE = 10_000, 100, MAX_LABELS
@@ -83,36 +81,9 @@ def _infinite(parameter: str, values: Any) -> str:
     return f"{parameter} must hold finite numbers; found {listed(found, 3)}."
 
 
-def as_floats(values: Iterable[Any]) -> NDArray[np.float64]:
-    """Return numbers of any kind as floats; those too large for a float are infinite.
-
-    Examples
-    --------
-    >>> as_floats([1, True, 10**400])
-    array([ 1.,  1., inf])
-    """
-    return np.array([_float(value) for value in values], dtype=float)
-
-
-def _float(value: Any) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
-
-
-def as_numbers(column: Column | Numbers) -> NDArray[np.float64] | None:
-    """Return one number per person; None if the values are not numbers."""
-    if isinstance(column, Numbers):
-        return column.values
-    if not all(isinstance(level, int | float) for level in column.levels):
-        return None
-    return as_floats(column.levels)[column.codes]
-
-
 def check_magnitude(columns: Mapping[str, Column | Numbers], power: int = 1) -> None:
     """Check that the squares of a metric of numbers can be computed, if the columns that it reads are numbers."""
-    values = {name: as_numbers(column) for name, column in columns.items()}
+    values = {name: column.numbers for name, column in columns.items()}
     largest = {name: float(np.abs(found).max(initial=0.0)) for name, found in values.items() if found is not None}
     name = max(largest, key=lambda name: largest[name], default="")
     most = LARGEST_NUMBER ** (1 / power)
@@ -130,7 +101,7 @@ def read_weights(data: Any, parameter: str = "sample_weight") -> Numbers:
     Only ratios of weights matter: where squares of weights could not be computed, all are divided by a power of two.
     """
     column = read_values(data, parameter)
-    values = as_numbers(column)
+    values = column.numbers
     if values is None:
         assert isinstance(column, Column)
         raise ParameterError(f"{parameter} must hold numbers, found {listed(column.levels, 3)}.")
@@ -270,7 +241,7 @@ def read_probabilities(data: Any, parameter: str) -> Probabilities:
     groups = sort_levels(columns)
     values = []
     for name in groups:
-        found = as_numbers(columns[name])
+        found = columns[name].numbers
         if found is None or found.min(initial=0.0) < 0 or found.max(initial=1.0) > 1:
             raise ParameterError(f"{parameter} (column {name!r}) must hold probabilities between 0 and 1")
         values.append(np.asarray(found, dtype=float))

@@ -19,7 +19,7 @@ from skfairtest._utils.errors import ParameterError, brief, warn
 from skfairtest.readers.columns import Column, Numbers, check_same_people, read_column, resolve_pos_label
 from skfairtest.readers.containers import in_memory, is_table, one_column, one_dimensional
 from skfairtest.readers.levels import listed, plain_scalar, sort_levels
-from skfairtest.readers.numbers import as_numbers, read_values
+from skfairtest.readers.numbers import read_values
 
 
 def check_rows(X: Any, by_position: bool = False, /, **given: Any) -> None:
@@ -322,7 +322,7 @@ def decisions(
     if not is_number(threshold) or threshold != threshold:
         raise ParameterError(f"prediction_threshold must be a number; found {brief(threshold)}")
     read = read_values(y_score, "y_score")
-    numbers = as_numbers(read)
+    numbers = read.numbers
     if numbers is None:
         raise ParameterError("prediction_threshold makes predictions from numbers, and y_score holds text: pass scores")
     known = [labels for labels in (classes or (), _labels(y_true)) if len(labels) == 2]

@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -27,6 +26,7 @@ from skfairtest.readers.columns import (
     check_same_people,
     read_column,
     read_groups,
+    with_value,
 )
 from skfairtest.readers.containers import one_column
 from skfairtest.readers.engines import Question, count_frame
@@ -141,7 +141,15 @@ class CountTable:
         numbers = tabular.as_counts(array.ravel().tolist(), "counts")
         columns: list[Column] = []
         for (axis, keys), place in zip(axes.items(), np.indices(array.shape), strict=True):
-            columns += tabular.key_columns(keys, names[axis], axis, place.ravel())
+            for key in keys:
+                if not isinstance(key, tuple) or len(key) != len(names[axis]):
+                    raise ParameterError(
+                        f"{axis} must hold tuples with one value for each of {tuple(names[axis])}; found {key!r}."
+                    )
+            for position, name in enumerate(names[axis]):
+                # An array, because a list of tuples, which may be labels, looks like rows.
+                values = np.fromiter((key[position] for key in keys), dtype=object, count=len(keys))
+                columns.append(read_column(values, axis, name=name).take(place.ravel()))
         rows = Rows(tuple(columns), numbers)
         self.__dict__.update(vars(self.of_rows(rows, control_names, sensitive_names, cell_names)))
 
@@ -478,14 +486,17 @@ class CountTable:
                 )
             if document.pop("checksum", None) != checksum(document):
                 raise ValueError("its checksum is another one: it was damaged or edited")
-            names: list[list[str]] = document["names"]
+            control, sensitive, cells = document["names"]
             columns = tuple(
                 Column(name, tuple(map(untagged, levels)), np.array(codes, dtype=np.intp))
-                for name, levels, codes in zip(chain(*names), document["levels"], document["codes"], strict=True)
+                for name, levels, codes in zip(
+                    [*control, *sensitive, *cells], document["levels"], document["codes"], strict=True
+                )
             )
             weights, bins = document["weights"], document["score_bins"]
             if bins is not None:
-                bins = ScoreBins(*(np.array([float.fromhex(each) for each in array]) for array in bins[:4]), *bins[4:])
+                edges, values, low, high = (np.array([*map(float.fromhex, each)]) for each in bins[:4])
+                bins = ScoreBins(edges, values, low, high, *bins[4:])
             counts = np.array(document["counts"], dtype=np.int64)
             rows = Rows(columns, counts, None if weights is None else np.array(weights))
             suppressed = tuple((untagged(group), untagged(of), least) for group, of, least in document["suppressed"])
@@ -495,7 +506,7 @@ class CountTable:
             raise ParameterError(
                 f"path={os.fspath(path)!r} holds no table of counts: {type(error).__name__}: {error}."
             ) from error
-        return cls.of_rows(rows, *names, bins, suppressed)
+        return cls.of_rows(rows, control, sensitive, cells, bins, suppressed)
 
     # Looking --------------------------------------------------------------------------------
 
@@ -553,9 +564,9 @@ class CountTable:
         """
         occupied = np.nonzero(self.counts)
         columns = [
-            *tabular.key_columns(self.strata, self.control_names, "strata", occupied[0]),
-            *tabular.key_columns(self.groups, self.sensitive_names, "groups", occupied[1]),
-            *tabular.key_columns(self.cells, self.cell_names, "cells", occupied[2]),
+            *tabular.key_columns(self.strata, self.control_names, occupied[0]),
+            *tabular.key_columns(self.groups, self.sensitive_names, occupied[1]),
+            *tabular.key_columns(self.cells, self.cell_names, occupied[2]),
         ]
         return Rows(tuple(columns), self.counts[occupied], None if self.weights is None else self.weights[occupied])
 
@@ -737,7 +748,7 @@ class CountTable:
             merged = self._too_few(minimum_cell)[np.nonzero(self.counts)[:2]]
             rows = self.to_rows()
             columns = [
-                _with_value(column, OTHER, merged) if column.name in self.sensitive_names else column
+                with_value(column, OTHER, merged) if column.name in self.sensitive_names else column
                 for column in rows.columns
             ]
             table = self._with(replace(rows, columns=tuple(columns)), self.score_bins, self.suppressed)
@@ -884,10 +895,3 @@ def _check_mergeable(table: CountTable, other: Any) -> None:
 def _check_path(path: str | PathLike[str]) -> None:
     if Path(path).suffix != ".json":
         raise ParameterError(f"path must end in .json; found {os.fspath(path)!r}. Write other formats by to_frame().")
-
-
-def _with_value(column: Column, value: Any, rows: Booleans) -> Column:
-    """Return a column with another value in some rows."""
-    levels = distinct_levels([*column.levels, value])
-    place = np.array([levels.index(level) for level in column.levels], dtype=np.intp)
-    return replace(column, levels=tuple(levels), codes=np.where(rows, levels.index(value), place[column.codes]))
