@@ -22,7 +22,6 @@ from skfairtest.inference.breaking import Decided
 from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.rates import Pair, Question, equalities
 from skfairtest.readers import (
-    MAX_GROUPS,
     Column,
     check_labels,
     check_same_people,
@@ -255,7 +254,7 @@ def impact_table(
     """
     selected = _selected(y_pred, y_score, pos_label)
     columns = read_columns(
-        sensitive_features, "sensitive_features", default_name="sensitive_feature", max_levels=MAX_GROUPS, missing=True
+        sensitive_features, "sensitive_features", default_name="sensitive_feature", few=True, missing=True
     )
     within = () if strata is None else read_columns(strata, "strata", default_name="stratum")
     together = None if clusters is None else read_column(clusters, "clusters")

@@ -19,7 +19,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from skfairtest._utils.errors import ParameterError, brief, warn
 from skfairtest._utils.typing import Positions
-from skfairtest.readers import MAX_GROUPS, Column, check_same_people, one_column, read_column, read_columns
+from skfairtest.readers import Column, check_same_people, one_column, read_column, read_columns
 from skfairtest.readers.containers import check_names_of_columns, named_columns
 
 # How many small cells a warning names.
@@ -192,9 +192,7 @@ class SensitiveStratifiedKFold(StratifiedKFold):
             )
         else:
             sensitive_features = named_columns(X, names, "sensitive_features")
-        columns = read_columns(
-            sensitive_features, "sensitive_features", default_name="sensitive_feature", max_levels=MAX_GROUPS
-        )
+        columns = read_columns(sensitive_features, "sensitive_features", default_name="sensitive_feature", few=True)
         label = None if y is None else read_column(one_column(y), "y", name="y")
         if label is not None:
             _check_labels(label)

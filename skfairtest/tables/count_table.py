@@ -19,13 +19,12 @@ from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.files import checksum, write_text
 from skfairtest._utils.typing import Booleans, Floats, Integers, Positions
 from skfairtest.readers.columns import (
-    MAX_GROUPS,
-    WARN_GROUPS,
     Column,
     check_level_count,
     check_same_people,
     read_column,
     read_groups,
+    warn_of_many,
     with_value,
 )
 from skfairtest.readers.containers import one_column
@@ -341,7 +340,8 @@ class CountTable:
         features, labels = columns[:n_features], columns[n_features:]
         labels = [read_column(column, role, name=role) for role, column in zip(cells, labels, strict=True)]
         for column in features[len(control) :]:
-            check_level_count(column, "sensitive_features", MAX_GROUPS, WARN_GROUPS)
+            check_level_count(column, "sensitive_features")
+        warn_of_many(features[len(control) :])
         return cls.of_rows(Rows((*features, *labels), counts), control, sensitive, list(cells))
 
     @classmethod
@@ -402,7 +402,7 @@ class CountTable:
         sensitive = name_list(sensitive_features, "sensitive_features")
         control = name_list(control_features, "control_features")
         labels = {name: column for name, column in (("y_true", y_true), ("y_pred", y_pred)) if column is not None}
-        found = count_frame(
+        columns, counts, weights, bins = count_frame(
             frame,
             Question(
                 (
@@ -416,12 +416,11 @@ class CountTable:
                 prediction_threshold,
             ),
         )
-        for column in found.columns[len(control) : len(control) + len(sensitive)]:
-            check_level_count(column, "sensitive_features", MAX_GROUPS, WARN_GROUPS)
-        cells = [column.name for column in found.columns[len(control) + len(sensitive) :]]
-        return cls.of_rows(
-            Rows(tuple(found.columns), found.counts, found.weights), control, sensitive, cells, found.bins
-        )
+        for column in columns[len(control) : len(control) + len(sensitive)]:
+            check_level_count(column, "sensitive_features")
+        warn_of_many(columns[len(control) : len(control) + len(sensitive)])
+        cells = [column.name for column in columns[len(control) + len(sensitive) :]]
+        return cls.of_rows(Rows(tuple(columns), counts, weights), control, sensitive, cells, bins)
 
     # Storing --------------------------------------------------------------------------------
 
