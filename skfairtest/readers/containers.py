@@ -319,12 +319,8 @@ def named_columns(X: Any, names: Sequence[str], parameter: str) -> dict[str, Any
         f"{parameter}=None and pass the groups by metadata routing."
     )
     given = f"{parameter}={names[0]!r}" if len(names) == 1 else f"{parameter}={list(names)!r}"
-    if isinstance(X, pd.DataFrame):  # columns that nobody names need not be cut out
-        known = [str(name) for name in X.columns]
-        found: dict[str | None, Any] = {name: place for place, name in enumerate(known) if name in names}
-    else:
-        table = split_table(X, "X") if is_table(X) else []
-        found, known = dict(table), [name for name, _ in table if name is not None]
+    table = split_table(X, "X") if is_table(X) else []
+    found, known = dict(table), [name for name, _ in table if name is not None]
     twice = [name for name in names if known.count(name) > 1]
     if twice:
         raise ParameterError(f"{given}: X has several columns named {listed(twice)}: give each its own name.")
@@ -338,6 +334,4 @@ def named_columns(X: Any, names: Sequence[str], parameter: str) -> dict[str, Any
             f"{given}: X has no column {listed(missing)} here; its columns are {listed(known)}. "
             f"{instead[0].upper()}{instead[1:]}"
         )
-    if isinstance(X, pd.DataFrame):
-        return {name: X.iloc[:, found[name]] for name in names}
     return {name: found[name] for name in names}

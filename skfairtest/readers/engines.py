@@ -17,7 +17,7 @@ from narwhals.dependencies import is_dask_dataframe, is_pandas_dataframe
 
 from skfairtest._utils.checks import is_number
 from skfairtest._utils.errors import ParameterError, brief
-from skfairtest._utils.typing import Floats, Integers, Positions
+from skfairtest._utils.typing import Floats, Integers
 from skfairtest.readers.columns import Column, check_labels, check_level_count, check_present, read_column
 from skfairtest.readers.levels import listed
 from skfairtest.readers.score_bins import (

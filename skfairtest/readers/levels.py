@@ -177,6 +177,8 @@ def listed(values: Iterable[Any], limit: int = 10) -> str:
 READS_WHOLE_TEXT = len(pd.factorize(np.array(["a", "a\x00"], dtype=object))[1]) == 2
 # Integers that span no more than this are counted instead of hashed.
 SMALL_RANGE = 1 << 12
+# So many people have most often all values.
+LOOKED_AT = 10_000
 
 
 def encode(values: Any) -> tuple[tuple[Any, ...], Positions, int]:
@@ -187,12 +189,14 @@ def encode(values: Any) -> tuple[tuple[Any, ...], Positions, int]:
         values[masked] = None
     kind = values.dtype.kind if isinstance(values, np.ndarray) and values.size else ""
     if kind and kind in "bui" and int(values.max()) - int(values.min()) < SMALL_RANGE:
-        offsets = values.astype(np.intp) - values.min().astype(np.intp)
+        low = values.min()
+        offsets = values.astype(np.intp)
+        offsets -= low.astype(np.intp)
         found = np.flatnonzero(np.bincount(offsets))
         place = np.zeros(found[-1] + 1, dtype=np.min_scalar_type(len(found) - 1))
         place[found] = np.arange(len(found))
         plain = bool if kind == "b" else int
-        return tuple(plain(int(values.min()) + offset) for offset in found.tolist()), place[offsets], 0
+        return tuple(plain(int(low) + offset) for offset in found.tolist()), place[offsets], 0
     if kind and kind in "US" and values.dtype.isnative and values.dtype.itemsize % 4 == 0:
         codes, uniques = _factorize_fixed_width(values)
     else:
@@ -231,8 +235,11 @@ def small(codes: Positions, n: int) -> Positions:
 
 def first_of_each(codes: Positions, n: int) -> NDArray[np.intp]:
     """Return where each of the codes 0..n - 1 comes first."""
-    first = np.zeros(n, dtype=np.intp)
-    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    for part in (codes[:LOOKED_AT], codes):  # most often all of them come soon
+        first = np.full(n, -1, dtype=np.intp)
+        first[part[::-1]] = np.arange(len(part) - 1, -1, -1)
+        if (first >= 0).all():
+            break
     return first
 
 

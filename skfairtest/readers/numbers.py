@@ -55,18 +55,18 @@ def read_values(data: Any, parameter: str) -> Column | Numbers:
         column, numbers = None, np.asarray(values, dtype=float)
     else:
         column = column_of(data, values, parameter, parameter, instead=instead)
-        integers = all(isinstance(level, int) for level in column.levels)
-        if column.numbers is None:
+        few = FEW_WHOLE if all(isinstance(level, int) for level in column.levels) else FEW
+        if not all(isinstance(level, int | float) for level in column.levels):
             return column
-        numbers = column.numbers
+        if len(column.levels) <= few and np.isfinite(as_floats(column.levels)).all():
+            return column
+        numbers = as_floats(column.levels)[column.codes]
     finite = np.isfinite(numbers)
     if not finite.all():
         shown = numbers if column is None else column.values
         raise ParameterError(
             f"{parameter} must hold finite numbers; found {listed(dict.fromkeys(shown[~finite].tolist()), 3)}."
         )
-    if column is not None and len(column.levels) <= (FEW_WHOLE if integers else FEW):
-        return column
     return Numbers(parameter, numbers, data.index if isinstance(data, pd.Series) else None)
 
 

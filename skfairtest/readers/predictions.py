@@ -299,7 +299,7 @@ def scores(
     if classes is None or len(classes) != n_classes:
         seen = _labels(y_true)
         classes = seen if len(seen) == n_classes else tuple(range(n_classes))
-    column = _position(pos_label, classes, metric)
+    column = classes.index(resolve_pos_label(classes, pos_label))
     if width > 1:
         return array[:, column].astype(float)
     # One column is the second of two classes.
@@ -333,20 +333,6 @@ def decisions(
     labels = sort_levels(known[0]) if known else [0, 1]
     positive = labels.index(resolve_pos_label(labels, pos_label))
     return Column("y_pred", tuple(labels), np.where(numbers >= threshold, positive, 1 - positive), read.index)
-
-
-def _position(pos_label: Any, classes: Sequence[Any], metric: str) -> int:
-    """Return where the positive label stands among the classes."""
-    if pos_label is None:
-        if len(classes) == 2:
-            return classes.index(resolve_pos_label(classes))
-        raise ParameterError(
-            f"pos_label is needed: {metric} is about one label, but the estimator has {len(classes)}, "
-            f"{listed(classes)}: pass the one that counts as positive."
-        )
-    if pos_label not in classes:
-        raise ParameterError(f"pos_label={brief(pos_label)} is not among the estimator's classes: {listed(classes)}.")
-    return classes.index(pos_label)
 
 
 def _labels(y_true: Any) -> tuple[Any, ...]:

@@ -161,6 +161,7 @@ class CountTable:
         cell_names: Sequence[str],
         score_bins: ScoreBins | None = None,
         suppressed: tuple[Suppressed, ...] = (),
+        checked: bool = False,
     ) -> Self:
         """Make a table from rows that have been read.
 
@@ -174,6 +175,8 @@ class CountTable:
             The bins of the scores.
         suppressed : tuple, optional
             Groups that were left out.
+        checked : bool
+            Whether names and labels were checked where the people were read.
 
         Returns
         -------
@@ -186,8 +189,9 @@ class CountTable:
             If nobody is counted, a name is used twice, or labels are not labels.
         """
         tabular.check_total(float(rows.counts.sum(dtype=float)))
-        tabular.check_names(control_names, sensitive_names, cell_names, () if rows.weights is None else SUMS)
-        tabular.check_cells(rows.columns[len(control_names) + len(sensitive_names) :], binned=score_bins is not None)
+        if not checked:
+            tabular.check_names(control_names, sensitive_names, cell_names, () if rows.weights is None else SUMS)
+            tabular.check_cells(rows.columns[len(control_names) + len(sensitive_names) :], score_bins is not None)
         counts, weights, (strata, groups, cells) = tabular.arrange(rows, len(control_names), len(sensitive_names))
         table = cls.__new__(cls)
         table.__dict__.update(
@@ -867,7 +871,7 @@ class CountTable:
 
     def _with(self, rows: Rows, score_bins: ScoreBins | None, suppressed: tuple[Suppressed, ...]) -> Self:
         names = self.control_names, self.sensitive_names, self.cell_names
-        return self.of_rows(rows, *names, score_bins, suppressed)
+        return self.of_rows(rows, *names, score_bins, suppressed, checked=True)
 
 
 def key_labels(keys: Sequence[tabular.Key]) -> list[Any]:

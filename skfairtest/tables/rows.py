@@ -57,7 +57,7 @@ def check_names(
             )
 
 
-def check_cells(columns: Sequence[Column], *, binned: bool = False) -> None:
+def check_cells(columns: Sequence[Column], binned: bool) -> None:
     """Check that y_true and y_pred are labels of one vocabulary, and that y_score has few numbers unless in bins."""
     for column in columns:
         if not column.name.startswith("y_score"):

@@ -311,7 +311,7 @@ class Sample:
         labels = {name: self.labels_of(name) for name in tabular.ALL_NAMES if name in wanted}
         columns = (*self.control, *self.sensitive, *labels.values())
         rows = tabular.tally(columns) if self.counts is None else tabular.Rows(columns, self.counts)
-        return CountTable.of_rows(rows, self.control_names, self.sensitive_names, list(labels))
+        return CountTable.of_rows(rows, self.control_names, self.sensitive_names, list(labels), checked=True)
 
     def labels_of(self, name: str) -> Column:
         """Return a column as labels, however many there are."""
