@@ -179,10 +179,16 @@ class SignificanceFrame(MetricFrame):
         if not len(labels["y_true"]):
             raise ParameterError("y_true is empty: at least one person is needed")
         frame_cells.check_labels_of(functions.values() if several else [functions], **labels)
-        drawn = {"sample_params": sample_params, "n_boot": n_boot, "ci_quantiles": ci_quantiles}
         try:
             super().__init__(
-                metrics=functions, y_true=y_true, y_pred=y_pred, **features, **drawn, random_state=random_state
+                metrics=functions,
+                y_true=y_true,
+                y_pred=y_pred,
+                **features,
+                sample_params=sample_params,
+                n_boot=n_boot,
+                ci_quantiles=ci_quantiles,
+                random_state=random_state,
             )
         except TypeError as error:  # text and tuples are not sorted among combinations of features
             if "not supported between" not in str(error) or "'tuple'" not in str(error):
