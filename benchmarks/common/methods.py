@@ -36,7 +36,6 @@ from skfairtest.metrics.counted import AveragePrecision, Determination
 from skfairtest.metrics.functionals import Auc, Functional, Mean
 from skfairtest.metrics.rates import RATES
 from skfairtest.readers import read_values
-from skfairtest.tables.sample import Values
 
 Z = float(norm.isf(ALPHA / 2))
 NONE = (np.nan, np.nan)
@@ -259,7 +258,7 @@ def table_functional(metric, n_cells=4):
     """The metric of the cells of true and predicted classes, and where labels are permuted."""
     true, predicted = np.indices((int(np.sqrt(n_cells)),) * 2).reshape(2, -1)
     (declared,) = resolve_metrics(metric)
-    kinds = {name: Values(read_values(codes, name)) for name, codes in (("y_true", true), ("y_pred", predicted))}
+    kinds = {name: read_values(codes, name) for name, codes in (("y_true", true), ("y_pred", predicted))}
     functional = declared.functional(Context(kinds, 1 if declared.needs_pos_label else None))
     if declared.within == "condition":
         return functional, np.where(functional.given > 0, 0, -1)

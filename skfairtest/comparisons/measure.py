@@ -23,7 +23,6 @@ from skfairtest.metrics.rates import f1_of_jaccard, f1_slope
 from skfairtest.metrics.resolve import STANDARD
 from skfairtest.readers import (
     LABELS,
-    as_numbers,
     check_classes,
     check_codings,
     check_labels,
@@ -218,7 +217,7 @@ def _check_labels(sample: Sample, name: str, metrics: Sequence[Metric]) -> None:
         check_labels(sample.labels_of(name), name)
     except ParameterError as error:
         truth = sample.columns.get("y_true")
-        numbers = None if truth is None else as_numbers(truth)
+        numbers = None if truth is None else truth.numbers
         if numbers is None or len(np.unique(numbers)) <= 2:
             raise
         if name == "y_true" and numbers.min() >= 0 and numbers.max() <= 1:  # scores in the wrong place
@@ -379,7 +378,7 @@ def _as_rate(
             return None
     else:
         return None
-    roles = {name: getattr(values.column, "codes", np.zeros(n, dtype=np.intp)) for name, values in kinds.values.items()}
+    roles = {name: getattr(values, "codes", np.zeros(n, dtype=np.intp)) for name, values in kinds.values.items()}
     return rate, (kinds.counts, event, given, roles)
 
 

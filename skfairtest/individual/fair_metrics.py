@@ -45,7 +45,7 @@ from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.typing import Floats
 from skfairtest.individual.features import Features, read_features
 from skfairtest.individual.flow import Quadratic, complement, span
-from skfairtest.readers import MAX_GROUPS, WARN_GROUPS, Column, as_numbers, check_rows, read_columns
+from skfairtest.readers import MAX_GROUPS, WARN_GROUPS, Column, check_rows, read_columns
 from skfairtest.readers.levels import listed
 
 #: So many people make the default penalty that of ``LogisticRegression()`` and ``Ridge()``.
@@ -709,7 +709,7 @@ class SensitiveSubspace(FairMetric):
 def numbers_of(column: Column) -> Floats | None:
     """Return a sensitive feature as numbers; None if it is one of labels."""
     # Levels are those of everybody: of some people, who may have few of them, numbers are numbers all the same.
-    return None if column.categorical or len(column.levels) <= WARN_GROUPS else as_numbers(column)
+    return None if column.categorical or len(column.levels) <= WARN_GROUPS else column.numbers
 
 
 def responses_of(column: Column) -> Floats:

@@ -25,7 +25,7 @@ from skfairtest._utils.typing import Floats
 from skfairtest.individual.autograd import Network, module_of, network
 from skfairtest.individual.features import Features, derives
 from skfairtest.individual.flow import ROWS, central_differences, differentiable, steps_of
-from skfairtest.readers import Column, Numbers, as_numbers, ask, classes_of
+from skfairtest.readers import Column, Numbers, ask, classes_of
 from skfairtest.readers.columns import MAX_LABELS
 from skfairtest.readers.levels import listed
 from skfairtest.readers.predictions import parameters_of, path_of, transformers_of
@@ -189,7 +189,7 @@ def read_truth(
             )
         positions = np.array([classes.index(level) for level in y_true.levels], dtype=np.intp)
         return known, Truth(positions[y_true.codes], labels), classes
-    numbers = as_numbers(y_true)
+    numbers = y_true.numbers
     if numbers is None:
         assert isinstance(y_true, Column)
         raise ParameterError(f"y must hold numbers for estimator={name}(); found {listed(y_true.levels, 3)}")

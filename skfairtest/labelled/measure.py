@@ -30,7 +30,7 @@ from skfairtest.labelled.statistics import (
     log_tails,
 )
 from skfairtest.metrics import Metric, Rate
-from skfairtest.readers import Column, as_numbers, is_label
+from skfairtest.readers import Column, is_label
 from skfairtest.readers.levels import listed
 
 #: So many different probabilities of being labelled are told apart; of more, those from one power of 2 to the next are
@@ -172,7 +172,7 @@ def people_in_roles(sample: LabelledSample, rate: Rate, positive: Any) -> tuple[
     elif isinstance(judge, Column) and set(judge.levels) <= set(labels):
         score = is_first[of(judge), predicted].astype(float)
     else:
-        scored = as_numbers(judge)
+        scored = judge.numbers
         if scored is None:
             raise ParameterError(
                 "y_judge must hold scores, or guesses that are labels of y_true or y_pred; found "
@@ -310,7 +310,7 @@ def _(rate: FewLabels, design: Design, *_: Any) -> core.Measurement:
 
 def _doubtful(sample: LabelledSample) -> Iterator[tuple[Any, str]]:
     """Groups of which labels are no random sample of those who were said to be one, or few where they count most."""
-    asked, score = sample.label_probability, None if sample.judge is None else as_numbers(sample.judge)
+    asked, score = sample.label_probability, None if sample.judge is None else sample.judge.numbers
     guesses = sample.judge.codes if score is None and isinstance(sample.judge, Column) else score
     for group, name in enumerate(sample.group_labels):
         rows = np.flatnonzero(sample.group_codes == group)

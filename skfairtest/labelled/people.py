@@ -9,7 +9,7 @@ import numpy as np
 
 from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.typing import Booleans, Floats
-from skfairtest.readers import Column, Numbers, as_numbers, check_same_people, one_column, read_column, read_values
+from skfairtest.readers import Column, Numbers, check_same_people, one_column, read_column, read_values
 from skfairtest.tables import Sample
 
 
@@ -52,7 +52,7 @@ class LabelledSample(Sample):
                 "nothing; have some people labelled (label_plan says whom)"
             )
         given = None if label_probability is None else read_values(label_probability, "label_probability")
-        probability = None if given is None else as_numbers(given)
+        probability = None if given is None else given.numbers
         missing = int((~labelled).sum())
         if missing and label_probability is None and asked is None:
             raise ParameterError(

@@ -15,8 +15,8 @@ from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.typing import Floats, Positions
 from skfairtest.metrics.functionals import Evaluated, Functional
 from skfairtest.metrics.rates import Summary
+from skfairtest.readers import Column, Numbers
 from skfairtest.tables.rows import check_rows_of
-from skfairtest.tables.sample import Values
 
 #: Tables of at most this many kinds are remembered, and how many of them.
 FEW, REMEMBERED = 64, 100_000
@@ -29,17 +29,17 @@ class Context:
 
     Parameters
     ----------
-    columns : mapping of str to Values
+    columns : mapping of str to Column or Numbers
         ``y_true``, ``y_pred`` and ``y_score``, as far as the metric reads them.
     pos_label : object
         The positive label; None where no metric needs it.
     """
 
-    columns: Mapping[str, Values]
+    columns: Mapping[str, Column | Numbers]
     pos_label: Any
 
 
-def shared_codes(columns: Mapping[str, Values]) -> dict[str, Positions]:
+def shared_codes(columns: Mapping[str, Any]) -> dict[str, Positions]:
     """Return the labels of several columns as codes that are the same for the same label."""
     place: dict[Any, int] = {}
     for cells in columns.values():
@@ -203,7 +203,7 @@ class ScoreMetric:
         Functional
             What a test evaluates for many tables of counts.
         """
-        truth, scores = context.columns["y_true"].array, context.columns[self.scores].array
+        truth, scores = context.columns["y_true"].values, context.columns[self.scores].values
         if not self.slow:
             variance = self.variance
 

@@ -13,8 +13,8 @@ from skfairtest.metrics.counted import AveragePrecision, Determination
 from skfairtest.metrics.functionals import Auc, Functional, Mean, Share
 from skfairtest.metrics.inequality import Entropy, Inequality
 from skfairtest.metrics.score_metric import Context, ScoreMetric, shared_codes
+from skfairtest.readers import Column, Numbers
 from skfairtest.readers.levels import listed, sort_levels
-from skfairtest.tables.sample import Values
 
 UNIT, SIGNED, LOSS, ANY = (0.0, 1.0), (-1.0, 1.0), (0.0, np.inf), (-np.inf, np.inf)
 EITHER = ("decision_function", "predict_proba")
@@ -127,7 +127,7 @@ def _truth(context: Context) -> Floats:
     return context.columns["y_true"].is_label(context.pos_label).astype(float)
 
 
-def _labels(context: Context) -> tuple[Values, Values]:
+def _labels(context: Context) -> tuple[Column | Numbers, Column | Numbers]:
     true, predicted = (context.columns[name] for name in ("y_true", "y_pred"))
     if not true.levels or not predicted.levels:
         raise ParameterError("y_true and y_pred must hold class labels; found numbers of many different values")

@@ -10,7 +10,6 @@ from skfairtest.metrics import Context, resolve_metrics
 from skfairtest.metrics.confusion import ClassScores, recalls
 from skfairtest.metrics.errors import Robust
 from skfairtest.readers import read_values
-from skfairtest.tables.sample import Values
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*rests on few people:UserWarning")
 
@@ -19,7 +18,7 @@ METRICS = ["balanced_accuracy", "f1_macro", "f1_weighted", "precision_macro", "m
 
 def functional_of(metric, true, predicted):
     (declared,) = resolve_metrics(metric)
-    kinds = {name: Values(read_values(codes, name)) for name, codes in (("y_true", true), ("y_pred", predicted))}
+    kinds = {name: read_values(codes, name) for name, codes in (("y_true", true), ("y_pred", predicted))}
     return declared.functional(Context(kinds, None))
 
 
