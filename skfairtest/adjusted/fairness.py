@@ -459,24 +459,24 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         seeds = seed_sequence(self.random_state).spawn(2)
         outcome_model, group_model = (CurvesThenTrees() if model is None else model for model in self._learners)
         learning = Learning(outcome_model, group_model, self.n_folds)
-        measured = measure_adjusted(people, contrasts, sample.group_labels, learning, settings, seeds, excluded)
-        (result,) = judge([measured], settings)
+        result = measure_adjusted(people, contrasts, sample.group_labels, learning, settings, seeds, excluded)
+        (result,) = judge([result], settings)
         self._set_verdict(result)
-        frame = comparisons_frame(result.findings, COLUMNS)
+        frame = comparisons_frame(result.comparisons, COLUMNS)
         frame.insert(3, "unadjusted", frame["value_group"] - frame["value_other"])
-        explained = [people.explained(finding) for finding in result.findings]
+        explained = [people.explained(one) for one in result.comparisons]
         for place, name in enumerate(("outcome_explained", "group_explained")):
             frame.insert(list(frame).index("method"), name, [found[place] for found in explained])
         self.comparisons_ = frame
-        self.excluded_ = excluded_frame(measured.excluded)
+        self.excluded_ = excluded_frame(result.excluded)
         self.method_, self.groups_ = "gcm", sample.group_labels
-        self.caution_ = caution(sorted(result.findings, key=lambda one: one is not result.leading))
+        self.caution_ = caution(sorted(result.comparisons, key=lambda one: one is not result.leading))
         if self.concern_ and self.caution_:
             warn(self.caution_)
         by_name = {column.name: list(covariate_frame([column])) for column in columns}
-        self._base = with_p_values(measured, [one.evidence.log_p for one in measured.comparisons])  # without people
+        self._base = with_p_values(result, [one.log_p for one in result.tested])  # without people
         # Made when somebody asks: models are fitted once more without each covariate.
-        self._biases = partial(omitted_of, people, measured.comparisons, by_name, learning, settings.n_jobs, seeds)
+        self._biases = partial(omitted_of, people, result.tested, by_name, learning, settings.n_jobs, seeds)
         self._setup = AdjustedSetup(
             outcome=OUTCOMES[self.of] if isinstance(self.of, str) else f"values of {name_of(self.of)}",
             share=set(np.unique(outcome).tolist()) <= {0.0, 1.0},

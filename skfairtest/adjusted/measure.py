@@ -21,7 +21,7 @@ from skfairtest.adjusted.residuals import (
     numbered,
 )
 from skfairtest.adjusted.statistics import Residuals, normal_log_p, studentized_mean
-from skfairtest.comparisons.core import Comparison, Estimate, Evidence, Exclusion, Measured, NullDistribution
+from skfairtest.comparisons.core import Comparison, Exclusion, NullDistribution, Result
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.readers import Column
@@ -141,7 +141,7 @@ class People:
 
     def explained(self, comparison: Comparison) -> tuple[float, float]:
         """Return the shares of variance that models predict, of the outcome and of the group."""
-        null, pair = comparison.null, self.pair(comparison.estimate.contrast)
+        null, pair = comparison.null, self.pair(comparison.contrast)
         assert isinstance(null, AdjustedNull)
         outcome, group = self.outcome[pair.rows], pair.first.astype(float)
         return _explained(outcome, null.residuals.outcome), _explained(group, null.residuals.group)
@@ -160,7 +160,7 @@ def measure_adjusted(
     settings: Settings,
     seeds: Sequence[np.random.SeedSequence],
     excluded: list[Exclusion],
-) -> Measured:
+) -> Result:
     """Compare groups pair by pair; add to the excluded ones what cannot be compared.
 
     A difference that outcomes leave undefined is a hypothesis with p = 1, for outcomes must not decide how many there
@@ -192,27 +192,29 @@ def measure_adjusted(
             excluded.append(Exclusion("outcome", group, pair.other, None, reason, n, n, 1))
             continue
         values, undefined = both[0].values + people.origin, _undefined(both[0].values + people.origin, residuals)
-        estimate = Estimate(
+        one = Comparison(
             "outcome", group, pair.other, None, pair.contrast, n, len(values) - n, float(values[pair.first].mean()),
-            float(values[~pair.first].mean()), np.nan if undefined else residuals.coefficient, undefined=undefined,
+            float(values[~pair.first].mean()), np.nan if undefined else residuals.coefficient,
+            AdjustedNull(settings.question, residuals), undefined=undefined,
         )  # fmt: skip
         if undefined:
-            nothing = Evidence(0.0, "", np.nan, np.nan)
-            comparisons.append(Comparison(estimate, AdjustedNull(settings.question, residuals), nothing))
+            comparisons.append(one)
             continue
         statistic = residuals.statistic()
         log_p = normal_log_p(statistic, settings.question.alternative)
-        evidence = Evidence(log_p, "gcm", statistic, residuals.standard_error)
         missed = tuple(
             _missed(what, target.values, left[target.key].residuals, left[other.key].residuals, units)
             for what, target, other in zip(("outcome", "group"), both, unlike, strict=True)
         )
-        doubts = tuple(one for one in missed if one.is_doubt)
-        comparisons.append(Comparison(estimate, AdjustedNull(settings.question, residuals, doubts), evidence))
-    measured = Measured(settings, tuple(comparisons), tuple(excluded))
-    if all(one.estimate.undefined for one in comparisons):  # nothing is tested, which is an error
-        return replace(measured, comparisons=(), excluded=(*excluded, *measured.undefined))
-    return measured
+        null = AdjustedNull(settings.question, residuals, tuple(doubt for doubt in missed if doubt.is_doubt))
+        error = residuals.standard_error
+        comparisons.append(
+            replace(one, null=null, log_p=log_p, method="gcm", statistic=statistic, standard_error=error)
+        )
+    result = Result(settings, tuple(comparisons), tuple(excluded))
+    if all(one.undefined for one in comparisons):  # nothing is tested, which is an error
+        return replace(result, tested=(), excluded=(*excluded, *result.undefined))
+    return result
 
 
 def omitted_of(
@@ -229,7 +231,7 @@ def omitted_of(
     the same for everybody then.
     """
     folds = folds_of(people.group, people.units, learning.n_folds, seeds[0])
-    pairs = [people.pair(one.estimate.contrast) for one in comparisons]
+    pairs = [people.pair(one.contrast) for one in comparisons]
     targets = [_targets(people, pair, learning) for pair in pairs]
     once = list({target.key: target for both in targets for target in both}.values())
     found: list[list[Strength]] = [[] for _ in pairs]
@@ -241,7 +243,7 @@ def omitted_of(
             short = Residuals(left[outcome.key], left[group.key])
             strengths.append(strength_of(name, _residuals(comparison), short))
     return [
-        None if one.estimate.undefined else Omitted.of(_residuals(one), strengths)
+        None if one.undefined else Omitted.of(_residuals(one), strengths)
         for one, strengths in zip(comparisons, found, strict=True)
     ]
 
@@ -275,16 +277,16 @@ def _missed(what: str, values: Floats, own: Floats, unlike: Floats, units: Posit
 
 def caution(comparisons: Sequence[Comparison]) -> str:
     """Say what models may have missed, of the first comparison with such a doubt; nothing where there is none."""
-    pairs = [(one.estimate, one.null) for one in comparisons]
-    doubtful = [(pair, null.doubts[0]) for pair, null in pairs if isinstance(null, AdjustedNull) and null.doubts]
+    pairs = [(one, one.null) for one in comparisons]
+    doubtful = [(one, null.doubts[0]) for one, null in pairs if isinstance(null, AdjustedNull) and null.doubts]
     if not doubtful:
         return ""
-    (estimate, doubt), more = doubtful[0], len(doubtful) - 1
+    (first, doubt), more = doubtful[0], len(doubtful) - 1
     others = f" (and {pluralize(more, 'other comparison')})" if more else ""
     explained, near = (100 * max(share, 0) for share in (doubt.explained, doubt.by_neighbours))
     return (
         "Caution: the models may have missed how covariates affect the outcome or the group. Of "
-        f"{label(estimate.group)} and {label(estimate.other)}{others}, models explain {explained:.0f}% of the variance "
+        f"{label(first.group)} and {label(first.other)}{others}, models explain {explained:.0f}% of the variance "
         f"of the {doubt.what}, and averages of the people with the most similar covariates {near:.0f}%. What is missed "
         "can look like a disparity: compare other models (outcome_model, group_model) and what they explain."
     )

@@ -96,7 +96,7 @@ def record_of(
     results: Sequence[Result], *, subject: str, parameters: Mapping[str, Any], doubts: Sequence[str], **known: Any
 ) -> AuditRecord:
     """Return the record of an audit, made now: `doubts` are about the predictions, `known` are further fields."""
-    verdict, measured = results[0].verdict, [result.measured for result in results]
+    verdict = results[0].verdict
     part, row = verdict.leading
     words = {name: parameters.get(name) for name in ("positive_means", "favorable")}
     return AuditRecord(
@@ -105,35 +105,35 @@ def record_of(
         versions=dict(library_versions()),
         parameters=parameters,
         p_value_interval=verdict.limits,
-        pos_label=measured[0].pos_label,
-        negative_labels=tuple(measured[0].negative_labels),
+        pos_label=results[0].pos_label,
+        negative_labels=tuple(results[0].negative_labels),
         parts=tuple(_part_of(*each, words) for each in zip(results, minimum_detectable(results), strict=True)),
         leading=verdict.leading,
-        null_distribution=null_histogram_of(results[part].findings[row]),
+        null_distribution=null_histogram_of(results[part].comparisons[row]),
         homogeneity=tuple(line for result in results for line in _homogeneity(result)),
-        warnings=tuple(dict.fromkeys([*doubts, *(line for each in measured for line in cautions(each))])),
+        warnings=tuple(dict.fromkeys([*doubts, *(line for result in results for line in cautions(result))])),
         **known,
     )
 
 
 def _homogeneity(result: Result) -> list[str]:
     """Say of one grouping whether disparities are the same in every stratum."""
-    setup, frames = setup_of(result.measured, result.verdict.adjust), (homogeneity_frame, comparisons_frame)
-    said = homogeneity_sentences(setup, *(frame(result.findings) for frame in frames))
+    setup, frames = setup_of(result), (homogeneity_frame, comparisons_frame)
+    said = homogeneity_sentences(setup, *(frame(result.comparisons) for frame in frames))
     return [f"By {label(setup.features)}: {line}" for line in said]
 
 
 def _part_of(result: Result, detectable: Floats, words: Mapping[str, Any]) -> AuditPart:
-    measured, sample = result.measured, result.measured.sample
+    sample = result.sample
     assert sample is not None
-    setup = replace(setup_of(measured, result.verdict.adjust), **words)
-    comparisons, place = comparisons_frame(result.findings), -2  # before the adjusted p-value
+    setup = replace(setup_of(result), **words)
+    comparisons, place = comparisons_frame(result.comparisons), -2  # before the adjusted p-value
     comparisons.insert(len(comparisons.columns) + place, "minimum_detectable", detectable)
     verdicts = np.where(comparisons["concern"].astype(bool), FOUND, NOT_FOUND)
     comparisons.insert(len(comparisons.columns) + place, "verdict", verdicts)
     said = [finding_sentence(setup, row) for row in records(oriented(setup, comparisons))]
     comparisons.insert(list(comparisons).index("method"), "sentence", pd.Series(said, dtype=object))
-    frames = (ByGroup.of(measured).flat(), comparisons, excluded_frame(measured.excluded))
+    frames = (ByGroup.of(result).flat(), comparisons, excluded_frame(result.excluded))
     for frame in frames:
         frame.insert(0, "feature", pd.Series([setup.features] * len(frame), dtype=object))
     return AuditPart(sample.sensitive_names, sample.control_names, setup, *frames)

@@ -15,7 +15,7 @@ import pandas as pd
 
 from skfairtest._utils.typing import Integers
 from skfairtest.comparisons.contrasts import BEST, Design, groups_of
-from skfairtest.comparisons.core import Measured, Result
+from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.frames import frame_of
 from skfairtest.comparisons.measure import is_counted, label_table
 from skfairtest.comparisons.rates import scale_of
@@ -129,24 +129,20 @@ def breaking_point_of(results: Sequence[Result], *, together: bool = False) -> p
     People change in one of the groups that all features make together, so that every comparison follows from who
     changes. Results `together` are one family.
     """
-    reason = next(filter(None, (reason_of(result.measured) for result in results)), "")
+    reason = next(filter(None, (reason_of(result) for result in results)), "")
     if reason:
         return reason
     # People are not kept for that, their counts are.
-    samples = [Sample.from_table(result.measured.table) for result in results if result.measured.table is not None]
+    samples = [Sample.from_table(result.table) for result in results if result.table is not None]
     whole = max(samples, key=lambda sample: len(sample.sensitive_names))
     if set(whole.sensitive_names) != {name for sample in samples for name in sample.sensitive_names}:
         return "it does not count people by all features together: intersections=True does"
     parts = []
     for result, counted in zip(results, samples, strict=True):
-        measured = result.measured
-        tested = {
-            (one.estimate.metric, one.estimate.contrast): (one.estimate.hypothesis, one.in_family.evidence.log_p)
-            for one in measured.comparisons
-        }
-        parts.append(Part(replace(measured.design, sample=counted), measured.metrics, tested))
+        tested = {(one.metric, one.contrast): (one.hypothesis, one.in_family.log_p) for one in result.tested}
+        parts.append(Part(replace(result.design, sample=counted), result.metrics, tested))
     first = results[0]
-    return partial(breaking_points, parts, whole, first.verdict.adjust, first.measured.pos_label, together=together)
+    return partial(breaking_points, parts, whole, first.verdict.adjust, first.pos_label, together=together)
 
 
 def breaking_points(
@@ -213,13 +209,13 @@ def changeable(metrics: Sequence[Metric]) -> tuple[str, ...]:
     return tuple(name for name in CHANGED if name in reads - others)
 
 
-def reason_of(measured: Measured) -> str:
+def reason_of(result: Result) -> str:
     """Why there is no breaking point."""
-    settings, sample = measured.settings, measured.sample
+    settings, sample = result.settings, result.sample
     assert sample is not None
-    if not any(isinstance(metric, Rate) for metric in measured.metrics):
+    if not any(isinstance(metric, Rate) for metric in result.metrics):
         return NO_RATE
-    if not changeable(measured.metrics):
+    if not changeable(result.metrics):
         return ALL_READ
     if not is_counted(sample, settings):
         return "people have weights, or come in clusters"
@@ -231,9 +227,9 @@ def reason_of(measured: Measured) -> str:
         return "a group's decisions may change in any stratum of control_features"
     if settings.compare in BEST:
         return f"whom groups are compared with by compare={settings.compare!r} depends on the decisions"
-    if measured.table is None:
+    if result.table is None:
         return "people are not counted by their groups"
-    if len(measured.table.labels) > 2:
+    if len(result.table.labels) > 2:
         return "there are more than two labels, so that a decision can be otherwise in several ways"
     return ""
 

@@ -12,7 +12,7 @@ from skfairtest._utils.errors import GroupsMissing, ParameterError
 from skfairtest._utils.parallel import one_blas_thread
 from skfairtest._utils.progress import progress
 from skfairtest.comparisons.contrasts import Design, Known, check_how_many, contrasts_of, kept_groups, numbers_of
-from skfairtest.comparisons.core import Comparison, Exclusion, Measured, Measurement
+from skfairtest.comparisons.core import Comparison, Exclusion, Measurement, Result
 from skfairtest.comparisons.evaluation import Evaluation, binning_error
 from skfairtest.comparisons.omnibus import check_omnibus, measure_calibration, measure_omnibus
 from skfairtest.comparisons.rates import Counted, count, test_enumerated, test_rate
@@ -46,7 +46,7 @@ def measure(
     classes: tuple[Any, ...] | None,
     random_state: Any,
     sets: Sequence[int] | None = None,
-) -> Measured:
+) -> Result:
     """Test every comparison of every metric on its own."""
     settings = _for_people(sample, settings)
     if not sample.n_samples:
@@ -72,7 +72,7 @@ def measure(
             counted.append((count(design, *rate, (metric.name, False)), False))
         else:
             others.append((metric, kinds))
-    draw = settings.question.method in ("permutation", "bootstrap") and any(made.estimates for made, _ in counted)
+    draw = settings.question.method in ("permutation", "bootstrap") and any(made.rows for made, _ in counted)
     seed = seed_sequence(random_state) if draw or others else np.random.SeedSequence(0)
     # Whole tables drawn with one seed are the same tables for every rate.
     whole = settings.within != "auto" or settings.question.method == "bootstrap"
@@ -80,7 +80,7 @@ def measure(
     known: Known = {}
     # Enumerated tests are done all at once; a part of their own have the rates of which there is more to do.
     rates = [made for made, _ in counted]
-    more = [draw or len(made.enumerated()) < len(made.estimates) for made in rates]
+    more = [draw or len(made.enumerated()) < len(made.rows) for made in rates]
     total = sum(more) + len(others) + (not all(more))
     with progress(" x ".join(sample.sensitive_names), total, bool(settings.verbose)) as advance:
         enumerated = test_enumerated(rates, settings)
@@ -96,7 +96,7 @@ def measure(
     comparisons = [comparison for metric in metrics for comparison in by_metric[metric.name].comparisons]
     excluded += [exclusion for measurement in by_metric.values() for exclusion in measurement.excluded]
     excluded += [exclusion for comparison in comparisons for exclusion in undefined_draws(comparison)]
-    return Measured(
+    return Result(
         settings, tuple(comparisons), tuple(excluded), sample, tuple(metrics), design.pos_label, by_metric,
         design, table,
     )  # fmt: skip
@@ -167,14 +167,13 @@ def _design(
     return Design(sample, settings, tuple(kept), contrasts, positive, pos_label, numbers), excluded
 
 
-def undefined_draws(comparison: Comparison) -> Iterator[Exclusion]:
+def undefined_draws(one: Comparison) -> Iterator[Exclusion]:
     """List the resamples in which a comparison is undefined, which count in neither part of its p-value."""
-    estimate, found = comparison.estimate, comparison.evidence
-    if found.n_extreme is not None and found.n_undefined:
-        total = found.n_defined + found.n_undefined
-        reason = f"undefined in {found.n_undefined:,} of {total:,} resamples, which are not counted"
-        n = estimate.n_group, comparison.null.n_effective(estimate)
-        yield Exclusion(estimate.metric, estimate.group, estimate.other, estimate.stratum, reason, *n, 0)
+    if one.n_extreme is not None and one.n_undefined:
+        total = one.n_defined + one.n_undefined
+        reason = f"undefined in {one.n_undefined:,} of {total:,} resamples, which are not counted"
+        n = one.n_group, one.null.n_effective(one)
+        yield Exclusion(one.metric, one.group, one.other, one.stratum, reason, *n, 0)
 
 
 def is_counted(sample: Sample, settings: Settings) -> bool:

@@ -15,14 +15,12 @@ from skfairtest._utils.typing import Booleans, Floats
 from skfairtest.comparisons.contrasts import Design, groups_of
 from skfairtest.comparisons.core import (
     Comparison,
-    Estimate,
-    Evidence,
     Exclusion,
     GroupValues,
     Measurement,
     NullDistribution,
 )
-from skfairtest.comparisons.resample import evidence_of_draws, resample
+from skfairtest.comparisons.resample import resample, with_draws
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.calibration import BetweenGroups, FromScores, Path, Scores, draw_moves, largest_move
 from skfairtest.inference.draws import permuted
@@ -33,11 +31,6 @@ from skfairtest.tables import Kinds
 
 #: How resamples are drawn: outcomes from scores, and the truly positive of a block of scores from both groups.
 SIMULATED, PERMUTED = "simulation", "permutation within scores"
-
-
-@dataclass(frozen=True)
-class PathNull(NullDistribution):
-    """The null distribution of the largest move of a path."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +72,7 @@ def measure_calibration(design: Design, metric: Calibration, kinds: Kinds, seed:
             else:
                 excluded.append(found)
     # Pooled comparisons come before those within strata.
-    comparisons.sort(key=lambda one: -1 if one.estimate.contrast.stratum is None else one.estimate.contrast.stratum)
+    comparisons.sort(key=lambda one: -1 if one.contrast.stratum is None else one.contrast.stratum)
     return Measurement(tuple(comparisons), tuple(excluded), _values(design, reader))
 
 
@@ -120,9 +113,11 @@ def _compared(
     drawn = np.concatenate(resample(draw, settings, seed, what=metric.name, done=partial(_is_done, statistic)))
     method = PERMUTED if metric.between else SIMULATED
     n = n_group, n_other if metric.between else 0
-    estimate = design.estimate(metric.name, contrast, other, (np.nan, np.nan), move / path.total, n=n)
-    evidence = evidence_of_draws(drawn, statistic, "two-sided", settings, method, np.nan)
-    return Comparison(estimate, PathNull(design.question(metric)), evidence)
+    one = design.comparison(
+        metric.name, contrast, other, (np.nan, np.nan), move / path.total, NullDistribution(design.question(metric)),
+        n=n, statistic=statistic, method=method,
+    )  # fmt: skip
+    return with_draws(one, drawn, settings)
 
 
 def _is_done(observed: float, parts: list[Floats]) -> bool:
@@ -256,8 +251,8 @@ def measure_omnibus(design: Design, metric: Omnibus, kinds: Kinds, seed: np.rand
             excluded.append(Exclusion(metric.name, NAME, None, stratum, UNDEFINED, n, n, 1))
             continue
         contrast = Contrast(design.kept[0], None, stratum=place)
-        estimate = Estimate(metric.name, None, None, stratum, contrast, n, n, np.nan, np.nan, value)
-        comparisons.append(Comparison(estimate, null, _evidence(value, column, null, settings)))
+        one = Comparison(metric.name, None, None, stratum, contrast, n, n, np.nan, np.nan, value, null)
+        comparisons.append(_with_draws(replace(one, method="permutation", statistic=value), column, settings))
     return Measurement(tuple(comparisons), tuple(excluded))
 
 
@@ -283,19 +278,13 @@ def _sides(extreme: str) -> list[str]:
     return ["greater", "less"] if extreme == "two-sided" else [extreme]
 
 
-def _evidence(value: float, drawn: Floats, null: OmnibusNull, settings: Settings) -> Evidence:
+def _with_draws(one: Comparison, drawn: Floats, settings: Settings) -> Comparison:
     """Count in the direction that is evidence against independence; twice the smaller tail where neither does."""
-    sides = _sides(null.extreme)
-    found = [evidence_of_draws(drawn, value, side, settings, "permutation", np.nan) for side in sides]
-    least = min(found, key=lambda one: (one.log_p, one.n_extreme, one.n_defined))
+    sides = _sides(one.null.side)
+    found = [with_draws(one, drawn, settings, side=side) for side in sides]
+    least = min(found, key=lambda tested: (tested.log_p, tested.n_extreme, tested.n_defined))
     log_p = min(0.0, least.log_p + float(np.log(2))) if len(sides) == 2 else least.log_p
-    return replace(
-        least,
-        log_p=log_p,
-        n_tails=len(sides),
-        draws=drawn,
-        n_undefined=found[-1].n_undefined,
-    )
+    return replace(least, log_p=log_p, n_tails=len(sides), draws=drawn, n_undefined=found[-1].n_undefined)
 
 
 def _observed(stratum: Everybody) -> float:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Self, cast
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from skfairtest._utils.progress import progress
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons import core
 from skfairtest.comparisons.contrasts import Design, Known, disparity_bounds, few_in_strata, new_hypotheses
-from skfairtest.comparisons.resample import evidence_of_draws, evidence_of_samples
+from skfairtest.comparisons.resample import with_draws, with_samples
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference import null_distribution, rate_draws
 from skfairtest.inference.detectable import TwoRates
@@ -82,11 +82,11 @@ class RateNull(core.NullDistribution):
         d1, d2 = float(pair.d1[0]), float(pair.d2[0])
         return TwoRates(float(pair.x2[0]) / d2, d1, d2, pair.share, self.scale.value)
 
-    def error(self, estimate: core.Estimate) -> float:
+    def error(self) -> float:
         """Return the delta method's standard error."""
         if self.question.disparity == "odds_ratio":
             return log_odds_ratio(self.pair)[1]
-        if self.question.disparity == "ratio" and not (estimate.value_group > 0 and estimate.value_other > 0):
+        if self.question.disparity == "ratio" and not min(values(self.pair, self.scale)) > 0:
             return np.nan
         return float(linearized(self.pair, self.scale, self.question.disparity, smooth=0.5)[1])
 
@@ -107,7 +107,7 @@ class RateNull(core.NullDistribution):
         moved = bins.moved(-expected * unit, unit)
         return core.Enumerated(moved, observed, int(totals.sum()), len(d1), is_rate=self.scale.is_identity)
 
-    def n_effective(self, estimate: core.Estimate) -> int:
+    def n_effective(self, one: core.Comparison) -> int:
         """The number of people of the group who meet the condition."""
         return int(self.pair.d1.sum())
 
@@ -140,9 +140,7 @@ class Counted:
     given: np.ndarray
     roles: dict[str, np.ndarray]
     question: Question
-    contrasts: tuple[Contrast, ...]
-    estimates: tuple[core.Estimate, ...]
-    nulls: tuple[RateNull, ...]
+    rows: tuple[core.Comparison, ...]
     excluded: tuple[core.Exclusion, ...]
     values: core.GroupValues
 
@@ -150,6 +148,11 @@ class Counted:
     def scale(self) -> Scale:
         """How the metric follows from the rate."""
         return scale_of(self.rate)
+
+    @property
+    def nulls(self) -> list[RateNull]:
+        """Their null distributions."""
+        return [cast(RateNull, one.null) for one in self.rows]
 
     def enumerated(self) -> list[int]:
         """Return the places of comparisons whose exact test is that the two rates of one stratum are equal."""
@@ -182,10 +185,9 @@ def count(
             f"disparity='odds_ratio' compares rates, and {rate.name} is a function of one: use 'ratio'"
         )
     excluded: list[core.Exclusion] = []
-    made = list(_estimates(design, rate, question, what, events, denominators, excluded))
-    contrasts, estimates, nulls = zip(*made, strict=True) if made else ((), (), ())
+    rows = tuple(_rows(design, rate, question, what, events, denominators, excluded))
     shown = group_values(events, denominators, scale, design.settings)
-    return Counted(rate, *table, question, contrasts, estimates, nulls, tuple(excluded), shown)
+    return Counted(rate, *table, question, rows, tuple(excluded), shown)
 
 
 def group_values(events: np.ndarray, denominators: np.ndarray, scale: Scale, settings: Settings) -> core.GroupValues:
@@ -201,7 +203,7 @@ def group_values(events: np.ndarray, denominators: np.ndarray, scale: Scale, set
     return core.GroupValues(denominators, value, error, low, high)
 
 
-def _estimates(
+def _rows(
     design: Design,
     rate: Rate,
     question: Question,
@@ -209,7 +211,7 @@ def _estimates(
     events: np.ndarray,
     denominators: np.ndarray,
     excluded: list[core.Exclusion],
-) -> Iterator[tuple[Contrast, core.Estimate, RateNull]]:
+) -> Iterator[core.Comparison]:
     """Yield what can be compared, and list what is left out."""
     sizes, scale = design.sample.sizes, scale_of(rate)
     missing: Counter[tuple[int, int | None]] = Counter()
@@ -236,12 +238,12 @@ def _estimates(
                 continue
             undefined = "both values are 0" + " or 1" * (question.disparity == "odds_ratio")
             strata = [place or 0] if pairs.d1.shape[1] == 1 else np.flatnonzero(pairs.defined()[row]).tolist()
-            estimate = design.estimate(
-                rate.name, contrast, other, (value, beside), apart, disparity_bounds((0.0, 1.0), question.disparity),
-                n=(n_group, n_other), hypothesis=design.hypothesis(question, contrast, what, strata), strata=strata,
+            yield design.comparison(
+                rate.name, contrast, other, (value, beside), apart, RateNull(question, pair, scale),
+                bounds=disparity_bounds((0.0, 1.0), question.disparity), n=(n_group, n_other), strata=strata,
+                hypothesis=design.hypothesis(question, contrast, what, strata),
                 undefined=undefined if np.isnan(apart) else "",
             )  # fmt: skip
-            yield contrast, estimate, RateNull(question, pair, scale)
     excluded += design.undefined(rate.name, missing, f"undefined: nobody meets the condition ({rate.among})")
 
 
@@ -301,10 +303,10 @@ def test_enumerated(counted: Sequence[Counted], settings: Settings) -> list[Test
     out: list[Tested] = [{} for _ in counted]
     found, asked = set[Hashable](), []
     for made, tested in zip(counted, out, strict=True):
-        places = made.enumerated()
-        new = new_hypotheses([made.estimates[place] for place in places], found)
-        asked += [(made.nulls[places[i]].pair, tested, places[i]) for i in new]
-        found.update(made.estimates[place].hypothesis for place in places)
+        places, nulls = made.enumerated(), made.nulls
+        new = new_hypotheses([made.rows[place] for place in places], found)
+        asked += [(nulls[places[i]].pair, tested, places[i]) for i in new]
+        found.update(made.rows[place].hypothesis for place in places)
         found.discard(None)
     if asked:
         with progress("rates", len(asked), bool(settings.verbose)) as advance:
@@ -324,76 +326,84 @@ def test_rate(
     A hypothesis is tested once: further comparisons with it take the p-value of the first. `enumerated` has been
     tested already.
     """
-    if not made.estimates:
+    if not made.rows:
         return core.Measurement((), made.excluded, made.values, settings.variance)
-    question, method = made.question, made.question.method
-    bootstrap, studentized = method == "bootstrap", settings.variance is not None
-    table, shape = rate_table(made, settings), (made.scale, settings.variance)
-    contrasts = list(made.contrasts) if bootstrap else rate_draws.to_rest(made.contrasts)
-    new, nulls = new_hypotheses(made.estimates, known), list(made.nulls)
-    draws: dict[int, Floats] = {}
-    statistics, errors = np.zeros(0), np.zeros(0)
-    if method in ("permutation", "bootstrap"):
-        statistics, errors = rate_draws.observed_statistics(table, contrasts, *shape)
-        nulls = [replace(null, studentized=studentized) for null in nulls]
-    if bootstrap:
-        rng = np.random.default_rng(seed)
-        samples = rate_draws.bootstrap_moments(
-            table, contrasts, made.scale, question.disparity, settings.variance, settings.n_resamples, rng
-        )
-        nulls = [
-            replace(null, samples=own, alike=_is_alike(null.pair)) for null, own in zip(nulls, samples, strict=True)
-        ]
-    elif method == "permutation":
-        draws = _permute(made, table, contrasts, settings, seed, new)
-    # A margin's test has a statistic for each order of the sides.
-    asked = new if question.margin_bounds is None else list(range(len(nulls)))
-    answers = {} if method in ("permutation", "bootstrap") else _answers(made, nulls, settings, asked, enumerated)
-    comparisons = []
-    for place, (estimate, null) in enumerate(zip(made.estimates, nulls, strict=True)):
-        sign, first = known.get(estimate.hypothesis, (1, None)) if estimate.hypothesis is not None else (1, None)
-        if bootstrap:
-            least = _asymptotic_log_p(null) if null.alike else -np.inf
-            found = evidence_of_samples(null, _error(null, settings, float(errors[place])), least)
-        elif method == "permutation":
-            error = _error(null, settings, float(errors[place]))
-            if first is None:
-                statistic = float(statistics[place])
-                found = evidence_of_draws(draws[place], statistic, question.alternative, settings, method, error)
-            else:
-                found = first.mirrored(estimate.sign * sign, error)
-        else:
-            answered = answers.get(place)
-            if answered is None:
-                assert first is not None
-                (answered,) = answer_known([null.pair], null.scale, question, [(first.log_p, first.method)])
-            found = core.Evidence(answered.log_p, answered.method, answered.statistic, answered.standard_error)
-        if estimate.hypothesis is not None:
-            known.setdefault(estimate.hypothesis, (estimate.sign, found))
-        comparisons.append(core.Comparison(estimate, null, found))
+    resampled = made.question.method in ("permutation", "bootstrap")
+    rows = _resampled(made, settings, known, seed) if resampled else _answered(made, settings, known, enumerated)
     # Margins of the rates themselves hold the level over strata of any size.
-    inexact = () if made.scale.is_identity else few_in_strata(comparisons, made.values, settings.alpha)
-    return core.Measurement(tuple(comparisons), made.excluded, made.values, settings.variance, tuple(inexact))
+    inexact = () if made.scale.is_identity else few_in_strata(rows, made.values, settings.alpha)
+    return core.Measurement(tuple(rows), made.excluded, made.values, settings.variance, tuple(inexact))
+
+
+def _resampled(made: Counted, settings: Settings, known: Known, seed: np.random.SeedSequence) -> list[core.Comparison]:
+    """Draw permuted tables of the two sides of each new hypothesis, or bootstrap samples of all."""
+    bootstrap, contrasts = made.question.method == "bootstrap", [one.contrast for one in made.rows]
+    table, contrasts = rate_table(made, settings), contrasts if bootstrap else rate_draws.to_rest(contrasts)
+    statistics, errors = rate_draws.observed_statistics(table, contrasts, made.scale, settings.variance)
+    rows = [
+        replace(
+            one, null=replace(null, studentized=settings.variance is not None), method="permutation",
+            statistic=float(statistic), standard_error=_error(null, settings, float(error)),
+        )
+        for one, null, statistic, error in zip(made.rows, made.nulls, statistics, errors, strict=True)
+    ]  # fmt: skip
+    if bootstrap:
+        samples = rate_draws.bootstrap_moments(
+            table, contrasts, made.scale, made.question.disparity, settings.variance, settings.n_resamples,
+            np.random.default_rng(seed),
+        )  # fmt: skip
+        for place, (null, drawn) in enumerate(zip(made.nulls, samples, strict=True)):
+            alike = _is_alike(null.pair)
+            one = replace(rows[place], null=replace(rows[place].null, samples=drawn, alike=alike))
+            rows[place] = with_samples(one, _asymptotic_log_p(null) if alike else -np.inf)
+        return rows
+    new = new_hypotheses(rows, known)
+    draws = dict(zip(new, _permute(made, table, contrasts, settings, seed, new), strict=True))
+    for place, one in enumerate(rows):
+        first = known.get(one.hypothesis) if one.hypothesis is not None else None
+        rows[place] = with_draws(one, draws[place], settings) if first is None else one.tested_as(first)
+        if one.hypothesis is not None:
+            known.setdefault(one.hypothesis, rows[place])
+    return rows
+
+
+def _answered(made: Counted, settings: Settings, known: Known, enumerated: Tested) -> list[core.Comparison]:
+    """Enumerate the tests that have not been yet, or those of large samples; a margin's has one for each order."""
+    new = new_hypotheses(made.rows, known) if made.question.margin_bounds is None else list(range(len(made.rows)))
+    answers, rows, nulls = _answers(made, made.nulls, settings, new, enumerated), [], made.nulls
+    for place, (one, null) in enumerate(zip(made.rows, nulls, strict=True)):
+        if place not in answers:
+            assert one.hypothesis is not None
+            first = known[one.hypothesis]
+            (answers[place],) = answer_known([null.pair], null.scale, made.question, [(first.log_p, first.method)])
+        found = answers[place]
+        rows.append(
+            replace(one, log_p=found.log_p, method=found.method, statistic=found.statistic,
+                    standard_error=found.standard_error)
+        )  # fmt: skip
+        if one.hypothesis is not None:
+            known.setdefault(one.hypothesis, rows[-1])
+    return rows
 
 
 def _permute(
     made: Counted,
     table: RateTable,
-    contrasts: list[Contrast],
+    contrasts: Sequence[Contrast],
     settings: Settings,
     seed: np.random.SeedSequence,
     new: list[int],
-) -> dict[int, Floats]:
-    """Draw tables of the two sides of each new hypothesis."""
-    shape = (made.scale, settings.variance, settings.n_resamples)
+) -> Floats:
+    """Draw tables of the two sides of each new hypothesis, (new, n_resamples)."""
     if not new:
-        return {}
+        return np.zeros((0, 0))
     seeds = seed.spawn(len(contrasts))
     with progress(made.rate.name, len(new), bool(settings.verbose)) as advance:
         drawn = rate_draws.pairwise_permutations(
-            table, [contrasts[place] for place in new], *shape, [seeds[place] for place in new], advance
-        )
-    return dict(zip(new, drawn.T, strict=True))
+            table, [contrasts[place] for place in new], made.scale, settings.variance, settings.n_resamples,
+            [seeds[place] for place in new], advance,
+        )  # fmt: skip
+    return drawn.T
 
 
 def _answers(

@@ -393,11 +393,10 @@ class CorrelationFairnessTest(Compared, ReportMixin):
         comparisons = measure.measure_correlations(left, kept, labels, self.correlation, settings, seed, what)
         for doubt in measure.doubts(comparisons, settings):
             warnings.warn(doubt, SmallGroupWarning, stacklevel=find_stack_level())
-        measured = measure.measured_correlations(comparisons, pairs, names, labels, settings)
-        (result,) = judge([measured], settings)
+        (result,) = judge([measure.measured_correlations(comparisons, pairs, names, labels, settings)], settings)
         self._set_verdict(result)
-        self.comparisons_ = comparisons_frame(result.findings, measure.COLUMNS)
-        self.excluded_ = excluded_frame(measured.excluded, measure.EXCLUDED_COLUMNS)
-        pooled = [finding for finding in result.findings if finding.estimate.is_pooled]
+        self.comparisons_ = comparisons_frame(result.comparisons, measure.COLUMNS)
+        self.excluded_ = excluded_frame(result.excluded, measure.EXCLUDED_COLUMNS)
+        pooled = [one for one in result.comparisons if one.is_pooled]
         self.null_distribution_ = null_distribution(pooled, self.n_resamples_)
         self.method_, self.n_samples_ = "permutation", len(pairs.e)

@@ -18,10 +18,10 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import pluralize
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.contrasts import LOPSIDED, MISSED
-from skfairtest.comparisons.core import Comparison, DrawnNull, Estimate, Evidence, Exclusion, Measured
+from skfairtest.comparisons.core import Comparison, DrawnNull, Exclusion, Result
 from skfairtest.comparisons.measure import undefined_draws
 from skfairtest.comparisons.outcomes import numbers
-from skfairtest.comparisons.resample import evidence_of_draws, resample
+from skfairtest.comparisons.resample import resample, with_draws
 from skfairtest.comparisons.settings import Settings
 from skfairtest.correlation import statistics
 from skfairtest.inference.rate_draws import Contrast
@@ -127,10 +127,10 @@ class CorrelationNull(DrawnNull):
     variance: Floats
     expected_skewness: float
 
-    def may_lack_extremes(self, evidence: Evidence, alpha: float) -> bool:
+    def may_lack_extremes(self, one: Comparison, alpha: float) -> bool:
         """Whether it is significant in the direction from which missed extreme values would bring it."""
-        way = -np.sign(evidence.statistic)
-        return bool(evidence.log_p <= np.log(alpha) and way * self.expected_skewness > LOPSIDED)
+        way = -np.sign(one.statistic)
+        return bool(one.log_p <= np.log(alpha) and way * self.expected_skewness > LOPSIDED)
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """Invert the test with the variance at each correlation."""
@@ -170,22 +170,18 @@ def measure_correlations(
         )
         freedom = n - 1 - len(kept)
         null = CorrelationNull(question, value, found.variance[at], float(found.skewness[at]), freedom=freedom)
-        comparisons.append(
-            Comparison(
-                Estimate(features[feature], None, None, stratum, contrast, n, n, np.nan, np.nan, value, (-1.0, 1.0)),
-                null,
-                evidence_of_draws(drawn[:, feature, place], statistic, side, settings, "permutation", error, freedom),
-            )
-        )
+        one = Comparison(
+            features[feature], None, None, stratum, contrast, n, n, np.nan, np.nan, value, null, (-1.0, 1.0),
+            method="permutation", statistic=statistic, standard_error=error,
+        )  # fmt: skip
+        comparisons.append(with_draws(one, drawn[:, feature, place], settings, freedom))
     return comparisons
 
 
 def doubts(comparisons: list[Comparison], settings: Settings) -> list[str]:
     """Say which correlations may be significant only because extreme people are missing."""
     found = [
-        one.estimate.metric
-        for one in comparisons
-        if cast(CorrelationNull, one.null).may_lack_extremes(one.evidence, settings.alpha)
+        one.metric for one in comparisons if cast(CorrelationNull, one.null).may_lack_extremes(one, settings.alpha)
     ]
     more = f" (and {pluralize(len(found) - 1, 'other correlation')})" if len(found) > 1 else ""
     return [
@@ -196,7 +192,7 @@ def doubts(comparisons: list[Comparison], settings: Settings) -> list[str]:
 
 def measured_correlations(
     comparisons: list[Comparison], pairs: statistics.Pairs, features: list[str], strata: list[Any], settings: Settings
-) -> Measured:
+) -> Result:
     """Combine the comparisons with the strata that were left out, and with permutations that left one undefined."""
     excluded = [
         Exclusion(
@@ -205,4 +201,4 @@ def measured_correlations(
         for i, j in np.argwhere(pairs.left_out != statistics.KEPT).tolist()
     ]
     excluded += [exclusion for comparison in comparisons for exclusion in undefined_draws(comparison)]
-    return Measured(settings, tuple(comparisons), tuple(excluded))
+    return Result(settings, tuple(comparisons), tuple(excluded))

@@ -375,11 +375,11 @@ class PairedFairnessTest(FairnessTest):
 
     def _store(self, result: Result) -> None:
         super()._store(result)
-        measured, sample = [*result.measured.by_metric.values()], result.measured.sample
+        measured, sample = [*result.by_metric.values()], result.sample
         models = [made for made in measured if isinstance(made, PairedMeasurement)]
         assert sample is not None
         # In one group metrics are rates.
-        self._shares = tuple(metric.name for metric in result.measured.metrics if getattr(metric, "is_share", True))
+        self._shares = tuple(metric.name for metric in result.metrics if getattr(metric, "is_share", True))
         kind = "change"
         if self.alternative == "fairer":
             kind = "sizes"

@@ -14,7 +14,7 @@ from scipy.stats import norm
 
 from skfairtest import CountTable, DisparityDisplay, FairnessAudit, FairnessTest, NullDistributionDisplay
 from skfairtest.comparisons.contrasts import groups_of
-from skfairtest.comparisons.core import Comparison, Evidence, GroupValues, Measurement, NullDistribution
+from skfairtest.comparisons.core import GroupValues, Measurement, NullDistribution
 from skfairtest.comparisons.frames import COMPARISON_COLUMNS
 from skfairtest.comparisons.measure import measure_metric
 from skfairtest.metrics import BuiltIn
@@ -41,7 +41,7 @@ class LogOddsNull(NullDistribution):
     def limits(self, critical, bounds):
         return self.difference - critical[0] * self.spread, self.difference + critical[1] * self.spread
 
-    def error(self, estimate):
+    def error(self):
         return self.spread
 
 
@@ -60,15 +60,17 @@ def _(metric, design, kinds, known, seed):
         (one, first), (two, second) = (log_odds(events[:, side].sum(), others[:, side].sum()) for side in sides)
         spread = float(np.hypot(first, second))
         z = float(one - two) / spread
-        estimate = design.estimate(metric.name, contrast, other, (float(one), float(two)), float(one - two))
         alternative = design.settings.question.alternative
         log_p = (
             np.log(2) + norm.logsf(abs(z))
             if alternative == "two-sided"
             else norm.logsf(z if alternative == "greater" else -z)
         )
-        evidence = Evidence(float(log_p), "asymptotic", z, spread)
-        made.append(Comparison(estimate, LogOddsNull(design.question(metric), float(one - two), spread), evidence))
+        null, difference = LogOddsNull(design.question(metric), float(one - two), spread), float(one - two)
+        known = {"log_p": float(log_p), "method": "asymptotic", "statistic": z, "standard_error": spread}
+        made.append(
+            design.comparison(metric.name, contrast, other, (float(one), float(two)), difference, null, **known)
+        )
     value, error = log_odds(events, others)
     half = norm.isf(design.settings.alpha / 2) * error
     values = GroupValues(events + others, value, error, value - half, value + half)
