@@ -23,7 +23,7 @@ from skfairtest.adjusted.residuals import CurvesThenTrees, covariate_frame
 from skfairtest.comparisons.contrasts import contrasts_of, kept_groups
 from skfairtest.comparisons.core import Exclusion
 from skfairtest.comparisons.engine import Compared, judge
-from skfairtest.comparisons.frames import comparisons_frame, excluded_frame
+from skfairtest.comparisons.frames import comparisons_columns, excluded_frame, frame_of
 from skfairtest.comparisons.measure import FEW_PEOPLE
 from skfairtest.comparisons.outcomes import numbers, own_outcome
 from skfairtest.comparisons.settings import Settings, check_settings
@@ -462,7 +462,7 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         result = measure_adjusted(people, contrasts, sample.group_labels, learning, settings, seeds, excluded)
         (result,) = judge([result], settings)
         self._set_verdict(result)
-        frame = comparisons_frame(result.comparisons, COLUMNS)
+        frame = frame_of(comparisons_columns(result.comparisons, COLUMNS))
         frame.insert(3, "unadjusted", frame["value_group"] - frame["value_other"])
         explained = [people.explained(one) for one in result.comparisons]
         for place, name in enumerate(("outcome_explained", "group_explained")):

@@ -17,7 +17,14 @@ from skfairtest.audit.report import audit_report
 from skfairtest.comparisons.breaking import kept_breaking_point, shown_breaking_point
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import Compared, setup_of
-from skfairtest.comparisons.frames import ByGroup, cautions, comparisons_frame, excluded_frame, homogeneity_frame
+from skfairtest.comparisons.frames import (
+    ByGroup,
+    cautions,
+    comparisons_columns,
+    excluded_frame,
+    frame_of,
+    homogeneity_columns,
+)
 from skfairtest.comparisons.null_histogram import minimum_detectable, null_histogram_of
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.paired.fairness import PairedFairnessTest
@@ -118,8 +125,8 @@ def record_of(
 
 def _homogeneity(result: Result) -> list[str]:
     """Say of one grouping whether disparities are the same in every stratum."""
-    setup, frames = setup_of(result), (homogeneity_frame, comparisons_frame)
-    said = homogeneity_sentences(setup, *(frame(result.comparisons) for frame in frames))
+    setup, frames = setup_of(result), (homogeneity_columns, comparisons_columns)
+    said = homogeneity_sentences(setup, *(frame_of(frame(result.comparisons)) for frame in frames))
     return [f"By {label(setup.features)}: {line}" for line in said]
 
 
@@ -127,7 +134,7 @@ def _part_of(result: Result, detectable: Floats, words: Mapping[str, Any]) -> Au
     sample = result.sample
     assert sample is not None
     setup = replace(setup_of(result), **words)
-    comparisons, place = comparisons_frame(result.comparisons), -2  # before the adjusted p-value
+    comparisons, place = frame_of(comparisons_columns(result.comparisons)), -2  # before the adjusted p-value
     comparisons.insert(len(comparisons.columns) + place, "minimum_detectable", detectable)
     verdicts = np.where(comparisons["concern"].astype(bool), FOUND, NOT_FOUND)
     comparisons.insert(len(comparisons.columns) + place, "verdict", verdicts)

@@ -61,17 +61,30 @@ class NullDistribution:
     samples: Resampled | None = field(default=None, kw_only=True)
     alike: bool = field(default=False, kw_only=True)
 
+    #: Degrees of freedom of t, which its statistic has in large samples, and the skewness of its error.
+    freedom: float = field(default=np.inf, kw_only=True)
+    skewness: float = field(default=0.0, kw_only=True)
+    #: Whether drawing stopped as soon as the p-value was known.
+    adaptive: bool = field(default=False, kw_only=True)
+    #: Which values of a statistic that is the metric itself are evidence; empty if the alternative says it.
+    extreme: str = field(default="", kw_only=True)
+    #: Whether critical values are those of resamples, where the p-value counts resamples.
+    has_drawn_limits: ClassVar[bool] = False
+
     @property
     def side(self) -> str:
         """Which draws are extreme."""
-        return self.question.alternative
-
-    #: Whether the statistic is the metric itself.
-    is_metric: ClassVar[bool] = False
+        return self.extreme or self.question.alternative
 
     def critical_values(self, one: Comparison, error: float) -> tuple[float, float]:
-        """Critical values below and above the estimate, at an error."""
-        return quantiles(self.question.alternative, error)
+        """Critical values below and above the estimate, at an error; limits of bootstrap samples follow themselves."""
+        if not self.has_drawn_limits or one.has_samples:
+            return quantiles(self.question.alternative, error)
+        draws = one.draws if one.method in RESAMPLED and not self.adaptive else None
+        return two_sides.critical_values(
+            draws, self.question.alternative, error, studentized=self.studentized, freedom=self.freedom,
+            skewness=self.skewness,
+        )  # fmt: skip
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """Return the disparities that are not rejected at critical values below and above the estimate."""
@@ -107,29 +120,6 @@ class NullDistribution:
     def homogeneity(self) -> Homogeneity | None:
         """Test that the disparity is the same in every stratum; None where there are no strata, or no such test."""
         return None
-
-
-@dataclass(frozen=True)
-class DrawnNull(NullDistribution):
-    """A null distribution whose critical values are those of resamples, where the p-value counts resamples.
-
-    In large samples its statistic has a t distribution with some degrees of `freedom`; that of a difference of means
-    has the `skewness` of its error, which is taken out.
-    """
-
-    adaptive: bool = field(default=False, kw_only=True)
-    freedom: float = field(default=np.inf, kw_only=True)
-    skewness: float = field(default=0.0, kw_only=True)
-
-    def critical_values(self, one: Comparison, error: float) -> tuple[float, float]:
-        """Return critical values of the draws, at least those of t; of bootstrap samples limits follow themselves."""
-        if one.has_samples:
-            return quantiles(self.question.alternative, error)
-        draws = one.draws if one.method in RESAMPLED and not self.adaptive else None
-        return two_sides.critical_values(
-            draws, self.question.alternative, error, studentized=self.studentized, freedom=self.freedom,
-            skewness=self.skewness,
-        )  # fmt: skip
 
 
 #: What a test says of a comparison, which others with its hypothesis share but for the sign of the statistic.

@@ -149,17 +149,10 @@ def _objects(values: Sequence[Any], index: pd.Index) -> pd.Series:
     return pd.Series(column, index=index, dtype=object)
 
 
-def comparisons_frame(
-    rows: Sequence[Comparison], columns: Mapping[str, str] | Sequence[str] = COMPARISON_COLUMNS
-) -> pd.DataFrame:
-    """One row per comparison; `columns` are those of the contract, or say which of them others are."""
-    return frame_of(comparisons_columns(rows, columns))
-
-
 def comparisons_columns(
     rows: Sequence[Comparison], columns: Mapping[str, str] | Sequence[str] = COMPARISON_COLUMNS
 ) -> dict[str, list[Any]]:
-    """The columns of `comparisons_frame`."""
+    """One row per comparison; `columns` are those of the contract, or say which of them others are."""
     named = columns if isinstance(columns, Mapping) else dict(zip(columns, columns, strict=True))
     known: dict[str, list[Any]] = {
         "p_value": p_values_of(one.log_p for one in rows),
@@ -173,13 +166,8 @@ def comparisons_columns(
     }
 
 
-def homogeneity_frame(rows: Iterable[Comparison]) -> pd.DataFrame:
-    """One row per comparison over several strata: is the disparity the same in all of them."""
-    return frame_of(homogeneity_columns(rows))
-
-
 def homogeneity_columns(rows: Iterable[Comparison]) -> dict[str, list[Any]]:
-    """The columns of `homogeneity_frame`."""
+    """One row per comparison over several strata: is the disparity the same in all of them."""
     pooled = [one for one in rows if one.is_pooled and len(one.strata) > 1]
     tested = [(one, found) for one in pooled if (found := one.null.homogeneity()) is not None]
     # Where too few strata say anything the hypothesis stays in the family, and is no evidence.

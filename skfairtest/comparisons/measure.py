@@ -1,6 +1,6 @@
 """From people and metrics to rows: which metric is tested in which way."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import singledispatch
 from typing import Any
@@ -263,13 +263,6 @@ def check_numbers(design: Design, metric: Metric) -> None:
     """Refuse numbers of which a built-in metric cannot compute squares."""
     if isinstance(metric, BuiltIn) and metric.positive.startswith("if") and positive_for(design, metric) is None:
         check_magnitude({name: design.sample.columns[name] for name in metric.columns}, metric.power)
-
-
-def label_table(
-    sample: Sample, names: Iterable[str], positive: Any
-) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Count people by the labels that rates read; see `by_labels`."""
-    return by_labels(sample.table(names), positive)
 
 
 def by_labels(table: CountTable, positive: Any) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]:

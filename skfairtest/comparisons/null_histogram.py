@@ -119,7 +119,7 @@ def _sides(one: Comparison) -> tuple[tuple[str, ...], int]:
     null = one.null
     if null.side in ("greater", "less"):
         return (null.side,), 1
-    if null.question.margin_bounds is None and not null.is_metric:
+    if null.question.margin_bounds is None and not null.extreme:
         return ("two-sided",), 1
     # Tests of both edges of a margin, or of both tails, of which one decides.
     return ("greater", "less"), 1 if null.side == "equivalence" else 2
@@ -136,7 +136,7 @@ def _nearest(shares: dict[str, float], times: int, log_p: float) -> str:
 def _statistic(one: Comparison) -> str:
     """Say what is on the axis."""
     null = one.null
-    if null.is_metric:
+    if null.extreme:
         return label(one.metric)
     if null.question.margin_bounds is not None:
         return ("studentized " if null.studentized else "") + "distance from the margin"

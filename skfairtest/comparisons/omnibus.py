@@ -6,7 +6,7 @@ Calibration curves: groups against each other, or each group against its own sco
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -205,21 +205,6 @@ class Everybody:
             yield (np.arange(len(self.counts))[:, None] == shuffled)[None].astype(np.int64)
 
 
-@dataclass(frozen=True)
-class OmnibusNull(NullDistribution):
-    """The null distribution of a metric of all groups, some values of which are evidence against independence."""
-
-    extreme: str
-
-    @property
-    def side(self) -> str:
-        """Which values are evidence against independence."""
-        return self.extreme
-
-    #: Whether the statistic is the metric itself.
-    is_metric: ClassVar[bool] = True
-
-
 def measure_omnibus(design: Design, metric: Omnibus, kinds: Kinds, seed: np.random.SeedSequence) -> Measurement:
     """Make and test the comparisons of a metric of all groups: one for everybody, and one for each stratum."""
     # A p-value that may be twice that of a side has no number of resamples that is enough for either.
@@ -239,7 +224,7 @@ def measure_omnibus(design: Design, metric: Omnibus, kinds: Kinds, seed: np.rand
         return Measurement(excluded=(Exclusion(metric.name, NAME, None, None, UNDEFINED, n, n, 1),))
     drawn = _draw(metric, [strata[s] for s in numbers], observed[numbers], settings, seed)
     share = people[numbers] / people[numbers].sum()
-    null = OmnibusNull(design.question(metric), metric.extreme, studentized=False)
+    null = NullDistribution(design.question(metric), extreme=metric.extreme, studentized=False)
     comparisons, excluded = [], []
     for place in design.places:
         n, stratum = int(people.sum() if place is None else people[place]), design.stratum(place)

@@ -86,8 +86,8 @@ class RateNull(core.NullDistribution):
         """Return the delta method's standard error."""
         if self.question.disparity == "odds_ratio":
             return log_odds_ratio(self.pair)[1]
-        if self.question.disparity == "ratio" and not min(values(self.pair, self.scale)) > 0:
-            return np.nan
+        if self.question.disparity == "ratio" and not np.isfinite(linearized(self.pair, self.scale, "ratio")[0]):
+            return np.nan  # a value is 0
         return float(linearized(self.pair, self.scale, self.question.disparity, smooth=0.5)[1])
 
     def enumerated(self, log_p: float, method: str) -> core.Enumerated | None:

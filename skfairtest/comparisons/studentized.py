@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,10 +12,10 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Moments
 from skfairtest.comparisons import contrasts
 from skfairtest.comparisons import resample as resampling
-from skfairtest.comparisons.core import Comparison, DrawnNull, Exclusion, GroupValues, Measurement
+from skfairtest.comparisons.core import Comparison, Exclusion, GroupValues, Measurement, NullDistribution
 from skfairtest.comparisons.evaluation import Evaluation
 from skfairtest.comparisons.settings import Settings
-from skfairtest.comparisons.sides import Part, TwoSides, evaluate_sides
+from skfairtest.comparisons.sides import TwoSides, evaluate_sides
 from skfairtest.inference import two_sides
 from skfairtest.inference.draws import MOST_PEOPLE
 from skfairtest.inference.homogeneity import Homogeneity
@@ -25,7 +25,7 @@ from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import quantiles
 from skfairtest.inference.resampling import MOST_WRONG, is_rarer, reference_log_p, sequential_p
 from skfairtest.inference.standardized import standardized_moments
-from skfairtest.inference.two_sides import Sides, Statistic
+from skfairtest.inference.two_sides import Sides, Statistic, Stratum
 from skfairtest.metrics import BuiltIn, Mean, Rate
 
 #: Bootstrap samples of functions of numbers by default: in all, and for each comparison.
@@ -35,12 +35,13 @@ _FEWER = "is significant by permutations in which the statistic varies less than
 
 
 @dataclass(frozen=True)
-class FormNull(DrawnNull):
+class FormNull(NullDistribution):
     """The null distribution of the difference of two values, which the form gives at any size of the disparity."""
 
     form: Form
     spread: float
     sides: TwoSides
+    has_drawn_limits: ClassVar[bool] = True
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """Return the disparities at which the form is within the critical values."""
@@ -52,16 +53,15 @@ class FormNull(DrawnNull):
 
     def standardized(self) -> Moments | None:
         """Return the difference of two means of people who count alike, and the pooled standard deviation."""
-        (first, *others), studentized = self.sides.parts, self.studentized
-        mean = first.stratum.functional
+        (first, *others), studentized = self.sides.strata, self.studentized
+        mean = first.functional
         if others or self.sides.overall or not studentized or type(mean) is not Mean:
             return None
-        return standardized_moments(mean.z, first.stratum.counts)
+        return standardized_moments(mean.z, first.counts)
 
     def is_rarer(self, statistic: float, log_p: float) -> bool:
         """Whether a permuted difference of means is provably as extreme with less than a probability."""
-        (first, *others), studentized = self.sides.parts, self.studentized
-        stratum = first.stratum
+        (stratum, *others), studentized = self.sides.strata, self.studentized
         if others or not studentized or type(stratum.functional) is not Mean or stratum.cluster is not None:
             return False
         if stratum.block[0] < 0 or (stratum.block != stratum.block[0]).any():
@@ -83,10 +83,12 @@ def _null(one: Comparison) -> FormNull:
     return one.null
 
 
-def _parts(family: Family) -> list[Part]:
-    """The strata of a family."""
-    parts = {part.place: part for one in family for part in _null(one).sides.parts}
-    return [parts[place] for place in sorted(parts)]
+def _strata(family: Family) -> dict[int, Stratum]:
+    """The strata of a family, by their numbers."""
+    sides = [_null(one).sides for one in family]
+    return dict(
+        sorted({place: own for side in sides for place, own in zip(side.places, side.strata, strict=True)}.items())
+    )
 
 
 def measure_studentized(
@@ -236,7 +238,7 @@ def _compared(
     for place in design.places:
         contrast = replace(base, stratum=place)
         sides, reason, no_ratio, n_effective = whole.within(place), "", "", design.people(contrast)[0]
-        if not sides.parts:
+        if not sides.places:
             flags = list(undefined.values()) if place is None else [undefined[place]] if place in undefined else []
             sought = (base.first, base.second)
             lacking = [g for i, g in enumerate(sought) if g is not None and flags and all(flag[i] for flag in flags)]
@@ -313,7 +315,7 @@ def _test(
 
 def _too_many(families: list[Family]) -> bool:
     """Whether there are too many people for tables to be sampled; nothing is random then."""
-    totals = (int(part.stratum.counts.sum()) for family in families for part in _parts(family))
+    totals = (int(stratum.counts.sum()) for family in families for stratum in _strata(family).values())
     return max(totals, default=0) >= MOST_PEOPLE
 
 
@@ -397,8 +399,7 @@ def _is_proven(one: Comparison, settings: Settings) -> bool:
 
 def _draws(family: Family) -> Callable[[int, np.random.SeedSequence], Floats]:
     """The function that draws statistics, of shape (size, M)."""
-    parts = _parts(family)
-    strata, places = [part.stratum for part in parts], [part.place for part in parts]
+    places, strata = map(list, zip(*_strata(family).items(), strict=True))
     two_sides.check_size(int(max(stratum.counts.sum() for stratum in strata)))
     at = [_null(one).sides.places for one in family]
     slices = [slice(places.index(own[0]), places.index(own[-1]) + 1) for own in at]
@@ -469,7 +470,7 @@ def _with_samples(
         keys = [tuple(side.tolist()) for side in (first, first | second if contrast.overall else second)]
         sets += [key for key in dict.fromkeys(keys) if key not in sets]
         pairs.append((sets.index(keys[0]), sets.index(keys[1]), contrast.overall))
-    places = sorted({part.place for family in families for part in _parts(family)})
+    places = sorted({place for family in families for place in _strata(family)})
     strata = []
     for place in places:
         kinds, counts = made.kinds.within(place, [np.arange(n_groups) == g for g in range(n_groups)])

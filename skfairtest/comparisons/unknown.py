@@ -18,7 +18,7 @@ from skfairtest._utils.text import pluralize
 from skfairtest.comparisons.contrasts import SMALLEST_GROUP
 from skfairtest.comparisons.core import Comparison, Enumerated, Exclusion, NullDistribution, Result
 from skfairtest.comparisons.family import decide, p_of
-from skfairtest.comparisons.measure import label_table
+from skfairtest.comparisons.measure import by_labels
 from skfairtest.comparisons.rates import RateNull
 from skfairtest.inference.detectable import TwoRates
 from skfairtest.inference.linear_form import Scale
@@ -219,7 +219,7 @@ def _counted(people: Sample | None, rate: Rate, positive: Any) -> tuple[list[int
     """The numbers of people of whom the same is known: who show the event, and others who meet its condition."""
     if people is None:
         return [], []
-    counts, cells, labels = label_table(people, set(rate.reads), positive)
+    counts, cells, labels = by_labels(people.table(rate.reads), positive)
     event, given = rate.masks(cells, labels)
     events = counts[0][:, event].sum(axis=1)
     return events.tolist(), (counts[0][:, given].sum(axis=1) - events).tolist()

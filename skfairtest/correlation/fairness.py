@@ -16,7 +16,7 @@ from skfairtest._utils.errors import ParameterError, SmallGroupWarning, brief, f
 from skfairtest._utils.text import enumerated, label, name_of
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.engine import Compared, judge
-from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, null_distribution
+from skfairtest.comparisons.frames import comparisons_columns, excluded_frame, frame_of, null_distribution
 from skfairtest.comparisons.measure import FEW_PEOPLE
 from skfairtest.comparisons.outcomes import numbers, own_outcome
 from skfairtest.comparisons.settings import Settings, check_settings
@@ -395,7 +395,7 @@ class CorrelationFairnessTest(Compared, ReportMixin):
             warnings.warn(doubt, SmallGroupWarning, stacklevel=find_stack_level())
         (result,) = judge([measure.measured_correlations(comparisons, pairs, names, labels, settings)], settings)
         self._set_verdict(result)
-        self.comparisons_ = comparisons_frame(result.comparisons, measure.COLUMNS)
+        self.comparisons_ = frame_of(comparisons_columns(result.comparisons, measure.COLUMNS))
         self.excluded_ = excluded_frame(result.excluded, measure.EXCLUDED_COLUMNS)
         pooled = [one for one in result.comparisons if one.is_pooled]
         self.null_distribution_ = null_distribution(pooled, self.n_resamples_)

@@ -8,7 +8,7 @@ The null distribution of a correlation, and the comparisons of a test: each feat
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import pluralize
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.contrasts import LOPSIDED, MISSED
-from skfairtest.comparisons.core import Comparison, DrawnNull, Exclusion, Result
+from skfairtest.comparisons.core import Comparison, Exclusion, NullDistribution, Result
 from skfairtest.comparisons.measure import undefined_draws
 from skfairtest.comparisons.outcomes import numbers
 from skfairtest.comparisons.resample import resample, with_draws
@@ -116,7 +116,7 @@ REASONS = {
 
 
 @dataclass(frozen=True)
-class CorrelationNull(DrawnNull):
+class CorrelationNull(NullDistribution):
     """The distribution of a correlation when the outcome is permuted.
 
     `variance` holds the coefficients of the correlation's variance as a function of the true correlation (see
@@ -126,6 +126,7 @@ class CorrelationNull(DrawnNull):
     correlation: float
     variance: Floats
     expected_skewness: float
+    has_drawn_limits: ClassVar[bool] = True
 
     def may_lack_extremes(self, one: Comparison, alpha: float) -> bool:
         """Whether it is significant in the direction from which missed extreme values would bring it."""

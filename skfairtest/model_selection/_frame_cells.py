@@ -25,7 +25,7 @@ from skfairtest._utils.typing import Positions
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import extreme_of, simultaneous
 from skfairtest.comparisons.family import p_of
-from skfairtest.comparisons.frames import comparisons_frame
+from skfairtest.comparisons.frames import comparisons_columns, frame_of
 from skfairtest.comparisons.people import Inputs
 from skfairtest.comparisons.settings import check_settings
 from skfairtest.group import FairnessTest
@@ -221,7 +221,7 @@ class Cell(NamedTuple):
             "p_value": p_of(verdict.log_p),
             "concern": verdict.concern,
         }
-        return cls(row, comparisons_frame(result.comparisons).drop(columns="stratum"))
+        return cls(row, frame_of(comparisons_columns(result.comparisons)).drop(columns="stratum"))
 
 
 class Cells:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -218,7 +218,7 @@ class PairedMeasurement(core.Measurement):
 
 
 @dataclass(frozen=True)
-class ChangeNull(core.DrawnNull):
+class ChangeNull(core.NullDistribution):
     """The null distribution of the difference of two groups' changes from model A to model B.
 
     With `sums`, which are counts of the sum of both models' events, to the size of model B's disparity less that of
@@ -229,6 +229,7 @@ class ChangeNull(core.DrawnNull):
     changes: statistics.Changes
     sums: statistics.Changes | None = None
     times: float = 1.0
+    has_drawn_limits: ClassVar[bool] = True
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """Invert the test."""

@@ -89,10 +89,11 @@ def _missing_groups(counted: Counted, base: Result) -> Analysis:
             "to='missing_groups' needs people of whom a sensitive feature is missing: fit the test with "
             "missing='exclude' or 'bounds', without control_features; found none"
         )
+    tested = base.tested
 
     @cache
     def bounds(place: int, amount: float, *, exactly: bool = True) -> Possible:
-        one = base.tested[place]
+        one = tested[place]
         null = one.null
         assert isinstance(null, RateNull)
         unknown = unassigned.subsets(one, int(amount * unassigned.n + 1e-9), exactly=exactly)
