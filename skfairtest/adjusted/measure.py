@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 import pandas as pd
@@ -207,10 +207,8 @@ def measure_adjusted(
             for what, target, other in zip(("outcome", "group"), both, unlike, strict=True)
         )
         null = AdjustedNull(settings.question, residuals, tuple(doubt for doubt in missed if doubt.is_doubt))
-        error = residuals.standard_error
-        comparisons.append(
-            replace(one, null=null, log_p=log_p, method="gcm", statistic=statistic, standard_error=error)
-        )
+        one = replace(one, null=null, log_p=log_p, method="gcm", statistic=statistic)
+        comparisons.append(replace(one, standard_error=residuals.standard_error))
     result = Result(settings, tuple(comparisons), tuple(excluded))
     if all(one.undefined for one in comparisons):  # nothing is tested, which is an error
         return replace(result, tested=(), excluded=(*excluded, *result.undefined))
@@ -277,11 +275,10 @@ def _missed(what: str, values: Floats, own: Floats, unlike: Floats, units: Posit
 
 def caution(comparisons: Sequence[Comparison]) -> str:
     """Say what models may have missed, of the first comparison with such a doubt; nothing where there is none."""
-    pairs = [(one, one.null) for one in comparisons]
-    doubtful = [(one, null.doubts[0]) for one, null in pairs if isinstance(null, AdjustedNull) and null.doubts]
+    doubtful = [one for one in comparisons if isinstance(one.null, AdjustedNull) and one.null.doubts]
     if not doubtful:
         return ""
-    (first, doubt), more = doubtful[0], len(doubtful) - 1
+    first, doubt, more = doubtful[0], cast(AdjustedNull, doubtful[0].null).doubts[0], len(doubtful) - 1
     others = f" (and {pluralize(more, 'other comparison')})" if more else ""
     explained, near = (100 * max(share, 0) for share in (doubt.explained, doubt.by_neighbours))
     return (

@@ -14,17 +14,10 @@ from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
 from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.audit.report import audit_report
+from skfairtest.comparisons import frames
 from skfairtest.comparisons.breaking import kept_breaking_point, shown_breaking_point
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import Compared, setup_of
-from skfairtest.comparisons.frames import (
-    ByGroup,
-    cautions,
-    comparisons_columns,
-    excluded_frame,
-    frame_of,
-    homogeneity_columns,
-)
 from skfairtest.comparisons.null_histogram import minimum_detectable, null_histogram_of
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.paired.fairness import PairedFairnessTest
@@ -55,13 +48,13 @@ class ReportedAudit(Compared, ReportMixin):
         self._say(record)
         self.individual_ = self.scan_ = self.baseline_ = None
         self.impact_ = None if record.impact is None else record.impact.frame
-        frames = {name: [getattr(part, name) for part in record.parts] for name in FRAMES}
-        blank = dict.fromkeys(frames["excluded"][0]) | {"n": record.n_samples, "n_effective": 0, "comparisons": 0}
+        held = {name: [getattr(part, name) for part in record.parts] for name in FRAMES}
+        blank = dict.fromkeys(held["excluded"][0]) | {"n": record.n_samples, "n_effective": 0, "comparisons": 0}
         lost = [{**blank, "feature": names, "reason": why} for names, why in record.not_compared]
-        frames["excluded"].append(pd.DataFrame(lost, dtype=object))
-        for name, held in frames.items():
-            filled = [frame for frame in held if len(frame)] or held[:1]
-            setattr(self, f"{name}_", pd.concat(filled, ignore_index=True).astype(held[0].dtypes))
+        held["excluded"].append(pd.DataFrame(lost, dtype=object))
+        for name, of_parts in held.items():
+            filled = [frame for frame in of_parts if len(frame)] or of_parts[:1]
+            setattr(self, f"{name}_", pd.concat(filled, ignore_index=True).astype(of_parts[0].dtypes))
         self.p_value_, self.rejected_ = record.p_value, record.n_found > 0
         self.concern_, self.n_samples_ = self.rejected_, record.n_samples
         self.pos_label_, self.negative_labels_ = record.pos_label, list(record.negative_labels)
@@ -118,15 +111,15 @@ def record_of(
         leading=verdict.leading,
         null_distribution=null_histogram_of(results[part].comparisons[row]),
         homogeneity=tuple(line for result in results for line in _homogeneity(result)),
-        warnings=tuple(dict.fromkeys([*doubts, *(line for result in results for line in cautions(result))])),
+        warnings=tuple(dict.fromkeys([*doubts, *(line for result in results for line in frames.cautions(result))])),
         **known,
     )
 
 
 def _homogeneity(result: Result) -> list[str]:
     """Say of one grouping whether disparities are the same in every stratum."""
-    setup, frames = setup_of(result), (homogeneity_columns, comparisons_columns)
-    said = homogeneity_sentences(setup, *(frame_of(frame(result.comparisons)) for frame in frames))
+    setup, shown = setup_of(result), (frames.homogeneity_columns, frames.comparisons_columns)
+    said = homogeneity_sentences(setup, *(frames.frame_of(columns(result.comparisons)) for columns in shown))
     return [f"By {label(setup.features)}: {line}" for line in said]
 
 
@@ -134,13 +127,13 @@ def _part_of(result: Result, detectable: Floats, words: Mapping[str, Any]) -> Au
     sample = result.sample
     assert sample is not None
     setup = replace(setup_of(result), **words)
-    comparisons, place = frame_of(comparisons_columns(result.comparisons)), -2  # before the adjusted p-value
-    comparisons.insert(len(comparisons.columns) + place, "minimum_detectable", detectable)
+    comparisons = frames.frame_of(frames.comparisons_columns(result.comparisons))
+    comparisons.insert(len(comparisons.columns) - 2, "minimum_detectable", detectable)
     verdicts = np.where(comparisons["concern"].astype(bool), FOUND, NOT_FOUND)
-    comparisons.insert(len(comparisons.columns) + place, "verdict", verdicts)
+    comparisons.insert(len(comparisons.columns) - 2, "verdict", verdicts)
     said = [finding_sentence(setup, row) for row in records(oriented(setup, comparisons))]
     comparisons.insert(list(comparisons).index("method"), "sentence", pd.Series(said, dtype=object))
-    frames = (ByGroup.of(result).flat(), comparisons, excluded_frame(result.excluded))
-    for frame in frames:
+    shown = (frames.ByGroup.of(result).flat(), comparisons, frames.excluded_frame(result.excluded))
+    for frame in shown:
         frame.insert(0, "feature", pd.Series([setup.features] * len(frame), dtype=object))
-    return AuditPart(sample.sensitive_names, sample.control_names, setup, *frames)
+    return AuditPart(sample.sensitive_names, sample.control_names, setup, *shown)

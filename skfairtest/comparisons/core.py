@@ -137,8 +137,7 @@ class Comparison:
     so it is one with a p-value of 1.
 
     `draws` are what the p-value counts. `n_extreme` of `n_defined` draws are at least as extreme as the data, and the
-    p-value of these is multiplied by `n_tails`; it is at least exp(`least_log_p`), whatever is drawn. `draws` are fewer
-    than `n_defined` where it is proven that none of the others is as extreme.
+    p-value of these is multiplied by `n_tails`; it is at least exp(`least_log_p`), whatever is drawn.
 
     `error` is the probability to miss the disparity that the adjustment leaves the interval.
     """

@@ -16,9 +16,8 @@ from skfairtest.comparisons.contrasts import BEST
 from skfairtest.comparisons.core import Comparison, Result
 from skfairtest.comparisons.family import decide, p_of
 from skfairtest.comparisons.frames import warn_about_people, warn_about_resamples, written_labels
-from skfairtest.comparisons.measure import measure
 from skfairtest.comparisons.settings import Settings, check_settings
-from skfairtest.comparisons.unknown import unknown_sentence, with_unknown
+from skfairtest.comparisons.unknown import unknown_sentence
 from skfairtest.inference.multiplicity import FAMILYWISE, Extreme, extreme_disparity
 from skfairtest.metrics import Metric, Omnibus, Rate, disparity_of, resolve_metrics, summarized_compare
 from skfairtest.report.sentences import Setup
@@ -70,20 +69,6 @@ def check_question(metric: Any, params: Mapping[str, Any]) -> tuple[Settings, li
     check_seed(params.get("random_state"))
     metrics = resolve_metrics(metric, params.get("disparity", "difference"))
     return settings_of(metrics, params), metrics
-
-
-def compare(
-    sample: Sample,
-    metrics: Sequence[Metric],
-    settings: Settings,
-    *,
-    pos_label: Any = None,
-    classes: tuple[Any, ...] | None = None,
-    random_state: Any = None,
-) -> Result:
-    """Make and judge the comparisons of one grouping of people."""
-    (result,) = judge([with_unknown(measure(sample, metrics, settings, pos_label, classes, random_state))], settings)
-    return result
 
 
 def judge(results: Sequence[Result], settings: Settings, *, together: bool = False) -> list[Result]:

@@ -15,9 +15,10 @@ from skfairtest.comparisons.contrasts import Design, Known, check_how_many, cont
 from skfairtest.comparisons.core import Comparison, Exclusion, Measurement, Result
 from skfairtest.comparisons.evaluation import Evaluation, binning_error
 from skfairtest.comparisons.omnibus import check_omnibus, measure_calibration, measure_omnibus
-from skfairtest.comparisons.rates import Counted, count, test_enumerated, test_rate
+from skfairtest.comparisons.rates import count, enumerated_of, test_enumerated, test_rate
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.studentized import measure_studentized
+from skfairtest.inference.rate_draws import RateTable
 from skfairtest.metrics import BuiltIn, Calibration, Context, Mean, Metric, Omnibus, Rate, ScoreMetric, Share
 from skfairtest.metrics.rates import f1_of_jaccard, f1_slope
 from skfairtest.metrics.resolve import STANDARD
@@ -53,7 +54,7 @@ def measure(
         names = " x ".join(sample.sensitive_names)
         raise GroupsMissing(f"sensitive_features ({names}) is missing for everybody: there are no groups to compare")
     design, excluded = _design(sample, metrics, settings, pos_label, classes, sets)
-    counted: list[tuple[Counted, bool]] = []  # whether it has a condition on the labels that all rates read
+    counted: list[tuple[Rate, Measurement, RateTable]] = []
     others: list[tuple[ScoreMetric | Rate | Omnibus, Kinds]] = []
     table = None
     for metric in metrics:
@@ -63,31 +64,30 @@ def measure(
             counts, cells, labels = by_labels(table, design.pos_label)
             roles = {name: labels[name] if len(sample.labels) > 2 else cells[name] for name in cells}
             what = design.what_is_equal(metric, settings.question, scored=settings.variance == "score")
-            counted.append((count(design, metric, (counts, *metric.masks(cells, labels), roles), what), True))
+            counted.append(count(design, metric, (counts, *metric.masks(cells, labels), roles), what))
             continue
         kinds = _kinds(sample, metric, settings)
         check_numbers(design, metric)
         rate = None if isinstance(metric, Rate | Omnibus) else _as_rate(design, metric, kinds)
         if rate is not None:
-            counted.append((count(design, *rate, (metric.name, False)), False))
+            counted.append(count(design, *rate, (metric.name, False)))
         else:
             others.append((metric, kinds))
-    draw = settings.question.method in ("permutation", "bootstrap") and any(made.rows for made, _ in counted)
+    draw = settings.question.method in ("permutation", "bootstrap") and any(made.comparisons for _, made, _ in counted)
     seed = seed_sequence(random_state) if draw or others else np.random.SeedSequence(0)
     # Whole tables drawn with one seed are the same tables for every rate.
     whole = settings.within != "auto" or settings.question.method == "bootstrap"
     by_metric: dict[str, Measurement] = {}
     known: Known = {}
     # Enumerated tests are done all at once; a part of their own have the rates of which there is more to do.
-    rates = [made for made, _ in counted]
-    more = [draw or len(made.enumerated()) < len(made.rows) for made in rates]
+    more = [draw or len(enumerated_of(made)) < len(made.comparisons) for _, made, _ in counted]
     total = sum(more) + len(others) + (not all(more))
     with progress(" x ".join(sample.sensitive_names), total, bool(settings.verbose)) as advance:
-        enumerated = test_enumerated(rates, settings)
+        enumerated = test_enumerated([made for _, made, _ in counted], settings)
         if not all(more):
             advance()
-        for made, tested, further, own in zip(rates, enumerated, more, seed.spawn(len(rates)), strict=True):
-            by_metric[made.rate.name] = test_rate(made, settings, known, seed if whole else own, enumerated=tested)
+        for of_one, tested, further, own in zip(counted, enumerated, more, seed.spawn(len(counted)), strict=True):
+            by_metric[of_one[0].name] = test_rate(*of_one, settings, known, seed if whole else own, tested)
             if further:
                 advance()
         for (metric, kinds), own in zip(others, seed.spawn(len(others)), strict=True):

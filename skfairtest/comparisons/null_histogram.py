@@ -21,7 +21,7 @@ from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.null_distribution import Bins
 from skfairtest.inference.power_designs import turned_over
 from skfairtest.inference.rates import Question
-from skfairtest.inference.resampling import MOST_WRONG, monte_carlo_p
+from skfairtest.inference.resampling import monte_carlo_p
 from skfairtest.report.draw import NullHistogram
 from skfairtest.report.sentences import DETECTION_POWER, p_text
 
@@ -72,12 +72,7 @@ def _drawn(one: Comparison) -> NullHistogram | None:
     sides, times = _sides(one)
     shares = {side: monte_carlo_p(one.draws, one.statistic, side) for side in sides}
     side = _nearest({side: share[0] for side, share in shares.items()}, times, one.log_p)
-    is_other, proven = times * shares[side][0] < np.exp(one.least_log_p), ""
-    if shares[side][2] < one.n_defined:
-        proven = (
-            f"; it is proven that none of {one.n_defined:,} would be (except with a probability below "
-            f"{MOST_WRONG:g}): the p-value, {p_text(p_of(one.log_p))}, counts them as drawn"
-        )
+    is_other = times * shares[side][0] < np.exp(one.least_log_p)
     found = null_distribution.drawn(one.draws, one.statistic, side)
     if found is None:
         return None
@@ -85,7 +80,7 @@ def _drawn(one: Comparison) -> NullHistogram | None:
         f"The statistic in {found.n_defined:,} {RESAMPLES[one.method]}, of which {shares[side][1]:,} are at least "
         "as extreme as the data"
     )
-    note += proven or (
+    note += (
         f"{'; twice this share' if times == 2 else ', which'} gives "
         f"{p_text(times * shares[side][0]) + ', less than ' if is_other else ''}the p-value, "
         f"{p_text(p_of(one.log_p))}{', of the distribution in large samples' if is_other else ''}"

@@ -113,8 +113,6 @@ def with_draws(
     settings: Settings,
     freedom: float | None = None,
     skewness: float = 0.0,
-    *,
-    proven: bool = False,
     side: str = "",
 ) -> Comparison:
     """Count the draws that are at least as extreme as the data; with adaptive draws those until the answer is known.
@@ -122,11 +120,10 @@ def with_draws(
     Permuted labels mix the values of both sides. Where a small group has many that are not 0 and a large one hardly
     any, the permuted small groups have hardly any, and the statistic varies less than in the data: the p-value of a
     studentized one is therefore not below that of t with some degrees of `freedom`, with and without the `skewness` of
-    means. Where it is `proven` that none of
-    `n_decisive` draws is as extreme, these count as if they had been drawn. `side` is that of the null distribution.
+    means. `side` is that of the null distribution.
     """
     side, statistic = side or one.null.side, one.statistic
-    found = sequential_p(draws, statistic, side, settings.n_decisive, proven=proven) if settings.adaptive else None
+    found = sequential_p(draws, statistic, side, settings.n_decisive) if settings.adaptive else None
     if found is None:
         _, n_extreme, n_defined = monte_carlo_p(draws, statistic, side)
         p = stopped_p(n_extreme, n_defined, settings.n_decisive)

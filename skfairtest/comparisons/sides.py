@@ -249,5 +249,6 @@ def evaluate_sides(
             (counts * present).sum(axis=1), functional.third_moment(counts), worth,
         ))  # fmt: skip
     places, strata, *of_each = map(list, zip(*parts, strict=True)) if parts else [[] for _ in range(10)]
-    moments = (two_sides.columns(each) if each else Moments(*np.zeros((5, 0))) for each in of_each[:3])
-    return TwoSides(evaluation, contrast.overall, places, strata, *moments, *map(np.array, of_each[3:])), undefined
+    shown, tested, own = (two_sides.columns(each) if each else Moments(*np.zeros((5, 0))) for each in of_each[:3])
+    arrays = map(np.array, of_each[3:])
+    return TwoSides(evaluation, contrast.overall, places, strata, shown, tested, own, *arrays), undefined

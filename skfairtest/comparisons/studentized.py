@@ -23,7 +23,7 @@ from skfairtest.inference.intervals import wilson
 from skfairtest.inference.linear_form import Form, Linearized, resampled
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import quantiles
-from skfairtest.inference.resampling import MOST_WRONG, is_rarer, reference_log_p, sequential_p
+from skfairtest.inference.resampling import reference_log_p, sequential_p
 from skfairtest.inference.standardized import standardized_moments
 from skfairtest.inference.two_sides import Sides, Statistic, Stratum
 from skfairtest.metrics import BuiltIn, Mean, Rate
@@ -58,16 +58,6 @@ class FormNull(NullDistribution):
         if others or self.sides.overall or not studentized or type(mean) is not Mean:
             return None
         return standardized_moments(mean.z, first.counts)
-
-    def is_rarer(self, statistic: float, log_p: float) -> bool:
-        """Whether a permuted difference of means is provably as extreme with less than a probability."""
-        (stratum, *others), studentized = self.sides.strata, self.studentized
-        if others or not studentized or type(stratum.functional) is not Mean or stratum.cluster is not None:
-            return False
-        if stratum.block[0] < 0 or (stratum.block != stratum.block[0]).any():
-            return False
-        counts = stratum.counts
-        return is_rarer(stratum.functional.z, counts.sum(axis=0), int(counts[0].sum()), statistic, log_p)
 
     def homogeneity(self) -> Homogeneity | None:
         """Test that the disparity is the same in every stratum."""
@@ -348,13 +338,10 @@ def _permuted(
     """
     families = [[_observed(one) for one in family] for family in families]
     tasks: dict[int, resampling.Task] = {}
-    proven: dict[int, list[bool]] = {}
     planned = set[Hashable](known)
     for number, (family, own) in enumerate(zip(families, seeds, strict=False)):
         if contrasts.new_hypotheses(family, planned):
-            proven[number] = [_is_proven(one, settings) for one in family]
-            done = partial(_is_done, family, proven[number], settings)
-            tasks[number] = resampling.Task(_draws(family), own, done)
+            tasks[number] = resampling.Task(_draws(family), own, partial(_is_done, list(family), settings))
         planned |= {one.hypothesis for one in family if one.hypothesis is not None}
     drawn = dict(zip(tasks, resampling.resample_all(list(tasks.values()), settings, what=made.name), strict=True))
     for number, family in enumerate(families):
@@ -367,9 +354,7 @@ def _permuted(
             assert draws is not None
             null = _null(one)
             freedom = null.freedom if null.studentized else None
-            family[place] = resampling.with_draws(
-                one, draws[:, place], settings, freedom, null.skewness, proven=proven[number][place]
-            )
+            family[place] = resampling.with_draws(one, draws[:, place], settings, freedom, null.skewness)
             if one.hypothesis is not None:
                 known[one.hypothesis] = family[place]
     return families
@@ -391,12 +376,6 @@ def _observed(one: Comparison) -> Comparison:
     )  # fmt: skip
 
 
-def _is_proven(one: Comparison, settings: Settings) -> bool:
-    """Whether it is proven that no decisive resample is as extreme, and there is no need to draw them."""
-    decisive = settings.n_decisive if settings.adaptive else None
-    return decisive is not None and _null(one).is_rarer(one.statistic, float(np.log(MOST_WRONG / decisive)))
-
-
 def _draws(family: Family) -> Callable[[int, np.random.SeedSequence], Floats]:
     """The function that draws statistics, of shape (size, M)."""
     places, strata = map(list, zip(*_strata(family).items(), strict=True))
@@ -406,12 +385,11 @@ def _draws(family: Family) -> Callable[[int, np.random.SeedSequence], Floats]:
     return partial(two_sides.draw_statistics, strata, list(zip(slices, map(_statistic, family), strict=True)))
 
 
-def _is_done(family: Family, proven: list[bool], settings: Settings, parts: list[Floats]) -> bool:
+def _is_done(family: Family, settings: Settings, chunks: list[Floats]) -> bool:
     """Whether the answer of each comparison of a family is known."""
-    so_far = zip(family, proven, np.concatenate(parts).T, strict=True)
     return all(
-        sequential_p(drawn, one.statistic, one.null.side, settings.n_decisive, proven=sure) is not None
-        for one, sure, drawn in so_far
+        sequential_p(drawn, one.statistic, one.null.side, settings.n_decisive) is not None
+        for one, drawn in zip(family, np.concatenate(chunks).T, strict=True)
     )
 
 

@@ -170,10 +170,10 @@ def measure_correlations(
             (strata[place - 1], Contrast(0, None, stratum=place - 1)) if place else (None, Contrast(0, None))
         )
         freedom = n - 1 - len(kept)
-        null = CorrelationNull(question, value, found.variance[at], float(found.skewness[at]), freedom=freedom)
         one = Comparison(
-            features[feature], None, None, stratum, contrast, n, n, np.nan, np.nan, value, null, (-1.0, 1.0),
-            method="permutation", statistic=statistic, standard_error=error,
+            features[feature], None, None, stratum, contrast, n, n, np.nan, np.nan, value,
+            CorrelationNull(question, value, found.variance[at], float(found.skewness[at]), freedom=freedom),
+            (-1.0, 1.0), method="permutation", statistic=statistic, standard_error=error,
         )  # fmt: skip
         comparisons.append(with_draws(one, drawn[:, feature, place], settings, freedom))
     return comparisons

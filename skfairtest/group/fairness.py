@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfairtest._utils.base import Later, with_parameters
 from skfairtest.comparisons.breaking import breaking_point_of, kept_breaking_point, shown_breaking_point
 from skfairtest.comparisons.core import Result
-from skfairtest.comparisons.engine import check_question, compare, setup_of
+from skfairtest.comparisons.engine import check_question, judge, setup_of
 from skfairtest.comparisons.family import equivalence_interval
 from skfairtest.comparisons.frames import (
     ByGroup,
@@ -30,7 +30,7 @@ from skfairtest.comparisons.null_histogram import Supposed, null_histogram_of
 from skfairtest.comparisons.people import GroupsTest, Inputs
 from skfairtest.comparisons.rates import RateNull
 from skfairtest.comparisons.settings import Settings
-from skfairtest.comparisons.unknown import disparities_of, p_value_bounds_of
+from skfairtest.comparisons.unknown import disparities_of, p_value_bounds_of, with_unknown
 from skfairtest.group.explanation import Explanation, explain
 from skfairtest.group.report import group_report, group_title
 from skfairtest.metrics import Metric
@@ -222,8 +222,9 @@ class FairnessTest(GroupsTest):
         return check_question(self.metric, self.get_params())
 
     def _compare(self, sample: Sample, settings: Settings, metrics: list[Metric], seed: Any) -> Result:
-        classes = classes_of(self.estimator)
-        return compare(sample, metrics, settings, pos_label=self.pos_label, classes=classes, random_state=seed)
+        tested = measure(sample, metrics, settings, self.pos_label, classes_of(self.estimator), seed)
+        (adjusted,) = judge([with_unknown(tested)], settings)
+        return adjusted
 
     def _fit_sample(
         self, sample: Sample, settings: Settings, metrics: list[Metric] | None, seed: Any, subject: str

@@ -285,8 +285,7 @@ def _(rate: FewLabels, design: Design, *_: Any) -> core.Measurement:
     assert isinstance(sample, LabelledSample)
     groups = labelled_rates(sample, rate, design.pos_label)
     question, sizes = design.question(rate), design.sample.sizes[0]
-    compared: list[core.Comparison] = []
-    excluded: list[core.Exclusion] = []
+    compared, excluded = [], []
     effective = [0 if isinstance(one, str) else one.met for one in groups]
     for contrast, other in design.contrasts:
         own, rest = groups_of(len(sizes), contrast)
@@ -299,13 +298,12 @@ def _(rate: FewLabels, design: Design, *_: Any) -> core.Measurement:
         values = float(first.value), float(second.value)
         disparity = float(disparity_of(np.asarray(values[0]), np.asarray(values[1]), question.disparity))
         null = LabelledNull(question, first, second)
-        one = design.comparison(
+        compared.append(design.comparison(
             rate.name, contrast, other, values, disparity, null,
             bounds=disparity_bounds((0.0, 1.0), question.disparity), standard_error=null.error(), method="score",
             hypothesis=design.hypothesis(question, contrast, design.what_is_equal(rate, question, scored=False), []),
             undefined="both values are 0" if np.isnan(disparity) else "",
-        )  # fmt: skip
-        compared.append(one)
+        ))  # fmt: skip
     comparisons = _tested(question, compared)
     by_group = _group_values(groups, effective, design.settings)
     return LabelledMeasurement(

@@ -366,16 +366,16 @@ def measure_changes(
             one = one.tested_as(known[hypothesis])
         else:
             if question.margin_bounds is not None:
-                margin = question.margin_bounds[1]
-                tested = statistics.compare_sizes(changes, sums, margin, n_resamples=n_resamples, seed=own)
+                tested = statistics.compare_sizes(
+                    changes, sums, question.margin_bounds[1], n_resamples=n_resamples, seed=own
+                )
             else:
                 tested = statistics.compare_changes(
                     changes, alternative=question.alternative, n_resamples=n_resamples, seed=own
                 )
-            n_drawn = 0 if tested.draws is None else len(tested.draws)
             one = replace(
                 one, log_p=tested.log_p, method=tested.method, statistic=tested.statistic, draws=tested.draws,
-                n_extreme=tested.n_extreme, n_defined=n_drawn,
+                n_extreme=tested.n_extreme, n_defined=0 if tested.draws is None else len(tested.draws),
             )  # fmt: skip
             if hypothesis is not None:
                 known[hypothesis] = one

@@ -192,13 +192,11 @@ def _measured(
         drawn = {e: compared.draws(e, design.settings.n_resamples, np.random.default_rng(seed)) for e in edges}
         null = UncertainNull(question, compared, drawn, disparity, n_effective, seed)
         what = design.what_is_equal(rate, question, scored=False)
-        one = design.comparison(
+        comparisons.append(design.comparison(
             rate.name, contrast, other, (first, second), disparity, null,
             bounds=disparity_bounds((0.0, 1.0), question.disparity), n=(n, int(sizes[others].sum())),
-            hypothesis=design.hypothesis(question, contrast, what, []), undefined=undefined,
-            method="parametric bootstrap",
-        )  # fmt: skip
-        comparisons.append(_tested(one, null))
+            hypothesis=design.hypothesis(question, contrast, what, []), undefined=undefined, **_evidence(null),
+        ))  # fmt: skip
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = events / denominators
     shown = group_values(effective * shares, effective[None], scale, design.settings)
@@ -206,7 +204,7 @@ def _measured(
     return core.Measurement(tuple(comparisons), tuple(excluded), whole, "score")
 
 
-def _tested(one: core.Comparison, null: UncertainNull) -> core.Comparison:
+def _evidence(null: UncertainNull) -> dict[str, Any]:
     """Count draws at equality, or at the margin."""
     question, found = null.question, []
     for edge, side in question.tests:
@@ -216,8 +214,8 @@ def _tested(one: core.Comparison, null: UncertainNull) -> core.Comparison:
     p, n_extreme, n_defined, statistic, edge, side = choose(found, key=lambda test: test[0])
     tails = 2 if len(found) == 2 and question.alternative == "two-sided" else 1
     draws = null.drawn[edge]
-    return replace(
-        one, log_p=min(0.0, float(np.log(tails * p))), statistic=statistic, draws=draws, n_extreme=n_extreme,
-        standard_error=float(null.rates.at(edge)[1]), n_defined=n_defined, n_undefined=len(draws) - n_defined,
-        n_tails=tails,
-    )  # fmt: skip
+    return {
+        "log_p": min(0.0, float(np.log(tails * p))), "method": "parametric bootstrap", "statistic": statistic,
+        "standard_error": float(null.rates.at(edge)[1]), "draws": draws, "n_extreme": n_extreme,
+        "n_defined": n_defined, "n_undefined": len(draws) - n_defined, "n_tails": tails,
+    }  # fmt: skip
