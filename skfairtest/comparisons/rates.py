@@ -22,6 +22,7 @@ from skfairtest.inference.intervals import wilson
 from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.rate_draws import RateTable, pairs_of
 from skfairtest.inference.rates import (
+    Answer,
     Pair,
     Question,
     answer,
@@ -367,8 +368,10 @@ def _answered(
 ) -> list[core.Comparison]:
     """Enumerate the tests that have not been yet, or those of large samples; a margin's has one for each order."""
     question, scale, nulls = rows[0].null.question, scale_of(rate), list(map(null_of, rows))
-    pairs = [nulls[place].pair for place in enumerated]
-    answers = dict(zip(enumerated, answer_known(pairs, scale, question, list(enumerated.values())), strict=True))
+    answers: dict[int, Answer] = {}
+    if enumerated:
+        pairs = [nulls[place].pair for place in enumerated]
+        answers.update(zip(enumerated, answer_known(pairs, scale, question, list(enumerated.values())), strict=True))
     new = new_hypotheses(rows, known) if question.margin_bounds is None else range(len(rows))
     others = [place for place in new if place not in answers]
     if others:

@@ -366,17 +366,14 @@ def measure_changes(
             one = one.tested_as(known[hypothesis])
         else:
             if question.margin_bounds is not None:
-                tested = statistics.compare_sizes(
-                    changes, sums, question.margin_bounds[1], n_resamples=n_resamples, seed=own
-                )
+                margin = question.margin_bounds[1]
+                tested = statistics.compare_sizes(changes, sums, margin, n_resamples=n_resamples, seed=own)
             else:
                 tested = statistics.compare_changes(
                     changes, alternative=question.alternative, n_resamples=n_resamples, seed=own
                 )
-            one = replace(
-                one, log_p=tested.log_p, method=tested.method, statistic=tested.statistic, draws=tested.draws,
-                n_extreme=tested.n_extreme, n_defined=0 if tested.draws is None else len(tested.draws),
-            )  # fmt: skip
+            one = replace(one, log_p=tested.log_p, method=tested.method, statistic=tested.statistic, draws=tested.draws)
+            one = replace(one, n_extreme=tested.n_extreme, n_defined=0 if one.draws is None else len(one.draws))
             if hypothesis is not None:
                 known[hypothesis] = one
         comparisons.append(one)

@@ -17,6 +17,7 @@ from skfairtest.comparisons.contrasts import groups_of
 from skfairtest.comparisons.core import GroupValues, Measurement, NullDistribution
 from skfairtest.comparisons.frames import COMPARISON_COLUMNS
 from skfairtest.comparisons.measure import measure_metric
+from skfairtest.inference.margin import normal_log_p
 from skfairtest.metrics import BuiltIn
 
 # The kind: what is measured, what chance does to it, and the estimator ------------------------------------------------
@@ -55,21 +56,16 @@ def _(metric, design, kinds, known, seed):
     selected = kinds.values["y_pred"].is_label(design.pos_label)
     events, others = kinds.counts @ selected, kinds.counts @ ~selected
     made = []
+    question = design.question(metric)
     for contrast, other in design.contrasts:
         sides = groups_of(events.shape[1], contrast)
         (one, first), (two, second) = (log_odds(events[:, side].sum(), others[:, side].sum()) for side in sides)
-        spread = float(np.hypot(first, second))
-        z = float(one - two) / spread
-        alternative = design.settings.question.alternative
-        log_p = (
-            np.log(2) + norm.logsf(abs(z))
-            if alternative == "two-sided"
-            else norm.logsf(z if alternative == "greater" else -z)
-        )
-        null, difference = LogOddsNull(design.question(metric), float(one - two), spread), float(one - two)
-        known = {"log_p": float(log_p), "method": "asymptotic", "statistic": z, "standard_error": spread}
+        difference, spread = float(one - two), float(np.hypot(first, second))
+        null, z = LogOddsNull(question, difference, spread), difference / spread
+        test = {"log_p": normal_log_p(z, question.alternative), "method": "asymptotic", "statistic": z}
+        values = float(one), float(two)
         made.append(
-            design.comparison(metric.name, contrast, other, (float(one), float(two)), difference, null, **known)
+            design.comparison(metric.name, contrast, other, values, difference, null, standard_error=spread, **test)
         )
     value, error = log_odds(events, others)
     half = norm.isf(design.settings.alpha / 2) * error
