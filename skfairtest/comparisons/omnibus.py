@@ -33,36 +33,31 @@ from skfairtest.tables import Kinds
 SIMULATED, PERMUTED = "simulation", "permutation within scores"
 
 
-@dataclass(frozen=True)
-class _Reader:
-    """Reads who is truly positive at which score, on some sides of a stratum."""
+#: Counts people and the truly positive by distinct score, on some sides of a stratum.
+Reader = Callable[[int, list[Booleans]], Scores]
 
-    metric: Calibration
-    kinds: Kinds
-    pos_label: object
 
-    def scores(self, stratum: int, sides: list[Booleans]) -> Scores:
-        """Count people and the truly positive by distinct score."""
-        within, counts = self.kinds.within(stratum, sides)
-        truth, score = self.metric.read(Context(within.values, self.pos_label))
-        distinct, place = np.unique(score, return_inverse=True)
-        people, positive = (
-            np.stack([np.bincount(place.reshape(-1), side, len(distinct)) for side in counts * by])
-            for by in (1.0, truth)
-        )
-        return Scores(distinct, np.rint(people).astype(np.int64), np.rint(positive).astype(np.int64))
+def _scores(metric: Calibration, kinds: Kinds, pos_label: object, stratum: int, sides: list[Booleans]) -> Scores:
+    """See `Reader`."""
+    within, counts = kinds.within(stratum, sides)
+    truth, score = metric.read(Context(within.values, pos_label))
+    distinct, place = np.unique(score, return_inverse=True)
+    people, positive = (
+        np.stack([np.bincount(place.reshape(-1), side, len(distinct)) for side in counts * by]) for by in (1.0, truth)
+    )
+    return Scores(distinct, np.rint(people).astype(np.int64), np.rint(positive).astype(np.int64))
 
 
 def measure_calibration(design: Design, metric: Calibration, kinds: Kinds, seed: np.random.SeedSequence) -> Measurement:
     """Make and test the comparisons of a metric of calibration curves."""
     # A p-value of two sides has no number of resamples that is enough for a verdict.
     settings = replace(design.settings, n_decisive=None)
-    reader = _Reader(metric, kinds, design.pos_label)
+    read = partial(_scores, metric, kinds, design.pos_label)
     comparisons: list[Comparison] = []
     excluded: list[Exclusion] = []
     contrasts = design.contrasts if metric.between else [(Contrast(group, None), None) for group in design.kept]
     for (contrast, other), own in zip(contrasts, seed.spawn(len(contrasts)), strict=True):
-        paths = _paths(design, reader, contrast)
+        paths = _paths(design, metric, read, contrast)
         seeds = own.spawn(len(design.places))
         for place, of_place in zip(design.places, seeds, strict=True):
             path = _joined(paths) if place is None else paths.get(place)
@@ -73,19 +68,19 @@ def measure_calibration(design: Design, metric: Calibration, kinds: Kinds, seed:
                 excluded.append(found)
     # Pooled comparisons come before those within strata.
     comparisons.sort(key=lambda one: -1 if one.contrast.stratum is None else one.contrast.stratum)
-    return Measurement(tuple(comparisons), tuple(excluded), _values(design, reader))
+    return Measurement(tuple(comparisons), tuple(excluded), _values(design, metric, read))
 
 
-def _paths(design: Design, reader: _Reader, contrast: Contrast) -> dict[int, Path]:
+def _paths(design: Design, metric: Calibration, read: Reader, contrast: Contrast) -> dict[int, Path]:
     """Return the path in each stratum in which both sides have people of about the same score."""
-    sizes, metric = design.sample.sizes, reader.metric
+    sizes = design.sample.sizes
     first, second = groups_of(sizes.shape[1], contrast)
     out: dict[int, Path] = {}
     for stratum in range(len(sizes)):
         if not metric.between and sizes[stratum, first].sum():
-            out[stratum] = FromScores(reader.scores(stratum, [first]))
+            out[stratum] = FromScores(read(stratum, [first]))
         elif metric.between and sizes[stratum, first].sum() and sizes[stratum, second].sum():
-            path = BetweenGroups.of(reader.scores(stratum, [first, second]))
+            path = BetweenGroups.of(read(stratum, [first, second]))
             if path.total:
                 out[stratum] = path
     return out
@@ -124,13 +119,13 @@ def _is_done(observed: float, parts: list[Floats]) -> bool:
     return sequential_p(np.concatenate(parts), observed, "two-sided") is not None
 
 
-def _values(design: Design, reader: _Reader) -> GroupValues:
+def _values(design: Design, metric: Calibration, read: Reader) -> GroupValues:
     """Return each group's largest cumulative difference from its scores, in every stratum."""
     shape = design.sample.sizes.shape
     value = np.full(shape, np.nan)
     for stratum, group in np.argwhere(design.sample.sizes > 0).tolist():
-        path = FromScores(reader.scores(stratum, [np.arange(shape[1]) == group]))
-        value[stratum, group] = abs(float(largest_move(path.steps(), kuiper=reader.metric.kuiper)[0])) / path.total
+        path = FromScores(read(stratum, [np.arange(shape[1]) == group]))
+        value[stratum, group] = abs(float(largest_move(path.steps(), kuiper=metric.kuiper)[0])) / path.total
     unknown = np.full(shape, np.nan)
     return GroupValues(design.sample.sizes, value, unknown, unknown, unknown)
 
