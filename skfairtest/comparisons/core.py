@@ -76,11 +76,11 @@ class NullDistribution:
         """Which draws are extreme."""
         return self.extreme or self.question.alternative
 
-    def critical_values(self, one: Comparison, error: float) -> tuple[float, float]:
+    def critical_values(self, row: Comparison, error: float) -> tuple[float, float]:
         """Critical values below and above the estimate, at an error; limits of bootstrap samples follow themselves."""
-        if not self.has_drawn_limits or one.has_samples:
+        if not self.has_drawn_limits or row.has_samples:
             return quantiles(self.question.alternative, error)
-        draws = one.draws if one.method in RESAMPLED and not self.adaptive else None
+        draws = row.draws if row.method in RESAMPLED and not self.adaptive else None
         return two_sides.critical_values(
             draws, self.question.alternative, error, studentized=self.studentized, freedom=self.freedom,
             skewness=self.skewness,
@@ -109,9 +109,9 @@ class NullDistribution:
         """Return the distribution that gave the p-value; None where it was not enumerated, or is too long to show."""
         return None
 
-    def n_effective(self, one: Comparison) -> int:
+    def n_effective(self, row: Comparison) -> int:
         """The number of people of the group on whom the estimate rests."""
-        return one.n_group
+        return row.n_group
 
     def standardized(self) -> Moments | None:
         """Return the difference of two means and the pooled standard deviation; None of what is no such difference."""
@@ -323,8 +323,8 @@ class Result:
         """The comparisons whose disparity is undefined, with the reason, although their hypotheses count."""
         return [
             Exclusion(
-                one.metric, one.group, one.other, one.stratum, one.undefined, one.n_group, one.null.n_effective(one), 1
+                row.metric, row.group, row.other, row.stratum, row.undefined, row.n_group, row.null.n_effective(row), 1
             )
-            for one in self.tested
-            if one.undefined
+            for row in self.tested
+            if row.undefined
         ]

@@ -107,7 +107,7 @@ class RateNull(core.NullDistribution):
         moved = bins.moved(-expected * unit, unit)
         return core.Enumerated(moved, observed, int(totals.sum()), len(d1), is_rate=self.scale.is_identity)
 
-    def n_effective(self, one: core.Comparison) -> int:
+    def n_effective(self, row: core.Comparison) -> int:
         """The number of people of the group who meet the condition."""
         return int(self.pair.d1.sum())
 

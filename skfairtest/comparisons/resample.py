@@ -108,7 +108,7 @@ def join(parts: Sequence[Any]) -> Any:
 
 
 def with_draws(
-    one: Comparison,
+    row: Comparison,
     draws: Floats,
     settings: Settings,
     freedom: float | None = None,
@@ -120,9 +120,9 @@ def with_draws(
     Permuted labels mix the values of both sides. Where a small group has many that are not 0 and a large one hardly
     any, the permuted small groups have hardly any, and the statistic varies less than in the data: the p-value of a
     studentized one is therefore not below that of t with some degrees of `freedom`, with and without the `skewness` of
-    means. `side` is that of the null distribution.
+    means. `side` is by default that of the null distribution.
     """
-    side, statistic = side or one.null.side, one.statistic
+    side, statistic = side or row.null.side, row.statistic
     found = sequential_p(draws, statistic, side, settings.n_decisive) if settings.adaptive else None
     if found is None:
         _, n_extreme, n_defined = monte_carlo_p(draws, statistic, side)
@@ -132,22 +132,22 @@ def with_draws(
         p, n_extreme, n_defined = found
         number = np.cumsum(~np.isnan(draws))
         n_undefined = int(np.isnan(draws[number < n_defined]).sum())
-        # What was drawn for other comparisons after this one had its answer is not part of it.
+        # What was drawn for other comparisons after this row had its answer is not part of it.
         draws = np.where(number <= n_defined, draws, np.nan)
     least = -np.inf if freedom is None or settings.published else reference_log_p(statistic, side, freedom, skewness)
     return replace(
-        one, log_p=max(float(np.log(p)), least), draws=draws, n_extreme=n_extreme, n_defined=n_defined,
+        row, log_p=max(float(np.log(p)), least), draws=draws, n_extreme=n_extreme, n_defined=n_defined,
         n_undefined=n_undefined, least_log_p=least,
     )  # fmt: skip
 
 
-def with_samples(one: Comparison, least_log_p: float = -np.inf) -> Comparison:
+def with_samples(row: Comparison, least_log_p: float = -np.inf) -> Comparison:
     """Count bootstrap samples at equality, or at the margin.
 
     Where the people of a side are all alike, so are all of its samples: they say nothing about what is uncertain there,
     and the p-value is not below the asymptotic one, `least_log_p`.
     """
-    samples, question = one.null.samples, one.null.question
+    samples, question = row.null.samples, row.null.question
     assert samples is not None
     tests = question.tests
     results = [(samples.test(edge, side), samples.statistic(edge)) for edge, side in tests]
@@ -156,7 +156,7 @@ def with_samples(one: Comparison, least_log_p: float = -np.inf) -> Comparison:
     draws = farthest_beyond(samples, question)
     tails = 2 if len(tests) == 2 and question.alternative == "two-sided" else 1
     return replace(
-        one, log_p=max(min(0.0, float(np.log(p) + np.log(tails))), least_log_p), method="bootstrap",
+        row, log_p=max(min(0.0, float(np.log(p) + np.log(tails))), least_log_p), method="bootstrap",
         statistic=statistic, draws=draws, n_extreme=n_extreme, n_defined=n_defined,
         n_undefined=int(np.isnan(draws).sum()), n_tails=tails, least_log_p=least_log_p,
     )  # fmt: skip

@@ -88,7 +88,7 @@ class LabelledNull(core.NullDistribution):
         total = float(np.sqrt(sum(parts)))
         return total if np.isfinite(total) else np.nan
 
-    def n_effective(self, one: core.Comparison) -> int:
+    def n_effective(self, row: core.Comparison) -> int:
         """Return the number of labels of the group that meet the condition."""
         return self.first.met
 

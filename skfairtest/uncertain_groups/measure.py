@@ -61,7 +61,7 @@ class UncertainNull(core.NullDistribution):
         with np.errstate(divide="ignore", invalid="ignore"):
             return float(np.divide(error, self.rates.values.mean()))
 
-    def n_effective(self, one: core.Comparison) -> int:
+    def n_effective(self, row: core.Comparison) -> int:
         """Return the effective number of people of the group who meet the condition."""
         return self.effective
 
