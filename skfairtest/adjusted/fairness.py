@@ -23,7 +23,7 @@ from skfairtest.adjusted.residuals import CurvesThenTrees, covariate_frame
 from skfairtest.comparisons.contrasts import contrasts_of, kept_groups
 from skfairtest.comparisons.core import Exclusion
 from skfairtest.comparisons.engine import judge
-from skfairtest.comparisons.frames import comparisons_frame, excluded_frame
+from skfairtest.comparisons.frames import comparisons_columns, excluded_frame, frame_of
 from skfairtest.comparisons.measure import FEW_PEOPLE
 from skfairtest.comparisons.outcomes import numbers, own_outcome
 from skfairtest.comparisons.people import GroupsTest, Inputs
@@ -404,24 +404,24 @@ class AdjustedFairnessTest(GroupsTest):
         models = tuple(CurvesThenTrees() if model is None else model for model in learners)
         people = People.of(sample, outcome, kept, models, self.n_folds, seeds[0])
         contrasts = list(contrasts_of(sample, kept, settings, excluded, 1))
-        measured = measure_adjusted(people, contrasts, sample.group_labels, settings, seeds[1], excluded)
-        (result,) = judge([measured], settings)
+        result = measure_adjusted(people, contrasts, sample.group_labels, settings, seeds[1], excluded)
+        (result,) = judge([result], settings)
         self._set_verdict(result)
-        frame = comparisons_frame(result.findings, COLUMNS)
+        frame = frame_of(comparisons_columns(result.comparisons, COLUMNS))
         frame.insert(3, "unadjusted", frame["value_group"] - frame["value_other"])
-        nulls: list[Any] = [one.null for one in result.findings]
+        nulls: list[Any] = [one.null for one in result.comparisons]
         for place, name in enumerate(("outcome_explained", "group_explained")):
             frame.insert(list(frame).index("method"), name, [null.explained[place] for null in nulls])
         self.comparisons_ = frame
-        self.excluded_ = excluded_frame(measured.excluded)
+        self.excluded_ = excluded_frame(result.excluded)
         self.method_, self.groups_ = "gcm", sample.group_labels
-        self.caution_ = caution(sorted(result.findings, key=lambda one: one is not result.leading))
+        self.caution_ = caution(sorted(result.comparisons, key=lambda one: one is not result.leading))
         if self.concern_ and self.caution_:
             warn(self.caution_)
         by_name = {column.name: list(covariate_frame([column])) for column in columns}
-        self._base = with_p_values(measured, [one.evidence.log_p for one in measured.comparisons])  # without people
+        self._base = with_p_values(result, [one.log_p for one in result.tested])  # without people
         # Made when somebody asks: models are fitted once more without each covariate.
-        self._biases = partial(omitted_of, people, measured.comparisons, by_name, settings.n_jobs, seeds[1])
+        self._biases = partial(omitted_of, people, result.tested, by_name, settings.n_jobs, seeds[1])
         self._outcome = OUTCOMES[self.of] if isinstance(self.of, str) else f"values of {name_of(self.of)}"
         self._is_share = set(np.unique(outcome).tolist()) <= {0.0, 1.0}
         self._covariates = enumerated([label(column.name) for column in columns])

@@ -14,7 +14,7 @@ from skfairtest._utils.typing import Floats, Positions
 from skfairtest.adjusted.omitted import Omitted, Strength, strength_of
 from skfairtest.adjusted.residuals import Target, covariate_frame, cross_fitted, folds_of, neighbours, numbered
 from skfairtest.adjusted.statistics import Residuals, studentized_mean
-from skfairtest.comparisons.core import Comparison, Estimate, Evidence, Exclusion, Measured, NullDistribution
+from skfairtest.comparisons.core import Comparison, Exclusion, NullDistribution, Result
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.rate_draws import Contrast
@@ -125,7 +125,7 @@ def measure_adjusted(
     settings: Settings,
     seed: np.random.SeedSequence,
     excluded: list[Exclusion],
-) -> Measured:
+) -> Result:
     """Compare groups pair by pair; add to the excluded ones what cannot be compared.
 
     A difference that outcomes leave undefined is a hypothesis with p = 1, for outcomes must not decide how many there
@@ -149,25 +149,25 @@ def measure_adjusted(
         values, undefined = both[0].values + people.origin, _undefined(both[0].values + people.origin, residuals)
         explained = [_explained(target.values, left[target.key].residuals) for target in both]
         null = AdjustedNull(settings.question, residuals, (explained[0], explained[1]))
-        estimate = Estimate(
+        row = Comparison(
             "outcome", group, other, None, contrast, n, len(values) - n, float(values[first].mean()),
-            float(values[~first].mean()), np.nan if undefined else residuals.coefficient, undefined=undefined,
+            float(values[~first].mean()), np.nan if undefined else residuals.coefficient, null, undefined=undefined,
         )  # fmt: skip
-        evidence = Evidence(0.0, "", np.nan, np.nan)
         if not undefined:
-            statistic = residuals.statistic()
-            log_p = normal_log_p(statistic, settings.question.alternative)
-            evidence = Evidence(log_p, "gcm", statistic, residuals.standard_error)
             found = (
                 _doubt(target, left[target.key].residuals, left[near.key].residuals, units)
                 for target, near in zip(both, unlike, strict=True)
             )
-            null = replace(null, doubt=next(filter(None, found), None))
-        comparisons.append(Comparison(estimate, null, evidence))
-    measured = Measured(settings, tuple(comparisons), tuple(excluded))
-    if all(one.estimate.undefined for one in comparisons):  # nothing is tested, which is an error
-        return replace(measured, comparisons=(), excluded=(*excluded, *measured.undefined))
-    return measured
+            statistic = residuals.statistic()
+            row = replace(
+                row, null=replace(null, doubt=next(filter(None, found), None)), method="gcm", statistic=statistic,
+                log_p=normal_log_p(statistic, settings.question.alternative), standard_error=residuals.standard_error,
+            )  # fmt: skip
+        comparisons.append(row)
+    result = Result(settings, tuple(comparisons), tuple(excluded))
+    if all(one.undefined for one in comparisons):  # nothing is tested, which is an error
+        return replace(result, tested=(), excluded=(*excluded, *result.undefined))
+    return result
 
 
 def omitted_of(
@@ -182,7 +182,7 @@ def omitted_of(
     The same models predict the same people once more without each covariate, whose columns of `people.covariates` are
     the same for everybody then.
     """
-    targets = [people.targets(one.estimate.contrast) for one in comparisons]
+    targets = [people.targets(one.contrast) for one in comparisons]
     full: list[Any] = [one.null for one in comparisons]
     found: list[list[Strength]] = [[] for _ in comparisons]
     for name, columns in covariates.items():
@@ -192,7 +192,7 @@ def omitted_of(
             outcome, group = (left[target.key].residuals for target in both)
             strengths.append(strength_of(name, null.residuals, Residuals(outcome, group)))
     return [
-        None if one.estimate.undefined else Omitted.of(null.residuals, strengths)
+        None if one.undefined else Omitted.of(null.residuals, strengths)
         for one, null, strengths in zip(comparisons, full, found, strict=True)
     ]
 
@@ -214,16 +214,16 @@ def _doubt(target: Target, own: Floats, unlike: Floats, units: Positions | None)
 
 def caution(comparisons: Sequence[Comparison]) -> str:
     """Say what models may have missed, of the first comparison with such a doubt; nothing where there is none."""
-    pairs: list[tuple[Estimate, Any]] = [(one.estimate, one.null) for one in comparisons]
-    doubtful = [(estimate, null.doubt) for estimate, null in pairs if null.doubt]
+    pairs: list[tuple[Comparison, Any]] = [(one, one.null) for one in comparisons]
+    doubtful = [(one, null.doubt) for one, null in pairs if null.doubt]
     if not doubtful:
         return ""
-    (estimate, (what, *shares)), more = doubtful[0], len(doubtful) - 1
+    (first, (what, *shares)), more = doubtful[0], len(doubtful) - 1
     others = f" (and {pluralize(more, 'other comparison')})" if more else ""
     explained, near = (100 * max(share, 0) for share in shares)
     return (
         "Caution: the models may have missed how covariates affect the outcome or the group. Of "
-        f"{label(estimate.group)} and {label(estimate.other)}{others}, models explain {explained:.0f}% of the variance "
+        f"{label(first.group)} and {label(first.other)}{others}, models explain {explained:.0f}% of the variance "
         f"of the {what}, and averages of the people with the most similar covariates {near:.0f}%. What is missed "
         "can look like a disparity: compare other models (outcome_model, group_model) and what they explain."
     )

@@ -158,12 +158,12 @@ class Omitted:
 
 def omitted_variable(base: Result, omitted: Sequence[Omitted | None], at: Any) -> Sensitivity:
     """Analyse how far a verdict survives a confounder."""
-    question = base.measured.settings.question
+    question = base.settings.question
 
     def bounds(place: int, amount: float) -> tuple[PValueBounds, tuple[float, float]]:
-        known, one = omitted[place], base.measured.comparisons[place].in_family
+        known, one = omitted[place], base.tested[place].in_family
         if known is None or amount == 0:
-            log_p, disparity = one.evidence.log_p, one.estimate.disparity
+            log_p, disparity = one.log_p, one.disparity
             return PValueBounds(log_p, log_p, "gcm", None, attained=True), (disparity, disparity)
         return known.bounds(amount, question.alternative)
 

@@ -107,7 +107,7 @@ def _compare(
     settings, metrics = check_question("selection_rate", params)
     settings = replace(settings, by_stratum=False)
     (result,) = decide([measure(people, metrics, settings, True, None, SEED)], settings)
-    frame = frame_of(comparisons_columns(result.findings))
+    frame = frame_of(comparisons_columns(result.comparisons))
     pairs: dict[tuple[Any, Any], Any] = {(row["group"], row["other"]): row for row in frame.to_dict("records")}
     cells = people.table(["y_pred"]).counts  # strata, categories, not selected and selected
     n, x = cells.sum(axis=2), cells[:, :, -1]

@@ -15,7 +15,7 @@ from skfairtest._utils.errors import ParameterError, SmallGroupWarning, brief, w
 from skfairtest._utils.text import enumerated, label, name_of
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.engine import judge
-from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, null_distribution
+from skfairtest.comparisons.frames import comparisons_columns, excluded_frame, frame_of, null_distribution
 from skfairtest.comparisons.measure import FEW_PEOPLE
 from skfairtest.comparisons.outcomes import numbers, own_outcome
 from skfairtest.comparisons.people import GroupsTest, Inputs
@@ -364,14 +364,14 @@ class CorrelationFairnessTest(GroupsTest):
         self._measure = CORRELATIONS[self.correlation]
         what, labels = f"{self._measure} of {self._outcome}", sample.stratum_labels
         seeds = seed_sequence(seed)
-        measured = measure.measure_correlations(pairs, names, labels, self.correlation, settings, seeds, what)
-        if doubt := measure.doubt(measured):
+        result = measure.measure_correlations(pairs, names, labels, self.correlation, settings, seeds, what)
+        if doubt := measure.doubt(result):
             warn(doubt, SmallGroupWarning)
-        (result,) = judge([measured], settings)
+        (result,) = judge([result], settings)
         self._set_verdict(result)
-        self.comparisons_ = comparisons_frame(result.findings, measure.COLUMNS)
-        self.excluded_ = excluded_frame(measured.excluded, measure.EXCLUDED_COLUMNS)
-        pooled = [finding for finding in result.findings if finding.estimate.is_pooled]
+        self.comparisons_ = frame_of(comparisons_columns(result.comparisons, measure.COLUMNS))
+        self.excluded_ = excluded_frame(result.excluded, measure.EXCLUDED_COLUMNS)
+        pooled = [one for one in result.comparisons if one.is_pooled]
         self.null_distribution_ = null_distribution(pooled, self.n_resamples_)
         self.method_, self.n_samples_, self.pos_label_ = "permutation", sample.n_samples, pos_label
         self._setup = Setup(

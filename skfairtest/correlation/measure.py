@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -11,10 +11,10 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import pluralize
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.contrasts import LOPSIDED, MISSED
-from skfairtest.comparisons.core import Comparison, DrawnNull, Estimate, Exclusion, Measured
+from skfairtest.comparisons.core import Comparison, Exclusion, NullDistribution, Result
 from skfairtest.comparisons.measure import undefined_draws
 from skfairtest.comparisons.outcomes import numbers
-from skfairtest.comparisons.resample import evidence_of_draws, resample
+from skfairtest.comparisons.resample import resample, with_draws
 from skfairtest.comparisons.settings import Settings
 from skfairtest.correlation import statistics
 from skfairtest.correlation.statistics import KEPT, SMALLEST_STRATUM, Pairs
@@ -72,7 +72,7 @@ def check_pairs(pairs: Pairs, controls: str, of: str) -> None:
 
 
 @dataclass(frozen=True)
-class CorrelationNull(DrawnNull):
+class CorrelationNull(NullDistribution):
     """The distribution of a correlation when the outcome is permuted.
 
     `variance` holds the coefficients of the correlation's variance as a function of the true correlation (see
@@ -82,6 +82,7 @@ class CorrelationNull(DrawnNull):
     correlation: float
     variance: Floats
     expected_skewness: float
+    has_drawn_limits: ClassVar[bool] = True
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """Invert the test with the variance at each correlation."""
@@ -96,7 +97,7 @@ def measure_correlations(
     settings: Settings,
     seed: np.random.SeedSequence,
     what: str,
-) -> Measured:
+) -> Result:
     """Test every feature: over all strata, then within each of them; `what` is used in messages."""
     question, side = settings.question, settings.question.alternative
     found = statistics.estimate(pairs, correlation)
@@ -120,13 +121,12 @@ def measure_correlations(
             (strata[place - 1], Contrast(0, None, stratum=place - 1)) if place else (None, Contrast(0, None))
         )
         freedom = n - 1 - len(kept)
-        estimate = Estimate(
-            features[feature], None, None, stratum, contrast, n, n, np.nan, np.nan, value, (-1.0, 1.0)
+        row = Comparison(
+            features[feature], None, None, stratum, contrast, n, n, np.nan, np.nan, value,
+            CorrelationNull(question, value, found.variance[at], float(found.skewness[at]), freedom=freedom),
+            (-1.0, 1.0), method="permutation", statistic=statistic, standard_error=error,
         )  # fmt: skip
-        null = CorrelationNull(question, value, found.variance[at], float(found.skewness[at]), freedom=freedom)
-        draws = drawn[:, feature, place]
-        evidence = evidence_of_draws(draws, statistic, side, settings, "permutation", error, freedom)
-        comparisons.append(Comparison(estimate, null, evidence))
+        comparisons.append(with_draws(row, drawn[:, feature, place], settings, freedom))
     excluded = [
         Exclusion(
             features[i], None, None, strata[j], REASONS[int(pairs.left_out[i, j])], n := int(pairs.sizes[j]), n, 0
@@ -134,19 +134,19 @@ def measure_correlations(
         for i, j in np.argwhere(pairs.left_out != KEPT).tolist()
     ]
     excluded += [exclusion for comparison in comparisons for exclusion in undefined_draws(comparison)]
-    return Measured(settings, tuple(comparisons), tuple(excluded))
+    return Result(settings, tuple(comparisons), tuple(excluded))
 
 
-def doubt(measured: Measured) -> str:
+def doubt(result: Result) -> str:
     """Say which correlations may be significant only because extreme people are missing; nothing if none may.
 
     These are significant in the direction from which missed extreme values would bring them.
     """
     found = [
-        one.estimate.metric
-        for one in measured.comparisons
-        if one.evidence.log_p <= np.log(measured.settings.alpha)
-        and -np.sign(one.evidence.statistic) * cast(CorrelationNull, one.null).expected_skewness > LOPSIDED
+        row.metric
+        for row in result.tested
+        if row.log_p <= np.log(result.settings.alpha)
+        and -np.sign(row.statistic) * cast(CorrelationNull, row.null).expected_skewness > LOPSIDED
     ]
     if not found:
         return ""

@@ -294,7 +294,7 @@ class LabelledFairnessTest(FairnessTest):
         measured = measure(sample, few, settings, self.pos_label, classes_of(self.estimator), seed)
         self.labels_ = frame_of(label_columns(measured))
         (result,) = judge([measured], settings)
-        self.judge_ = partial(frame_of, judge_columns(result.findings))
+        self.judge_ = partial(frame_of, judge_columns(result.comparisons))
         return super()._compare(sample, settings, metrics, seed) if sample.labelled.all() else result
 
     def _fit_sample(

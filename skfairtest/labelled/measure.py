@@ -80,15 +80,15 @@ class LabelledNull(core.NullDistribution):
     first: Labelled
     second: Labelled
 
-    def error(self, estimate: core.Estimate) -> float:
+    def error(self) -> float:
         """Return the standard error of the difference, or of the logarithm of the ratio."""
         ratio = self.question.disparity == "ratio"
         with np.errstate(divide="ignore"):
-            parts = [one.variances[0] / (one.value**2 if ratio else 1) for one in (self.first, self.second)]
+            parts = [rate.variances[0] / (rate.value**2 if ratio else 1) for rate in (self.first, self.second)]
         total = float(np.sqrt(sum(parts)))
         return total if np.isfinite(total) else np.nan
 
-    def n_effective(self, estimate: core.Estimate) -> int:
+    def n_effective(self, row: core.Comparison) -> int:
         """Return the number of labels of the group that meet the condition."""
         return self.first.met
 
@@ -250,12 +250,12 @@ def rate_of_group(
     return Labelled(x, n, people / total, roles[kind.astype(np.intp)], np.asarray(total), seen, mean)
 
 
-def label_columns(measured: core.Measured) -> dict[str, list[Any]]:
+def label_columns(result: core.Result) -> dict[str, list[Any]]:
     """How much the labels of each group are worth with the judge, and what the judge alone says, by rate and group."""
-    sample = measured.sample
+    sample = result.sample
     assert sample is not None
     names, rows = ("metric", "group", "n", "labels", "worth", "bins", "value", "value_judge"), []
-    few = {rate: made for rate, made in measured.by_metric.items() if isinstance(made, LabelledMeasurement)}
+    few = {rate: made for rate, made in result.by_metric.items() if isinstance(made, LabelledMeasurement)}
     for rate, made in few.items():
         for label, n, one in zip(sample.group_labels, sample.sizes[0].tolist(), made.groups, strict=True):
             found: tuple[Any, ...] = (0, np.nan, 0, np.nan, np.nan)
@@ -291,17 +291,14 @@ def _(rate: FewLabels, design: Design, *_: Any) -> core.Measurement:
         one, two = (side for side in sides if isinstance(side, Labelled))
         values = float(one.value), float(two.value)
         disparity = float(disparity_of(np.asarray(values[0]), np.asarray(values[1]), question.disparity))
-        estimated = design.estimate(
-            rate.name, contrast, other, values, disparity, disparity_bounds((0.0, 1.0), question.disparity),
+        null = LabelledNull(question, one, two)
+        compared.append(design.comparison(
+            rate.name, contrast, other, values, disparity, null,
+            bounds=disparity_bounds((0.0, 1.0), question.disparity), standard_error=null.error(), method="score",
             hypothesis=design.hypothesis(question, contrast, design.what_is_equal(rate, question, scored=False), []),
             undefined="both values are 0" if np.isnan(disparity) else "",
-        )  # fmt: skip
-        compared.append((estimated, LabelledNull(question, one, two)))
-    evidence = _evidence(question, [null for _, null in compared])
-    comparisons = [
-        core.Comparison(estimate, null, replace(own, standard_error=null.error(estimate)))
-        for (estimate, null), own in zip(compared, evidence, strict=True)
-    ]
+        ))  # fmt: skip
+    comparisons = _tested(question, compared)
     by_group = _group_values(groups, effective, design.settings)
     return LabelledMeasurement(
         tuple(comparisons), tuple(excluded), by_group, "score", tuple(_doubtful(sample)), groups=tuple(groups)
@@ -337,9 +334,9 @@ def _group_values(groups: Sequence[Labelled | str], effective: Sequence[int], se
     return core.GroupValues(np.array([effective]), *columns)
 
 
-def _evidence(question: Question, nulls: Sequence[LabelledNull]) -> list[core.Evidence]:
-    """The tests at equality, or at the margin; without standard errors."""
-    sides, kind, tests = sides_of(nulls), question.disparity, question.tests
+def _tested(question: Question, rows: Sequence[core.Comparison]) -> list[core.Comparison]:
+    """The tests at equality, or at the margin."""
+    sides, kind, tests = sides_of([cast("LabelledNull", row.null) for row in rows]), question.disparity, question.tests
     z = np.stack([disparity_statistic(sides, edge, kind) for edge, _ in tests])
     tails = 2 if len(tests) == 2 and question.alternative == "two-sided" else 1
     log_p = np.stack([
@@ -348,15 +345,17 @@ def _evidence(question: Question, nulls: Sequence[LabelledNull]) -> list[core.Ev
     ])  # fmt: skip
     decisive = (np.argmax if question.alternative == "equivalence" else np.argmin)(log_p, axis=0)[None]
     found = (np.take_along_axis(each, decisive, axis=0)[0].tolist() for each in (log_p + np.log(tails), z))
-    return [core.Evidence(min(0.0, p), "score", own, np.nan, n_tails=tails) for p, own in zip(*found, strict=True)]
+    return [
+        replace(row, log_p=min(0.0, p), statistic=own, n_tails=tails) for row, p, own in zip(rows, *found, strict=True)
+    ]
 
 
-def judge_columns(findings: Sequence[core.Finding]) -> Mapping[str, Any]:
+def judge_columns(rows: Sequence[core.Comparison]) -> Mapping[str, Any]:
     """What the judge alone says of each comparison, how far that is from the estimate, and whether it is right.
 
     The last is a question about the people at hand, whose shares in bins are known.
     """
-    nulls = [cast("LabelledNull", one.null) for one in findings]
+    nulls = [cast("LabelledNull", one.null) for one in rows]
     kind, sides = nulls[0].question.disparity, sides_of(nulls)
     first, second = (np.array([one.rates(one.score) for one in side])
                      for side in zip(*((null.first, null.second) for null in nulls), strict=True))  # fmt: skip
@@ -365,7 +364,7 @@ def judge_columns(findings: Sequence[core.Finding]) -> Mapping[str, Any]:
     at_hand = replace(sides, people=np.full_like(sides.people, np.inf))
     z = disparity_statistic(at_hand, np.where(known, alone, 0.0), kind)
     names = ("metric", "group", "other", "disparity")
-    own: dict[str, Any] = {name: [getattr(one.estimate, name) for one in findings] for name in names}
+    own: dict[str, Any] = {name: [getattr(one, name) for one in rows] for name in names}
     return {
         **own,
         "disparity_judge": alone,

@@ -53,7 +53,7 @@ class UncertainNull(core.NullDistribution):
     effective: int
     seed: np.random.SeedSequence
 
-    def error(self, estimate: core.Estimate) -> float:
+    def error(self) -> float:
         """Return the standard error if both values are equal, of a ratio's logarithm."""
         error = float(self.rates.at(self.question.null)[1])
         if self.question.disparity == "difference":
@@ -61,7 +61,7 @@ class UncertainNull(core.NullDistribution):
         with np.errstate(divide="ignore", invalid="ignore"):
             return float(np.divide(error, self.rates.values.mean()))
 
-    def n_effective(self, estimate: core.Estimate) -> int:
+    def n_effective(self, row: core.Comparison) -> int:
         """Return the effective number of people of the group who meet the condition."""
         return self.effective
 
@@ -121,7 +121,7 @@ def measure_uncertain(
     pos_label: Any,
     classes: tuple[Any, ...] | None,
     random_state: Any,
-) -> core.Measured:
+) -> core.Result:
     """Estimate rates and compare them."""
     rates = [metric for metric in metrics if isinstance(metric, Rate)]
     for metric in metrics:
@@ -140,7 +140,7 @@ def measure_uncertain(
     by_metric = {rate.name: _measured(design, rate, estimate, n_reference, seed) for rate in rates}
     comparisons = tuple(comparison for rate in rates for comparison in by_metric[rate.name].comparisons)
     excluded += [exclusion for measurement in by_metric.values() for exclusion in measurement.excluded]
-    return core.Measured(settings, comparisons, tuple(excluded), sample, tuple(metrics), positive, by_metric)
+    return core.Result(settings, comparisons, tuple(excluded), sample, tuple(metrics), positive, by_metric)
 
 
 def _measured(
@@ -177,12 +177,11 @@ def _measured(
         drawn = {e: compared.draws(e, design.settings.n_resamples, np.random.default_rng(seed)) for e in edges}
         null = UncertainNull(question, compared, drawn, disparity, n_effective, seed)
         what = design.what_is_equal(rate, question, scored=False)
-        estimated = design.estimate(
-            rate.name, contrast, other, (first, second), disparity, disparity_bounds((0.0, 1.0), question.disparity),
-            n=(n, int(sizes[others].sum())), hypothesis=design.hypothesis(question, contrast, what, []),
-            undefined=undefined,
-        )  # fmt: skip
-        comparisons.append(core.Comparison(estimated, null, _evidence(null)))
+        comparisons.append(design.comparison(
+            rate.name, contrast, other, (first, second), disparity, null,
+            bounds=disparity_bounds((0.0, 1.0), question.disparity), n=(n, int(sizes[others].sum())),
+            hypothesis=design.hypothesis(question, contrast, what, []), undefined=undefined, **_evidence(null),
+        ))  # fmt: skip
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = events / denominators
     shown = group_values(effective * shares, effective[None], scale, design.settings)
@@ -190,7 +189,7 @@ def _measured(
     return core.Measurement(tuple(comparisons), tuple(excluded), whole, "score")
 
 
-def _evidence(null: UncertainNull) -> core.Evidence:
+def _evidence(null: UncertainNull) -> dict[str, Any]:
     """Count draws at equality, or at the margin."""
     question, found = null.question, []
     for edge, side in question.tests:
@@ -200,7 +199,8 @@ def _evidence(null: UncertainNull) -> core.Evidence:
     p, n_extreme, n_defined, statistic, edge, side = choose(found, key=lambda test: test[0])
     tails = 2 if len(found) == 2 and question.alternative == "two-sided" else 1
     draws = null.drawn[edge]
-    return core.Evidence(
-        min(0.0, float(np.log(tails * p))), "parametric bootstrap", statistic, float(null.rates.at(edge)[1]),
-        draws, n_extreme, n_defined, len(draws) - n_defined, tails,
-    )  # fmt: skip
+    return {
+        "log_p": min(0.0, float(np.log(tails * p))), "method": "parametric bootstrap", "statistic": statistic,
+        "standard_error": float(null.rates.at(edge)[1]), "draws": draws, "n_extreme": n_extreme,
+        "n_defined": n_defined, "n_undefined": len(draws) - n_defined, "n_tails": tails,
+    }  # fmt: skip
