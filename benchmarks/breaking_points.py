@@ -22,8 +22,7 @@ import numpy as np
 
 from benchmarks.common.results import write
 from skfairtest import CountTable, FairnessTest
-from skfairtest.comparisons import family, rates
-from skfairtest.comparisons.engine import check_question, compare
+from skfairtest.comparisons import engine, family, measure, rates
 from skfairtest.inference import breaking
 from skfairtest.inference.rates import Pair
 from skfairtest.metrics.rates import CRITERIA, RATES
@@ -50,9 +49,10 @@ def table_of(counts):
 
 def verdict_of(counts, params):
     """What the engine says of a table; None if nothing is defined."""
-    settings, metrics = check_question(params["metric"], FairnessTest(**params).get_params())
+    settings, metrics = engine.check_question(params["metric"], FairnessTest(**params).get_params())
     try:
-        return compare(Sample.from_table(table_of(counts)), metrics, settings).verdict.concern
+        tested = measure.measure(Sample.from_table(table_of(counts)), metrics, settings, None, None, None)
+        return engine.judge([tested], settings)[0].verdict.concern
     except ValueError:
         return None
 

@@ -8,8 +8,9 @@ tested. Of blind models and of those that use proxies: how often the interval ho
 whole population gives, and the value that the learned metrics have for fresh people of the same population. Searched:
 the same of models without derivatives.
 
-With ``--quick`` there are few data sets and nothing is written; ``--only NAME`` runs one section and keeps the others.
-Otherwise the figures are written to benchmarks/results/individual_evidence.json with the seed and versions.
+With ``--quick`` there are few data sets and nothing is written; ``--only NAME`` runs one section and keeps the others;
+``--data-sets N`` draws N data sets in every cell, the first of those that a full run draws. The figures are written to
+benchmarks/results/individual_evidence.json with the seed, versions, and the number of data sets of every cell.
 """
 
 import argparse
@@ -38,8 +39,8 @@ SEED = 20261125
 RESULTS = Path(__file__).parent / "results" / "individual_evidence.json"
 #: People of a sample of a real table, of a model's training, and of the truth of a direction.
 PEOPLE, TRAINING, MANY = 1000, 2000, 100_000
-#: Of models that are searched: people of the training, of the truth, and fresh ones for all metrics together.
-FITTED, SEARCHED, FRESH = 4000, 20_000, {"derivatives": 5000, "searched": 1000}
+#: People of the training and of the truth of models that are searched; fresh people of other models, and of those.
+FITTED, SEARCHED, FRESH = 4000, 20_000, (5000, 1000)
 MODELS = {
     "logistic regression": lambda: LogisticRegression(max_iter=2000),
     "least squares": LinearRegression,
@@ -167,9 +168,9 @@ def directions(designs, n_data_sets, sequence):
             )
         known = [test for test in found if test.verdict_ != "no_trace"]
         limits = np.array([test.confidence_interval_ for test in known]).reshape(-1, 2)
-        n_fresh = FRESH["searched" if fitted else "derivatives"]
         # What a blind model does in a direction hardly depends on it.
-        fresh = [holds_fresh_value(test, weights, shift, width, n_fresh, others) for test in known if weights[0]]
+        about = weights, shift, width, FRESH[len(fitted)], others
+        fresh = [holds_fresh_value(test, *about) for test in known if weights[0]]
         yield {
             "model": f"{kind}, {name}" if fitted else kind, "shift": shift, "people": n, **verdicts(found),
             "value": None if truth is None else round(truth, 4),
@@ -267,28 +268,25 @@ def planted(n_data_sets, sequence, n=500):
         }  # fmt: skip
 
 
-def sections(quick):
-    """Return what is run, with its number of data sets."""
+def sections(n=None, searches=SEARCHES):
+    """Return what is run, with n data sets of every cell: 200 of coins, 100 of all else."""
     return {
-        "coins": lambda sequence: coins(4 if quick else 200, sequence),
-        "blind": lambda sequence: directions(BLIND, 4 if quick else 100, sequence),
-        "used": lambda sequence: directions(USED, 4 if quick else 100, sequence),
-        "planted": lambda sequence: planted(3 if quick else 100, sequence),
-        "searched": lambda sequence: directions(SEARCHES[:1] if quick else SEARCHES, 4 if quick else 100, sequence),
+        "coins": lambda sequence: coins(n or 200, sequence),
+        "blind": lambda sequence: directions(BLIND, n or 100, sequence),
+        "used": lambda sequence: directions(USED, n or 100, sequence),
+        "planted": lambda sequence: planted(n or 100, sequence),
+        "searched": lambda sequence: directions(searches, n or 100, sequence),
     }
-
-
-def kept(figures):
-    write(RESULTS, "verdicts where X holds no trace, and where it does", SEED, ("scikit-learn",), many=MANY, **figures)
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="few data sets, nothing is written")
-    parser.add_argument("--only", choices=list(sections(True)), help="run one section, and keep the others")
+    parser.add_argument("--only", choices=list(sections()), help="run one section, and keep the others")
+    parser.add_argument("--data-sets", type=int, help="data sets of every cell; by default 200 of coins, 100 of others")
     options = parser.parse_args(argv)
-    stored = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    runs = sections(options.quick)
+    stored = json.loads(RESULTS.read_text())
+    runs = sections(4, SEARCHES[:1]) if options.quick else sections(options.data_sets)
     figures = {name: stored[name] for name in runs if name in stored and not options.quick}
     for (name, run), sequence in zip(runs.items(), np.random.SeedSequence(SEED).spawn(len(runs)), strict=True):
         if options.only not in (None, name):
@@ -297,7 +295,8 @@ def main(argv=None):
         for place, row in enumerate(run(sequence)):
             found[place : place + 1] = [row]
             if not options.quick:
-                kept(figures)
+                what = "verdicts where X holds no trace, and where it does"
+                write(RESULTS, what, SEED, ("scikit-learn",), many=MANY, **figures)
             said = "   ".join(text(value) if isinstance(value, dict) else str(value) for value in row.values())
             print(f"  {name:<8} {said}", flush=True)
 

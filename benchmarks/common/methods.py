@@ -32,12 +32,10 @@ from skfairtest.inference.score import studentize
 from skfairtest.inference.two_sides import Statistic, Stratum, draw_permutations
 from skfairtest.inference.unconditional import unconditional_log_p
 from skfairtest.metrics import Context, resolve_metrics
-from skfairtest.metrics.auc import RankedScores
 from skfairtest.metrics.counted import AveragePrecision, Determination
 from skfairtest.metrics.functionals import Auc, Functional, Mean
 from skfairtest.metrics.rates import RATES
 from skfairtest.readers import read_values
-from skfairtest.tables.sample import Values
 
 Z = float(norm.isf(ALPHA / 2))
 NONE = (np.nan, np.nan)
@@ -260,7 +258,7 @@ def table_functional(metric, n_cells=4):
     """The metric of the cells of true and predicted classes, and where labels are permuted."""
     true, predicted = np.indices((int(np.sqrt(n_cells)),) * 2).reshape(2, -1)
     (declared,) = resolve_metrics(metric)
-    kinds = {name: Values(read_values(codes, name)) for name, codes in (("y_true", true), ("y_pred", predicted))}
+    kinds = {name: read_values(codes, name) for name, codes in (("y_true", true), ("y_pred", predicted))}
     functional = declared.functional(Context(kinds, 1 if declared.needs_pos_label else None))
     if declared.within == "condition":
         return functional, np.where(functional.given > 0, 0, -1)
@@ -390,14 +388,7 @@ def bootstrapped(functional, counts, size, rng):
 
 def area_of_counts(truth, score):
     """The AUC as a function of how often each person occurs (..., n)."""
-    ranked = RankedScores(score[truth], score[~truth])
-    columns = [np.flatnonzero(truth)[ranked.positive_order], np.flatnonzero(~truth)[ranked.negative_order]]
-
-    def value(counts):
-        flat = counts.reshape(-1, counts.shape[-1]).astype(np.int64)
-        return ranked.moments(*(flat[:, place] for place in columns))[0].reshape(counts.shape[:-1])
-
-    return value
+    return Auc(truth, score).values
 
 
 def _add_schemes(out, value, group, cell, rng):

@@ -253,7 +253,7 @@ class ModelTest(Answering, PlainState, MetaEstimatorMixin, BaseEstimator):
             tags.input_tags.string = tags.input_tags.categorical = True
         return tags
 
-    def _without_groups(self, what: str, column: str) -> ParameterError:
+    def _without_groups(self, what: str = "the groups to compare", column: str = "sex") -> ParameterError:
         """Return the error of a fit that was given no sensitive features, with the lines to type."""
         step, groups = type(self).__name__.lower(), f"sensitive_features=df[{column!r}]"
         return ParameterError(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import Tags
@@ -16,21 +16,21 @@ from skfairtest._utils.checks import check_choice, is_integer
 from skfairtest._utils.errors import ParameterError, brief, warn
 from skfairtest._utils.text import enumerated, label, name_of
 from skfairtest._utils.typing import Floats
-from skfairtest.adjusted.measure import Learning, People, caution, measure_adjusted, omitted_of
+from skfairtest.adjusted.measure import Covered, People, caution, measure_adjusted, omitted_of
 from skfairtest.adjusted.omitted import omitted_variable
 from skfairtest.adjusted.report import adjusted_report
 from skfairtest.adjusted.residuals import CurvesThenTrees, covariate_frame
 from skfairtest.comparisons.contrasts import contrasts_of, kept_groups
 from skfairtest.comparisons.core import Exclusion
-from skfairtest.comparisons.engine import Compared, judge
-from skfairtest.comparisons.frames import comparisons_frame, excluded_frame
+from skfairtest.comparisons.engine import judge
+from skfairtest.comparisons.frames import comparisons_columns, excluded_frame, frame_of
 from skfairtest.comparisons.measure import FEW_PEOPLE
 from skfairtest.comparisons.outcomes import numbers, own_outcome
+from skfairtest.comparisons.people import GroupsTest, Inputs
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.comparisons.unknown import with_p_values
-from skfairtest.report.mixin import ReportMixin
-from skfairtest.report.record import Recorded
 from skfairtest.report.report import Report
+from skfairtest.report.sentences import Setup
 from skfairtest.sensitivity.result import Sensitivity
 from skfairtest.tables import Sample
 
@@ -50,40 +50,8 @@ COLUMNS = [
 ]  # fmt: skip
 
 
-@dataclass(frozen=True)
-class AdjustedSetup(Recorded):
-    """The settings of a test that its sentences need.
-
-    Parameters
-    ----------
-    outcome : str
-        What is compared ("predictions").
-    share : bool
-        Whether it is 0 or 1, so that differences are percentage points.
-    compare, alternative : str
-        As in the test.
-    given : str
-        The covariates in a sentence.
-    alpha : float
-        Level of the test.
-    adjust : str or None
-        Adjustment that was run.
-    models : str
-        The models of the outcome and of the group.
-    """
-
-    outcome: str
-    share: bool
-    compare: str
-    alternative: str
-    given: str
-    alpha: float
-    adjust: str | None
-    models: str
-
-
 @with_parameters
-class AdjustedFairnessTest(Compared, ReportMixin):
+class AdjustedFairnessTest(GroupsTest):
     """Test whether groups differ in an outcome among people with the same covariates, such as age and experience.
 
     Null hypothesis of each comparison: given the covariates, the outcome's expected value is the same in both groups.
@@ -210,14 +178,18 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         "covariates": True,
         "clusters": True,
         "predict_params": True,
+        "control_features": False,
+        "sample_weight": False,
     }
+    _of: ClassVar[str] = "of"
+    _uncounted: ClassVar[str] = "table has no covariates, which differ from person to person: use from_predictions"
     _reported: ClassVar[tuple[str, ...]] = (
         "p_value", "p_value_interval", "rejected", "concern", "caution", "statistic", "disparity",
         "confidence_interval", "comparisons", "excluded", "method", "adjust", "n_resamples", "groups", "pos_label",
         "n_samples",
     )  # fmt: skip
 
-    _not_written: ClassVar[tuple[str, ...]] = (*ReportMixin._not_written, "_base", "_biases")
+    _not_written: ClassVar[tuple[str, ...]] = (*GroupsTest._not_written, "_base", "_biases")
 
     estimator: Any = field(default=None, kw_only=False)
     of: Any = "prediction"
@@ -245,7 +217,7 @@ class AdjustedFairnessTest(Compared, ReportMixin):
     def _needs_truth(self) -> bool:
         return not (isinstance(self.of, str) and self.of in ("prediction", "score"))
 
-    def fit(
+    def fit(  # type: ignore[override]
         self,
         X: Any,
         y: Any = None,
@@ -254,7 +226,7 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         covariates: Any = None,
         clusters: Any = None,
         predict_params: dict[str, Any] | None = None,
-    ) -> AdjustedFairnessTest:
+    ) -> Self:
         """Predict with the estimator and test its predictions given the covariates.
 
         Parameters
@@ -285,46 +257,8 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         NotFittedError
             If the estimator is a scikit-learn estimator that is not fitted.
         """
-        settings = self._check()
-        if sensitive_features is None:
-            raise self._without_groups("the groups to compare", "sex")
-        if covariates is None:
-            raise ParameterError(
-                "covariates is missing: one or several columns of what people are to be alike in, for instance "
-                "fit(X, y, sensitive_features=df['sex'], covariates=df[['experience']]); without any, use FairnessTest"
-            )
-        given = {"sensitive_features": sensitive_features, "covariates": covariates, "clusters": clusters}
-        X, y, given = readers.given_to_fit(X, y, given)
-        sensitive_features, covariates, clusters = given.values()
-        y = readers.one_column(y, warned=True)
-        y_true = None if y is None else readers.read_column(y, "y_true", name="y_true")
-        cluster = None if clusters is None else readers.read_column(clusters, "clusters")
-        columns = readers.read_columns(covariates, "covariates", default_name="covariate")
-        if self.estimator is None:
-            predictions: Any = readers.predictions_from_X(X)
-        else:
-            readers.check_rows(X, y=y_true, sensitive_features=sensitive_features, covariates=columns, clusters=cluster)
-            predictions = self._response(X, y, sensitive_features, predict_params)
-        y_pred = readers.read_column(predictions, "y_pred", name="y_pred")
-        sample = Sample.from_predictions(None, y_pred, sensitive_features=sensitive_features, clusters=cluster)
-        readers.check_same_people(
-            {
-                "y_true": y_true,
-                "y_pred": y_pred,
-                "sensitive_features": sample.sensitive,
-                "covariates": columns,
-                "clusters": cluster,
-            }
-        )
-        pos_label, outcome = self._outcome(y_true, y_pred)
-        self._test(sample, outcome, columns, settings)
-        self.pos_label_, self.n_samples_ = pos_label, sample.n_samples
-        used = [column for column in (y_true, y_pred) if column is not None]
-        self.negative_labels_ = readers.other_labels(
-            readers.sort_levels({level for column in used for level in column.levels}), pos_label
-        )
-        self._keep_parameters()
-        return self
+        columns = {"sensitive_features": sensitive_features, "covariates": covariates, "clusters": clusters}
+        return self._fit(Inputs.of_fit(X, y, predict_params, **columns))
 
     @classmethod
     def from_predictions(
@@ -337,7 +271,7 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         covariates: Any = None,
         clusters: Any = None,
         **params: Any,
-    ) -> AdjustedFairnessTest:
+    ) -> Self:
         """Test predictions, without an estimator.
 
         Parameters
@@ -380,19 +314,16 @@ class AdjustedFairnessTest(Compared, ReportMixin):
            unadjusted  disparity
         0       -0.14       0.02
         """
-        y_true = readers.one_column(readers.in_memory(y_true))
-        predicted = readers.given_predictions(cls.__name__, y_true, y_pred, y_score, params)
-        return cls(**params).fit(
-            predicted, y_true, sensitive_features=sensitive_features, covariates=covariates, clusters=clusters
-        )
+        columns = {"sensitive_features": sensitive_features, "covariates": covariates, "clusters": clusters}
+        return cls._of_predictions(y_true, y_pred, y_score, columns, params)
 
     def _title(self) -> str:
-        return f"{self._setup.outcome.capitalize()} of groups, given {self._setup.given}"
+        return f"{self._outcome.capitalize()} of groups, given {self._covariates}"
 
     def _made(self) -> Report:
         return adjusted_report(self)
 
-    def _check(self) -> Settings:
+    def _check(self) -> tuple[Settings, None]:
         check_seed(self.random_state)
         if not callable(self.of):
             check_choice("of", self.of, OUTCOMES)
@@ -406,25 +337,38 @@ class AdjustedFairnessTest(Compared, ReportMixin):
                 raise ParameterError(
                     f"{name} must be a regressor or a classifier of scikit-learn; found {brief(value)}"
                 )
-        return check_settings(**{**self.get_params(), "method": "asymptotic"})
+        return check_settings(**{**self.get_params(), "method": "asymptotic"}), None
 
-    def _response(self, X: Any, y: Any, sensitive_features: Any, predict_params: Any) -> Any:
-        common = {
-            "sensitive_features": sensitive_features,
-            "predict_params": predict_params,
-            "random_state": self.random_state,
-        }
+    def _ask(self, estimator: Any, inputs: Inputs, metrics: Any, needed: Any, common: Any) -> tuple[Any, Any]:
         if self.of != "score":
-            return readers.predict(self.estimator, X, **common)
-        responses = ("predict_proba", "decision_function")
-        return readers.scores(self.estimator, X, responses, metric="of", pos_label=self.pos_label, y_true=y, **common)
+            return readers.predict(estimator, inputs.X, **common), None
+        known = {"metric": "of", "pos_label": self.pos_label, "y_true": inputs.y, **common}
+        return readers.scores(estimator, inputs.X, ("predict_proba", "decision_function"), **known), None
 
-    def _outcome(self, y_true: readers.Column | None, y_pred: readers.Column) -> tuple[Any, Floats]:
-        """Return the positive label, where there is one, and the outcome of each person."""
+    def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
+        covariates, clusters = (inputs.columns[name] for name in ("covariates", "clusters"))
+        if covariates is None:
+            raise ParameterError(
+                "covariates is missing: one or several columns of what people are to be alike in, for instance "
+                "fit(X, y, sensitive_features=df['sex'], covariates=df[['experience']]); without any, use FairnessTest"
+            )
+        if y_score is not None:
+            raise ParameterError("y_pred and y_score are both given: pass the predictions or, in their place, scores")
+        given = {"y_true": inputs.y, "y_pred": y_pred}
+        labels = {name: readers.read_column(data, name, name=name) for name, data in given.items() if data is not None}
+        columns = readers.read_columns(covariates, "covariates", default_name="covariate")
+        people = Sample.from_predictions(None, labels["y_pred"], sensitive_features=inputs.groups, clusters=clusters)
+        grouped = {"sensitive_features": people.sensitive, "covariates": columns, "clusters": people.clusters}
+        readers.check_same_people({**labels, **grouped})
+        return Covered(labels, people.sensitive, clusters=people.clusters, covariates=columns)
+
+    def _values(self, columns: Any) -> tuple[Any, Floats]:
+        """Return the positive label, if there is one, and the outcome of each person."""
+        y_true, y_pred = columns.get("y_true"), columns["y_pred"]
         if y_true is None and self._needs_truth:
             raise ParameterError(f"y is missing: of={name_of(self.of)} needs the true values; of='prediction' does not")
-        classes = readers.classes_of(self.estimator) if self.estimator is not None else None
-        used = [y_pred] if y_true is None or not self._needs_truth else [y_true, y_pred]
+        classes = readers.classes_of(self.estimator)
+        used = [y_true, y_pred] if self._needs_truth else [y_pred]
         readers.check_classes(() if y_true is None else y_true.levels, classes, self.pos_label)
         if self.of == "score":
             pos_label = readers.resolve_pos_label(classes, self.pos_label) if classes else self.pos_label
@@ -438,8 +382,7 @@ class AdjustedFairnessTest(Compared, ReportMixin):
             or levels <= {-1, 1}
         )
         if not labelled:
-            values = [numbers(column, column.name) for column in used]
-            pos_label = None
+            pos_label, values = None, [numbers(column, column.name) for column in used]
         else:
             if len(y_pred) >= FEW_PEOPLE:
                 readers.check_codings({column.name: column.levels for column in used})
@@ -452,43 +395,44 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         left = values[0] - values[1]
         return pos_label, left if self.of == "residual" else np.abs(left)
 
-    def _test(self, sample: Sample, outcome: Floats, columns: tuple[readers.Column, ...], settings: Settings) -> None:
+    def _fit_sample(self, sample: Sample, settings: Settings, metrics: Any, seed: Any, subject: str) -> Self:
+        assert isinstance(sample, Covered)
         excluded: list[Exclusion] = []
-        people = People.of(sample, outcome, columns, self._kept(sample, excluded, settings))
-        contrasts = list(contrasts_of(sample, people.kept, settings, excluded, 1))
-        seeds = seed_sequence(self.random_state).spawn(2)
-        outcome_model, group_model = (CurvesThenTrees() if model is None else model for model in self._learners)
-        learning = Learning(outcome_model, group_model, self.n_folds)
-        measured = measure_adjusted(people, contrasts, sample.group_labels, learning, settings, seeds, excluded)
-        (result,) = judge([measured], settings)
+        columns, (pos_label, outcome) = sample.covariates, self._values(sample.columns)
+        kept, seeds = self._kept(sample, excluded, settings), seed_sequence(seed).spawn(2)
+        learners = (self.outcome_model, self.group_model)
+        models = tuple(CurvesThenTrees() if model is None else model for model in learners)
+        people = People.of(sample, outcome, kept, models, self.n_folds, seeds[0])
+        contrasts = list(contrasts_of(sample, kept, settings, excluded, 1))
+        result = measure_adjusted(people, contrasts, sample.group_labels, settings, seeds[1], excluded)
+        (result,) = judge([result], settings)
         self._set_verdict(result)
-        frame = comparisons_frame(result.findings, COLUMNS)
+        frame = frame_of(comparisons_columns(result.comparisons, COLUMNS))
         frame.insert(3, "unadjusted", frame["value_group"] - frame["value_other"])
-        explained = [people.explained(finding) for finding in result.findings]
+        nulls: list[Any] = [one.null for one in result.comparisons]
         for place, name in enumerate(("outcome_explained", "group_explained")):
-            frame.insert(list(frame).index("method"), name, [found[place] for found in explained])
+            frame.insert(list(frame).index("method"), name, [null.explained[place] for null in nulls])
         self.comparisons_ = frame
-        self.excluded_ = excluded_frame(measured.excluded)
+        self.excluded_ = excluded_frame(result.excluded)
         self.method_, self.groups_ = "gcm", sample.group_labels
-        self.caution_ = caution(sorted(result.findings, key=lambda one: one is not result.leading))
+        self.caution_ = caution(sorted(result.comparisons, key=lambda one: one is not result.leading))
         if self.concern_ and self.caution_:
             warn(self.caution_)
         by_name = {column.name: list(covariate_frame([column])) for column in columns}
-        self._base = with_p_values(measured, [one.evidence.log_p for one in measured.comparisons])  # without people
+        self._base = with_p_values(result, [one.log_p for one in result.tested])  # without people
         # Made when somebody asks: models are fitted once more without each covariate.
-        self._biases = partial(omitted_of, people, measured.comparisons, by_name, learning, settings.n_jobs, seeds)
-        self._setup = AdjustedSetup(
-            outcome=OUTCOMES[self.of] if isinstance(self.of, str) else f"values of {name_of(self.of)}",
-            share=set(np.unique(outcome).tolist()) <= {0.0, 1.0},
-            compare=self.compare,
-            given=enumerated([label(column.name) for column in columns]),
-            alternative=settings.question.alternative,
-            alpha=settings.alpha,
-            adjust=self.adjust_,
-            models=" and ".join(
-                dict.fromkeys(DEFAULT if each is None else type(each).__name__ for each in self._learners)
-            ),
+        self._biases = partial(omitted_of, people, result.tested, by_name, settings.n_jobs, seeds[1])
+        self._outcome = OUTCOMES[self.of] if isinstance(self.of, str) else f"values of {name_of(self.of)}"
+        self._is_share = set(np.unique(outcome).tolist()) <= {0.0, 1.0}
+        self._covariates = enumerated([label(column.name) for column in columns])
+        self._learners = " and ".join(dict.fromkeys(DEFAULT if m is None else type(m).__name__ for m in learners))
+        self._setup = Setup(
+            compare=self.compare, alternative=settings.question.alternative, alpha=settings.alpha, adjust=self.adjust_
         )
+        self.pos_label_, self.n_samples_ = pos_label, sample.n_samples
+        self.negative_labels_ = readers.other_labels(sample.labels, pos_label)
+        self._keep_parameters()
+        return self
 
     def sensitivity(self, to: str = "confounding", *, at: Any = None) -> Sensitivity:
         """Ask how far the verdict survives a confounder that is not among the covariates.
@@ -549,10 +493,6 @@ class AdjustedFairnessTest(Compared, ReportMixin):
         if not hasattr(self, "_base"):
             raise ParameterError("to='confounding' needs the residuals, which a test read from JSON does not have")
         return omitted_variable(self._base, self._biases, at)
-
-    @property
-    def _learners(self) -> tuple[Any, Any]:
-        return self.outcome_model, self.group_model
 
     def _kept(self, sample: Sample, excluded: list[Exclusion], settings: Settings) -> list[int]:
         """Return the groups that have people in every fold."""

@@ -10,19 +10,13 @@ import pandas as pd
 from skfairtest._utils.checks import origin
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label, pluralize
-from skfairtest._utils.typing import Booleans, Floats, Positions
+from skfairtest._utils.typing import Floats, Positions
 from skfairtest.adjusted.omitted import Omitted, Strength, strength_of
-from skfairtest.adjusted.residuals import (
-    Target,
-    covariate_frame,
-    cross_fitted,
-    folds_of,
-    neighbours,
-    numbered,
-)
-from skfairtest.adjusted.statistics import Residuals, normal_log_p, studentized_mean
-from skfairtest.comparisons.core import Comparison, Estimate, Evidence, Exclusion, Measured, NullDistribution
+from skfairtest.adjusted.residuals import Target, covariate_frame, cross_fitted, folds_of, neighbours, numbered
+from skfairtest.adjusted.statistics import Residuals, studentized_mean
+from skfairtest.comparisons.core import Comparison, Exclusion, NullDistribution, Result
 from skfairtest.comparisons.settings import Settings
+from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.readers import Column
 from skfairtest.tables import Sample
@@ -31,120 +25,92 @@ from skfairtest.tables import Sample
 NOTHING = 1e-10
 #: Fewest clusters of each fold.
 CLUSTERS_OF_A_FOLD = 2
-
-
 #: From how many standard errors on what neighbours predict goes together with what a model leaves.
 MISSED = 1.28
 
 
 @dataclass(frozen=True)
-class Missed:
-    """Shares of the variance of an outcome or a group that a model and neighbours explain.
+class AdjustedNull(NullDistribution):
+    """The normal distribution of a studentized product of residuals.
 
-    `left_over`: what the model leaves goes together with what neighbours predict, by more than noise.
+    `explained` are the shares of variance that models predict, of the outcome and of the group; `doubt` is what of
+    these a model may have missed, its share, and that of neighbours.
     """
 
-    what: str
-    explained: float
-    by_neighbours: float
-    left_over: bool
-
-    @property
-    def is_doubt(self) -> bool:
-        """Whether the model may have missed how it depends on covariates.
-
-        Of a group, models that explain nothing are right where it does not depend on covariates.
-        """
-        return self.left_over or (self.what == "outcome" and self.explained <= 0)
-
-
-@dataclass(frozen=True)
-class AdjustedNull(NullDistribution):
-    """The normal distribution of a studentized product of residuals."""
-
     residuals: Residuals
-    doubts: tuple[Missed, ...] = ()
+    explained: tuple[float, float]
+    doubt: tuple[str, float, float] | None = None
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """Invert the generalised covariance measure."""
         return self.residuals.limits(*critical)
 
 
-@dataclass(frozen=True)
-class Learning:
-    """How outcomes and groups are predicted from covariates.
+@dataclass(frozen=True, eq=False)
+class Covered(Sample):
+    """People with covariates."""
 
-    Parameters
-    ----------
-    outcome_model, group_model : estimator
-        The models.
-    n_folds : int
-        Folds of the people.
-    """
-
-    outcome_model: Any
-    group_model: Any
-    n_folds: int
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Rows compared, a mask of the group, and the other side's label."""
-
-    contrast: Contrast
-    other: Any
-    rows: Positions
-    first: Booleans
+    covariates: tuple[Column, ...] = ()
 
 
 @dataclass(frozen=True)
 class People:
-    """People in an order that does not depend on that of the rows; outcomes are less `origin`."""
+    """People in an order that does not depend on that of the rows; outcomes are less `origin`.
+
+    `models` are those of the outcome and of the group, `folds` of whom are predicted by models of the others.
+    """
 
     origin: float
     outcome: Floats
     group: Positions
     covariates: pd.DataFrame
     units: Positions | None
-    kept: list[int]
+    models: tuple[Any, ...]
+    folds: Positions
 
     @classmethod
-    def of(cls, sample: Sample, outcome: Floats, columns: tuple[Column, ...], kept: list[int]) -> Self:
-        """People with their outcomes and covariates, these in the order of their names."""
-        ordered = sorted(columns, key=lambda column: column.name)
+    def of(
+        cls,
+        sample: Covered,
+        outcome: Floats,
+        kept: list[int],
+        models: tuple[Any, ...],
+        n_folds: int,
+        seed: np.random.SeedSequence,
+    ) -> Self:
+        """People of some groups with their outcomes and covariates, these in the order of their names."""
+        ordered = sorted(sample.covariates, key=lambda column: column.name)
         codes = [column.codes for column in reversed(ordered)]
         units = None if sample.clusters is None else sample.clusters.codes
         keys = [*codes, *([] if units is None else [units]), outcome, sample.group_codes]
         order = np.lexsort(keys)
         order = order[np.isin(sample.group_codes[order], kept)]
+        units = None if units is None else numbered(units[order])
+        if units is not None and units.max() + 1 < CLUSTERS_OF_A_FOLD * n_folds:
+            raise ParameterError(
+                f"clusters has {units.max() + 1} different values, too few for n_folds={n_folds}, each of which needs "
+                f"at least {CLUSTERS_OF_A_FOLD}"
+            )
+        group, start = sample.group_codes[order], origin(outcome)
         covariates = covariate_frame(ordered).iloc[order].reset_index(drop=True)
-        return cls(
-            origin(outcome),
-            outcome[order] - origin(outcome),
-            sample.group_codes[order],
-            covariates,
-            None if units is None else numbered(units[order]),
-            kept,
-        )
+        folds = folds_of(group, units, n_folds, seed)
+        return cls(start, outcome[order] - start, group, covariates, units, models, folds)
 
-    @property
-    def n_units(self) -> int:
-        """How many clusters there are, or people."""
-        return len(self.outcome) if self.units is None else int(self.units.max()) + 1
-
-    def pair(self, contrast: Contrast, other: Any = None) -> Pair:
-        """Return who takes part in a comparison."""
+    def targets(self, contrast: Contrast) -> tuple[Target, Target]:
+        """The predictions for the people of a comparison: their outcome and their group."""
         first = self.group == contrast.first
-        second = ~first if contrast.second is None else self.group == contrast.second
-        rows = np.flatnonzero(first | second)
-        return Pair(contrast, other, rows, first[rows])
+        rows = np.flatnonzero(first | (True if contrast.second is None else self.group == contrast.second))
+        values = {"outcome_model": self.outcome[rows], "group_model": first[rows].astype(float)}
+        of_outcome, of_group = (
+            Target(rows, values[name], m, name) for name, m in zip(values, self.models, strict=True)
+        )
+        return of_outcome, of_group
 
-    def explained(self, comparison: Comparison) -> tuple[float, float]:
-        """Return the shares of variance that models predict, of the outcome and of the group."""
-        null, pair = comparison.null, self.pair(comparison.estimate.contrast)
-        assert isinstance(null, AdjustedNull)
-        outcome, group = self.outcome[pair.rows], pair.first.astype(float)
-        return _explained(outcome, null.residuals.outcome), _explained(group, null.residuals.group)
+    def beside(self, target: Target) -> Target:
+        """The same prediction by neighbours, who learn any shape."""
+        n_folds = int(self.folds.max()) + 1
+        n = len(target.rows) * (n_folds - 1) // n_folds
+        return replace(target, model=neighbours(n), where=f"neighbours beside {target.where}", beside=True)
 
 
 def _explained(values: Floats, left: Floats) -> float:
@@ -156,136 +122,109 @@ def measure_adjusted(
     people: People,
     contrasts: list[tuple[Contrast, Any]],
     labels: list[Any],
-    learning: Learning,
     settings: Settings,
-    seeds: Sequence[np.random.SeedSequence],
+    seed: np.random.SeedSequence,
     excluded: list[Exclusion],
-) -> Measured:
+) -> Result:
     """Compare groups pair by pair; add to the excluded ones what cannot be compared.
 
     A difference that outcomes leave undefined is a hypothesis with p = 1, for outcomes must not decide how many there
     are; whether the covariates determine the group does not depend on them.
     """
-    of_folds, of_models = seeds
-    if people.units is not None and people.n_units < CLUSTERS_OF_A_FOLD * learning.n_folds:
-        raise ParameterError(
-            f"clusters has {people.n_units} different values, too few for n_folds={learning.n_folds}, each of which "
-            f"needs at least {CLUSTERS_OF_A_FOLD}"
-        )
-    folds = folds_of(people.group, people.units, learning.n_folds, of_folds)
-    pairs = [people.pair(*contrast) for contrast in contrasts]
-    targets = [_targets(people, pair, learning) for pair in pairs]
-    second = [tuple(_by_neighbours(target, learning) for target in both) for both in targets]
-    # Where everyone is compared, the outcome is predicted once.
-    once = {target.key: target for both in (*targets, *second) for target in both}
-    left = dict(
-        zip(once, cross_fitted(people.covariates, [*once.values()], folds, of_models, settings.n_jobs), strict=True)
-    )
+    targets = [people.targets(contrast) for contrast, _ in contrasts]
+    second = [tuple(map(people.beside, both)) for both in targets]
+    every = [target for both in (*targets, *second) for target in both]
+    left = cross_fitted(people.covariates, every, people.folds, seed, settings.n_jobs)
     comparisons: list[Comparison] = []
-    for pair, both, unlike in zip(pairs, targets, second, strict=True):
-        units = None if people.units is None else numbered(people.units[pair.rows])
+    for (contrast, other), both, unlike in zip(contrasts, targets, second, strict=True):
+        units = None if people.units is None else numbered(people.units[both[0].rows])
         outcome, member = (left[target.key] for target in both)
         residuals = Residuals(outcome.residuals, member.residuals, units, outcome.varying + member.varying)
-        group, n = labels[pair.contrast.first], int(pair.first.sum())
+        first = both[1].values == 1
+        group, n = labels[contrast.first], int(first.sum())
         if (residuals.group**2).mean() <= NOTHING * np.var(both[1].values):
             reason = "the covariates determine the group"
-            excluded.append(Exclusion("outcome", group, pair.other, None, reason, n, n, 1))
+            excluded.append(Exclusion("outcome", group, other, None, reason, n, n, 1))
             continue
         values, undefined = both[0].values + people.origin, _undefined(both[0].values + people.origin, residuals)
-        estimate = Estimate(
-            "outcome", group, pair.other, None, pair.contrast, n, len(values) - n, float(values[pair.first].mean()),
-            float(values[~pair.first].mean()), np.nan if undefined else residuals.coefficient, undefined=undefined,
+        explained = [_explained(target.values, left[target.key].residuals) for target in both]
+        null = AdjustedNull(settings.question, residuals, (explained[0], explained[1]))
+        row = Comparison(
+            "outcome", group, other, None, contrast, n, len(values) - n, float(values[first].mean()),
+            float(values[~first].mean()), np.nan if undefined else residuals.coefficient, null, undefined=undefined,
         )  # fmt: skip
-        if undefined:
-            nothing = Evidence(0.0, "", np.nan, np.nan)
-            comparisons.append(Comparison(estimate, AdjustedNull(settings.question, residuals), nothing))
-            continue
-        statistic = residuals.statistic()
-        log_p = normal_log_p(statistic, settings.question.alternative)
-        evidence = Evidence(log_p, "gcm", statistic, residuals.standard_error)
-        missed = tuple(
-            _missed(what, target.values, left[target.key].residuals, left[other.key].residuals, units)
-            for what, target, other in zip(("outcome", "group"), both, unlike, strict=True)
-        )
-        doubts = tuple(one for one in missed if one.is_doubt)
-        comparisons.append(Comparison(estimate, AdjustedNull(settings.question, residuals, doubts), evidence))
-    measured = Measured(settings, tuple(comparisons), tuple(excluded))
-    if all(one.estimate.undefined for one in comparisons):  # nothing is tested, which is an error
-        return replace(measured, comparisons=(), excluded=(*excluded, *measured.undefined))
-    return measured
+        if not undefined:
+            found = (
+                _doubt(target, left[target.key].residuals, left[near.key].residuals, units)
+                for target, near in zip(both, unlike, strict=True)
+            )
+            statistic = residuals.statistic()
+            row = replace(
+                row, null=replace(null, doubt=next(filter(None, found), None)), method="gcm", statistic=statistic,
+                log_p=normal_log_p(statistic, settings.question.alternative), standard_error=residuals.standard_error,
+            )  # fmt: skip
+        comparisons.append(row)
+    result = Result(settings, tuple(comparisons), tuple(excluded))
+    if all(one.undefined for one in comparisons):  # nothing is tested, which is an error
+        return replace(result, tested=(), excluded=(*excluded, *result.undefined))
+    return result
 
 
 def omitted_of(
     people: People,
     comparisons: Sequence[Comparison],
     covariates: Mapping[str, Sequence[Any]],
-    learning: Learning,
     n_jobs: int | None,
-    seeds: Sequence[np.random.SeedSequence],
+    seed: np.random.SeedSequence,
 ) -> list[Omitted | None]:
     """What the bias of each comparison follows from; None where its disparity is undefined.
 
     The same models predict the same people once more without each covariate, whose columns of `people.covariates` are
     the same for everybody then.
     """
-    folds = folds_of(people.group, people.units, learning.n_folds, seeds[0])
-    pairs = [people.pair(one.estimate.contrast) for one in comparisons]
-    targets = [_targets(people, pair, learning) for pair in pairs]
-    once = list({target.key: target for both in targets for target in both}.values())
-    found: list[list[Strength]] = [[] for _ in pairs]
+    targets = [people.targets(one.contrast) for one in comparisons]
+    full: list[Any] = [one.null for one in comparisons]
+    found: list[list[Strength]] = [[] for _ in comparisons]
     for name, columns in covariates.items():
         without = people.covariates.assign(**dict.fromkeys(columns, 0.0))
-        residuals = cross_fitted(without, once, folds, seeds[1], n_jobs)
-        left = {target.key: each.residuals for target, each in zip(once, residuals, strict=True)}
-        for strengths, comparison, (outcome, group) in zip(found, comparisons, targets, strict=True):
-            short = Residuals(left[outcome.key], left[group.key])
-            strengths.append(strength_of(name, _residuals(comparison), short))
+        left = cross_fitted(without, [target for both in targets for target in both], people.folds, seed, n_jobs)
+        for strengths, null, both in zip(found, full, targets, strict=True):
+            outcome, group = (left[target.key].residuals for target in both)
+            strengths.append(strength_of(name, null.residuals, Residuals(outcome, group)))
     return [
-        None if one.estimate.undefined else Omitted.of(_residuals(one), strengths)
-        for one, strengths in zip(comparisons, found, strict=True)
+        None if one.undefined else Omitted.of(null.residuals, strengths)
+        for one, null, strengths in zip(comparisons, full, found, strict=True)
     ]
 
 
-def _residuals(comparison: Comparison) -> Residuals:
-    assert isinstance(comparison.null, AdjustedNull)
-    return comparison.null.residuals
-
-
-def _targets(people: People, pair: Pair, learning: Learning) -> tuple[Target, Target]:
-    """The predictions for the people of a comparison: their outcome and their group."""
-    of_group = Target(pair.rows, pair.first.astype(float), learning.group_model, "group_model")
-    return Target(pair.rows, people.outcome[pair.rows], learning.outcome_model, "outcome_model"), of_group
-
-
-def _by_neighbours(target: Target, learning: Learning) -> Target:
-    n = len(target.rows) * (learning.n_folds - 1) // learning.n_folds
-    return replace(target, model=neighbours(n), where=f"neighbours beside {target.where}", beside=True)
-
-
-def _missed(what: str, values: Floats, own: Floats, unlike: Floats, units: Positions | None) -> Missed:
+def _doubt(target: Target, own: Floats, unlike: Floats, units: Positions | None) -> tuple[str, float, float] | None:
     """Compare what a model leaves with what neighbours predict, which go together where the model misses something.
 
-    Otherwise both have only the noise of the same people in common, whose product is not above 0.
+    Otherwise both have only the noise of the same people in common, whose product is not above 0. Of a group, models
+    that explain nothing are right where it does not depend on covariates.
     """
-    near = values - unlike
+    what, near = target.where.removesuffix("_model"), target.values - unlike
     together = own * (near - near.mean())
     by = studentized_mean(together if units is None else np.asarray(np.bincount(units, together), dtype=float))
-    return Missed(what, _explained(values, own), _explained(values, unlike), by > MISSED)
+    explained = _explained(target.values, own)
+    if by > MISSED or (what == "outcome" and explained <= 0):
+        return what, explained, _explained(target.values, unlike)
+    return None
 
 
 def caution(comparisons: Sequence[Comparison]) -> str:
     """Say what models may have missed, of the first comparison with such a doubt; nothing where there is none."""
-    pairs = [(one.estimate, one.null) for one in comparisons]
-    doubtful = [(pair, null.doubts[0]) for pair, null in pairs if isinstance(null, AdjustedNull) and null.doubts]
+    pairs: list[tuple[Comparison, Any]] = [(one, one.null) for one in comparisons]
+    doubtful = [(one, null.doubt) for one, null in pairs if null.doubt]
     if not doubtful:
         return ""
-    (estimate, doubt), more = doubtful[0], len(doubtful) - 1
+    (first, (what, *shares)), more = doubtful[0], len(doubtful) - 1
     others = f" (and {pluralize(more, 'other comparison')})" if more else ""
-    explained, near = (100 * max(share, 0) for share in (doubt.explained, doubt.by_neighbours))
+    explained, near = (100 * max(share, 0) for share in shares)
     return (
         "Caution: the models may have missed how covariates affect the outcome or the group. Of "
-        f"{label(estimate.group)} and {label(estimate.other)}{others}, models explain {explained:.0f}% of the variance "
-        f"of the {doubt.what}, and averages of the people with the most similar covariates {near:.0f}%. What is missed "
+        f"{label(first.group)} and {label(first.other)}{others}, models explain {explained:.0f}% of the variance "
+        f"of the {what}, and averages of the people with the most similar covariates {near:.0f}%. What is missed "
         "can look like a disparity: compare other models (outcome_model, group_model) and what they explain."
     )
 

@@ -27,8 +27,9 @@ from typing import Any, Self
 import numpy as np
 
 from skfairtest._utils.typing import Floats
-from skfairtest.adjusted.statistics import Residuals, normal_log_p
+from skfairtest.adjusted.statistics import Residuals
 from skfairtest.comparisons.core import Result
+from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.score import studentize
 from skfairtest.inference.unknown import PValueBounds
 from skfairtest.sensitivity.analysis import Analysis, analysed
@@ -157,12 +158,12 @@ class Omitted:
 
 def omitted_variable(base: Result, omitted: Sequence[Omitted | None], at: Any) -> Sensitivity:
     """Analyse how far a verdict survives a confounder."""
-    question = base.measured.settings.question
+    question = base.settings.question
 
     def bounds(place: int, amount: float) -> tuple[PValueBounds, tuple[float, float]]:
-        known, one = omitted[place], base.measured.comparisons[place].in_family
+        known, one = omitted[place], base.tested[place].in_family
         if known is None or amount == 0:
-            log_p, disparity = one.evidence.log_p, one.estimate.disparity
+            log_p, disparity = one.log_p, one.disparity
             return PValueBounds(log_p, log_p, "gcm", None, attained=True), (disparity, disparity)
         return known.bounds(amount, question.alternative)
 

@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import Any
 
-import pandas as pd
-
 from skfairtest._utils.text import label
 from skfairtest.report import cells, sentences
 from skfairtest.report.report import Column, Report, Table
@@ -19,11 +17,11 @@ def adjusted_report(test: Any) -> Report:
     lead = cells.records(test.comparisons_)[test._leading]
     group, other = label(lead["group"]), cells.compared_with(setup.compare, lead)
     number, sign = sentences.number, -1 if lead["disparity"] < 0 else 1
-    write, decimal, unit = (sentences.points, sentences.decimal, " points") if setup.share else (number, number, "")
+    write, decimal, unit = (sentences.points, sentences.decimal, " points") if test._is_share else (number, number, "")
     low, high = sorted(sign * lead[end] for end in ("ci_low", "ci_high"))
     limits = sentences.span(write, low, high, (0.0,) if lead["concern"] else ())
     said = "Significant disparity: " if test.concern_ else "No significant disparity was detected: "
-    said += f"given {setup.given}, {setup.outcome} are {write(abs(lead['disparity']))}{unit} "
+    said += f"given {test._covariates}, {test._outcome} are {write(abs(lead['disparity']))}{unit} "
     said += f"{'higher' if sign > 0 else 'lower'} for {group} than for {other} (interval {limits}), "
     unadjusted = f"Without adjustment the difference between {group} and {other} is {write(lead['unadjusted'])}{unit}."
     columns = (
@@ -41,24 +39,25 @@ def adjusted_report(test: Any) -> Report:
             *sentences.sampling_error(test.p_value_interval_), *cells.counted(rows),
         ),
         hypotheses=(
-            f"given {setup.given}, the mean of {setup.outcome} is "
+            f"given {test._covariates}, the mean of {test._outcome} is "
             f"{same.get(setup.alternative, 'the same in both groups')}. The generalised covariance measure tests it, "
             "which is valid in large samples if models predict the outcome and the group well from the covariates.",
         ),
-        tables=(Table.of(columns, cells.barred(rows), f"Differences in {setup.outcome}", few=cells.SHOWN),),
+        tables=(Table.of(columns, cells.barred(rows), f"Differences in {test._outcome}", few=cells.SHOWN),),
         left_out=cells.excluded_tables(test.excluded_),
-        notes=tuple(_notes(setup, test.comparisons_)),
+        notes=tuple(_notes(test)),
     )  # fmt: skip
 
 
-def _notes(setup: Any, comparisons: pd.DataFrame) -> Iterator[str]:
+def _notes(test: Any) -> Iterator[str]:
     """Say how much the models explain, and what the p-values are."""
+    setup, comparisons = test._setup, test.comparisons_
     explained = comparisons[["outcome_explained", "group_explained"]].clip(lower=0)
     ranges = explained.agg(["min", "max"]).T.itertuples(index=False)
     of_outcome, of_group = (" to ".join(dict.fromkeys(f"{100 * share:.0f}%" for share in ends)) for ends in ranges)
     yield (
         f"Of people whom a model has not seen, covariates explain {of_outcome} of the variance of the outcome and "
-        f"{of_group} of that of the group (models: {setup.models}). The adjusted difference is an average in which "
+        f"{of_group} of that of the group (models: {test._learners}). The adjusted difference is an average in which "
         "people count most whose covariates are found in both groups."
     )
     if explained["group_explained"].max() >= SEPARATED:

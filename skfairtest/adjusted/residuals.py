@@ -1,6 +1,6 @@
 """What covariates predict of an outcome and of a group, by models that have not seen who is predicted."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -182,13 +182,6 @@ def predicted(model: Any, X: Any, where: str) -> Floats:
     return out
 
 
-class Part(NamedTuple):
-    """Predictions of the people of a fold, and residuals of those whom their model was fitted to."""
-
-    predicted: Floats
-    seen: Floats
-
-
 class Left(NamedTuple):
     """What predictions leave, and their variance as a share of that of the errors."""
 
@@ -214,54 +207,54 @@ class Target:
         """What tells it from others."""
         return self.where, self.rows.tobytes(), self.values.tobytes()
 
-    def out_of_fold(self, X: pd.DataFrame, folds: Positions, fold: int, seed: np.random.SeedSequence) -> Part:
-        """Predict the people of a fold by a model of the others."""
-        own = folds[self.rows] == fold
-        if not own.any():
-            return Part(np.zeros(0), np.zeros(0))
-        y = self.values[~own]
-        if is_classifier(self.model):
-            if not set(np.unique(self.values)) <= {0.0, 1.0}:
-                raise ParameterError(
-                    f"{self.where}={name_of(self.model)} is a classifier, and the outcome has other values than two "
-                    "labels: pass a regressor"
-                )
-            y = y.astype(int)
-        if len(np.unique(y)) == 1:  # nothing to learn, and no class for some classifiers
-            return Part(np.full(int(own.sum()), float(y[0])), np.zeros(len(y)))
-        known, new = X.iloc[self.rows[~own]], X.iloc[self.rows[own]]
-        if self.beside:
-            known, new = known.to_numpy(), new.to_numpy()  # names of columns take longer to check than to predict
-        model = seeded(self.model, seed).fit(known, y)
-        seen = np.zeros(0) if self.beside else y - predicted(model, known, self.where)
-        return Part(predicted(model, new, self.where), seen)
-
-    def left(self, folds: Positions, parts: Sequence[Part]) -> Left:
+    def left(self, folds: Positions, parts: Sequence[tuple[Floats, Floats]]) -> Left:
         """Put the predictions of all folds together, and return what they leave."""
         out = np.empty(len(self.rows))
-        for fold, part in enumerate(parts):
-            out[folds[self.rows] == fold] = part.predicted
+        for fold, (predictions, _) in enumerate(parts):
+            out[folds[self.rows] == fold] = predictions
         residuals = self.values - out
         if self.beside:
             return Left(residuals, np.nan)
-        seen = float(np.mean(np.concatenate([part.seen for part in parts]) ** 2))
+        seen = float(np.mean(np.concatenate([of_seen for _, of_seen in parts]) ** 2))
         return Left(residuals, variance_of_predictions(float(np.mean(residuals**2)), seen))
 
 
 def cross_fitted(
-    X: pd.DataFrame, targets: Sequence[Target], folds: Positions, seed: np.random.SeedSequence, n_jobs: int | None
-) -> list[Left]:
-    """Return the residuals of several targets, each person's by models that have not seen this person."""
-    n_folds = int(folds.max()) + 1
-    pieces = [(target, fold) for target in targets for fold in range(n_folds)]
+    X: pd.DataFrame, targets: Iterable[Target], folds: Positions, seed: np.random.SeedSequence, n_jobs: int | None
+) -> dict[tuple[str, bytes, bytes], Left]:
+    """Return the residuals of several targets by their keys, each person's by models that have not seen this person."""
+    n_folds, once = int(folds.max()) + 1, {target.key: target for target in targets}
+    pieces = [(target, fold) for target in once.values() for fold in range(n_folds)]
     seeds = seed.spawn(len(pieces))
-    call: Callable[..., Part] = partial(_fold_of, X, folds)
+    call: Callable[..., tuple[Floats, Floats]] = partial(_out_of_fold, X, folds)
     found = list(in_parallel(call, ((*piece, own) for piece, own in zip(pieces, seeds, strict=True)), n_jobs))
-    return [target.left(folds, found[n_folds * place : n_folds * (place + 1)]) for place, target in enumerate(targets)]
+    parts = (found[start : start + n_folds] for start in range(0, len(found), n_folds))
+    return {key: target.left(folds, of_folds) for (key, target), of_folds in zip(once.items(), parts, strict=True)}
 
 
-def _fold_of(X: pd.DataFrame, folds: Positions, target: Target, fold: int, seed: np.random.SeedSequence) -> Part:
-    return target.out_of_fold(X, folds, fold, seed)
+def _out_of_fold(
+    X: pd.DataFrame, folds: Positions, target: Target, fold: int, seed: np.random.SeedSequence
+) -> tuple[Floats, Floats]:
+    """Predict the people of a fold by a model of the others, and return what it leaves of these."""
+    own = folds[target.rows] == fold
+    if not own.any():
+        return np.zeros(0), np.zeros(0)
+    y = target.values[~own]
+    if is_classifier(target.model):
+        if not set(np.unique(target.values)) <= {0.0, 1.0}:
+            raise ParameterError(
+                f"{target.where}={name_of(target.model)} is a classifier, and the outcome has other values than two "
+                "labels: pass a regressor"
+            )
+        y = y.astype(int)
+    if len(np.unique(y)) == 1:  # nothing to learn, and no class for some classifiers
+        return np.full(int(own.sum()), float(y[0])), np.zeros(len(y))
+    known, new = X.iloc[target.rows[~own]], X.iloc[target.rows[own]]
+    if target.beside:
+        known, new = known.to_numpy(), new.to_numpy()  # names of columns take longer to check than to predict
+    model = seeded(target.model, seed).fit(known, y)
+    seen = np.zeros(0) if target.beside else y - predicted(model, known, target.where)
+    return predicted(model, new, target.where), seen
 
 
 def numbered(units: Positions) -> Positions:

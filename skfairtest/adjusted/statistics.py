@@ -30,7 +30,6 @@ Journal 21, C1-C68. Section 4.1.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from skfairtest._utils.typing import Floats, Positions
 
@@ -63,20 +62,6 @@ def variance_of_predictions(new: float, seen: float) -> float:
     0.2
     """
     return max(0.0, (new - seen) / (new + seen)) if new + seen > 0 else 0.0
-
-
-def normal_log_p(statistic: float, alternative: str) -> float:
-    """Return the logarithm of the p-value of a standard normal statistic.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(float(np.exp(normal_log_p(1.959964, "two-sided"))), 6)
-    0.05
-    """
-    if alternative == "two-sided":
-        return min(0.0, float(np.log(2) + log_ndtr(-abs(statistic))))
-    return float(log_ndtr(-statistic if alternative == "greater" else statistic))
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.metrics import SCORES, Metric
 from skfairtest.metrics.resolve import STANDARD
-from skfairtest.readers import as_numbers, classes_of, is_label, read_values, resolve_pos_label
+from skfairtest.readers import classes_of, is_label, read_values, resolve_pos_label
 from skfairtest.tables import Sample
 
 
@@ -62,7 +62,7 @@ def kinds_of(sample: Sample, estimator: Any, pos_label: Any = None) -> tuple[set
         without |= dict.fromkeys(STANDARD["scores"], why)
     elif "y_score" in sample.columns:
         kinds.add("scores")
-        numbers = as_numbers(sample.columns["y_score"])
+        numbers = sample.columns["y_score"].numbers
         if numbers is not None and len(numbers) and not (numbers.min() >= 0 and numbers.max() <= 1):
             without["calibration"] = "scores go beyond 0 and 1, so they are no probabilities"
     return kinds, without
@@ -81,13 +81,13 @@ def _kind(sample: Sample, estimator: Any, pos_label: Any) -> str:
             "y_pred looks like scores, but y_true has two labels: pass the scores as y_score, and the decisions made "
             "from them as y_pred (for example scores >= 0.5, or prediction_threshold=0.5)"
         )
-    if shares.get("y_true") and as_numbers(values["y_pred"]) is None:
+    if shares.get("y_true") and values["y_pred"].numbers is None:
         raise ParameterError("y_true holds numbers but y_pred text: pass predicted numbers, or true labels")
     if any(shares.values()) and _type_of(estimator) != "classifier":
         name = max(shares, key=lambda name: shares[name])
         two = any(not shares[other] and len(levels[other]) == 2 for other in shares)
         if pos_label is not None or two or 100 * shares[name] < FRACTIONS:
-            numbers = np.asarray(as_numbers(values[name]), dtype=float)
+            numbers = np.asarray(values[name].numbers, dtype=float)
             stray = numbers[numbers != np.floor(numbers)][0]
             raise ParameterError(
                 f"{name} holds numbers that are not whole, such as {stray:g}, beside labels: correct them or leave "
@@ -112,7 +112,7 @@ def _type_of(estimator: Any) -> str | None:
 
 def _fractions(column: Any, counts: Any) -> float:
     """The share of people whose value is a number that is not whole."""
-    numbers = as_numbers(column)
+    numbers = column.numbers
     return 0.0 if numbers is None else float(np.average(numbers != np.floor(numbers), weights=counts))
 
 

@@ -14,10 +14,10 @@ from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
 from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.audit.report import audit_report
+from skfairtest.comparisons import frames
 from skfairtest.comparisons.breaking import kept_breaking_point, shown_breaking_point
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import Compared, setup_of
-from skfairtest.comparisons.frames import ByGroup, cautions, comparisons_frame, excluded_frame, homogeneity_frame
 from skfairtest.comparisons.null_histogram import minimum_detectable, null_histogram_of
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.paired.fairness import PairedFairnessTest
@@ -48,13 +48,13 @@ class ReportedAudit(Compared, ReportMixin):
         self._say(record)
         self.individual_ = self.scan_ = self.baseline_ = None
         self.impact_ = None if record.impact is None else record.impact.frame
-        frames = {name: [getattr(part, name) for part in record.parts] for name in FRAMES}
-        blank = dict.fromkeys(frames["excluded"][0]) | {"n": record.n_samples, "n_effective": 0, "comparisons": 0}
+        held = {name: [getattr(part, name) for part in record.parts] for name in FRAMES}
+        blank = dict.fromkeys(held["excluded"][0]) | {"n": record.n_samples, "n_effective": 0, "comparisons": 0}
         lost = [{**blank, "feature": names, "reason": why} for names, why in record.not_compared]
-        frames["excluded"].append(pd.DataFrame(lost, dtype=object))
-        for name, held in frames.items():
-            filled = [frame for frame in held if len(frame)] or held[:1]
-            setattr(self, f"{name}_", pd.concat(filled, ignore_index=True).astype(held[0].dtypes))
+        held["excluded"].append(pd.DataFrame(lost, dtype=object))
+        for name, of_parts in held.items():
+            filled = [frame for frame in of_parts if len(frame)] or of_parts[:1]
+            setattr(self, f"{name}_", pd.concat(filled, ignore_index=True).astype(of_parts[0].dtypes))
         self.p_value_, self.rejected_ = record.p_value, record.n_found > 0
         self.concern_, self.n_samples_ = self.rejected_, record.n_samples
         self.pos_label_, self.negative_labels_ = record.pos_label, list(record.negative_labels)
@@ -96,7 +96,7 @@ def record_of(
     results: Sequence[Result], *, subject: str, parameters: Mapping[str, Any], doubts: Sequence[str], **known: Any
 ) -> AuditRecord:
     """Return the record of an audit, made now: `doubts` are about the predictions, `known` are further fields."""
-    verdict, measured = results[0].verdict, [result.measured for result in results]
+    verdict = results[0].verdict
     part, row = verdict.leading
     words = {name: parameters.get(name) for name in ("positive_means", "favorable")}
     return AuditRecord(
@@ -105,35 +105,35 @@ def record_of(
         versions=dict(library_versions()),
         parameters=parameters,
         p_value_interval=verdict.limits,
-        pos_label=measured[0].pos_label,
-        negative_labels=tuple(measured[0].negative_labels),
+        pos_label=results[0].pos_label,
+        negative_labels=tuple(results[0].negative_labels),
         parts=tuple(_part_of(*each, words) for each in zip(results, minimum_detectable(results), strict=True)),
         leading=verdict.leading,
-        null_distribution=null_histogram_of(results[part].findings[row]),
+        null_distribution=null_histogram_of(results[part].comparisons[row]),
         homogeneity=tuple(line for result in results for line in _homogeneity(result)),
-        warnings=tuple(dict.fromkeys([*doubts, *(line for each in measured for line in cautions(each))])),
+        warnings=tuple(dict.fromkeys([*doubts, *(line for result in results for line in frames.cautions(result))])),
         **known,
     )
 
 
 def _homogeneity(result: Result) -> list[str]:
     """Say of one grouping whether disparities are the same in every stratum."""
-    setup, frames = setup_of(result.measured, result.verdict.adjust), (homogeneity_frame, comparisons_frame)
-    said = homogeneity_sentences(setup, *(frame(result.findings) for frame in frames))
+    setup, shown = setup_of(result), (frames.homogeneity_columns, frames.comparisons_columns)
+    said = homogeneity_sentences(setup, *(frames.frame_of(columns(result.comparisons)) for columns in shown))
     return [f"By {label(setup.features)}: {line}" for line in said]
 
 
 def _part_of(result: Result, detectable: Floats, words: Mapping[str, Any]) -> AuditPart:
-    measured, sample = result.measured, result.measured.sample
+    sample = result.sample
     assert sample is not None
-    setup = replace(setup_of(measured, result.verdict.adjust), **words)
-    comparisons, place = comparisons_frame(result.findings), -2  # before the adjusted p-value
-    comparisons.insert(len(comparisons.columns) + place, "minimum_detectable", detectable)
+    setup = replace(setup_of(result), **words)
+    comparisons = frames.frame_of(frames.comparisons_columns(result.comparisons))
+    comparisons.insert(len(comparisons.columns) - 2, "minimum_detectable", detectable)
     verdicts = np.where(comparisons["concern"].astype(bool), FOUND, NOT_FOUND)
-    comparisons.insert(len(comparisons.columns) + place, "verdict", verdicts)
+    comparisons.insert(len(comparisons.columns) - 2, "verdict", verdicts)
     said = [finding_sentence(setup, row) for row in records(oriented(setup, comparisons))]
     comparisons.insert(list(comparisons).index("method"), "sentence", pd.Series(said, dtype=object))
-    frames = (ByGroup.of(measured).flat(), comparisons, excluded_frame(measured.excluded))
-    for frame in frames:
+    shown = (frames.ByGroup.of(result).flat(), comparisons, frames.excluded_frame(result.excluded))
+    for frame in shown:
         frame.insert(0, "feature", pd.Series([setup.features] * len(frame), dtype=object))
-    return AuditPart(sample.sensitive_names, sample.control_names, setup, *frames)
+    return AuditPart(sample.sensitive_names, sample.control_names, setup, *shown)

@@ -24,7 +24,7 @@ from skfairtest.audit._questions import asked_of, enough_draws, groupings, how_m
 from skfairtest.audit._reported import ReportedAudit, record_of
 from skfairtest.audit.provenance import FEW_LABELS, provenance_of
 from skfairtest.comparisons.breaking import breaking_point_of
-from skfairtest.comparisons.core import Exclusion, Measured
+from skfairtest.comparisons.core import Exclusion, Result
 from skfairtest.comparisons.engine import judge, settings_of
 from skfairtest.comparisons.frames import frame_of
 from skfairtest.comparisons.measure import measure
@@ -539,7 +539,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             for names, people in asked.items()
         }
         family = len(metrics) * sum(planned.values())
-        measured: list[Measured] = []
+        measured: list[Result] = []
         lost: dict[str, GroupsMissing] = {}
         whole = sample.with_unknown()
         with progress("audit", len(asked), bool(settings.verbose)) as advance:

@@ -22,9 +22,7 @@ from skfairtest.inference.breaking import Decided
 from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.rates import Pair, Question, equalities
 from skfairtest.readers import (
-    MAX_GROUPS,
     Column,
-    as_numbers,
     check_labels,
     check_same_people,
     check_vocabularies,
@@ -109,7 +107,7 @@ def _compare(
     settings, metrics = check_question("selection_rate", params)
     settings = replace(settings, by_stratum=False)
     (result,) = decide([measure(people, metrics, settings, True, None, SEED)], settings)
-    frame = frame_of(comparisons_columns(result.findings))
+    frame = frame_of(comparisons_columns(result.comparisons))
     pairs: dict[tuple[Any, Any], Any] = {(row["group"], row["other"]): row for row in frame.to_dict("records")}
     cells = people.table(["y_pred"]).counts  # strata, categories, not selected and selected
     n, x = cells.sum(axis=2), cells[:, :, -1]
@@ -256,7 +254,7 @@ def impact_table(
     """
     selected = _selected(y_pred, y_score, pos_label)
     columns = read_columns(
-        sensitive_features, "sensitive_features", default_name="sensitive_feature", max_levels=MAX_GROUPS, missing=True
+        sensitive_features, "sensitive_features", default_name="sensitive_feature", few=True, missing=True
     )
     within = () if strata is None else read_columns(strata, "strata", default_name="stratum")
     together = None if clusters is None else read_column(clusters, "clusters")
@@ -315,7 +313,7 @@ def _selected(y_pred: Any, y_score: Any, pos_label: Any) -> Column:
 
 def above_median(column: Any, counts: Integers | None = None) -> Booleans:
     """Whether the number of each row, which stands for so many people, is above the median of all people's."""
-    numbers = as_numbers(column)
+    numbers = column.numbers
     if numbers is None:
         raise ParameterError(f"{column.name} must be numbers, whose median divides people; found labels")
     order = np.argsort(numbers, kind="stable")

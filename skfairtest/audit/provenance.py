@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator
 from skfairtest._utils.text import label, shorten
 from skfairtest.labelled.people import LabelledSample
 from skfairtest.readers.columns import Column, Numbers
-from skfairtest.readers.numbers import as_numbers
 from skfairtest.tables import Sample
 
 #: What is known of people of whom some have no label.
@@ -51,7 +50,7 @@ def data_hash(sample: Sample) -> str:
 
 def _values(column: Column | Numbers) -> Any:
     """The values of a column: floats if all of its levels equal floats, otherwise texts with their types."""
-    numbers = as_numbers(column)
+    numbers = column.numbers
     if numbers is not None and (isinstance(column, Numbers) or list(map(float, column.levels)) == list(column.levels)):
         return numbers + 0.0  # + 0.0: no minus sign before 0
     assert isinstance(column, Column)

@@ -5,7 +5,7 @@ What is counted and tested here is searched in `inference.breaking`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -14,15 +14,14 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.typing import Integers
-from skfairtest.comparisons.contrasts import BEST, Design, groups_of
-from skfairtest.comparisons.core import Measured, Result
+from skfairtest.comparisons.contrasts import BEST, groups_of
+from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.frames import frame_of
-from skfairtest.comparisons.measure import is_counted, label_table
+from skfairtest.comparisons.measure import by_labels, is_counted
 from skfairtest.comparisons.rates import scale_of
 from skfairtest.inference.breaking import Decided
 from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.multiplicity import Equality, distinct
-from skfairtest.inference.rate_draws import Contrast
 from skfairtest.metrics import CELLS, Metric, Rate
 from skfairtest.report.cells import records
 from skfairtest.report.sentences import Setup, breaking_sentence
@@ -110,50 +109,30 @@ def verdict_lines(setup: Setup, found: BreakingPoint | pd.DataFrame | str) -> li
     return [breaking_sentence(replace(setup, names=found.names), records(found.frame))]
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
-    """One grouping: who is compared with whom by what.
-
-    `tested` has the hypotheses of all comparisons that are defined, and the logarithms of their p-values; hypotheses
-    of rates are put together here.
-    """
-
-    design: Design
-    metrics: tuple[Metric, ...]
-    tested: Mapping[tuple[str, Contrast], tuple[Equality | None, float]]
-
-
 def breaking_point_of(results: Sequence[Result], *, together: bool = False) -> partial[BreakingPoint] | str:
     """What breaking points of results follow from, put together when it is needed; or why there are none.
 
     People change in one of the groups that all features make together, so that every comparison follows from who
     changes. Results `together` are one family.
     """
-    reason = next(filter(None, (reason_of(result.measured) for result in results)), "")
+    reason = next(filter(None, (reason_of(result) for result in results)), "")
     if reason:
         return reason
     # People are not kept for that, their counts are.
-    samples = [Sample.from_table(result.measured.table) for result in results if result.measured.table is not None]
+    samples = [Sample.from_table(result.table) for result in results if result.table is not None]
     whole = max(samples, key=lambda sample: len(sample.sensitive_names))
     if set(whole.sensitive_names) != {name for sample in samples for name in sample.sensitive_names}:
         return "it does not count people by all features together: intersections=True does"
-    parts = []
-    for result, counted in zip(results, samples, strict=True):
-        measured = result.measured
-        tested = {
-            (one.estimate.metric, one.estimate.contrast): (one.estimate.hypothesis, one.in_family.evidence.log_p)
-            for one in measured.comparisons
-        }
-        parts.append(Part(replace(measured.design, sample=counted), measured.metrics, tested))
-    first = results[0]
-    return partial(breaking_points, parts, whole, first.verdict.adjust, first.measured.pos_label, together=together)
+    parts = [
+        replace(result, sample=None, by_metric={}, table=None, design=replace(result.design, sample=counted))
+        for result, counted in zip(results, samples, strict=True)
+    ]
+    return partial(breaking_points, parts, whole, together=together)
 
 
-def breaking_points(
-    parts: Sequence[Part], whole: Sample, adjust: str | None, positive: Any, *, together: bool
-) -> BreakingPoint:
+def breaking_points(parts: Sequence[Result], whole: Sample, *, together: bool) -> BreakingPoint:
     """Put together what breaking points follow from."""
-    metrics = parts[0].metrics
+    first, metrics = parts[0], parts[0].metrics
     reads = frozenset().union(*(metric.reads for metric in metrics if isinstance(metric, Rate)))
     listed = [hypothesis for part in parts for hypothesis in _hypotheses(part, whole)]
     same = distinct([equality for equality, *_ in listed])
@@ -169,15 +148,16 @@ def breaking_points(
         for one in equality
     )
     return BreakingPoint(
-        _counts(whole, reads, positive), np.stack(sides), np.stack(event), np.stack(given), question, scale, overall,
-        np.array(log_p), tied, adjust, parts[0].design.settings.alpha, together, tuple(whole.sensitive_names),
-        tuple(whole.group_labels), changeable(metrics),
+        _counts(whole, reads, first.pos_label), np.stack(sides), np.stack(event), np.stack(given), question, scale,
+        overall, np.array(log_p), tied, first.verdict.adjust, first.settings.alpha, together,
+        tuple(whole.sensitive_names), tuple(whole.group_labels), changeable(metrics),
     )  # fmt: skip
 
 
-def _hypotheses(part: Part, whole: Sample) -> list[tuple[Any, ...]]:
+def _hypotheses(part: Result, whole: Sample) -> list[tuple[Any, ...]]:
     """What all comparisons test, also those that are undefined as counts are: fields of `Decided`, in their order."""
     design, listed = part.design, []
+    tested = {(one.metric, one.contrast): one.in_family for one in part.tested}
     own = [whole.sensitive_names.index(name) for name in design.sample.sensitive_names]
     group = {key: place for place, key in enumerate(design.sample.groups)}
     # People of whom a feature is not known are in none of its groups.
@@ -185,15 +165,15 @@ def _hypotheses(part: Part, whole: Sample) -> list[tuple[Any, ...]]:
     for metric in part.metrics:
         question, nothing = design.question(metric), np.zeros((2, 2), dtype=np.int64)
         for contrast, _ in design.contrasts:
-            key = metric.name, contrast
-            equality, log_p = part.tested.get(key, (None, np.nan))
+            one = tested.get((metric.name, contrast))
+            equality, log_p = (None, np.nan) if one is None else (one.hypothesis, one.log_p)
             if isinstance(metric, Rate):
                 first, second = ((inside >= 0) & side[inside] for side in groups_of(len(group), contrast))
                 event, given = (mask[::-1].reshape(2, 2).astype(np.int64) for mask in metric.masks(CELLS))
                 what = design.what_is_equal(metric, question, scored=design.settings.variance == "score")
                 equality, _ = design.hypothesis(question, contrast, what, [0])
                 counted = first + 2 * second, event, given, question, scale_of(metric), contrast.overall
-            elif key in part.tested:
+            elif one is not None:
                 counted = np.zeros(len(inside), dtype=np.int64), nothing, nothing, question, Scale(), False
             else:
                 continue
@@ -213,13 +193,13 @@ def changeable(metrics: Sequence[Metric]) -> tuple[str, ...]:
     return tuple(name for name in CHANGED if name in reads - others)
 
 
-def reason_of(measured: Measured) -> str:
+def reason_of(result: Result) -> str:
     """Why there is no breaking point."""
-    settings, sample = measured.settings, measured.sample
+    settings, sample = result.settings, result.sample
     assert sample is not None
-    if not any(isinstance(metric, Rate) for metric in measured.metrics):
+    if not any(isinstance(metric, Rate) for metric in result.metrics):
         return NO_RATE
-    if not changeable(measured.metrics):
+    if not changeable(result.metrics):
         return ALL_READ
     if not is_counted(sample, settings):
         return "people have weights, or come in clusters"
@@ -231,9 +211,9 @@ def reason_of(measured: Measured) -> str:
         return "a group's decisions may change in any stratum of control_features"
     if settings.compare in BEST:
         return f"whom groups are compared with by compare={settings.compare!r} depends on the decisions"
-    if measured.table is None:
+    if result.table is None:
         return "people are not counted by their groups"
-    if len(measured.table.labels) > 2:
+    if len(result.table.labels) > 2:
         return "there are more than two labels, so that a decision can be otherwise in several ways"
     return ""
 
@@ -241,7 +221,7 @@ def reason_of(measured: Measured) -> str:
 def _counts(sample: Sample, names: frozenset[str], positive: Any) -> Integers:
     """Count people by group, true label and prediction, (groups, 2, 2); one that no rate reads is negative."""
     positive = sample.labels[-1] if positive is None else positive
-    found, cells, _ = label_table(sample, names, positive)
+    found, cells, _ = by_labels(sample.table(names), positive)
     counts = np.zeros((len(sample.groups), 2, 2), dtype=np.int64)
     nothing = np.zeros(found.shape[2], dtype=np.int64)
     place = [cells[name].astype(np.int64) if name in cells else nothing for name in ("y_true", "y_pred")]

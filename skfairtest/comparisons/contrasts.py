@@ -28,7 +28,7 @@ import numpy as np
 from skfairtest._utils.errors import GroupsMissing, ParameterError, brief
 from skfairtest._utils.text import label, pluralize
 from skfairtest._utils.typing import Booleans
-from skfairtest.comparisons.core import Comparison, Estimate, Evidence, Exclusion, Finding, GroupValues
+from skfairtest.comparisons.core import Comparison, Exclusion, GroupValues, NullDistribution
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.multiplicity import Equality, distinct
 from skfairtest.inference.rate_draws import Contrast
@@ -55,8 +55,8 @@ SMALLEST_GROUP = 2
 #: Comparisons of one table that are made at the most.
 MOST_COMPARISONS = 100_000
 
-#: The sign and the evidence of the first comparison with a hypothesis.
-Known = dict[Equality, tuple[int, Evidence]]
+#: The first comparison that was tested with a hypothesis.
+Known = dict[Equality, Comparison]
 
 
 def numbers_of(sets: int) -> list[int]:
@@ -120,25 +120,25 @@ class Design:
         first, second = (int(sizes[:, side].sum()) for side in groups_of(sizes.shape[1], contrast))
         return first, second + first * contrast.overall
 
-    def estimate(
+    def comparison(
         self,
         metric: str,
         contrast: Contrast,
         other: Any,
         values: tuple[float, float],
         disparity: float,
-        bounds: tuple[float, float] = (-np.inf, np.inf),
+        null: NullDistribution,
         *,
         n: tuple[int, int] | None = None,
         hypothesis: tuple[Equality | None, int] = (None, 1),
         strata: Sequence[int] = (),
-        undefined: str = "",
-    ) -> Estimate:
-        """The estimate of a comparison; its people are counted unless they were before."""
+        **known: Any,
+    ) -> Comparison:
+        """A comparison, of which more may be `known`; its people are counted unless they were before."""
         n = self.people(contrast) if n is None else n
-        return Estimate(
+        return Comparison(
             metric, self.group(contrast), other, self.stratum(contrast.stratum), contrast, *n, *values, disparity,
-            bounds, *hypothesis, self.strata(strata), undefined,
+            null, hypothesis=hypothesis[0], sign=hypothesis[1], strata=self.strata(strata), **known,
         )  # fmt: skip
 
     def left_out(
@@ -207,18 +207,18 @@ def groups_of(n_groups: int, contrast: Contrast) -> tuple[Booleans, Booleans]:
 def few_in_strata(comparisons: Iterable[Comparison], values: GroupValues, alpha: float) -> Iterator[tuple[Any, str]]:
     """Yield the groups whose margins are rejected over strata some of which have a side of few people."""
     for one in comparisons:
-        sides = groups_of(values.n_effective.shape[1], one.estimate.contrast)
+        sides = groups_of(values.n_effective.shape[1], one.contrast)
         people = np.array([values.n_effective[:, side].sum(axis=1) for side in sides]).min(axis=0)
         strata = people[people > 0]
-        rejected = one.null.question.margin_bounds is not None and one.evidence.log_p <= np.log(alpha)
-        if rejected and one.estimate.is_pooled and len(strata) > 1 and strata.min() < SMALL:
-            yield one.estimate.group, FEW_IN_STRATA
+        rejected = one.null.question.margin_bounds is not None and one.log_p <= np.log(alpha)
+        if rejected and one.is_pooled and len(strata) > 1 and strata.min() < SMALL:
+            yield one.group, FEW_IN_STRATA
 
 
-def new_hypotheses(estimates: Sequence[Estimate], known: Container[Hashable]) -> list[int]:
+def new_hypotheses(rows: Sequence[Comparison], known: Container[Hashable]) -> list[int]:
     """Return the places of comparisons whose hypothesis has not been tested yet, each once."""
-    places = (places[0] for places in distinct([estimate.hypothesis for estimate in estimates]))
-    return [place for place in places if estimates[place].hypothesis not in known]
+    places = (places[0] for places in distinct([one.hypothesis for one in rows]))
+    return [place for place in places if rows[place].hypothesis not in known]
 
 
 def disparity_bounds(bounds: tuple[float, float], disparity: str) -> tuple[float, float]:
@@ -341,28 +341,22 @@ def _to_parents(
 BEST = {"to_highest": True, "to_lowest": False}
 
 
-def against_best(findings: Mapping[int, Finding], compare: str) -> dict[int, Finding]:
+def against_best(rows: Mapping[int, Comparison], compare: str) -> dict[int, Comparison]:
     """Keep the comparisons with the best group of one grouping, for each metric and stratum."""
-    highest = BEST[compare]
-    together: dict[object, dict[int, Finding]] = {}
-    for place, one in findings.items():
-        together.setdefault((one.estimate.metric, one.estimate.contrast.stratum), {})[place] = one
-    return {place: one for pairs in together.values() for place, one in _kept(pairs, highest=highest).items()}
+    together: dict[object, dict[int, Comparison]] = {}
+    for place, one in rows.items():
+        together.setdefault((one.metric, one.contrast.stratum), {})[place] = one
+    return {place: one for pairs in together.values() for place, one in _kept(pairs, highest=BEST[compare]).items()}
 
 
-def _kept(pairs: Mapping[int, Finding], *, highest: bool) -> dict[int, Finding]:
+def _kept(pairs: Mapping[int, Comparison], *, highest: bool) -> dict[int, Comparison]:
     sign = 1 if highest else -1
-    groups = {one.estimate.contrast.first: one for one in pairs.values()}
-    best = max(
-        groups,
-        key=lambda g: (sign * groups[g].estimate.value_group, groups[g].null.n_effective(groups[g].estimate), -g),
-    )
+    groups = {one.contrast.first: one for one in pairs.values()}
+    best = max(groups, key=lambda g: (sign * groups[g].value_group, groups[g].null.n_effective(groups[g]), -g))
     kept = {}
     for place, one in pairs.items():
-        if one.estimate.contrast.second == best:
-            own = [
-                pair.interval for pair in pairs.values() if pair.estimate.contrast.first == one.estimate.contrast.first
-            ]
+        if one.contrast.second == best:
+            own = [pair.interval for pair in pairs.values() if pair.contrast.first == one.contrast.first]
             low, high = one.interval
             ends = (min(limits[0] for limits in own), high) if highest else (low, max(limits[1] for limits in own))
             kept[place] = replace(one, interval=(float(np.min(ends)), float(np.max(ends))))

@@ -1,8 +1,10 @@
-"""The stages of the data on the way to a result: estimates, null distributions, evidence and findings, all frozen.
+"""A comparison is a row with all its numbers, and a result has rows, a verdict, and what was left out; all frozen.
 
 A new kind of test is a `NullDistribution` and an estimator. Families, adjustment, intervals, verdicts, frames, reports
 and displays use only what is declared here.
 """
+
+from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,68 +35,6 @@ RESAMPLED = frozenset(
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """The data's estimate for one comparison: two values, and the disparity within its `bounds`.
-
-    Of a test without groups, `metric` is what is tested, and the values are NaN. `hypothesis` is that two sides have
-    one value, where other comparisons can have it too; `sign` is that of the statistic beside theirs. `strata` are the
-    labels of those in which both sides are defined, where there are several. `undefined` says why the disparity is not
-    defined: outcomes must not decide how many hypotheses there are, so it is one with a p-value of 1.
-    """
-
-    metric: str
-    group: Any
-    other: Any
-    stratum: Any
-    contrast: Contrast
-    n_group: int
-    n_other: int
-    value_group: float
-    value_other: float
-    disparity: float
-    bounds: tuple[float, float] = (-np.inf, np.inf)
-    hypothesis: Equality | None = None
-    sign: int = 1
-    strata: tuple[Any, ...] = ()
-    undefined: str = ""
-
-    @property
-    def is_pooled(self) -> bool:
-        """Whether it is over all strata."""
-        return self.contrast.stratum is None
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """The evidence of an estimate, given its null distribution.
-
-    `draws` are what the p-value counts. `n_extreme` of `n_defined` draws are at least as extreme as the data, and the
-    p-value of these is multiplied by `n_tails`; it is at least exp(`least_log_p`), whatever is drawn. `draws` are fewer
-    than `n_defined` where it is proven that none of the others is as extreme.
-    """
-
-    log_p: float
-    method: str
-    statistic: float
-    standard_error: float
-    draws: Floats | None = None
-    n_extreme: int | None = None
-    n_defined: int = 0
-    n_undefined: int = 0
-    n_tails: int = 1
-    least_log_p: float = -np.inf
-
-    def mirrored(self, sign: int, standard_error: float) -> Self:
-        """Return the evidence of a comparison with the same hypothesis, whose statistic differs in its sign."""
-        return replace(
-            self,
-            statistic=sign * self.statistic + 0.0,  # + 0.0: no minus sign before 0
-            standard_error=standard_error,
-            draws=None if self.draws is None else sign * self.draws,
-        )
-
-
-@dataclass(frozen=True)
 class Enumerated:
     """An enumerated distribution of the disparity in bins, and the data's disparity.
 
@@ -121,17 +61,30 @@ class NullDistribution:
     samples: Resampled | None = field(default=None, kw_only=True)
     alike: bool = field(default=False, kw_only=True)
 
+    #: Degrees of freedom of t, which its statistic has in large samples, and the skewness of its error.
+    freedom: float = field(default=np.inf, kw_only=True)
+    skewness: float = field(default=0.0, kw_only=True)
+    #: Whether drawing stopped as soon as the p-value was known.
+    adaptive: bool = field(default=False, kw_only=True)
+    #: Which values of a statistic that is the metric itself are evidence; empty if the alternative says it.
+    extreme: str = field(default="", kw_only=True)
+    #: Whether critical values are those of resamples, where the p-value counts resamples.
+    has_drawn_limits: ClassVar[bool] = False
+
     @property
     def side(self) -> str:
         """Which draws are extreme."""
-        return self.question.alternative
+        return self.extreme or self.question.alternative
 
-    #: Whether the statistic is the metric itself.
-    is_metric: ClassVar[bool] = False
-
-    def critical_values(self, evidence: Evidence, error: float) -> tuple[float, float]:
-        """Critical values below and above the estimate, at an error."""
-        return quantiles(self.question.alternative, error)
+    def critical_values(self, row: Comparison, error: float) -> tuple[float, float]:
+        """Critical values below and above the estimate, at an error; limits of bootstrap samples follow themselves."""
+        if not self.has_drawn_limits or row.has_samples:
+            return quantiles(self.question.alternative, error)
+        draws = row.draws if row.method in RESAMPLED and not self.adaptive else None
+        return two_sides.critical_values(
+            draws, self.question.alternative, error, studentized=self.studentized, freedom=self.freedom,
+            skewness=self.skewness,
+        )  # fmt: skip
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """Return the disparities that are not rejected at critical values below and above the estimate."""
@@ -148,7 +101,7 @@ class NullDistribution:
         """Return two rates whose test has a power that is known; None for others."""
         return None
 
-    def error(self, estimate: Estimate) -> float:
+    def error(self) -> float:
         """Return the standard error of the difference, or of the logarithm of the ratio; NaN where there is none."""
         return np.nan
 
@@ -156,9 +109,9 @@ class NullDistribution:
         """Return the distribution that gave the p-value; None where it was not enumerated, or is too long to show."""
         return None
 
-    def n_effective(self, estimate: Estimate) -> int:
+    def n_effective(self, row: Comparison) -> int:
         """The number of people of the group on whom the estimate rests."""
-        return estimate.n_group
+        return row.n_group
 
     def standardized(self) -> Moments | None:
         """Return the difference of two means and the pooled standard deviation; None of what is no such difference."""
@@ -169,66 +122,91 @@ class NullDistribution:
         return None
 
 
-@dataclass(frozen=True)
-class DrawnNull(NullDistribution):
-    """A null distribution whose critical values are those of resamples, where the p-value counts resamples.
-
-    In large samples its statistic has a t distribution with some degrees of `freedom`; that of a difference of means
-    has the `skewness` of its error, which is taken out.
-    """
-
-    adaptive: bool = field(default=False, kw_only=True)
-    freedom: float = field(default=np.inf, kw_only=True)
-    skewness: float = field(default=0.0, kw_only=True)
-
-    def critical_values(self, evidence: Evidence, error: float) -> tuple[float, float]:
-        """Return critical values of the draws, at least those of t; of bootstrap samples limits follow themselves."""
-        if evidence.method == "bootstrap" and np.isfinite(evidence.statistic):
-            return quantiles(self.question.alternative, error)
-        draws = evidence.draws if evidence.method in RESAMPLED and not self.adaptive else None
-        return two_sides.critical_values(
-            draws, self.question.alternative, error, studentized=self.studentized, freedom=self.freedom,
-            skewness=self.skewness,
-        )  # fmt: skip
+#: What a test says of a comparison, which others with its hypothesis share but for the sign of the statistic.
+EVIDENCE = ("log_p", "method", "n_extreme", "n_defined", "n_undefined", "n_tails", "least_log_p")
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """An estimate, its null distribution, and what follows: the evidence."""
+    """A comparison with all its numbers: what the data say, then its test, then its place in the family.
 
-    estimate: Estimate
+    Of a test without groups, `metric` is what is tested, and the values are NaN. The disparity lies within its
+    `bounds`. `hypothesis` is that two sides have one value, where other comparisons can have it too; `sign` is that of
+    the statistic beside theirs. `strata` are the labels of those in which both sides are defined, where there are
+    several. `undefined` says why the disparity is not defined: outcomes must not decide how many hypotheses there are,
+    so it is one with a p-value of 1.
+
+    `draws` are what the p-value counts. `n_extreme` of `n_defined` draws are at least as extreme as the data, and the
+    p-value of these is multiplied by `n_tails`; it is at least exp(`least_log_p`), whatever is drawn.
+
+    `error` is the probability to miss the disparity that the adjustment leaves the interval.
+    """
+
+    metric: str
+    group: Any
+    other: Any
+    stratum: Any
+    contrast: Contrast
+    n_group: int
+    n_other: int
+    value_group: float
+    value_other: float
+    disparity: float
     null: NullDistribution
-    evidence: Evidence
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+    hypothesis: Equality | None = None
+    sign: int = 1
+    strata: tuple[Any, ...] = ()
+    undefined: str = ""
+    log_p: float = 0.0
+    method: str = ""
+    statistic: float = np.nan
+    standard_error: float = np.nan
+    draws: Floats | None = None
+    n_extreme: int | None = None
+    n_defined: int = 0
+    n_undefined: int = 0
+    n_tails: int = 1
+    least_log_p: float = -np.inf
+    log_p_adjusted: float = np.nan
+    interval: tuple[float, float] = (np.nan, np.nan)
+    concern: bool = False
+    error: float = np.nan
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether it is over all strata."""
+        return self.contrast.stratum is None
 
     @property
     def in_family(self) -> Self:
         """The comparison as its family counts it: an undefined disparity keeps its place, and is no evidence."""
-        if not self.estimate.undefined:
+        if not self.undefined:
             return self
-        found, method = self.evidence, f"undefined: {self.estimate.undefined}"
-        nothing = Evidence(0.0, method, np.nan, np.nan, found.draws)
-        return replace(self, evidence=nothing)
+        return replace(
+            self, log_p=0.0, method=f"undefined: {self.undefined}", statistic=np.nan, standard_error=np.nan,
+            n_extreme=None, n_defined=0, n_undefined=0, n_tails=1, least_log_p=-np.inf,
+        )  # fmt: skip
 
     @property
     def has_samples(self) -> bool:
         """Whether bootstrap samples give an interval: a statistic without an error has none."""
-        return self.evidence.method == "bootstrap" and bool(np.isfinite(self.evidence.statistic))
-
-
-@dataclass(frozen=True)
-class Finding(Comparison):
-    """A comparison beside the others of its family."""
-
-    log_p_adjusted: float
-    interval: tuple[float, float]
-    concern: bool
-    #: What the adjustment leaves its interval of the probability to miss the disparity.
-    error: float = np.nan
+        return self.method == "bootstrap" and bool(np.isfinite(self.statistic))
 
     @property
     def critical(self) -> tuple[float, float]:
         """Critical values of its interval, below and above the estimate."""
-        return self.null.critical_values(self.evidence, self.error)
+        return self.null.critical_values(self, self.error)
+
+    def tested_as(self, first: Self) -> Self:
+        """Take the test of a comparison with the same hypothesis, whose statistic differs in its sign."""
+        sign = self.sign * first.sign
+        return replace(
+            self,
+            **{name: getattr(first, name) for name in EVIDENCE},
+            statistic=sign * first.statistic + 0.0,  # + 0.0: no minus sign before 0
+            draws=None if first.draws is None else sign * first.draws,
+        )
 
 
 @dataclass(frozen=True)
@@ -288,15 +266,36 @@ class Measurement:
 
 
 @dataclass(frozen=True)
-class Measured:
-    """All results of one grouping of people, before the adjustment for multiplicity.
+class Verdict:
+    """The verdict: the global p-value with its Monte-Carlo limits, and whether there is a significant disparity.
 
-    `design` says who is compared with whom, and `table` has the people by the labels that rates read. `further`
+    `leading` is the place of the strongest evidence: which grouping, and which of its comparisons. `adjust` is the
+    adjustment that was run: "shaffer" is Holm's where no hypothesis follows from others. `n_hypotheses` are those of
+    the family that decides, and `level` is what the adjustment leaves the smallest of their p-values.
+    """
+
+    log_p: float = np.nan
+    limits: tuple[float, float] = (np.nan, np.nan)
+    rejected: bool = False
+    concern: bool = False
+    n_resamples: int = 0
+    adjust: str | None = None
+    n_hypotheses: int = 0
+    level: float = np.nan
+    leading: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result of one grouping of people, and the verdict of the family to which it belongs.
+
+    `tested` are all comparisons, each on its own; `comparisons` are those that are shown, beside the others of their
+    family. `design` says who is compared with whom, and `table` has the people by the labels that rates read. `further`
     hypotheses, which could be tested if people of unknown group were in certain groups, count in the family.
     """
 
     settings: Settings
-    comparisons: tuple[Comparison, ...]
+    tested: tuple[Comparison, ...]
     excluded: tuple[Exclusion, ...]
     sample: Sample | None = None
     metrics: tuple[Metric, ...] = ()
@@ -306,6 +305,13 @@ class Measured:
     design: Any = None
     table: CountTable | None = None
     further: int = 0
+    comparisons: tuple[Comparison, ...] = ()
+    verdict: Verdict = Verdict()
+
+    @property
+    def leading(self) -> Comparison:
+        """The strongest evidence of one grouping."""
+        return self.comparisons[self.verdict.leading[1]]
 
     @property
     def negative_labels(self) -> list[Any]:
@@ -315,44 +321,10 @@ class Measured:
     @property
     def undefined(self) -> list[Exclusion]:
         """The comparisons whose disparity is undefined, with the reason, although their hypotheses count."""
-        found = [(one.estimate, one.null) for one in self.comparisons if one.estimate.undefined]
         return [
             Exclusion(
-                one.metric, one.group, one.other, one.stratum, one.undefined, one.n_group, null.n_effective(one), 1
+                row.metric, row.group, row.other, row.stratum, row.undefined, row.n_group, row.null.n_effective(row), 1
             )
-            for one, null in found
+            for row in self.tested
+            if row.undefined
         ]
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The verdict: the global p-value with its Monte-Carlo limits, and whether there is a significant disparity.
-
-    `leading` is the place of the strongest evidence: which grouping, and which of its comparisons. `adjust` is the
-    adjustment that was run: "shaffer" is Holm's where no hypothesis follows from others. `n_hypotheses` are those of
-    the family that decides, and `level` is what the adjustment leaves the smallest of their p-values.
-    """
-
-    log_p: float
-    limits: tuple[float, float]
-    rejected: bool
-    concern: bool
-    n_resamples: int
-    adjust: str | None
-    n_hypotheses: int
-    level: float
-    leading: tuple[int, int] = (0, 0)
-
-
-@dataclass(frozen=True)
-class Result:
-    """A grouping's findings, in the order of its comparisons, and the verdict of the family to which they belong."""
-
-    measured: Measured
-    findings: tuple[Finding, ...]
-    verdict: Verdict
-
-    @property
-    def leading(self) -> Finding:
-        """The strongest evidence of one grouping."""
-        return self.findings[self.verdict.leading[1]]

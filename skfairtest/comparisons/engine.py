@@ -13,12 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from skfairtest._utils.base import check_seed
 from skfairtest._utils.text import rounded_up
 from skfairtest.comparisons.contrasts import BEST
-from skfairtest.comparisons.core import Comparison, Finding, Measured, Result
+from skfairtest.comparisons.core import Comparison, Result
 from skfairtest.comparisons.family import decide, p_of
 from skfairtest.comparisons.frames import warn_about_people, warn_about_resamples, written_labels
-from skfairtest.comparisons.measure import measure
 from skfairtest.comparisons.settings import Settings, check_settings
-from skfairtest.comparisons.unknown import unknown_sentence, with_unknown
+from skfairtest.comparisons.unknown import unknown_sentence
 from skfairtest.inference.multiplicity import FAMILYWISE, Extreme, extreme_disparity
 from skfairtest.metrics import Metric, Omnibus, Rate, disparity_of, resolve_metrics, summarized_compare
 from skfairtest.report.sentences import Setup
@@ -49,8 +48,8 @@ class Compared:
         self.p_value_, self.p_value_interval_ = p_of(verdict.log_p), verdict.limits
         self.rejected_, self.concern_ = verdict.rejected, verdict.concern
         summary = summarized(result)
-        self.statistic_, self._leading = float(leading.evidence.statistic), verdict.leading[1]
-        self.disparity_ = float(leading.estimate.disparity) if summary is None else summary.value
+        self.statistic_, self._leading = float(leading.statistic), verdict.leading[1]
+        self.disparity_ = float(leading.disparity) if summary is None else summary.value
         self.confidence_interval_ = leading.interval if summary is None else (summary.low, summary.high)
         self.adjust_, self.n_resamples_ = verdict.adjust, verdict.n_resamples
 
@@ -72,25 +71,11 @@ def check_question(metric: Any, params: Mapping[str, Any]) -> tuple[Settings, li
     return settings_of(metrics, params), metrics
 
 
-def compare(
-    sample: Sample,
-    metrics: Sequence[Metric],
-    settings: Settings,
-    *,
-    pos_label: Any = None,
-    classes: tuple[Any, ...] | None = None,
-    random_state: Any = None,
-) -> Result:
-    """Make and judge the comparisons of one grouping of people."""
-    (result,) = judge([with_unknown(measure(sample, metrics, settings, pos_label, classes, random_state))], settings)
-    return result
-
-
-def judge(measured: Sequence[Measured], settings: Settings, *, together: bool = False) -> list[Result]:
+def judge(results: Sequence[Result], settings: Settings, *, together: bool = False) -> list[Result]:
     """Decide what `decide` decides, and warn of what makes it doubtful: every test comes to its verdict here."""
-    results = decide(measured, settings, together=together)
-    for part in measured:
-        warn_about_people(part)
+    results = decide(results, settings, together=together)
+    for result in results:
+        warn_about_people(result)
     warn_about_resamples(results, settings)
     return results
 
@@ -104,9 +89,9 @@ def extreme_of(comparisons: Sequence[Comparison], disparity: str, metrics: Seque
     mean = any(metric.summary is not None and metric.summary.agg == "mean" for metric in metrics)
     by_metric: dict[str, list[tuple[float, float, float]]] = {}
     for one in comparisons:
-        value = one.estimate.disparity
-        limits = one.interval if isinstance(one, Finding) else (value, value)
-        by_metric.setdefault(one.estimate.metric if mean else "", []).append((value, *limits))
+        value, adjusted = one.disparity, not np.isnan(one.log_p_adjusted)
+        limits = one.interval if adjusted else (value, value)
+        by_metric.setdefault(one.metric if mean else "", []).append((value, *limits))
     if not by_metric:
         return Extreme(np.nan, np.nan, np.nan)
     each = (zip(*rows, strict=True) for rows in by_metric.values())
@@ -116,10 +101,9 @@ def extreme_of(comparisons: Sequence[Comparison], disparity: str, metrics: Seque
 
 def simultaneous(result: Result) -> Result:
     """Return a result whose intervals hold together: by Holm's method if its own adjustment is not familywise."""
-    measured = result.measured
-    if measured.settings.adjust in FAMILYWISE:
+    if result.settings.adjust in FAMILYWISE:
         return result
-    return decide([measured], replace(measured.settings, adjust="holm"))[0]
+    return decide([result], replace(result.settings, adjust="holm"))[0]
 
 
 def summarized(result: Result) -> Extreme | None:
@@ -128,30 +112,30 @@ def summarized(result: Result) -> Extreme | None:
     Over strata it is that of averaged disparities. Other comparisons than those of the function give its limits by the
     simultaneous limits of all differences (or ratios) to one value; comparisons with the rest give none.
     """
-    measured, settings = result.measured, result.measured.settings
-    summary = next((m.summary for m in measured.metrics if m.name == result.leading.estimate.metric), None)
+    settings = result.settings
+    summary = next((m.summary for m in result.metrics if m.name == result.leading.metric), None)
     if summary is None:
         return None
     result = simultaneous(result)
-    metrics = {metric.name: metric for metric in measured.metrics if metric.summary == summary}
-    findings = [one for one in result.findings if one.estimate.metric in metrics and one.estimate.is_pooled]
+    metrics = {metric.name: metric for metric in result.metrics if metric.summary == summary}
+    rows = [one for one in result.comparisons if one.metric in metrics and one.is_pooled]
     disparity = result.leading.null.question.disparity
     if settings.compare == summary.method or settings.compare in BEST:
-        return extreme_of(findings, disparity, list(metrics.values()))
-    each = [[one for one in findings if one.estimate.metric == name] for name in metrics]
+        return extreme_of(rows, disparity, list(metrics.values()))
+    each = [[one for one in rows if one.metric == name] for name in metrics]
     found = [_between(own, disparity, settings.compare) for own in each if own]
     if summary.agg == "mean":
         return Extreme(*np.mean(found, axis=0).tolist())
     return Extreme(*getattr(np, "max" if disparity == "difference" else "min")(found, axis=0).tolist())
 
 
-def _between(findings: Sequence[Finding], disparity: str, compare: str) -> Extreme:
+def _between(rows: Sequence[Comparison], disparity: str, compare: str) -> Extreme:
     """The largest disparity between groups from those to one value, which is that of a group if it is a reference."""
-    values = [one.estimate.value_group for one in findings]
-    limits = [one.interval for one in findings]
+    values = [one.value_group for one in rows]
+    limits = [one.interval for one in rows]
     if compare == "to_reference":
-        values.append(findings[0].estimate.value_other)
-        limits.append((findings[0].null.question.null,) * 2)
+        values.append(rows[0].value_other)
+        limits.append((rows[0].null.question.null,) * 2)
     low, high = np.transpose(limits)
     if disparity == "difference":
         found = Extreme(max(values) - min(values), max(0.0, max(low) - min(high)), max(high) - min(low))
@@ -169,9 +153,9 @@ CLUSTERS = {
 }
 
 
-def setup_of(measured: Measured, adjust: str | None) -> Setup:
+def setup_of(result: Result) -> Setup:
     """Collect what sentences say about how a test was set up."""
-    settings, sample, metrics = measured.settings, measured.sample, measured.metrics
+    settings, sample, metrics = result.settings, result.sample, result.metrics
     question = settings.question
     assert sample is not None
     return Setup(
@@ -183,12 +167,12 @@ def setup_of(measured: Measured, adjust: str | None) -> Setup:
         features=" x ".join(sample.sensitive_names),
         controls=" x ".join(sample.control_names),
         **words_of(metrics),
-        people=_people(measured, sample),
-        unknown=unknown_sentence(measured),
-        adjust=adjust,
+        people=_people(result, sample),
+        unknown=unknown_sentence(result),
+        adjust=result.verdict.adjust,
         names=sample.sensitive_names,
         unique=are_words_unique(sample.sensitive_names, sample.group_labels),
-        within=settings.within if any(one.evidence.method == "permutation" for one in measured.comparisons) else "auto",
+        within=settings.within if any(one.method == "permutation" for one in result.tested) else "auto",
     )
 
 
@@ -204,21 +188,21 @@ def words_of(metrics: Sequence[Metric]) -> dict[str, Any]:
     }
 
 
-def _people(measured: Measured, sample: Sample) -> str:
+def _people(result: Result, sample: Sample) -> str:
     """Say what weights and clusters have done."""
     told = []
     if sample.weight is not None:
         told.append("Values are weighted by sample_weight, and standard errors allow for it.")
     if sample.summed:
         told.append("Of weights only sums are known: tests and intervals are asymptotic.")
-    error = max((one.binning_error for one in measured.by_metric.values()), default=0.0)
+    error = max((one.binning_error for one in result.by_metric.values()), default=0.0)
     if error and sample.score_bins is not None:
         told.append(
             f"Scores are in {len(sample.score_bins):,} bins, which moves no group's value by more than "
             f"{rounded_up(error)}."
         )
     if sample.clusters is not None:
-        methods = {one.evidence.method for one in measured.comparisons}
+        methods = {one.method for one in result.tested}
         how = [what for method, what in CLUSTERS.items() if method in methods]
         told.append(
             f"People come in {len(sample.clusters.levels):,} clusters: "

@@ -17,7 +17,7 @@ from skfairtest._utils.checks import origin
 from skfairtest._utils.errors import ParameterError
 from skfairtest.inference.rates import Question
 from skfairtest.readers import Numbers
-from skfairtest.tables import Kinds, Sample, Values
+from skfairtest.tables import Kinds, Sample
 
 #: Kinds of people that are left out one by one at the most.
 MOST_LEFT_OUT = 64
@@ -197,12 +197,12 @@ def binning_error(made: Evaluation, sample: Sample) -> float:
     if bins is None or bins.exact or name not in kinds.values:
         return 0.0
     scores = kinds.values[name]
-    place = np.searchsorted(bins.values, np.array(scores.levels, dtype=float))[scores.codes]
+    place = np.searchsorted(bins.values, np.asarray(scores.values, dtype=float))
     counts = _counts(kinds, sample)
     shown = _values(made, kinds, counts)
     error = 0.0
     for placed in _placements(made, bins.low[place], bins.high[place]):
-        moved = replace(kinds, values={**kinds.values, name: Values(Numbers(name, placed))})
+        moved = replace(kinds, values={**kinds.values, name: Numbers(name, placed)})
         error = max(error, float(np.nanmax(np.abs(_values(made, moved, counts) - shown), initial=0.0)))
     return error
 

@@ -1,18 +1,17 @@
-"""From comparisons to findings: adjustment for the whole family of hypotheses, intervals, and the verdict.
+"""Comparisons beside the others of their family: adjustment for all hypotheses, intervals, and the verdict.
 
 Several tables (a model's predictions by race, by sex, and by both) can be one family.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 
 from skfairtest._utils.errors import NothingDefined
 from skfairtest._utils.typing import Booleans, Floats
 from skfairtest.comparisons.contrasts import BEST, against_best
-from skfairtest.comparisons.core import RESAMPLED, Comparison, Finding, Measured, Result, Verdict
+from skfairtest.comparisons.core import RESAMPLED, Comparison, Result, Verdict
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference import multiplicity
 from skfairtest.inference.resampling import p_value_limits
@@ -37,37 +36,33 @@ def at_most(log_p: float, level: float) -> bool:
     return bool(log_p <= np.log(level) + 1e-12)
 
 
-def decide(measured: Sequence[Measured], settings: Settings, *, together: bool = False) -> list[Result]:
+def decide(results: Sequence[Result], settings: Settings, *, together: bool = False) -> list[Result]:
     """Adjust the comparisons of one or several tables as one family, and set their intervals and the verdict.
 
     With control features, the pooled comparisons are the family that sets the global p-value and the strata's are a
     second family, unless `together` makes all of them one. A hypothesis counts once in its family, however many
     comparisons test it.
     """
-    comparisons = [comparison.in_family for part in measured for comparison in part.comparisons]
-    deciding = [together or comparison.estimate.is_pooled for comparison in comparisons]
-    if not any(deciding):
-        reasons = sorted({e.reason for part in measured for e in part.excluded})
+    rows = [one.in_family for result in results for one in result.tested]
+    deciding = np.array([together or one.is_pooled for one in rows], dtype=bool)
+    if not deciding.any():
+        reasons = sorted({e.reason for result in results for e in result.excluded})
         raise NothingDefined(f"no comparison is defined: {'; '.join(reasons)}")
     # The p-values of one adjusted family; the strata's are adjusted among themselves.
-    families = [
-        _by_hypothesis(comparisons, np.flatnonzero(np.equal(deciding, which)).tolist()) for which in (True, False)
-    ]
-    hypotheses = [[comparisons[same[0]].estimate.hypothesis for same in tested] for tested in families]
-    further = sum(part.further for part in measured)
+    families = [_by_hypothesis(rows, np.flatnonzero(deciding == which).tolist()) for which in (True, False)]
+    further = sum(result.further for result in results)
+    hypotheses = [[rows[same[0]].hypothesis for same in tested] for tested in families]
     if settings.adjust == "shaffer" and (further or not any(map(multiplicity.are_tied, hypotheses))):
         settings = replace(settings, adjust="holm")
-    found: dict[int, Finding] = {}
     for tested in families:
-        if tested:
-            found |= _findings(comparisons, tested, settings, further)
-    starts = np.cumsum([0, *(len(part.comparisons) for part in measured)]).tolist()
-    shown: dict[int, Finding] = {}
-    for part, (start, stop) in zip(measured, pairwise(starts), strict=True):
-        of_one = {place: found[place] for place in range(start, stop)}
-        shown |= against_best(of_one, part.settings.compare) if part.settings.compare in BEST else of_one
+        _adjust(rows, tested, settings, further)
+    stops = np.cumsum([len(result.tested) for result in results]).tolist()
+    shown: dict[int, Comparison] = {}
+    for result, stop in zip(results, stops, strict=True):
+        own = {place: rows[place] for place in range(stop - len(result.tested), stop)}
+        shown |= against_best(own, result.settings.compare) if result.settings.compare in BEST else own
     leading, verdict = _verdict(
-        [[found[place] for place in same] for same in families[0]],
+        [[rows[place] for place in same] for same in families[0]],
         np.array([any(place in shown for place in same) for same in families[0]]),
         settings,
         further,
@@ -77,24 +72,22 @@ def decide(measured: Sequence[Measured], settings: Settings, *, together: bool =
         # A certificate for all pairs is one for each; short of it, pairs are certified one by one.
         for place, one in shown.items():
             uncertified = not at_most(one.log_p_adjusted, settings.alpha)
-            concern = uncertified and (verdict.concern or not one.estimate.is_pooled)
-            shown[place] = replace(one, concern=concern)
-    places = [[place for place in range(start, stop) if place in shown] for start, stop in pairwise(starts)]
+            shown[place] = replace(one, concern=uncertified and (verdict.concern or not one.is_pooled))
     place = next(place for place in families[0][leading] if place in shown)
-    number = int(np.searchsorted(starts, place, side="right")) - 1
+    number = int(np.searchsorted(stops, place, side="right"))
+    places = [
+        sorted(p for p in shown if stop - len(r.tested) <= p < stop) for r, stop in zip(results, stops, strict=True)
+    ]
     verdict = replace(verdict, leading=(number, places[number].index(place)))
     return [
-        Result(part, tuple(shown[place] for place in own), verdict) for part, own in zip(measured, places, strict=True)
+        replace(result, comparisons=tuple(shown[place] for place in own), verdict=verdict)
+        for result, own in zip(results, places, strict=True)
     ]
 
 
-def _by_hypothesis(comparisons: Sequence[Comparison], places: Iterable[int]) -> list[list[int]]:
+def _by_hypothesis(rows: Sequence[Comparison], places: Sequence[int]) -> list[list[int]]:
     """Put comparisons with the same hypothesis together, in the order of the first ones."""
-    listed = list(places)
-    return [
-        [listed[i] for i in same]
-        for same in multiplicity.distinct([comparisons[p].estimate.hypothesis for p in listed])
-    ]
+    return [[places[i] for i in same] for same in multiplicity.distinct([rows[place].hypothesis for place in places])]
 
 
 def _log_p(tested: Iterable[Sequence[Comparison]], further: int = 0) -> Floats:
@@ -102,38 +95,32 @@ def _log_p(tested: Iterable[Sequence[Comparison]], further: int = 0) -> Floats:
 
     P-values of `further` hypotheses follow, which are 1.
     """
-    return np.array([max(comparison.evidence.log_p for comparison in same) for same in tested] + [0.0] * further)
+    return np.array([max(one.log_p for one in same) for same in tested] + [0.0] * further)
 
 
-def _findings(
-    comparisons: Sequence[Comparison],
-    tested: list[list[int]],
-    settings: Settings,
-    further: int,
-) -> dict[int, Finding]:
+def _adjust(rows: list[Comparison], tested: list[list[int]], settings: Settings, further: int) -> None:
     """Adjust a family of hypotheses, each the places of comparisons that test it."""
-    alpha = settings.alpha
-    firsts = [comparisons[same[0]] for same in tested]
-    log_p = _log_p(([comparisons[place] for place in same] for same in tested), further)
+    if not tested:
+        return
+    alpha, familywise = settings.alpha, settings.adjust in multiplicity.FAMILYWISE
+    log_p = _log_p(([rows[place] for place in same] for same in tested), further)
     if settings.adjust == "shaffer":
-        adjusted = multiplicity.shaffer(log_p, [first.estimate.hypothesis for first in firsts])
+        adjusted = multiplicity.shaffer(log_p, [rows[same[0]].hypothesis for same in tested])
     else:
         adjusted = multiplicity.ADJUSTMENTS[settings.adjust](log_p)
-    error = alpha / len(log_p) if settings.adjust in multiplicity.FAMILYWISE else alpha
+    error = alpha / len(log_p) if familywise else alpha
     places = [(place, value) for same, value in zip(tested, adjusted.tolist(), strict=False) for place in same]
-    family = [comparisons[place] for place, _ in places]
-    out = {}
-    for (place, value), one, (low, high) in zip(places, family, _intervals(family, error), strict=True):
-        concern, bounds = at_most(value, alpha), one.estimate.bounds
+    intervals = _intervals([rows[place] for place, _ in places], error)
+    for (place, value), limits in zip(places, intervals, strict=True):
+        one, concern = rows[place], at_most(value, alpha)
         # Pointwise intervals belong to p-values that are not adjusted.
-        rejected = concern if settings.adjust in multiplicity.FAMILYWISE else at_most(one.evidence.log_p, alpha)
+        rejected = concern if familywise else at_most(one.log_p, alpha)
         interval = (
-            bounds
-            if one.estimate.undefined
-            else one.null.question.consistent_limits((low, high), one.estimate.disparity, bounds, rejected=rejected)
+            one.bounds
+            if one.undefined
+            else one.null.question.consistent_limits(limits, one.disparity, one.bounds, rejected=rejected)
         )
-        out[place] = Finding(one.estimate, one.null, one.evidence, value, interval, concern, error)
-    return out
+        rows[place] = replace(one, log_p_adjusted=value, interval=interval, concern=concern, error=error)
 
 
 def _intervals(family: Sequence[Comparison], error: float) -> list[tuple[float, float]]:
@@ -143,12 +130,10 @@ def _intervals(family: Sequence[Comparison], error: float) -> list[tuple[float, 
     for kind in dict.fromkeys(type(one.null) for one in family):
         places = [place for place, one in enumerate(family) if type(one.null) is kind and not known[place]]
         of_kind = [family[place] for place in places]
-        values = [one.null.critical_values(one.evidence, error) for one in of_kind]
-        bounds = [one.estimate.bounds for one in of_kind]
-        for place, limits in zip(
-            places, kind.limits_of_all([one.null for one in of_kind], values, bounds), strict=True
-        ):
-            out[place] = limits
+        values = [one.null.critical_values(one, error) for one in of_kind]
+        limits = kind.limits_of_all([one.null for one in of_kind], values, [one.bounds for one in of_kind])
+        for place, of_one in zip(places, limits, strict=True):
+            out[place] = of_one
     for place, one in enumerate(family):
         if one.has_samples:
             low, high = _sample_limits(one, one.null.question.alternative, error)
@@ -167,48 +152,44 @@ def _sample_limits(comparison: Comparison, alternative: str, error: float) -> tu
     else:
         one = (alternative, error)
         sides = (one, None) if alternative == "greater" else (None, one)  # type: ignore[assignment]
-    return samples.limits(sides, comparison.estimate.bounds)
+    return samples.limits(sides, comparison.bounds)
 
 
-def equivalence_interval(finding: Finding, settings: Settings) -> tuple[float, float]:
+def equivalence_interval(one: Comparison, settings: Settings) -> tuple[float, float]:
     """Return the interval at level 1 - 2 alpha that two one-sided tests at alpha invert."""
-    critical = finding.null.critical_values(finding.evidence, 2 * settings.alpha)
-    estimate = finding.estimate
-    low, high = finding.null.limits(critical, estimate.bounds)
-    if finding.has_samples:
-        of_samples = _sample_limits(finding, "equivalence", 2 * settings.alpha)
-        low, high = (min(low, of_samples[0]), max(high, of_samples[1])) if finding.null.alike else of_samples
-    question, certified = finding.null.question, at_most(finding.evidence.log_p, settings.alpha)
+    low, high = one.null.limits(one.null.critical_values(one, 2 * settings.alpha), one.bounds)
+    if one.has_samples:
+        of_samples = _sample_limits(one, "equivalence", 2 * settings.alpha)
+        low, high = (min(low, of_samples[0]), max(high, of_samples[1])) if one.null.alike else of_samples
+    question, certified = one.null.question, at_most(one.log_p, settings.alpha)
     if certified and question.margin_bounds is not None:
         low, high = max(low, question.margin_bounds[0]), min(high, question.margin_bounds[1])
-    return question.consistent_limits((low, high), estimate.disparity, estimate.bounds, rejected=certified)
+    return question.consistent_limits((low, high), one.disparity, one.bounds, rejected=certified)
 
 
 def _monte_carlo_limits(leading: int, main: Sequence[Comparison], settings: Settings) -> tuple[float, float] | None:
     """Limits of the global p-value with infinitely many resamples; None where no single count decides."""
-    evidence = main[leading].evidence
-    counts, times, others = (evidence.n_extreme, evidence.n_defined), evidence.n_tails, 1
-    if settings.question.alternative != "equivalence":
-        times, others = times * len(main), len(main)
-    if counts[0] is None:
+    one = main[leading]
+    if one.n_extreme is None:
         return None
-    low, high = p_value_limits(counts[0], counts[1])
-    least = p_of(evidence.least_log_p + np.log(others)) if np.isfinite(evidence.least_log_p) else 0.0
+    others = 1 if settings.question.alternative == "equivalence" else len(main)
+    times, (low, high) = one.n_tails * others, p_value_limits(one.n_extreme, one.n_defined)
+    least = p_of(one.least_log_p + np.log(others)) if np.isfinite(one.least_log_p) else 0.0
     return min(1.0, max(times * low, least)), min(1.0, max(times * high, least))
 
 
 def _leading(main: Sequence[Comparison], tied: np.ndarray, *, worst: bool) -> int:
     """Return the place of what sets the global p-value: among ties its own p-value, then the largest statistic."""
-    log_p = np.where(tied, [one.evidence.log_p for one in main], np.nan)
+    log_p = np.where(tied, [one.log_p for one in main], np.nan)
     own = np.nanmax(log_p) if worst else np.nanmin(log_p)
-    statistics = np.abs([one.evidence.statistic for one in main])
+    statistics = np.abs([one.statistic for one in main])
     sizes = np.where(np.isnan(statistics), -1.0, statistics)
     # Rounding must not decide between comparisons that say the same.
     return int(np.argmax(np.where(np.abs(log_p - own) <= 1e-9 * max(1.0, abs(own)), sizes, -2.0)))
 
 
 def _verdict(
-    tested: list[list[Finding]],
+    tested: list[list[Comparison]],
     shown: Booleans,
     settings: Settings,
     further: int,
@@ -231,10 +212,10 @@ def _verdict(
         tied = (deciding == nearest) | (np.abs(deciding - nearest) <= 1e-9 * max(1.0, abs(nearest)))
     leading = _leading(main, tied, worst=equivalence)
     p, rejected = p_of(float(target)), at_most(float(target), settings.alpha)
-    drew = any(one.evidence.draws is not None for one in main)
-    resampled = any(one.evidence.method in RESAMPLED for one in main)
+    drew = any(one.draws is not None for one in main)
+    resampled = any(one.method in RESAMPLED for one in main)
     limits = (_monte_carlo_limits(leading, main, settings) if drew else None) or (p, p)
-    drawn = (one.evidence.n_defined + one.evidence.n_undefined for one in main if one.evidence.n_extreme is not None)
+    drawn = (one.n_defined + one.n_undefined for one in main if one.n_extreme is not None)
     n_resamples = max(drawn, default=0) if resampled or drew else 0
     return leading, Verdict(
         log_p=float(target),

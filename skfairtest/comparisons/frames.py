@@ -17,7 +17,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skfairtest._utils.errors import SmallGroupWarning, warn
 from skfairtest._utils.text import label, pluralize
 from skfairtest.comparisons.contrasts import SMALL
-from skfairtest.comparisons.core import RESAMPLED, Comparison, Exclusion, Finding, GroupValues, Measured, Result
+from skfairtest.comparisons.core import RESAMPLED, Comparison, Exclusion, GroupValues, Result
 from skfairtest.comparisons.family import p_of, p_values_of
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.unknown import UnknownNull
@@ -27,21 +27,21 @@ from skfairtest.metrics import Rate
 from skfairtest.readers import sort_levels
 
 
-def warn_about_people(measured: Measured) -> None:
+def warn_about_people(result: Result) -> None:
     """Warn of undefined values, small groups, and doubtful standard errors."""
-    for undefined in _undefined(measured):
+    for undefined in _undefined(result):
         warn(undefined, UndefinedMetricWarning)
-    for caution in cautions(measured) if measured.sample is not None else ():
+    for caution in cautions(result) if result.sample is not None else ():
         warn(caution, SmallGroupWarning)
 
 
-def _undefined(measured: Measured) -> Iterator[str]:
+def _undefined(result: Result) -> Iterator[str]:
     """Say which values and which disparities are undefined."""
-    left_out = [e for e in measured.excluded if e.metric is not None and e.n and e.comparisons]
+    left_out = [e for e in result.excluded if e.metric is not None and e.n and e.comparisons]
     so = "these comparisons are left out, see excluded_"
-    disparity = measured.settings.question.disparity.replace("_", " ")
+    disparity = result.settings.question.disparity.replace("_", " ")
     kept = f"their {disparity} is undefined, and each counts as a hypothesis with p = 1"
-    for undefined, then in ((left_out, so), (measured.undefined, kept)):
+    for undefined, then in ((left_out, so), (result.undefined, kept)):
         if not undefined:
             continue
         first = undefined[0]
@@ -52,27 +52,27 @@ def _undefined(measured: Measured) -> Iterator[str]:
         yield f"{first.metric}{where}{says} {first.reason}{more}: {then}"
 
 
-def cautions(measured: Measured) -> list[str]:
+def cautions(result: Result) -> list[str]:
     """Say what makes results doubtful, beside what is listed as excluded."""
     found = []
-    assert measured.sample is not None
-    levels = getattr(measured.sample.columns.get("y_score"), "levels", ())
+    assert result.sample is not None
+    levels = getattr(result.sample.columns.get("y_score"), "levels", ())
     if levels and set(levels) <= {0, 1}:
-        scored = ", ".join(metric.name for metric in measured.metrics if "y_score" in metric.reads)
+        scored = ", ".join(metric.name for metric in result.metrics if "y_score" in metric.reads)
         found.append(
             f"{scored}: y_score holds only 0 and 1, which look like predicted labels; pass probabilities or decision "
             "values, or use a metric of labels"
         )
-    doubtful = [(name, *one) for name, of_metric in measured.by_metric.items() for one in of_metric.doubtful]
+    doubtful = [(name, *one) for name, of_metric in result.by_metric.items() for one in of_metric.doubtful]
     if doubtful:
         others = len({(metric, group) for metric, group, _ in doubtful}) - 1
         metric, group, why = doubtful[0]
         more = f" (and {pluralize(others, 'other value')})" if others else ""
         found.append(
             f"{metric} of {label(group)} {why}{more}: p-values and intervals of its comparisons are approximate, "
-            f"and may be too small; {_remedy(measured, metric)}"
+            f"and may be too small; {_remedy(result, metric)}"
         )
-    small = [e for e in measured.excluded if e.metric is None and e.n and e.comparisons]
+    small = [e for e in result.excluded if e.metric is None and e.n and e.comparisons]
     if small:
         groups = dict.fromkeys(e.group if e.other is None else e.other for e in small)
         names = ", ".join(f"({label(group)})" if isinstance(group, tuple) else label(group) for group in groups)
@@ -80,19 +80,19 @@ def cautions(measured: Measured) -> list[str]:
     return found
 
 
-def _remedy(measured: Measured, name: str) -> str:
+def _remedy(result: Result, name: str) -> str:
     """Say which test would not be approximate, if there is one."""
-    sample = measured.sample
+    sample = result.sample
     assert sample is not None
     given = {"sample_weight": sample.weight, "clusters": sample.clusters}
     inexact = " and ".join(parameter for parameter, column in given.items() if column is not None)
-    if measured.settings.question.margin_bounds and sample.control_names:
+    if result.settings.question.margin_bounds and sample.control_names:
         return "only more people in each stratum help"
     if inexact:
         return f"no test with {inexact} is exact; only more people help"
     if hasattr(sample, "labelled"):
         return "more labels help, of people who are chosen with known probabilities"
-    if any(metric.name == name and isinstance(metric, Rate) for metric in measured.metrics):
+    if any(metric.name == name and isinstance(metric, Rate) for metric in result.metrics):
         return "with variance='auto' this rate has an exact test for any number of people"
     return "a rate, such as 'true_positive_rate', has an exact test for any number of people"
 
@@ -149,90 +149,76 @@ def _objects(values: Sequence[Any], index: pd.Index) -> pd.Series:
     return pd.Series(column, index=index, dtype=object)
 
 
-def comparisons_frame(
-    findings: Sequence[Finding], columns: Mapping[str, str] | Sequence[str] = COMPARISON_COLUMNS
-) -> pd.DataFrame:
-    """One row per comparison; `columns` are those of the contract, or say which of them others are."""
-    return frame_of(comparisons_columns(findings, columns))
-
-
 def comparisons_columns(
-    findings: Sequence[Finding], columns: Mapping[str, str] | Sequence[str] = COMPARISON_COLUMNS
+    rows: Sequence[Comparison], columns: Mapping[str, str] | Sequence[str] = COMPARISON_COLUMNS
 ) -> dict[str, list[Any]]:
-    """The columns of `comparisons_frame`."""
+    """One row per comparison; `columns` are those of the contract, or say which of them others are."""
     named = columns if isinstance(columns, Mapping) else dict(zip(columns, columns, strict=True))
-    estimates, evidence = [one.estimate for one in findings], [one.evidence for one in findings]
     known: dict[str, list[Any]] = {
-        "p_value": p_values_of(one.log_p for one in evidence),
-        "p_value_adjusted": p_values_of(one.log_p_adjusted for one in findings),
-        "ci_low": [one.interval[0] for one in findings],
-        "ci_high": [one.interval[1] for one in findings],
-        "concern": [one.concern for one in findings],
+        "p_value": p_values_of(one.log_p for one in rows),
+        "p_value_adjusted": p_values_of(one.log_p_adjusted for one in rows),
+        "ci_low": [one.interval[0] for one in rows],
+        "ci_high": [one.interval[1] for one in rows],
     }
-    known |= {name: [getattr(one, name) for one in evidence] for name in ("standard_error", "statistic", "method")}
     return {
-        name: known[source] if source in known else [getattr(one, source) for one in estimates]
+        name: known[source] if source in known else [getattr(one, source) for one in rows]
         for name, source in named.items()
     }
 
 
-def homogeneity_frame(findings: Iterable[Finding]) -> pd.DataFrame:
+def homogeneity_columns(rows: Iterable[Comparison]) -> dict[str, list[Any]]:
     """One row per comparison over several strata: is the disparity the same in all of them."""
-    return frame_of(homogeneity_columns(findings))
-
-
-def homogeneity_columns(findings: Iterable[Finding]) -> dict[str, list[Any]]:
-    """The columns of `homogeneity_frame`."""
-    pooled = [one for one in findings if one.estimate.is_pooled and len(one.estimate.strata) > 1]
-    tested = [(one.estimate, found) for one in pooled if (found := one.null.homogeneity()) is not None]
+    pooled = [one for one in rows if one.is_pooled and len(one.strata) > 1]
+    tested = [(one, found) for one in pooled if (found := one.null.homogeneity()) is not None]
     # Where too few strata say anything the hypothesis stays in the family, and is no evidence.
     p_values = np.array([found.p_value if found.df else 1.0 for _, found in tested])
     with np.errstate(divide="ignore"):
         adjusted = np.exp(holm(np.log(p_values)))
     columns: dict[str, list[Any]] = {name: [] for name in HOMOGENEITY_COLUMNS}
-    for (estimate, found), p in zip(tested, adjusted, strict=True):
+    for (one, found), p in zip(tested, adjusted, strict=True):
         if not found.df:
             continue
         farthest = int(np.nanargmax(np.abs(found.distances)))
         row = (
-            estimate.metric, estimate.group, estimate.other, len(estimate.strata), found.statistic, found.df,
-            found.p_value, float(p), found.common, estimate.strata[farthest], float(found.distances[farthest]),
-            found.method,
+            one.metric, one.group, one.other, len(one.strata), found.statistic, found.df, found.p_value, float(p),
+            found.common, one.strata[farthest], float(found.distances[farthest]), found.method,
         )  # fmt: skip
         for name, value in zip(HOMOGENEITY_COLUMNS, row, strict=True):
             columns[name].append(value)
     return columns
 
 
-def standardized_columns(findings: Iterable[Finding]) -> dict[str, list[Any]]:
+def standardized_columns(rows: Iterable[Comparison]) -> dict[str, list[Any]]:
     """A row for each comparison of two means within one stratum: their difference in standard deviations."""
-    rows = []
-    for one in findings:
+    found = []
+    for one in rows:
         moments = one.null.standardized()
-        if moments is not None and not np.isnan((found := standardized_difference(moments))[0]):
-            estimate, p_values = one.estimate, (p_of(one.evidence.log_p), p_of(one.log_p_adjusted))
-            labels = (estimate.metric, estimate.group, estimate.other, estimate.stratum)
+        if moments is not None and not np.isnan((value := standardized_difference(moments))[0]):
             low, high = standardized_limits(moments, one.critical)
             # Equality is inside if it is inside the interval of the disparity.
             equality = one.null.question.null
             low = max(low, 0.0) if one.interval[0] >= equality else min(low, 0.0)
             high = min(high, 0.0) if one.interval[1] <= equality else max(high, 0.0)
-            rows.append((*labels, *found, low, high, *p_values))
-    return {name: [row[place] for row in rows] for place, name in enumerate(STANDARDIZED_COLUMNS)}
+            labels, p_values = (
+                (one.metric, one.group, one.other, one.stratum),
+                p_values_of([one.log_p, one.log_p_adjusted]),
+            )
+            found.append((*labels, *value, low, high, *p_values))
+    return {name: [row[place] for row in found] for place, name in enumerate(STANDARDIZED_COLUMNS)}
 
 
-def bounds_frame(findings: Iterable[Finding]) -> pd.DataFrame:
+def bounds_frame(rows: Iterable[Comparison]) -> pd.DataFrame:
     """One row per comparison that has bounds over all groups that people may belong to."""
-    found = [(one.estimate, one.null) for one in findings if isinstance(one.null, UnknownNull)]
-    rows = [
+    bounded = [
         (
-            estimate.metric, estimate.group, estimate.other, null.unknown.events.both[1] + null.unknown.others.both[1],
+            one.metric, one.group, one.other, null.unknown.events.both[1] + null.unknown.others.both[1],
             null.unknown.events.both[1], *null.disparities(), p_of(null.found.low), p_of(null.found.high),
             null.found.attained,
         )
-        for estimate, null in found
+        for one, null in ((one, one.null) for one in rows)
+        if isinstance(null, UnknownNull)
     ]  # fmt: skip
-    return frame_of({name: [row[place] for row in rows] for place, name in enumerate(BOUNDS_COLUMNS)})
+    return frame_of({name: [row[place] for row in bounded] for place, name in enumerate(BOUNDS_COLUMNS)})
 
 
 def written_labels(frame: pd.DataFrame) -> pd.DataFrame:
@@ -264,18 +250,18 @@ class ByGroup:
     labels: tuple[Sequence[Any], Sequence[Any]]  # of strata and groups
 
     @classmethod
-    def of(cls, measured: Measured) -> Self:
-        """Take it from what was measured."""
-        sample = measured.sample
+    def of(cls, result: Result) -> Self:
+        """Take it from what was result."""
+        sample = result.sample
         assert sample is not None
-        found = ((metric.name, measured.by_metric[metric.name].values) for metric in measured.metrics)
+        found = ((metric.name, result.by_metric[metric.name].values) for metric in result.metrics)
         return cls(
             sample.strata,
             sample.groups,
             (sample.control_names, sample.sensitive_names),
             sample.sizes,
             {name: values for name, values in found if values is not None},
-            len(measured.metrics) != 1,
+            len(result.metrics) != 1,
             (sample.stratum_labels if sample.control_names else [None] * len(sample.strata), sample.group_labels),
         )
 
@@ -331,8 +317,7 @@ class ByGroup:
 
 def null_distribution(comparisons: Iterable[Comparison], n_resamples: int) -> Any:
     """Return resampled statistics, a column for each comparison; NaN where they were enumerated or drawing stopped."""
-    found = [one.evidence for one in comparisons]
-    drawn = [one.draws for one in found]
+    drawn = [one.draws for one in comparisons]
     if not n_resamples or all(column is None for column in drawn):
         return None
     out = np.full((n_resamples, len(drawn)), np.nan)
@@ -346,8 +331,8 @@ def null_distribution(comparisons: Iterable[Comparison], n_resamples: int) -> An
 def method_of(result: Result) -> str:
     """Name what gave the p-values."""
     found = {
-        one.evidence.method if one.evidence.method in RESAMPLED else one.evidence.method.split()[0]
-        for one in result.findings
-        if not one.estimate.undefined
+        one.method if one.method in RESAMPLED else one.method.split()[0]
+        for one in result.comparisons
+        if not one.undefined
     } or {"undefined"}
     return "+".join(sorted(found))

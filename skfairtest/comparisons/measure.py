@@ -1,6 +1,6 @@
 """From people and metrics to rows: which metric is tested in which way."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import singledispatch
 from typing import Any
@@ -12,18 +12,18 @@ from skfairtest._utils.errors import GroupsMissing, ParameterError
 from skfairtest._utils.parallel import one_blas_thread
 from skfairtest._utils.progress import progress
 from skfairtest.comparisons.contrasts import Design, Known, check_how_many, contrasts_of, kept_groups, numbers_of
-from skfairtest.comparisons.core import Comparison, Exclusion, Measured, Measurement
+from skfairtest.comparisons.core import Comparison, Exclusion, Measurement, Result
 from skfairtest.comparisons.evaluation import Evaluation, binning_error
 from skfairtest.comparisons.omnibus import check_omnibus, measure_calibration, measure_omnibus
-from skfairtest.comparisons.rates import Counted, count, test_enumerated, test_rate
+from skfairtest.comparisons.rates import count, enumerated_of, test_enumerated, test_rate
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.studentized import measure_studentized
+from skfairtest.inference.rate_draws import RateTable
 from skfairtest.metrics import BuiltIn, Calibration, Context, Mean, Metric, Omnibus, Rate, ScoreMetric, Share
 from skfairtest.metrics.rates import f1_of_jaccard, f1_slope
 from skfairtest.metrics.resolve import STANDARD
 from skfairtest.readers import (
     LABELS,
-    as_numbers,
     check_classes,
     check_codings,
     check_labels,
@@ -46,14 +46,14 @@ def measure(
     classes: tuple[Any, ...] | None,
     random_state: Any,
     sets: Sequence[int] | None = None,
-) -> Measured:
+) -> Result:
     """Test every comparison of every metric on its own."""
     settings = _for_people(sample, settings)
     if not sample.n_samples:
         names = " x ".join(sample.sensitive_names)
         raise GroupsMissing(f"sensitive_features ({names}) is missing for everybody: there are no groups to compare")
     design, excluded = _design(sample, metrics, settings, pos_label, classes, sets)
-    counted: list[tuple[Counted, bool]] = []  # whether it has a condition on the labels that all rates read
+    counted: list[tuple[Rate, Measurement, RateTable]] = []
     others: list[tuple[ScoreMetric | Rate | Omnibus, Kinds]] = []
     table = None
     for metric in metrics:
@@ -63,31 +63,30 @@ def measure(
             counts, cells, labels = by_labels(table, design.pos_label)
             roles = {name: labels[name] if len(sample.labels) > 2 else cells[name] for name in cells}
             what = design.what_is_equal(metric, settings.question, scored=settings.variance == "score")
-            counted.append((count(design, metric, (counts, *metric.masks(cells, labels), roles), what), True))
+            counted.append(count(design, metric, (counts, *metric.masks(cells, labels), roles), what))
             continue
         kinds = _kinds(sample, metric, settings)
         check_numbers(design, metric)
         rate = None if isinstance(metric, Rate | Omnibus) else _as_rate(design, metric, kinds)
         if rate is not None:
-            counted.append((count(design, *rate, (metric.name, False)), False))
+            counted.append(count(design, *rate, (metric.name, False)))
         else:
             others.append((metric, kinds))
-    draw = settings.question.method in ("permutation", "bootstrap") and any(made.estimates for made, _ in counted)
+    draw = settings.question.method in ("permutation", "bootstrap") and any(made.comparisons for _, made, _ in counted)
     seed = seed_sequence(random_state) if draw or others else np.random.SeedSequence(0)
     # Whole tables drawn with one seed are the same tables for every rate.
     whole = settings.within != "auto" or settings.question.method == "bootstrap"
     by_metric: dict[str, Measurement] = {}
     known: Known = {}
     # Enumerated tests are done all at once; a part of their own have the rates of which there is more to do.
-    rates = [made for made, _ in counted]
-    more = [draw or len(made.enumerated()) < len(made.estimates) for made in rates]
+    more = [draw or len(enumerated_of(made)) < len(made.comparisons) for _, made, _ in counted]
     total = sum(more) + len(others) + (not all(more))
     with progress(" x ".join(sample.sensitive_names), total, bool(settings.verbose)) as advance:
-        enumerated = test_enumerated(rates, settings)
+        enumerated = test_enumerated([made for _, made, _ in counted], settings)
         if not all(more):
             advance()
-        for made, tested, further, own in zip(rates, enumerated, more, seed.spawn(len(rates)), strict=True):
-            by_metric[made.rate.name] = test_rate(made, settings, known, seed if whole else own, enumerated=tested)
+        for of_one, tested, further, own in zip(counted, enumerated, more, seed.spawn(len(counted)), strict=True):
+            by_metric[of_one[0].name] = test_rate(*of_one, settings, known, seed if whole else own, tested)
             if further:
                 advance()
         for (metric, kinds), own in zip(others, seed.spawn(len(others)), strict=True):
@@ -96,7 +95,7 @@ def measure(
     comparisons = [comparison for metric in metrics for comparison in by_metric[metric.name].comparisons]
     excluded += [exclusion for measurement in by_metric.values() for exclusion in measurement.excluded]
     excluded += [exclusion for comparison in comparisons for exclusion in undefined_draws(comparison)]
-    return Measured(
+    return Result(
         settings, tuple(comparisons), tuple(excluded), sample, tuple(metrics), design.pos_label, by_metric,
         design, table,
     )  # fmt: skip
@@ -167,14 +166,13 @@ def _design(
     return Design(sample, settings, tuple(kept), contrasts, positive, pos_label, numbers), excluded
 
 
-def undefined_draws(comparison: Comparison) -> Iterator[Exclusion]:
+def undefined_draws(one: Comparison) -> Iterator[Exclusion]:
     """List the resamples in which a comparison is undefined, which count in neither part of its p-value."""
-    estimate, found = comparison.estimate, comparison.evidence
-    if found.n_extreme is not None and found.n_undefined:
-        total = found.n_defined + found.n_undefined
-        reason = f"undefined in {found.n_undefined:,} of {total:,} resamples, which are not counted"
-        n = estimate.n_group, comparison.null.n_effective(estimate)
-        yield Exclusion(estimate.metric, estimate.group, estimate.other, estimate.stratum, reason, *n, 0)
+    if one.n_extreme is not None and one.n_undefined:
+        total = one.n_defined + one.n_undefined
+        reason = f"undefined in {one.n_undefined:,} of {total:,} resamples, which are not counted"
+        n = one.n_group, one.null.n_effective(one)
+        yield Exclusion(one.metric, one.group, one.other, one.stratum, reason, *n, 0)
 
 
 def is_counted(sample: Sample, settings: Settings) -> bool:
@@ -218,7 +216,7 @@ def _check_labels(sample: Sample, name: str, metrics: Sequence[Metric]) -> None:
         check_labels(sample.labels_of(name), name)
     except ParameterError as error:
         truth = sample.columns.get("y_true")
-        numbers = None if truth is None else as_numbers(truth)
+        numbers = None if truth is None else truth.numbers
         if numbers is None or len(np.unique(numbers)) <= 2:
             raise
         if name == "y_true" and numbers.min() >= 0 and numbers.max() <= 1:  # scores in the wrong place
@@ -264,13 +262,6 @@ def check_numbers(design: Design, metric: Metric) -> None:
     """Refuse numbers of which a built-in metric cannot compute squares."""
     if isinstance(metric, BuiltIn) and metric.positive.startswith("if") and positive_for(design, metric) is None:
         check_magnitude({name: design.sample.columns[name] for name in metric.columns}, metric.power)
-
-
-def label_table(
-    sample: Sample, names: Iterable[str], positive: Any
-) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Count people by the labels that rates read; see `by_labels`."""
-    return by_labels(sample.table(names), positive)
 
 
 def by_labels(table: CountTable, positive: Any) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]:
@@ -379,7 +370,7 @@ def _as_rate(
             return None
     else:
         return None
-    roles = {name: getattr(values.column, "codes", np.zeros(n, dtype=np.intp)) for name, values in kinds.values.items()}
+    roles = {name: getattr(values, "codes", np.zeros(n, dtype=np.intp)) for name, values in kinds.values.items()}
     return rate, (kinds.counts, event, given, roles)
 
 

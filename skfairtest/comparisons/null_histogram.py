@@ -13,7 +13,7 @@ import numpy as np
 
 from skfairtest._utils.text import label, pluralize
 from skfairtest._utils.typing import Floats
-from skfairtest.comparisons.core import RESAMPLED, Enumerated, Finding, Result
+from skfairtest.comparisons.core import RESAMPLED, Comparison, Enumerated, Result
 from skfairtest.comparisons.family import p_of
 from skfairtest.inference import null_distribution
 from skfairtest.inference.detectable import TwoRates, detectable_estimates, detectable_rates
@@ -21,7 +21,7 @@ from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.null_distribution import Bins
 from skfairtest.inference.power_designs import turned_over
 from skfairtest.inference.rates import Question
-from skfairtest.inference.resampling import MOST_WRONG, monte_carlo_p
+from skfairtest.inference.resampling import monte_carlo_p
 from skfairtest.report.draw import NullHistogram
 from skfairtest.report.sentences import DETECTION_POWER, p_text
 
@@ -36,26 +36,25 @@ RESAMPLES = {
 }
 
 
-def null_histogram_of(finding: Finding) -> NullHistogram | None:
+def null_histogram_of(one: Comparison) -> NullHistogram | None:
     """Return the distribution of a comparison under its null hypothesis; None where its statistic is undefined."""
-    evidence = finding.evidence
-    found = finding.null.enumerated(evidence.log_p, evidence.method)
+    found = one.null.enumerated(one.log_p, one.method)
     if found is not None:
-        return _enumerated(finding, found)
-    if np.isnan(evidence.statistic):
+        return _enumerated(one, found)
+    if np.isnan(one.statistic):
         return None
-    return _drawn(finding) if evidence.draws is not None and evidence.method in RESAMPLED else _normal(finding)
+    return _drawn(one) if one.draws is not None and one.method in RESAMPLED else _normal(one)
 
 
-def _enumerated(finding: Finding, found: Enumerated) -> NullHistogram:
+def _enumerated(one: Comparison, found: Enumerated) -> NullHistogram:
     """Return the distribution of the difference given how many events both sides have."""
-    metric, where = label(finding.estimate.metric), "" if found.n_strata == 1 else " in every stratum"
+    metric, where = label(one.metric), "" if found.n_strata == 1 else " in every stratum"
     note = (
         f"All the ways in which {pluralize(found.n_events, 'person', 'people')} in the numerator of {metric} can fall "
         f"on the two sides if chance alone divides them, given that there are so many{where}"
     )
-    inside, p = float(found.bins.extreme.sum()), p_of(finding.evidence.log_p)
-    if finding.evidence.method == "exact conditional":
+    inside, p = float(found.bins.extreme.sum()), p_of(one.log_p)
+    if one.method == "exact conditional":
         note += f"; those at least as extreme as the data add up to the p-value, {p_text(p)}."
     else:
         note += (
@@ -64,67 +63,58 @@ def _enumerated(finding: Finding, found: Enumerated) -> NullHistogram:
             "taking that number as given."
         )
     statistic = "difference" if found.is_rate else f"difference of the shares behind {metric}"
-    return _histogram("enumerated", statistic, found.bins, found.observed, finding, note)
+    return _histogram("enumerated", statistic, found.bins, found.observed, one, note)
 
 
-def _drawn(finding: Finding) -> NullHistogram | None:
+def _drawn(one: Comparison) -> NullHistogram | None:
     """Return a histogram of the draws that the p-value counts."""
-    evidence = finding.evidence
-    assert evidence.draws is not None
-    sides, times = _sides(finding)
-    shares = {side: monte_carlo_p(evidence.draws, evidence.statistic, side) for side in sides}
-    side = _nearest({side: share[0] for side, share in shares.items()}, times, evidence.log_p)
-    is_other, proven = times * shares[side][0] < np.exp(evidence.least_log_p), ""
-    if shares[side][2] < evidence.n_defined:
-        proven = (
-            f"; it is proven that none of {evidence.n_defined:,} would be (except with a probability below "
-            f"{MOST_WRONG:g}): the p-value, {p_text(p_of(evidence.log_p))}, counts them as drawn"
-        )
-    found = null_distribution.drawn(evidence.draws, evidence.statistic, side)
+    assert one.draws is not None
+    sides, times = _sides(one)
+    shares = {side: monte_carlo_p(one.draws, one.statistic, side) for side in sides}
+    side = _nearest({side: share[0] for side, share in shares.items()}, times, one.log_p)
+    is_other = times * shares[side][0] < np.exp(one.least_log_p)
+    found = null_distribution.drawn(one.draws, one.statistic, side)
     if found is None:
         return None
     note = (
-        f"The statistic in {found.n_defined:,} {RESAMPLES[evidence.method]}, of which {shares[side][1]:,} are at least "
+        f"The statistic in {found.n_defined:,} {RESAMPLES[one.method]}, of which {shares[side][1]:,} are at least "
         "as extreme as the data"
     )
-    note += proven or (
+    note += (
         f"{'; twice this share' if times == 2 else ', which'} gives "
         f"{p_text(times * shares[side][0]) + ', less than ' if is_other else ''}the p-value, "
-        f"{p_text(p_of(evidence.log_p))}{', of the distribution in large samples' if is_other else ''}"
+        f"{p_text(p_of(one.log_p))}{', of the distribution in large samples' if is_other else ''}"
     )
     if found.n_infinite:
         note += f"; {found.n_infinite:,} of them are infinite and not drawn"
-    if evidence.n_undefined:
-        others = pluralize(evidence.n_undefined, "other draw, which is", "other draws, which are")
+    if one.n_undefined:
+        others = pluralize(one.n_undefined, "other draw, which is", "other draws, which are")
         note += f"; it is undefined in {others} not counted"
-    return _histogram(
-        "drawn", _statistic(finding), found.bins, evidence.statistic, finding, _ended(note, evidence.statistic)
-    )
+    return _histogram("drawn", _statistic(one), found.bins, one.statistic, one, _ended(note, one.statistic))
 
 
-def _normal(finding: Finding) -> NullHistogram:
+def _normal(one: Comparison) -> NullHistogram:
     """Return the standard normal distribution, where the statistic has none of its own."""
-    sides, times = _sides(finding)
-    evidence = finding.evidence
-    statistic = evidence.statistic
-    side = _nearest({s: float(np.exp(normal_log_p(statistic, s))) for s in sides}, times, evidence.log_p)
-    p = p_text(p_of(evidence.log_p))
+    sides, times = _sides(one)
+    statistic = one.statistic
+    side = _nearest({s: float(np.exp(normal_log_p(statistic, s))) for s in sides}, times, one.log_p)
+    p = p_text(p_of(one.log_p))
     note = "The standard normal distribution, which the statistic has in large samples if the null hypothesis holds"
-    if evidence.method.startswith("exact"):
-        why = "with a margin" if finding.null.question.margin_bounds is not None else "for so many people"
+    if one.method.startswith("exact"):
+        why = "with a margin" if one.null.question.margin_bounds is not None else "for so many people"
         note += f", drawn {why} in place of the exact distribution that gives the p-value, {p}"
     else:
         note += f"; {'twice ' if times == 2 else ''}what is at least as extreme as the data is the p-value, {p}"
     bins = null_distribution.normal(statistic, side)
-    return _histogram("normal", _statistic(finding), bins, statistic, finding, _ended(note, statistic))
+    return _histogram("normal", _statistic(one), bins, statistic, one, _ended(note, statistic))
 
 
-def _sides(finding: Finding) -> tuple[tuple[str, ...], int]:
+def _sides(one: Comparison) -> tuple[tuple[str, ...], int]:
     """Return the sides on which draws may have been counted, and how often their share counts."""
-    null = finding.null
+    null = one.null
     if null.side in ("greater", "less"):
         return (null.side,), 1
-    if null.question.margin_bounds is None and not null.is_metric:
+    if null.question.margin_bounds is None and not null.extreme:
         return ("two-sided",), 1
     # Tests of both edges of a margin, or of both tails, of which one decides.
     return ("greater", "less"), 1 if null.side == "equivalence" else 2
@@ -138,11 +128,11 @@ def _nearest(shares: dict[str, float], times: int, log_p: float) -> str:
         return min(shares, key=lambda side: abs(float(np.log(min(1.0, times * shares[side]))) - log_p))
 
 
-def _statistic(finding: Finding) -> str:
+def _statistic(one: Comparison) -> str:
     """Say what is on the axis."""
-    null = finding.null
-    if null.is_metric:
-        return label(finding.estimate.metric)
+    null = one.null
+    if null.extreme:
+        return label(one.metric)
     if null.question.margin_bounds is not None:
         return ("studentized " if null.studentized else "") + "distance from the margin"
     # Equality is one hypothesis with one statistic, whether a difference or a ratio is shown.
@@ -154,9 +144,9 @@ def _ended(note: str, statistic: float) -> str:
     return f"{note}{infinite}."
 
 
-def _histogram(kind: str, statistic: str, bins: Bins, observed: float, finding: Finding, note: str) -> NullHistogram:
+def _histogram(kind: str, statistic: str, bins: Bins, observed: float, one: Comparison, note: str) -> NullHistogram:
     low, high, mass, extreme = (tuple(values.tolist()) for values in (bins.low, bins.high, bins.mass, bins.extreme))
-    p = p_of(finding.evidence.log_p)
+    p = p_of(one.log_p)
     return NullHistogram(kind, statistic, low, high, mass, extreme, float(observed), p, note)
 
 
@@ -176,11 +166,11 @@ class Supposed:
     enough: bool = True
 
     @classmethod
-    def of(cls, finding: Finding, result: Result) -> Self:
+    def of(cls, one: Comparison, result: Result) -> Self:
         """Take it from one comparison of a result, at the level that the adjustment leaves the smallest p-value."""
-        null, estimate, level = finding.null, finding.estimate, result.verdict.level
-        enough = finding.evidence.draws is None or level * (1 + result.measured.settings.n_resamples) >= 1
-        return cls(null.question, level, estimate.bounds, null.table(), null.error(estimate), enough)
+        null, level = one.null, result.verdict.level
+        enough = one.draws is None or level * (1 + result.settings.n_resamples) >= 1
+        return cls(null.question, level, one.bounds, null.table(), null.error(), enough)
 
     def among(self, times: float) -> Self:
         """Return the same with so many times the people."""
@@ -225,5 +215,5 @@ def detectable_sizes(
 
 def minimum_detectable(results: Sequence[Result]) -> list[Floats]:
     """Return sizes of disparities that the comparisons of each result would have detected with the usual power."""
-    sizes = detectable_sizes([Supposed.of(finding, result) for result in results for finding in result.findings])
-    return np.split(sizes, np.cumsum([len(result.findings) for result in results])[:-1])
+    sizes = detectable_sizes([Supposed.of(one, result) for result in results for one in result.comparisons])
+    return np.split(sizes, np.cumsum([len(result.comparisons) for result in results])[:-1])

@@ -6,7 +6,7 @@ Calibration curves: groups against each other, or each group against its own sco
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -15,14 +15,12 @@ from skfairtest._utils.typing import Booleans, Floats
 from skfairtest.comparisons.contrasts import Design, groups_of
 from skfairtest.comparisons.core import (
     Comparison,
-    Estimate,
-    Evidence,
     Exclusion,
     GroupValues,
     Measurement,
     NullDistribution,
 )
-from skfairtest.comparisons.resample import evidence_of_draws, resample
+from skfairtest.comparisons.resample import resample, with_draws
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.calibration import BetweenGroups, FromScores, Path, Scores, draw_moves, largest_move
 from skfairtest.inference.draws import permuted
@@ -35,41 +33,31 @@ from skfairtest.tables import Kinds
 SIMULATED, PERMUTED = "simulation", "permutation within scores"
 
 
-@dataclass(frozen=True)
-class PathNull(NullDistribution):
-    """The null distribution of the largest move of a path."""
+#: Counts people and the truly positive by distinct score, on some sides of a stratum.
+Reader = Callable[[int, list[Booleans]], Scores]
 
 
-@dataclass(frozen=True)
-class _Reader:
-    """Reads who is truly positive at which score, on some sides of a stratum."""
-
-    metric: Calibration
-    kinds: Kinds
-    pos_label: object
-
-    def scores(self, stratum: int, sides: list[Booleans]) -> Scores:
-        """Count people and the truly positive by distinct score."""
-        within, counts = self.kinds.within(stratum, sides)
-        truth, score = self.metric.read(Context(within.values, self.pos_label))
-        distinct, place = np.unique(score, return_inverse=True)
-        people, positive = (
-            np.stack([np.bincount(place.reshape(-1), side, len(distinct)) for side in counts * by])
-            for by in (1.0, truth)
-        )
-        return Scores(distinct, np.rint(people).astype(np.int64), np.rint(positive).astype(np.int64))
+def _scores(metric: Calibration, kinds: Kinds, pos_label: object, stratum: int, sides: list[Booleans]) -> Scores:
+    """See `Reader`."""
+    within, counts = kinds.within(stratum, sides)
+    truth, score = metric.read(Context(within.values, pos_label))
+    distinct, place = np.unique(score, return_inverse=True)
+    people, positive = (
+        np.stack([np.bincount(place.reshape(-1), side, len(distinct)) for side in counts * by]) for by in (1.0, truth)
+    )
+    return Scores(distinct, np.rint(people).astype(np.int64), np.rint(positive).astype(np.int64))
 
 
 def measure_calibration(design: Design, metric: Calibration, kinds: Kinds, seed: np.random.SeedSequence) -> Measurement:
     """Make and test the comparisons of a metric of calibration curves."""
     # A p-value of two sides has no number of resamples that is enough for a verdict.
     settings = replace(design.settings, n_decisive=None)
-    reader = _Reader(metric, kinds, design.pos_label)
+    read = partial(_scores, metric, kinds, design.pos_label)
     comparisons: list[Comparison] = []
     excluded: list[Exclusion] = []
     contrasts = design.contrasts if metric.between else [(Contrast(group, None), None) for group in design.kept]
     for (contrast, other), own in zip(contrasts, seed.spawn(len(contrasts)), strict=True):
-        paths = _paths(design, reader, contrast)
+        paths = _paths(design, metric, read, contrast)
         seeds = own.spawn(len(design.places))
         for place, of_place in zip(design.places, seeds, strict=True):
             path = _joined(paths) if place is None else paths.get(place)
@@ -79,20 +67,20 @@ def measure_calibration(design: Design, metric: Calibration, kinds: Kinds, seed:
             else:
                 excluded.append(found)
     # Pooled comparisons come before those within strata.
-    comparisons.sort(key=lambda one: -1 if one.estimate.contrast.stratum is None else one.estimate.contrast.stratum)
-    return Measurement(tuple(comparisons), tuple(excluded), _values(design, reader))
+    comparisons.sort(key=lambda one: -1 if one.contrast.stratum is None else one.contrast.stratum)
+    return Measurement(tuple(comparisons), tuple(excluded), _values(design, metric, read))
 
 
-def _paths(design: Design, reader: _Reader, contrast: Contrast) -> dict[int, Path]:
+def _paths(design: Design, metric: Calibration, read: Reader, contrast: Contrast) -> dict[int, Path]:
     """Return the path in each stratum in which both sides have people of about the same score."""
-    sizes, metric = design.sample.sizes, reader.metric
+    sizes = design.sample.sizes
     first, second = groups_of(sizes.shape[1], contrast)
     out: dict[int, Path] = {}
     for stratum in range(len(sizes)):
         if not metric.between and sizes[stratum, first].sum():
-            out[stratum] = FromScores(reader.scores(stratum, [first]))
+            out[stratum] = FromScores(read(stratum, [first]))
         elif metric.between and sizes[stratum, first].sum() and sizes[stratum, second].sum():
-            path = BetweenGroups.of(reader.scores(stratum, [first, second]))
+            path = BetweenGroups.of(read(stratum, [first, second]))
             if path.total:
                 out[stratum] = path
     return out
@@ -120,22 +108,24 @@ def _compared(
     drawn = np.concatenate(resample(draw, settings, seed, what=metric.name, done=partial(_is_done, statistic)))
     method = PERMUTED if metric.between else SIMULATED
     n = n_group, n_other if metric.between else 0
-    estimate = design.estimate(metric.name, contrast, other, (np.nan, np.nan), move / path.total, n=n)
-    evidence = evidence_of_draws(drawn, statistic, "two-sided", settings, method, np.nan)
-    return Comparison(estimate, PathNull(design.question(metric)), evidence)
+    one = design.comparison(
+        metric.name, contrast, other, (np.nan, np.nan), move / path.total, NullDistribution(design.question(metric)),
+        n=n, statistic=statistic, method=method,
+    )  # fmt: skip
+    return with_draws(one, drawn, settings)
 
 
 def _is_done(observed: float, parts: list[Floats]) -> bool:
     return sequential_p(np.concatenate(parts), observed, "two-sided") is not None
 
 
-def _values(design: Design, reader: _Reader) -> GroupValues:
+def _values(design: Design, metric: Calibration, read: Reader) -> GroupValues:
     """Return each group's largest cumulative difference from its scores, in every stratum."""
     shape = design.sample.sizes.shape
     value = np.full(shape, np.nan)
     for stratum, group in np.argwhere(design.sample.sizes > 0).tolist():
-        path = FromScores(reader.scores(stratum, [np.arange(shape[1]) == group]))
-        value[stratum, group] = abs(float(largest_move(path.steps(), kuiper=reader.metric.kuiper)[0])) / path.total
+        path = FromScores(read(stratum, [np.arange(shape[1]) == group]))
+        value[stratum, group] = abs(float(largest_move(path.steps(), kuiper=metric.kuiper)[0])) / path.total
     unknown = np.full(shape, np.nan)
     return GroupValues(design.sample.sizes, value, unknown, unknown, unknown)
 
@@ -210,21 +200,6 @@ class Everybody:
             yield (np.arange(len(self.counts))[:, None] == shuffled)[None].astype(np.int64)
 
 
-@dataclass(frozen=True)
-class OmnibusNull(NullDistribution):
-    """The null distribution of a metric of all groups, some values of which are evidence against independence."""
-
-    extreme: str
-
-    @property
-    def side(self) -> str:
-        """Which values are evidence against independence."""
-        return self.extreme
-
-    #: Whether the statistic is the metric itself.
-    is_metric: ClassVar[bool] = True
-
-
 def measure_omnibus(design: Design, metric: Omnibus, kinds: Kinds, seed: np.random.SeedSequence) -> Measurement:
     """Make and test the comparisons of a metric of all groups: one for everybody, and one for each stratum."""
     # A p-value that may be twice that of a side has no number of resamples that is enough for either.
@@ -244,7 +219,7 @@ def measure_omnibus(design: Design, metric: Omnibus, kinds: Kinds, seed: np.rand
         return Measurement(excluded=(Exclusion(metric.name, NAME, None, None, UNDEFINED, n, n, 1),))
     drawn = _draw(metric, [strata[s] for s in numbers], observed[numbers], settings, seed)
     share = people[numbers] / people[numbers].sum()
-    null = OmnibusNull(design.question(metric), metric.extreme, studentized=False)
+    null = NullDistribution(design.question(metric), extreme=metric.extreme, studentized=False)
     comparisons, excluded = [], []
     for place in design.places:
         n, stratum = int(people.sum() if place is None else people[place]), design.stratum(place)
@@ -256,8 +231,8 @@ def measure_omnibus(design: Design, metric: Omnibus, kinds: Kinds, seed: np.rand
             excluded.append(Exclusion(metric.name, NAME, None, stratum, UNDEFINED, n, n, 1))
             continue
         contrast = Contrast(design.kept[0], None, stratum=place)
-        estimate = Estimate(metric.name, None, None, stratum, contrast, n, n, np.nan, np.nan, value)
-        comparisons.append(Comparison(estimate, null, _evidence(value, column, null, settings)))
+        one = Comparison(metric.name, None, None, stratum, contrast, n, n, np.nan, np.nan, value, null)
+        comparisons.append(_with_draws(replace(one, method="permutation", statistic=value), column, settings))
     return Measurement(tuple(comparisons), tuple(excluded))
 
 
@@ -283,19 +258,13 @@ def _sides(extreme: str) -> list[str]:
     return ["greater", "less"] if extreme == "two-sided" else [extreme]
 
 
-def _evidence(value: float, drawn: Floats, null: OmnibusNull, settings: Settings) -> Evidence:
+def _with_draws(one: Comparison, drawn: Floats, settings: Settings) -> Comparison:
     """Count in the direction that is evidence against independence; twice the smaller tail where neither does."""
-    sides = _sides(null.extreme)
-    found = [evidence_of_draws(drawn, value, side, settings, "permutation", np.nan) for side in sides]
-    least = min(found, key=lambda one: (one.log_p, one.n_extreme, one.n_defined))
+    sides = _sides(one.null.side)
+    found = [with_draws(one, drawn, settings, side=side) for side in sides]
+    least = min(found, key=lambda tested: (tested.log_p, tested.n_extreme, tested.n_defined))
     log_p = min(0.0, least.log_p + float(np.log(2))) if len(sides) == 2 else least.log_p
-    return replace(
-        least,
-        log_p=log_p,
-        n_tails=len(sides),
-        draws=drawn,
-        n_undefined=found[-1].n_undefined,
-    )
+    return replace(least, log_p=log_p, n_tails=len(sides), draws=drawn, n_undefined=found[-1].n_undefined)
 
 
 def _observed(stratum: Everybody) -> float:

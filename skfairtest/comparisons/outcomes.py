@@ -23,7 +23,6 @@ from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.sums import MeanSums, RateSums, Sums
 from skfairtest.metrics import CRITERIA, RATES, SCORES, BuiltIn, Calibration, Context, Mean, Metric, Rate, Share
 from skfairtest.readers import Column, as_floats, read_column
-from skfairtest.tables import Values
 
 #: Numbers of this size and above count as infinite.
 LARGEST = 1e307
@@ -89,7 +88,7 @@ def measure_of(design: Design, metric: Metric) -> Measure:
     if not isinstance(metric, BuiltIn):
         raise _cannot_be_scanned(metric)
     check_numbers(design, metric)
-    context = Context({name: Values(sample.columns[name]) for name in metric.reads}, positive_for(design, metric))
+    context = Context({name: sample.columns[name] for name in metric.reads}, positive_for(design, metric))
     functional = metric.functional(context)
     if type(functional) is Share and functional.value is None and set(np.unique(functional.given)) <= {0.0, 1.0}:
         return Measure(metric, RateSums(Scale()), np.stack([functional.event, functional.given], axis=1))
@@ -114,7 +113,7 @@ def _without_noise(z: Floats) -> Floats:
 def means() -> list[str]:
     """Return the names of the metrics that are means of a value of each person."""
     columns = {"y_true": [0, 1], "y_pred": [0, 1], "y_score": [0.25, 0.5]}
-    context = Context({name: Values(read_column(values, name)) for name, values in columns.items()}, 1)
+    context = Context({name: read_column(values, name) for name, values in columns.items()}, 1)
     return [name for name, declared in SCORES.items() if type(declared.functional(context)) is Mean]
 
 

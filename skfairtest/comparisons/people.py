@@ -382,11 +382,11 @@ class GroupsTest(Compared, ReportMixin):
         settings, metrics = self._checked()
         X, y, y_score = inputs.X, inputs.y, inputs.y_score
         if inputs.groups is None:
-            raise self._without_groups("the groups to compare", "sex")
+            raise self._without_groups()
         seed = self._seed()
         if self.estimator is None and inputs.called == "X":
-            X = readers.positive_scores(X, y, self.pos_label)
-            readers.predictions_from_X(X)  # what is no predictions is the first thing to be said
+            # What is no predictions is the first thing to be said.
+            X = readers.predictions_from_X(readers.positive_scores(X, y, self.pos_label))
         asked, needed = self._asked(y) if metrics is None else (metrics, cells_read(metrics, settings))
         if metrics is not None and "y_true" in needed and y is None:
             if hasattr(self.estimator, "__len__"):  # labels in the place of the model

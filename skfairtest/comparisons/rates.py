@@ -13,14 +13,14 @@ from skfairtest._utils.progress import progress
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons import core
 from skfairtest.comparisons.contrasts import Design, Known, disparity_bounds, few_in_strata, new_hypotheses
-from skfairtest.comparisons.resample import evidence_of_draws, evidence_of_samples
+from skfairtest.comparisons.resample import with_draws, with_samples
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference import null_distribution, rate_draws
 from skfairtest.inference.detectable import TwoRates
 from skfairtest.inference.homogeneity import Homogeneity, breslow_day, cochran_q, score_homogeneity
 from skfairtest.inference.intervals import wilson
 from skfairtest.inference.linear_form import Scale
-from skfairtest.inference.rate_draws import Contrast, RateTable, pairs_of
+from skfairtest.inference.rate_draws import RateTable, pairs_of
 from skfairtest.inference.rates import (
     Answer,
     Pair,
@@ -82,12 +82,12 @@ class RateNull(core.NullDistribution):
         d1, d2 = float(pair.d1[0]), float(pair.d2[0])
         return TwoRates(float(pair.x2[0]) / d2, d1, d2, pair.share, self.scale.value)
 
-    def error(self, estimate: core.Estimate) -> float:
+    def error(self) -> float:
         """Return the delta method's standard error."""
         if self.question.disparity == "odds_ratio":
             return log_odds_ratio(self.pair)[1]
-        if self.question.disparity == "ratio" and not (estimate.value_group > 0 and estimate.value_other > 0):
-            return np.nan
+        if self.question.disparity == "ratio" and not np.isfinite(linearized(self.pair, self.scale, "ratio")[0]):
+            return np.nan  # a value is 0
         return float(linearized(self.pair, self.scale, self.question.disparity, smooth=0.5)[1])
 
     def enumerated(self, log_p: float, method: str) -> core.Enumerated | None:
@@ -107,7 +107,7 @@ class RateNull(core.NullDistribution):
         moved = bins.moved(-expected * unit, unit)
         return core.Enumerated(moved, observed, int(totals.sum()), len(d1), is_rate=self.scale.is_identity)
 
-    def n_effective(self, estimate: core.Estimate) -> int:
+    def n_effective(self, row: core.Comparison) -> int:
         """The number of people of the group who meet the condition."""
         return int(self.pair.d1.sum())
 
@@ -126,34 +126,15 @@ class RateNull(core.NullDistribution):
         return cochran_q(values, errors**2, disparity)
 
 
-@dataclass(frozen=True)
-class Counted:
-    """A rate in a table of counts (S, G, K), compared but not tested yet.
+def null_of(one: core.Comparison) -> RateNull:
+    """The null distribution of a comparison of rates."""
+    assert isinstance(one.null, RateNull)
+    return one.null
 
-    `event` and `given` say which cells are counted in its numerator and its denominator; `roles` are the columns by
-    which labels may be exchanged within (see `Settings.within`): for each, which cells are true.
-    """
 
-    rate: Rate
-    counts: np.ndarray
-    event: np.ndarray
-    given: np.ndarray
-    roles: dict[str, np.ndarray]
-    question: Question
-    contrasts: tuple[Contrast, ...]
-    estimates: tuple[core.Estimate, ...]
-    nulls: tuple[RateNull, ...]
-    excluded: tuple[core.Exclusion, ...]
-    values: core.GroupValues
-
-    @property
-    def scale(self) -> Scale:
-        """How the metric follows from the rate."""
-        return scale_of(self.rate)
-
-    def enumerated(self) -> list[int]:
-        """Return the places of comparisons whose exact test is that the two rates of one stratum are equal."""
-        return [place for place, null in enumerate(self.nulls) if null.is_enumerated]
+def enumerated_of(made: core.Measurement) -> list[int]:
+    """Return the places of comparisons whose exact test is that the two rates of one stratum are equal."""
+    return [place for place, one in enumerate(made.comparisons) if null_of(one).is_enumerated]
 
 
 def scale_of(rate: Rate) -> Scale:
@@ -166,10 +147,12 @@ def count(
     rate: Rate,
     table: tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]],
     what: tuple[Hashable, bool],
-) -> Counted:
-    """Estimate one rate's comparisons.
+) -> tuple[Rate, core.Measurement, RateTable]:
+    """Estimate one rate's comparisons, which are not tested yet; return also the table that resamples are drawn from.
 
-    `table` is (counts, event, given, roles); `what` is equal if the rate is, and whether that is its complement.
+    `table` is (counts, event, given, roles): which cells are counted in the numerator and the denominator, and the
+    columns by which labels may be exchanged within (see `Settings.within`), for each which cells are true. `what` is
+    equal if the rate is, and whether that is its complement.
     """
     counts, event, given, _ = table
     events, denominators = counts[:, :, event].sum(axis=2), counts[:, :, given].sum(axis=2)
@@ -182,10 +165,10 @@ def count(
             f"disparity='odds_ratio' compares rates, and {rate.name} is a function of one: use 'ratio'"
         )
     excluded: list[core.Exclusion] = []
-    made = list(_estimates(design, rate, question, what, events, denominators, excluded))
-    contrasts, estimates, nulls = zip(*made, strict=True) if made else ((), (), ())
+    rows = tuple(_rows(design, rate, question, what, events, denominators, excluded))
     shown = group_values(events, denominators, scale, design.settings)
-    return Counted(rate, *table, question, contrasts, estimates, nulls, tuple(excluded), shown)
+    made = core.Measurement(rows, tuple(excluded), shown, design.settings.variance)
+    return rate, made, rate_table(*table, design.settings)
 
 
 def group_values(events: np.ndarray, denominators: np.ndarray, scale: Scale, settings: Settings) -> core.GroupValues:
@@ -201,7 +184,7 @@ def group_values(events: np.ndarray, denominators: np.ndarray, scale: Scale, set
     return core.GroupValues(denominators, value, error, low, high)
 
 
-def _estimates(
+def _rows(
     design: Design,
     rate: Rate,
     question: Question,
@@ -209,7 +192,7 @@ def _estimates(
     events: np.ndarray,
     denominators: np.ndarray,
     excluded: list[core.Exclusion],
-) -> Iterator[tuple[Contrast, core.Estimate, RateNull]]:
+) -> Iterator[core.Comparison]:
     """Yield what can be compared, and list what is left out."""
     sizes, scale = design.sample.sizes, scale_of(rate)
     missing: Counter[tuple[int, int | None]] = Counter()
@@ -236,12 +219,12 @@ def _estimates(
                 continue
             undefined = "both values are 0" + " or 1" * (question.disparity == "odds_ratio")
             strata = [place or 0] if pairs.d1.shape[1] == 1 else np.flatnonzero(pairs.defined()[row]).tolist()
-            estimate = design.estimate(
-                rate.name, contrast, other, (value, beside), apart, disparity_bounds((0.0, 1.0), question.disparity),
-                n=(n_group, n_other), hypothesis=design.hypothesis(question, contrast, what, strata), strata=strata,
+            yield design.comparison(
+                rate.name, contrast, other, (value, beside), apart, RateNull(question, pair, scale),
+                bounds=disparity_bounds((0.0, 1.0), question.disparity), n=(n_group, n_other), strata=strata,
+                hypothesis=design.hypothesis(question, contrast, what, strata),
                 undefined=undefined if np.isnan(apart) else "",
             )  # fmt: skip
-            yield contrast, estimate, RateNull(question, pair, scale)
     excluded += design.undefined(rate.name, missing, f"undefined: nobody meets the condition ({rate.among})")
 
 
@@ -272,22 +255,23 @@ def _disparities(pairs: Sequence[Pair | None], first: Floats, second: Floats, qu
     ]
 
 
-def rate_table(made: Counted, settings: Settings) -> RateTable:
+def rate_table(
+    counts: np.ndarray, event: np.ndarray, given: np.ndarray, roles: dict[str, np.ndarray], settings: Settings
+) -> RateTable:
     """Cells among which labels are exchanged: the rate's own condition, or what `within` says."""
-    counts, event, given = made.counts, made.event, made.given
     if settings.question.method == "bootstrap":
         return RateTable(counts, event, given, ())
     if settings.within == "auto":
         role = np.where(event, 0, np.where(given, 1, 2))
-        roles = np.stack([counts[:, :, role == r].sum(axis=2) for r in range(3)], axis=2)
-        return RateTable(roles, np.array([True, False, False]), np.array([True, True, False]), ((0, 1),))
+        by_role = np.stack([counts[:, :, role == r].sum(axis=2) for r in range(3)], axis=2)
+        return RateTable(by_role, np.array([True, False, False]), np.array([True, True, False]), ((0, 1),))
     everyone = np.arange(len(event))
     if settings.within is None:
         blocks = [everyone]
     else:
-        if settings.within not in made.roles:
+        if settings.within not in roles:
             raise ParameterError(f"within={settings.within!r} needs {settings.within}, which was not given")
-        inside = made.roles[settings.within]
+        inside = roles[settings.within]
         blocks = [everyone[inside == value] for value in np.unique(inside)[::-1]]
     return RateTable(counts, event, given, tuple(tuple(b.tolist()) for b in blocks if len(b)))
 
@@ -296,15 +280,15 @@ def rate_table(made: Counted, settings: Settings) -> RateTable:
 Tested = dict[int, tuple[float, str]]
 
 
-def test_enumerated(counted: Sequence[Counted], settings: Settings) -> list[Tested]:
+def test_enumerated(counted: Sequence[core.Measurement], settings: Settings) -> list[Tested]:
     """Test what all rates together have `enumerated`, all at once, and each hypothesis once."""
     out: list[Tested] = [{} for _ in counted]
     found, asked = set[Hashable](), []
     for made, tested in zip(counted, out, strict=True):
-        places = made.enumerated()
-        new = new_hypotheses([made.estimates[place] for place in places], found)
-        asked += [(made.nulls[places[i]].pair, tested, places[i]) for i in new]
-        found.update(made.estimates[place].hypothesis for place in places)
+        places, rows = enumerated_of(made), made.comparisons
+        new = new_hypotheses([rows[place] for place in places], found)
+        asked += [(null_of(rows[places[i]]).pair, tested, places[i]) for i in new]
+        found.update(rows[place].hypothesis for place in places)
         found.discard(None)
     if asked:
         with progress("rates", len(asked), bool(settings.verbose)) as advance:
@@ -317,103 +301,99 @@ def test_enumerated(counted: Sequence[Counted], settings: Settings) -> list[Test
 
 
 def test_rate(
-    made: Counted, settings: Settings, known: Known, seed: np.random.SeedSequence, *, enumerated: Tested
-) -> core.Measurement:
+    rate: Rate, made: core.Measurement, table: RateTable, settings: Settings, known: Known,
+    seed: np.random.SeedSequence, enumerated: Tested,
+) -> core.Measurement:  # fmt: skip
     """Test each comparison of one rate; draw tables where a resampled method needs them.
 
     A hypothesis is tested once: further comparisons with it take the p-value of the first. `enumerated` has been
     tested already.
     """
-    if not made.estimates:
-        return core.Measurement((), made.excluded, made.values, settings.variance)
-    question, method = made.question, made.question.method
-    bootstrap, studentized = method == "bootstrap", settings.variance is not None
-    table, shape = rate_table(made, settings), (made.scale, settings.variance)
-    contrasts = list(made.contrasts) if bootstrap else rate_draws.to_rest(made.contrasts)
-    new, nulls = new_hypotheses(made.estimates, known), list(made.nulls)
-    draws: dict[int, Floats] = {}
-    statistics, errors = np.zeros(0), np.zeros(0)
-    if method in ("permutation", "bootstrap"):
-        statistics, errors = rate_draws.observed_statistics(table, contrasts, *shape)
-        nulls = [replace(null, studentized=studentized) for null in nulls]
+    if not made.comparisons:
+        return made
+    rows, scale = list(made.comparisons), scale_of(rate)
+    if rows[0].null.question.method in ("permutation", "bootstrap"):
+        rows = _resampled(rate, rows, table, settings, known, seed)
+    else:
+        rows = _answered(rate, rows, settings, known, enumerated)
+    # Margins of the rates themselves hold the level over strata of any size.
+    assert made.values is not None
+    inexact = () if scale.is_identity else few_in_strata(rows, made.values, settings.alpha)
+    return replace(made, comparisons=tuple(rows), doubtful=tuple(inexact))
+
+
+def _resampled(
+    rate: Rate, rows: list[core.Comparison], table: RateTable, settings: Settings, known: Known,
+    seed: np.random.SeedSequence,
+) -> list[core.Comparison]:  # fmt: skip
+    """Draw permuted tables of the two sides of each new hypothesis, or bootstrap samples of all."""
+    question, contrasts, nulls = rows[0].null.question, [one.contrast for one in rows], list(map(null_of, rows))
+    shape, bootstrap = (scale_of(rate), settings.variance), question.method == "bootstrap"
+    contrasts = contrasts if bootstrap else rate_draws.to_rest(contrasts)
+    statistics, errors = rate_draws.observed_statistics(table, contrasts, *shape)
+    rows = [
+        replace(
+            one, null=replace(null, studentized=settings.variance is not None), method="permutation",
+            statistic=float(statistic), standard_error=_error(null, settings, float(error)),
+        )
+        for one, null, statistic, error in zip(rows, nulls, statistics, errors, strict=True)
+    ]  # fmt: skip
     if bootstrap:
         rng = np.random.default_rng(seed)
         samples = rate_draws.bootstrap_moments(
-            table, contrasts, made.scale, question.disparity, settings.variance, settings.n_resamples, rng
+            table, contrasts, shape[0], question.disparity, settings.variance, settings.n_resamples, rng
         )
-        nulls = [
-            replace(null, samples=own, alike=_is_alike(null.pair)) for null, own in zip(nulls, samples, strict=True)
-        ]
-    elif method == "permutation":
-        draws = _permute(made, table, contrasts, settings, seed, new)
-    # A margin's test has a statistic for each order of the sides.
-    asked = new if question.margin_bounds is None else list(range(len(nulls)))
-    answers = {} if method in ("permutation", "bootstrap") else _answers(made, nulls, settings, asked, enumerated)
-    comparisons = []
-    for place, (estimate, null) in enumerate(zip(made.estimates, nulls, strict=True)):
-        sign, first = known.get(estimate.hypothesis, (1, None)) if estimate.hypothesis is not None else (1, None)
-        if bootstrap:
-            least = _asymptotic_log_p(null) if null.alike else -np.inf
-            found = evidence_of_samples(null, _error(null, settings, float(errors[place])), least)
-        elif method == "permutation":
-            error = _error(null, settings, float(errors[place]))
-            if first is None:
-                statistic = float(statistics[place])
-                found = evidence_of_draws(draws[place], statistic, question.alternative, settings, method, error)
-            else:
-                found = first.mirrored(estimate.sign * sign, error)
-        else:
-            answered = answers.get(place)
-            if answered is None:
-                assert first is not None
-                (answered,) = answer_known([null.pair], null.scale, question, [(first.log_p, first.method)])
-            found = core.Evidence(answered.log_p, answered.method, answered.statistic, answered.standard_error)
-        if estimate.hypothesis is not None:
-            known.setdefault(estimate.hypothesis, (estimate.sign, found))
-        comparisons.append(core.Comparison(estimate, null, found))
-    # Margins of the rates themselves hold the level over strata of any size.
-    inexact = () if made.scale.is_identity else few_in_strata(comparisons, made.values, settings.alpha)
-    return core.Measurement(tuple(comparisons), made.excluded, made.values, settings.variance, tuple(inexact))
+        for place, (null, drawn) in enumerate(zip(nulls, samples, strict=True)):
+            alike = _is_alike(null.pair)
+            one = replace(rows[place], null=replace(rows[place].null, samples=drawn, alike=alike))
+            rows[place] = with_samples(one, _asymptotic_log_p(null) if alike else -np.inf)
+        return rows
+    new, draws = new_hypotheses(rows, known), dict[int, Floats]()
+    if new:
+        seeds = seed.spawn(len(contrasts))
+        tables, own = [contrasts[place] for place in new], [seeds[place] for place in new]
+        with progress(rate.name, len(new), bool(settings.verbose)) as advance:
+            columns = rate_draws.pairwise_permutations(table, tables, *shape, settings.n_resamples, own, advance)
+        draws = dict(zip(new, columns.T, strict=True))
+    for place, one in enumerate(rows):
+        first = known.get(one.hypothesis) if one.hypothesis is not None else None
+        rows[place] = with_draws(one, draws[place], settings) if first is None else one.tested_as(first)
+        if one.hypothesis is not None:
+            known.setdefault(one.hypothesis, rows[place])
+    return rows
 
 
-def _permute(
-    made: Counted,
-    table: RateTable,
-    contrasts: list[Contrast],
-    settings: Settings,
-    seed: np.random.SeedSequence,
-    new: list[int],
-) -> dict[int, Floats]:
-    """Draw tables of the two sides of each new hypothesis."""
-    shape = (made.scale, settings.variance, settings.n_resamples)
-    if not new:
-        return {}
-    seeds = seed.spawn(len(contrasts))
-    with progress(made.rate.name, len(new), bool(settings.verbose)) as advance:
-        drawn = rate_draws.pairwise_permutations(
-            table, [contrasts[place] for place in new], *shape, [seeds[place] for place in new], advance
-        )
-    return dict(zip(new, drawn.T, strict=True))
-
-
-def _answers(
-    made: Counted, nulls: list[RateNull], settings: Settings, new: list[int], enumerated: Tested
-) -> dict[int, Answer]:
-    question = made.question
-    out: dict[int, Answer] = {}
+def _answered(
+    rate: Rate, rows: list[core.Comparison], settings: Settings, known: Known, enumerated: Tested
+) -> list[core.Comparison]:
+    """Enumerate the tests that have not been yet, or those of large samples; a margin's has one for each order."""
+    question, scale, nulls = rows[0].null.question, scale_of(rate), list(map(null_of, rows))
+    answers: dict[int, Answer] = {}
     if enumerated:
         pairs = [nulls[place].pair for place in enumerated]
-        out = dict(zip(enumerated, answer_known(pairs, made.scale, question, list(enumerated.values())), strict=True))
-    others = [place for place in new if place not in out]
+        answers.update(zip(enumerated, answer_known(pairs, scale, question, list(enumerated.values())), strict=True))
+    new = new_hypotheses(rows, known) if question.margin_bounds is None else range(len(rows))
+    others = [place for place in new if place not in answers]
     if others:
         # What takes no time is not worth a process.
         n_jobs = 1 if question.method == "asymptotic" else settings.n_jobs
         pieces = ((nulls[place].pair, nulls[place].scale, question) for place in others)
-        with progress(made.rate.name, len(others), bool(settings.verbose)) as advance:
+        with progress(rate.name, len(others), bool(settings.verbose)) as advance:
             for place, tested in zip(others, in_parallel(answer, pieces, n_jobs), strict=True):
-                out[place] = tested
+                answers[place] = tested
                 advance()
-    return out
+    for place, (one, null) in enumerate(zip(rows, nulls, strict=True)):
+        if place not in answers:
+            assert one.hypothesis is not None
+            first = known[one.hypothesis]
+            (answers[place],) = answer_known([null.pair], scale, question, [(first.log_p, first.method)])
+        found = answers[place]
+        rows[place] = replace(
+            one, log_p=found.log_p, method=found.method, statistic=found.statistic, standard_error=found.standard_error
+        )
+        if one.hypothesis is not None:
+            known.setdefault(one.hypothesis, rows[place])
+    return rows
 
 
 def _error(null: RateNull, settings: Settings, error: float) -> float:

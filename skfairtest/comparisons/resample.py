@@ -1,14 +1,15 @@
-"""Resamples, and the evidence that they give.
+"""Resamples, and the p-values that they give.
 
 Drawing resamples: in chunks with their own seeds, by any number of processes.
 
-From draws to evidence: p-values that count resamples, at equality or at a margin.
+P-values that count resamples, at equality or at a margin.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from skfairtest._utils.batches import batches
 from skfairtest._utils.parallel import in_parallel
 from skfairtest._utils.progress import progress
 from skfairtest._utils.typing import Floats
-from skfairtest.comparisons.core import Evidence, NullDistribution
+from skfairtest.comparisons.core import Comparison
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.linear_form import Resampled
 from skfairtest.inference.rates import Question
@@ -106,27 +107,23 @@ def join(parts: Sequence[Any]) -> Any:
     return type(parts[0])(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def evidence_of_draws(
+def with_draws(
+    row: Comparison,
     draws: Floats,
-    statistic: float,
-    side: str,
     settings: Settings,
-    method: str,
-    standard_error: float,
     freedom: float | None = None,
     skewness: float = 0.0,
-    *,
-    proven: bool = False,
-) -> Evidence:
+    side: str = "",
+) -> Comparison:
     """Count the draws that are at least as extreme as the data; with adaptive draws those until the answer is known.
 
     Permuted labels mix the values of both sides. Where a small group has many that are not 0 and a large one hardly
     any, the permuted small groups have hardly any, and the statistic varies less than in the data: the p-value of a
     studentized one is therefore not below that of t with some degrees of `freedom`, with and without the `skewness` of
-    means. Where it is `proven` that none of
-    `n_decisive` draws is as extreme, these count as if they had been drawn.
+    means. `side` is by default that of the null distribution.
     """
-    found = sequential_p(draws, statistic, side, settings.n_decisive, proven=proven) if settings.adaptive else None
+    side, statistic = side or row.null.side, row.statistic
+    found = sequential_p(draws, statistic, side, settings.n_decisive) if settings.adaptive else None
     if found is None:
         _, n_extreme, n_defined = monte_carlo_p(draws, statistic, side)
         p = stopped_p(n_extreme, n_defined, settings.n_decisive)
@@ -135,22 +132,22 @@ def evidence_of_draws(
         p, n_extreme, n_defined = found
         number = np.cumsum(~np.isnan(draws))
         n_undefined = int(np.isnan(draws[number < n_defined]).sum())
-        # What was drawn for other comparisons after this one had its answer is not part of it.
+        # What was drawn for other comparisons after this row had its answer is not part of it.
         draws = np.where(number <= n_defined, draws, np.nan)
     least = -np.inf if freedom is None or settings.published else reference_log_p(statistic, side, freedom, skewness)
-    log_p, undefined = max(float(np.log(p)), least), n_undefined
-    return Evidence(
-        log_p, method, statistic, standard_error, draws, n_extreme, n_defined, undefined, least_log_p=least,
+    return replace(
+        row, log_p=max(float(np.log(p)), least), draws=draws, n_extreme=n_extreme, n_defined=n_defined,
+        n_undefined=n_undefined, least_log_p=least,
     )  # fmt: skip
 
 
-def evidence_of_samples(null: NullDistribution, standard_error: float, least_log_p: float = -np.inf) -> Evidence:
+def with_samples(row: Comparison, least_log_p: float = -np.inf) -> Comparison:
     """Count bootstrap samples at equality, or at the margin.
 
     Where the people of a side are all alike, so are all of its samples: they say nothing about what is uncertain there,
     and the p-value is not below the asymptotic one, `least_log_p`.
     """
-    samples, question = null.samples, null.question
+    samples, question = row.null.samples, row.null.question
     assert samples is not None
     tests = question.tests
     results = [(samples.test(edge, side), samples.statistic(edge)) for edge, side in tests]
@@ -158,11 +155,10 @@ def evidence_of_samples(null: NullDistribution, standard_error: float, least_log
     (p, n_extreme, n_defined), statistic = choose(results, key=lambda result: result[0][0])
     draws = farthest_beyond(samples, question)
     tails = 2 if len(tests) == 2 and question.alternative == "two-sided" else 1
-    log_p = max(min(0.0, float(np.log(p) + np.log(tails))), least_log_p)
-    undefined = int(np.isnan(draws).sum())
-    return Evidence(
-        log_p, "bootstrap", statistic, standard_error, draws, n_extreme, n_defined, undefined, tails,
-        least_log_p,
+    return replace(
+        row, log_p=max(min(0.0, float(np.log(p) + np.log(tails))), least_log_p), method="bootstrap",
+        statistic=statistic, draws=draws, n_extreme=n_extreme, n_defined=n_defined,
+        n_undefined=int(np.isnan(draws).sum()), n_tails=tails, least_log_p=least_log_p,
     )  # fmt: skip
 
 

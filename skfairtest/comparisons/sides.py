@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -21,73 +21,54 @@ ROUNDING = 1e-30
 
 
 @dataclass(frozen=True)
-class Part:
-    """One stratum in which both sides of a contrast are defined.
+class TwoSides:
+    """A contrast over the strata in which both sides are defined, whose numbers are `places`.
 
-    Moments are `shown`, the second side being everyone where that is compared with; `tested`, that side being never
-    everyone, with the errors of resamples; and its `own`, with errors of values that differ. `people` are how many the
-    values of both sides rest on, `heads` how many they are, `mass` what they are averaged by; `worth` are the people
-    that values tested as rates are worth: of both sides, and of everyone where that is compared with.
+    Moments, of shape (S,), are those `shown`, the second side being everyone where that is compared with; those
+    `tested`, that side being never everyone, with the errors of resamples; and the same `unpooled`, with errors of
+    values that differ. Arrays of shape (S, 2) are the `mass` by which values are averaged, the effective people, the
+    people and the third moments of both sides. `n_equivalent` are the people that values tested as rates are worth: of
+    both sides, and of everyone where that is compared with.
     """
 
-    place: int
-    stratum: Stratum
+    evaluation: Evaluation
+    overall: bool
+    places: list[int]
+    strata: list[Stratum]
     shown: Moments
     tested: Moments
-    own: Moments
+    unpooled: Moments
     mass: Floats
-    people: Floats
-    heads: Floats
+    n_effective: Floats
+    n_people: Floats
     third_moments: Floats
-    worth: Floats
-
-
-@dataclass(frozen=True)
-class TwoSides:
-    """A contrast over the strata in which both sides are defined; arrays have one value for each, of shape (S,)."""
-
-    evaluation: Evaluation
-    parts: tuple[Part, ...]
-    overall: bool
+    n_equivalent: Floats
 
     def within(self, place: int | None) -> Self:
         """Return the sides in one stratum; None: in all of them."""
-        return self if place is None else replace(self, parts=tuple(p for p in self.parts if p.place == place))
-
-    @property
-    def places(self) -> list[int]:
-        """Numbers of the strata."""
-        return [part.place for part in self.parts]
-
-    @cached_property
-    def shown(self) -> Moments:
-        """What is shown."""
-        return two_sides.columns([part.shown for part in self.parts])
-
-    @cached_property
-    def tested(self) -> Moments:
-        """What is tested."""
-        return two_sides.columns([part.tested for part in self.parts])
-
-    @cached_property
-    def own(self) -> Moments:
-        """What is tested, with errors of values that differ."""
-        return two_sides.columns([part.own for part in self.parts])
+        if place is None:
+            return self
+        at = [number for number, own in enumerate(self.places) if own == place]
+        moments = ("shown", "tested", "unpooled")
+        arrays = ("mass", "n_effective", "n_people", "third_moments", "n_equivalent")
+        kept: dict[str, Any] = {name: Moments(*(column[at] for column in getattr(self, name))) for name in moments}
+        kept |= {name: getattr(self, name)[at] for name in arrays}
+        return replace(self, places=[place] * len(at), strata=[self.strata[number] for number in at], **kept)
 
     @cached_property
     def balanced(self) -> Floats:
         """Weights of the statistic: Mantel and Haenszel's."""
-        return np.array([part.mass[0] * part.mass[1] / part.mass.sum() for part in self.parts])
+        return np.asarray(self.mass.prod(axis=1) / self.mass.sum(axis=1))
 
     @cached_property
     def weights(self) -> Floats:
         """Weights of the values shown: against everyone those of the group's own people."""
-        return np.array([part.mass[0] for part in self.parts]) if self.overall else self.balanced
+        return np.asarray(self.mass[:, 0]) if self.overall else self.balanced
 
     @property
     def nested(self) -> bool:
         """Whether each cluster lies in one side."""
-        return all(part.stratum.clusters_nested for part in self.parts)
+        return all(stratum.clusters_nested for stratum in self.strata)
 
     @property
     def resampling(self) -> str:
@@ -98,12 +79,8 @@ class TwoSides:
         """Return the skewness of the difference's error over all strata: the normal distribution has none."""
         share = self.balanced / self.balanced.sum()
         spread = float((share**2 * (self.tested.first_variance + self.tested.second_variance)).sum())
-        third = float((share**3 * (self._third_moments[:, 0] - self._third_moments[:, 1])).sum())
+        third = float((share**3 * (self.third_moments[:, 0] - self.third_moments[:, 1])).sum())
         return third / spread**1.5 if spread > 0 else 0.0
-
-    @property
-    def _third_moments(self) -> Floats:
-        return np.array([part.third_moments for part in self.parts])
 
     def unseen(self, way: float) -> tuple[float, float]:
         """Return the skewness of the difference's error towards `way`, and the people who say how uncertain it is.
@@ -113,11 +90,11 @@ class TwoSides:
         """
         share = (self.balanced / self.balanced.sum())[:, None]
         variances = np.stack([self.tested.first_variance, self.tested.second_variance], axis=1)
-        spread, third = (share**2 * variances).sum(axis=0), (share**3 * self._third_moments).sum(axis=0)
+        spread, third = (share**2 * variances).sum(axis=0), (share**3 * self.third_moments).sum(axis=0)
         if not spread.all():
             return 0.0, 0.0
-        people = np.sum([part.people for part in self.parts], axis=0)
-        counts = [(cast(Mean, part.stratum.functional), part.stratum.counts.astype(float)) for part in self.parts]
+        people = self.n_effective.sum(axis=0)
+        counts = [(cast(Mean, stratum.functional), stratum.counts.astype(float)) for stratum in self.strata]
         informative = np.sum([functional.informative(of_both) for functional, of_both in counts], axis=0)
         shape = way * third / spread**1.5 * np.sqrt(people)
         assumed = np.where(people < people[::-1], [shape.max(), shape.min()], shape)
@@ -127,22 +104,22 @@ class TwoSides:
     @cached_property
     def freedom(self) -> float:
         """Degrees of freedom of a difference of means (Welch and Satterthwaite); infinite where no mean is measured."""
-        if not all(part.stratum.functional.is_mean for part in self.parts):
+        if not all(stratum.functional.is_mean for stratum in self.strata):
             return np.inf
         share = self.balanced / self.balanced.sum()
         variances = np.stack([self.tested.first_variance, self.tested.second_variance], axis=1) * share[:, None] ** 2
-        return two_sides.welch_freedom(variances, np.array([part.people for part in self.parts]))
+        return two_sides.welch_freedom(variances, self.n_effective)
 
     def form(self, disparity: str, *, tested: bool = False) -> Form:
         """Return the disparity at any size of it, as it is shown or `tested`: to the rest where it is shown to all."""
-        weights, own = self.weights, self.own
+        weights, own = self.weights, self.unpooled
         low, high = self.evaluation.bounds
         # Between -1 and 1 a ratio is none of rates.
         if self.evaluation.is_scored and (disparity == "difference" or low == 0):
-            shown = self.shown if not tested else self.own
+            shown = self.shown if not tested else own
             if tested:
                 weights = self.balanced
-            n1, n2 = (np.array([part.worth[at] for part in self.parts]) for at in (0, 1 if tested else -1))
+            n1, n2 = (self.n_equivalent[:, at] for at in (0, 1 if tested else -1))
             with np.errstate(invalid="ignore"):
                 alike = shown.covariance / np.sqrt(shown.first_variance * shown.second_variance)
             correlation = np.clip(np.nan_to_num(alike), -0.999, 0.999)
@@ -155,11 +132,10 @@ class TwoSides:
             most1, most2 = self._most_people().T
             n1 = np.minimum(effective_people(own.first, own.first_variance), most1)
             n2 = np.minimum(effective_people(own.second, own.second_variance), most2)
-            if self.parts[0].stratum.cluster is not None:  # by chance few clusters look more alike than single people
-                heads = np.array([part.heads for part in self.parts])
-                n1, n2 = np.minimum(n1, heads[:, 0]), np.minimum(n2, heads[:, 1])
+            if self.strata[0].cluster is not None:  # by chance few clusters look more alike than single people
+                n1, n2 = np.minimum(n1, self.n_people[:, 0]), np.minimum(n2, self.n_people[:, 1])
             correlation = np.clip(own.covariance / np.sqrt(own.first_variance * own.second_variance), -0.999, 0.999)
-            part = np.array([p.mass[0] / p.mass.sum() if self.overall else 0.0 for p in self.parts])
+            part = self.mass[:, 0] / self.mass.sum(axis=1) * self.overall
             share = weights / weights.sum()
             return EffectiveRates(own.first, own.second, n1, n2, share, part, correlation, disparity)
         pooled = Statistic(disparity, weights).pooled(self.spread_out(self.shown))
@@ -170,19 +146,17 @@ class TwoSides:
 
     def _most_people(self) -> Floats:
         """The most effective people of both sides by stratum; at a margin no resamples say how uncertain rates are."""
-        (first, *_), at_margin = self.parts, self.evaluation.question.margin_bounds is not None
-        whole = first.stratum.functional
+        whole, at_margin = self.strata[0].functional, self.evaluation.question.margin_bounds is not None
         if not (at_margin and isinstance(whole, Robust) and whole.weight is not None and whole.cluster is None):
-            return np.full((len(self.parts), 2), np.inf)
-        found = [cast(Robust, p.stratum.functional).most_people(p.stratum.counts.astype(float)) for p in self.parts]
-        return np.array(found)
+            return np.full((len(self.strata), 2), np.inf)
+        return np.array([cast(Robust, s.functional).most_people(s.counts.astype(float)) for s in self.strata])
 
     def homogeneity(self, disparity: str) -> Homogeneity | None:
         """Test that the disparity to those who are not in the group is the same in every stratum."""
-        if len(self.parts) < 2 or self.evaluation.variance is None:
+        if len(self.strata) < 2 or self.evaluation.variance is None:
             return None
-        own, one = self.spread_out(self.own), Statistic(disparity, np.ones(1))
-        found = [one.distance(two_sides.only(own, slice(place, place + 1))) for place in range(len(self.parts))]
+        own, one = self.spread_out(self.unpooled), Statistic(disparity, np.ones(1))
+        found = [one.distance(two_sides.only(own, slice(place, place + 1))) for place in range(len(self.strata))]
         values, errors = np.array(found, dtype=float).T
         return cochran_q(values, errors**2, disparity)
 
@@ -193,7 +167,7 @@ class TwoSides:
         the opposite end of what is possible. A stratum in which everybody is alike has no error if there are others.
         """
         v1, v2 = moments.first_variance, moments.second_variance
-        n1, n2 = np.maximum(np.array([part.people for part in self.parts]), 1.0).T
+        n1, n2 = np.maximum(self.n_effective, 1.0).T
         noise = ROUNDING * np.maximum.reduce([v1, v2, moments.first**2, moments.second**2])
         alike1, alike2 = v1 <= noise, v2 <= noise
         low, high = self.evaluation.bounds
@@ -206,18 +180,18 @@ class TwoSides:
     @cached_property
     def has_no_spread(self) -> bool:
         """Whether the difference has no error: all clusters on both sides show the same one."""
-        pooled = Statistic("difference", self.weights).pooled(self.own if self.nested else self.tested)
+        pooled = Statistic("difference", self.weights).pooled(self.unpooled if self.nested else self.tested)
         alike = self.nested and float(pooled.first_variance) == 0 and float(pooled.second_variance) == 0
         return not alike and float(linear_form(pooled, "difference", 0.0)[1]) == 0
 
     def is_alike(self) -> bool:
         """Whether the people of a side are all alike in every stratum, or the difference has no error."""
         if self.evaluation.variance is None:
-            kinds = np.array([(part.stratum.counts > 0).sum(axis=1) for part in self.parts])
+            kinds = np.array([(stratum.counts > 0).sum(axis=1) for stratum in self.strata])
             return bool((kinds < 2).all(axis=0).any())
         if self.has_no_spread:
             return True
-        own = self.own
+        own = self.unpooled
         if self.evaluation.has_effective_people or isinstance(self.evaluation.metric, Rate):
             return any(np.isin(value, (0.0, 1.0)).all() for value in (own.first, own.second))
         spread = self.spread_out(own)
@@ -231,7 +205,8 @@ def evaluate_sides(
     """Evaluate both sides of a contrast; return also the strata where one is undefined, and which."""
     sizes = design.sample.sizes
     first, second = groups_of(sizes.shape[1], contrast)
-    parts, undefined = [], {}
+    parts: list[tuple[Any, ...]] = []
+    undefined: dict[int, tuple[bool, bool]] = {}
     for place in range(sizes.shape[0]):
         if not (sizes[place][first].sum() and sizes[place][second].sum()):
             continue
@@ -264,22 +239,16 @@ def evaluate_sides(
         shown = own
         if contrast.overall:
             shown = replace(plain, overall=True).observed(np.random.default_rng(0), null=False)
-        worths = np.zeros(0)
+        worth = np.zeros(0)
         if evaluation.is_scored:
             everybody = [counts.sum(axis=0)] if contrast.overall else []
-            worths = functional.worth(np.vstack([counts, *everybody]).astype(float))
-        parts.append(
-            Part(
-                place,
-                plain,
-                shown,
-                tested,
-                own,
-                functional.denominator(counts),
-                functional.effective(counts.astype(float)),
-                (counts * present).sum(axis=1),
-                functional.third_moment(counts),
-                worths,
-            )
-        )
-    return TwoSides(evaluation, tuple(parts), contrast.overall), undefined
+            worth = functional.worth(np.vstack([counts, *everybody]).astype(float))
+        parts.append((
+            place, plain, shown, tested, own, functional.denominator(counts),
+            functional.effective(counts.astype(float)),
+            (counts * present).sum(axis=1), functional.third_moment(counts), worth,
+        ))  # fmt: skip
+    places, strata, *of_each = map(list, zip(*parts, strict=True)) if parts else [[] for _ in range(10)]
+    shown, tested, own = (two_sides.columns(each) if each else Moments(*np.zeros((5, 0))) for each in of_each[:3])
+    arrays = map(np.array, of_each[3:])
+    return TwoSides(evaluation, contrast.overall, places, strata, shown, tested, own, *arrays), undefined

@@ -1,10 +1,10 @@
 """Every other metric: two sides' values over their standard error, against permuted labels or bootstrap samples."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Moments
 from skfairtest.comparisons import contrasts
 from skfairtest.comparisons import resample as resampling
-from skfairtest.comparisons.core import Comparison, DrawnNull, Estimate, Evidence, Exclusion, GroupValues, Measurement
+from skfairtest.comparisons.core import Comparison, Exclusion, GroupValues, Measurement, NullDistribution
 from skfairtest.comparisons.evaluation import Evaluation
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.sides import TwoSides, evaluate_sides
@@ -23,9 +23,9 @@ from skfairtest.inference.intervals import wilson
 from skfairtest.inference.linear_form import Form, Linearized, resampled
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import quantiles
-from skfairtest.inference.resampling import MOST_WRONG, is_rarer, reference_log_p, sequential_p
+from skfairtest.inference.resampling import reference_log_p, sequential_p
 from skfairtest.inference.standardized import standardized_moments
-from skfairtest.inference.two_sides import Sides, Statistic
+from skfairtest.inference.two_sides import Sides, Statistic, Stratum
 from skfairtest.metrics import BuiltIn, Mean, Rate
 
 #: Bootstrap samples of functions of numbers by default: in all, and for each comparison.
@@ -35,65 +35,50 @@ _FEWER = "is significant by permutations in which the statistic varies less than
 
 
 @dataclass(frozen=True)
-class FormNull(DrawnNull):
+class FormNull(NullDistribution):
     """The null distribution of the difference of two values, which the form gives at any size of the disparity."""
 
     form: Form
     spread: float
     sides: TwoSides
+    has_drawn_limits: ClassVar[bool] = True
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """Return the disparities at which the form is within the critical values."""
         return self.form.limits(critical, bounds)
 
-    def error(self, estimate: Estimate) -> float:
+    def error(self) -> float:
         """Return the standard error."""
         return self.spread if self.studentized or self.samples is not None else np.nan
 
     def standardized(self) -> Moments | None:
         """Return the difference of two means of people who count alike, and the pooled standard deviation."""
-        (first, *others), studentized = self.sides.parts, self.studentized
-        mean = first.stratum.functional
+        (first, *others), studentized = self.sides.strata, self.studentized
+        mean = first.functional
         if others or self.sides.overall or not studentized or type(mean) is not Mean:
             return None
-        return standardized_moments(mean.z, first.stratum.counts)
-
-    def is_rarer(self, statistic: float, log_p: float) -> bool:
-        """Whether a permuted difference of means is provably as extreme with less than a probability."""
-        (first, *others), studentized = self.sides.parts, self.studentized
-        stratum = first.stratum
-        if others or not studentized or type(stratum.functional) is not Mean or stratum.cluster is not None:
-            return False
-        if stratum.block[0] < 0 or (stratum.block != stratum.block[0]).any():
-            return False
-        counts = stratum.counts
-        return is_rarer(stratum.functional.z, counts.sum(axis=0), int(counts[0].sum()), statistic, log_p)
+        return standardized_moments(mean.z, first.counts)
 
     def homogeneity(self) -> Homogeneity | None:
         """Test that the disparity is the same in every stratum."""
         return self.sides.homogeneity(self.question.disparity)
 
 
-@dataclass(frozen=True)
-class Compared:
-    """A comparison that is not tested yet, with its strata."""
-
-    estimate: Estimate
-    null: FormNull
-    standard_error: float
-
-    @property
-    def sides(self) -> TwoSides:
-        """Its strata."""
-        return self.null.sides
+#: The comparisons of one contrast, over all strata and in each, which are resampled together.
+Family = list[Comparison]
 
 
-@dataclass(frozen=True)
-class Family:
-    """The comparisons of one contrast, over all strata and in each, which are resampled together."""
+def _null(one: Comparison) -> FormNull:
+    assert isinstance(one.null, FormNull)
+    return one.null
 
-    sides: TwoSides
-    members: tuple[Compared, ...]
+
+def _strata(family: Family) -> dict[int, Stratum]:
+    """The strata of a family, by their numbers."""
+    sides = [_null(one).sides for one in family]
+    return dict(
+        sorted({place: own for side in sides for place, own in zip(side.places, side.strata, strict=True)}.items())
+    )
 
 
 def measure_studentized(
@@ -119,44 +104,35 @@ def measure_studentized(
     families, corrected = [], made.is_plain_mean and not design.settings.published
     for contrast, other in design.contrasts:
         sides, undefined = evaluate_sides(design, made, contrast, other)
-        family = tuple(_compared(design, made, contrast, other, sides, undefined, missing, excluded))
+        family = list(_compared(design, made, contrast, other, sides, undefined, missing, excluded))
         if family:
-            families.append(Family(sides, family))
+            families.append(family)
             normal = made.variance is not None and not (made.is_scored or corrected)
             if normal and abs(sides.skewness()) > contrasts.SKEWED:
-                doubtful.append((family[0].estimate.group, contrasts.EXTREME))
+                doubtful.append((family[0].group, contrasts.EXTREME))
     excluded += design.undefined(made.name, missing, _why_undefined(made))
     tested = _test(made, families, design, known, seed)
     if design.settings.published:
-        doubtful += [(c.estimate.group, _FEWER) for c in tested if _undercuts(c, design.settings.alpha)]
+        doubtful += [(c.group, _FEWER) for c in tested if _undercuts(c, design.settings.alpha)]
     if corrected:
-        doubtful += [
-            (c.estimate.group, contrasts.MISSED) for c in tested if _may_lack_extremes(c, design.settings.alpha)
-        ]
+        doubtful += [(c.group, contrasts.MISSED) for c in tested if _may_lack_extremes(c, design.settings.alpha)]
     doubtful += contrasts.few_in_strata(tested, values, design.settings.alpha)
     # Pooled comparisons come before those within strata.
-    tested.sort(key=lambda c: -1 if c.estimate.is_pooled else c.estimate.contrast.stratum)  # type: ignore[arg-type,return-value]
+    tested.sort(key=lambda c: -1 if c.contrast.stratum is None else c.contrast.stratum)
     return Measurement(tuple(tested), tuple(excluded), values, error, tuple(doubtful))
 
 
-def _undercuts(comparison: Comparison, alpha: float) -> bool:
+def _undercuts(one: Comparison, alpha: float) -> bool:
     """Whether permutations make a comparison significant that is not so by its distribution in large samples."""
-    evidence, null = comparison.evidence, comparison.null
-    assert isinstance(null, FormNull)
-    return (
-        evidence.log_p
-        <= float(np.log(alpha))
-        < reference_log_p(evidence.statistic, null.side, null.freedom, null.skewness)
-    )
+    null, level = _null(one), float(np.log(alpha))
+    return one.log_p <= level < reference_log_p(one.statistic, null.side, null.freedom, null.skewness)
 
 
-def _may_lack_extremes(comparison: Comparison, alpha: float) -> bool:
+def _may_lack_extremes(one: Comparison, alpha: float) -> bool:
     """Whether a difference of means is significant in the direction from which missed extreme values would bring it."""
-    evidence, null = comparison.evidence, comparison.null
-    assert isinstance(null, FormNull)
-    if evidence.log_p > float(np.log(alpha)):
+    if one.log_p > float(np.log(alpha)):
         return False
-    skewness, people = null.sides.unseen(-np.sign(evidence.statistic))
+    skewness, people = _null(one).sides.unseen(-np.sign(one.statistic))
     return skewness > contrasts.LOPSIDED and people < contrasts.UNSEEN
 
 
@@ -241,7 +217,7 @@ def _compared(
     undefined: dict[int, tuple[bool, bool]],
     missing: Counter[tuple[int, int | None]],
     excluded: list[Exclusion],
-) -> Iterator[Compared]:
+) -> Iterator[Comparison]:
     """Yield the comparisons of one contrast: over all strata, then in each; list what cannot be compared, and why."""
     question, what = made.question, (made.name, False)
     if isinstance(made.metric, Rate):
@@ -252,7 +228,7 @@ def _compared(
     for place in design.places:
         contrast = replace(base, stratum=place)
         sides, reason, no_ratio, n_effective = whole.within(place), "", "", design.people(contrast)[0]
-        if not sides.parts:
+        if not sides.places:
             flags = list(undefined.values()) if place is None else [undefined[place]] if place in undefined else []
             sought = (base.first, base.second)
             lacking = [g for i, g in enumerate(sought) if g is not None and flags and all(flag[i] for flag in flags)]
@@ -272,12 +248,8 @@ def _compared(
         if reason:
             excluded.append(design.left_out(made.name, contrast, other, reason, n_effective))
             continue
-        strata = whole.places if place is None else [place]
-        estimate = design.estimate(
-            made.name, contrast, other, values, disparity, contrasts.disparity_bounds(made.bounds, question.disparity),
-            hypothesis=design.hypothesis(question, contrast, what, strata), strata=strata, undefined=no_ratio,
-        )  # fmt: skip
-        form, studentized = sides.form(question.disparity), made.variance is not None
+        strata, studentized = whole.places if place is None else [place], made.variance is not None
+        form = sides.form(question.disparity)
         # Welch's test, asked for by its name or at a margin, is left as it is.
         skewed = (
             np.isfinite(sides.freedom) and question.method in ("auto", "permutation") and not question.margin_bounds
@@ -288,7 +260,12 @@ def _compared(
             question, form, known, sides, studentized=studentized, adaptive=design.settings.adaptive,
             freedom=sides.freedom, skewness=skewness,
         )  # fmt: skip
-        yield Compared(estimate, null, spread if studentized else np.nan)
+        yield design.comparison(
+            made.name, contrast, other, values, disparity, null,
+            bounds=contrasts.disparity_bounds(made.bounds, question.disparity),
+            hypothesis=design.hypothesis(question, contrast, what, strata), strata=strata, undefined=no_ratio,
+            standard_error=spread if studentized else np.nan,
+        )  # fmt: skip
 
 
 def _shown(sides: TwoSides, disparity: str, origin: float) -> tuple[tuple[float, float], float, float]:
@@ -315,150 +292,115 @@ def _test(
     elif method == "auto":
         method = "asymptotic" if question.margin_bounds is not None or _too_many(families) else "permutation"
     seeds = seed.spawn(len(families) + 1)
-    if method == "bootstrap":
-        families = _with_samples(made, families, design, seeds[-1])
     if method == "permutation":
-        tested = _permuted(made, families, settings, known, seeds)
+        families = _permuted(made, families, settings, known, seeds)
+    elif method == "bootstrap":
+        families = [
+            [_bootstrapped(made, one) for one in own] for own in _with_samples(made, families, design, seeds[-1])
+        ]
     else:
-        test = _bootstrapped if method == "bootstrap" else partial(_asymptotic, method=method)
-        tested = [[test(made, one) for one in family.members] for family in families]
-    comparisons: list[Comparison] = []
-    for family, found in zip(families, tested, strict=True):
-        for one, (null, evidence) in zip(family.members, found, strict=True):
-            comparisons.append(Comparison(one.estimate, null, evidence))
-    return comparisons
+        families = [[_asymptotic(made, one, method) for one in family] for family in families]
+    return [one for family in families for one in family]
 
 
 def _too_many(families: list[Family]) -> bool:
     """Whether there are too many people for tables to be sampled; nothing is random then."""
-    totals = (int(part.stratum.counts.sum()) for family in families for part in family.sides.parts)
+    totals = (int(stratum.counts.sum()) for family in families for stratum in _strata(family).values())
     return max(totals, default=0) >= MOST_PEOPLE
 
 
-def _at_equality(one: Compared, distance: float, error: float) -> FormNull:
+def _at_equality(one: Comparison, distance: float, error: float) -> FormNull:
     """Give the form at equality the error of the statistic tested there, so that the interval agrees with the test."""
-    null, estimate = one.null, one.estimate
+    null = _null(one)
     if null.question.margin_bounds is not None:
         return null
     shown, own = (float(v) for v in null.form.at(null.question.null))
     times = 1.0
-    if estimate.contrast.overall:
+    if one.contrast.overall:
         # An average that is compared with everyone's is that much nearer to it than to the rest's, which is tested.
-        times = float(one.sides.balanced.sum() / one.sides.weights.sum())
-        sides = np.abs([one.sides.shown.first, one.sides.shown.second])
+        times = float(null.sides.balanced.sum() / null.sides.weights.sum())
+        sides = np.abs([null.sides.shown.first, null.sides.shown.second])
         if abs(shown - times * distance) > 1e-9 * sides.max():
             return null  # no average: what is shown has an error of its own
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = float(times * np.divide(error, own))
-    if np.isfinite(scale) and scale > 0:
-        return replace(null, form=replace(null.form, scale=scale))
-    return null
+    return replace(null, form=replace(null.form, scale=scale)) if np.isfinite(scale) and scale > 0 else null
 
 
 def _permuted(
-    made: Evaluation,
-    families: Sequence[Family],
-    settings: Settings,
-    known: contrasts.Known,
+    made: Evaluation, families: list[Family], settings: Settings, known: contrasts.Known,
     seeds: Sequence[np.random.SeedSequence],
-) -> list[list[tuple[FormNull, Evidence]]]:
+) -> list[Family]:  # fmt: skip
     """Permute labels between two sides, once for the pooled comparison of a family and those of its strata.
 
     Equality is one null hypothesis, whether a difference or a ratio is shown, and no logarithm is infinite. A
     hypothesis is tested once: further comparisons with it take the test of the first.
     """
-    alternative = made.question.alternative
-    tests = [_Permutations.of(family) for family in families]
+    families = [[_observed(one) for one in family] for family in families]
     tasks: dict[int, resampling.Task] = {}
-    planned = set(known)
+    planned = set[Hashable](known)
     for number, (family, own) in enumerate(zip(families, seeds, strict=False)):
-        estimates = [one.estimate for one in family.members]
-        if contrasts.new_hypotheses(estimates, planned):
-            tests[number] = tests[number].with_proof(family, settings)
-            tasks[number] = resampling.Task(
-                tests[number].draw(family), own, partial(tests[number].is_done, settings, alternative)
-            )
-        planned |= {estimate.hypothesis for estimate in estimates if estimate.hypothesis is not None}
+        if contrasts.new_hypotheses(family, planned):
+            tasks[number] = resampling.Task(_draws(family), own, partial(_is_done, list(family), settings))
+        planned |= {one.hypothesis for one in family if one.hypothesis is not None}
     drawn = dict(zip(tasks, resampling.resample_all(list(tasks.values()), settings, what=made.name), strict=True))
-    out = []
-    for number, (family, test) in enumerate(zip(families, tests, strict=True)):
-        draws, found = np.concatenate(drawn[number]) if number in drawn else None, []
-        for place, (one, null) in enumerate(zip(family.members, test.nulls, strict=True)):
-            hypothesis, method, error = one.estimate.hypothesis, one.sides.resampling, one.standard_error
-            if hypothesis is not None and hypothesis in known:
-                sign, first = known[hypothesis]
-                evidence = replace(first.mirrored(one.estimate.sign * sign, error), method=method)
-            else:
-                assert draws is not None
-                column, observed = draws[:, place], test.observed[place]
-                freedom = null.freedom if null.studentized else None
-                evidence = resampling.evidence_of_draws(
-                    column, observed, alternative, settings, method, error, freedom, null.skewness,
-                    proven=test.proven[place],
-                )  # fmt: skip
-                if hypothesis is not None:
-                    known[hypothesis] = one.estimate.sign, evidence
-            found.append((null, evidence))
-        out.append(found)
-    return out
+    for number, family in enumerate(families):
+        draws = np.concatenate(drawn[number]) if number in drawn else None
+        for place, one in enumerate(family):
+            first = None if one.hypothesis is None else known.get(one.hypothesis)
+            if first is not None:
+                family[place] = replace(one.tested_as(first), method=one.method)
+                continue
+            assert draws is not None
+            null = _null(one)
+            freedom = null.freedom if null.studentized else None
+            family[place] = resampling.with_draws(one, draws[:, place], settings, freedom, null.skewness)
+            if one.hypothesis is not None:
+                known[one.hypothesis] = family[place]
+    return families
 
 
-@dataclass(frozen=True)
-class _Permutations:
-    """The statistics of a family's members: how each is computed, what the data say, and its null distribution.
-
-    `proven` says of which it is proven that no decisive resample is as extreme.
-    """
-
-    statistics: tuple[Statistic, ...]
-    observed: tuple[float, ...]
-    nulls: tuple[FormNull, ...]
-    proven: tuple[bool, ...]
-
-    @classmethod
-    def of(cls, family: Family) -> Self:
-        """Evaluate the statistics in the data."""
-        statistics, observed, nulls = [], [], []
-        for one in family.members:
-            statistic = Statistic("difference", one.sides.balanced, one.null.studentized)
-            statistics.append(statistic)
-            observed.append(float(statistic(one.sides.tested)))
-            distance, error = (float(v) for v in statistic.distance(one.sides.tested))
-            nulls.append(_at_equality(one, distance, error if one.null.studentized else 1.0))
-        return cls(tuple(statistics), tuple(observed), tuple(nulls), (False,) * len(nulls))
-
-    def with_proof(self, family: Family, settings: Settings) -> Self:
-        """Look for proofs that there is no need to draw as many as would be decisive."""
-        if not settings.adaptive or settings.n_decisive is None:
-            return self
-        log_p = float(np.log(MOST_WRONG / settings.n_decisive))
-        members = zip(family.members, self.observed, strict=True)
-        return replace(self, proven=tuple(one.null.is_rarer(value, log_p) for one, value in members))
-
-    def draw(self, family: Family) -> Callable[[int, np.random.SeedSequence], Floats]:
-        """The function that draws statistics, of shape (size, M)."""
-        strata, places = [part.stratum for part in family.sides.parts], family.sides.places
-        two_sides.check_size(int(max(stratum.counts.sum() for stratum in strata)))
-        at = [(one.sides.places[0], one.sides.places[-1]) for one in family.members]
-        slices = [slice(places.index(first), places.index(last) + 1) for first, last in at]
-        return partial(two_sides.draw_statistics, strata, list(zip(slices, self.statistics, strict=True)))
-
-    def is_done(self, settings: Settings, alternative: str, parts: list[Floats]) -> bool:
-        """Whether the answer of each member is known."""
-        so_far = zip(self.observed, self.proven, np.concatenate(parts).T, strict=True)
-        return all(
-            sequential_p(drawn, value, alternative, settings.n_decisive, proven=proven) is not None
-            for value, proven, drawn in so_far
-        )
+def _statistic(one: Comparison) -> Statistic:
+    """The statistic of equality."""
+    null = _null(one)
+    return Statistic("difference", null.sides.balanced, null.studentized)
 
 
-def _asymptotic(made: Evaluation, one: Compared, method: str = "asymptotic") -> tuple[FormNull, Evidence]:
+def _observed(one: Comparison) -> Comparison:
+    """Evaluate the statistic of equality in the data."""
+    null, statistic = _null(one), _statistic(one)
+    distance, error = (float(v) for v in statistic.distance(null.sides.tested))
+    return replace(
+        one, null=_at_equality(one, distance, error if null.studentized else 1.0), method=null.sides.resampling,
+        statistic=float(statistic(null.sides.tested)),
+    )  # fmt: skip
+
+
+def _draws(family: Family) -> Callable[[int, np.random.SeedSequence], Floats]:
+    """The function that draws statistics, of shape (size, M)."""
+    places, strata = map(list, zip(*_strata(family).items(), strict=True))
+    two_sides.check_size(int(max(stratum.counts.sum() for stratum in strata)))
+    at = [_null(one).sides.places for one in family]
+    slices = [slice(places.index(own[0]), places.index(own[-1]) + 1) for own in at]
+    return partial(two_sides.draw_statistics, strata, list(zip(slices, map(_statistic, family), strict=True)))
+
+
+def _is_done(family: Family, settings: Settings, chunks: list[Floats]) -> bool:
+    """Whether the answer of each comparison of a family is known."""
+    return all(
+        sequential_p(drawn, one.statistic, one.null.side, settings.n_decisive) is not None
+        for one, drawn in zip(family, np.concatenate(chunks).T, strict=True)
+    )
+
+
+def _asymptotic(made: Evaluation, one: Comparison, method: str = "asymptotic") -> Comparison:
     """Test by the distribution in large samples, t of means and else normal, at equality or at a margin."""
-    question, null, sides = made.question, one.null, one.sides
+    question, null = made.question, _null(one)
+    sides = null.sides
     if question.margin_bounds is None and made.is_scored:
         distance, error = (float(v) for v in sides.form("difference", tested=True).at(0.0))
         shown, own = (float(v) for v in null.form.at(question.null))
-        if (one.estimate.contrast.overall or isinstance(null.form, Linearized)) and shown * distance > 0:
+        if (one.contrast.overall or isinstance(null.form, Linearized)) and shown * distance > 0:
             # Everyone's value is shown, or no ratio of rates, the rest's tested: at equality both have one statistic.
             null = replace(null, form=replace(null.form, scale=shown / own * (error / distance)))
         tests = [(distance, error, question.alternative)]
@@ -481,15 +423,16 @@ def _asymptotic(made: Evaluation, one: Compared, method: str = "asymptotic") -> 
     log_p, statistic = choose(results, key=lambda result: result[0])
     if question.alternative == "two-sided" and len(tests) == 2:
         log_p = min(0.0, log_p + float(np.log(2)))
-    return null, Evidence(log_p, method, statistic, one.standard_error)
+    return replace(one, null=null, log_p=log_p, method=method, statistic=statistic)
 
 
-def _bootstrapped(made: Evaluation, one: Compared) -> tuple[FormNull, Evidence]:
-    null, least = replace(one.null, alike=one.sides.is_alike()), -np.inf
-    if null.alike:
-        scaled, asymptotic = _asymptotic(made, one)
-        null, least = replace(null, form=scaled.form), asymptotic.log_p
-    return null, resampling.evidence_of_samples(null, one.standard_error, least)
+def _bootstrapped(made: Evaluation, one: Comparison) -> Comparison:
+    null = _null(one)
+    if not null.sides.is_alike():
+        return resampling.with_samples(one)
+    asymptotic = _asymptotic(made, one)
+    null = replace(null, alike=True, form=_null(asymptotic).form)
+    return resampling.with_samples(replace(one, null=null), asymptotic.log_p)
 
 
 def _with_samples(
@@ -500,12 +443,12 @@ def _with_samples(
     sets: list[tuple[bool, ...]] = []
     pairs = []
     for family in families:
-        contrast = family.members[0].estimate.contrast
+        contrast = family[0].contrast
         first, second = contrasts.groups_of(n_groups, contrast)
         keys = [tuple(side.tolist()) for side in (first, first | second if contrast.overall else second)]
         sets += [key for key in dict.fromkeys(keys) if key not in sets]
         pairs.append((sets.index(keys[0]), sets.index(keys[1]), contrast.overall))
-    places = sorted({place for family in families for place in family.sides.places})
+    places = sorted({place for family in families for place in _strata(family)})
     strata = []
     for place in places:
         kinds, counts = made.kinds.within(place, [np.arange(n_groups) == g for g in range(n_groups)])
@@ -513,20 +456,18 @@ def _with_samples(
     draw = partial(two_sides.draw_bootstrap, strata, pairs)
     settings = design.settings
     if settings.question.method == "auto":
-        enough = max(ENOUGH, OF_EACH * sum(len(family.members) for family in families))
+        enough = max(ENOUGH, OF_EACH * sum(map(len, families)))
         settings = replace(settings, n_resamples=min(settings.n_resamples, enough), adaptive=False)
     chunks = resampling.resample(draw, settings, seed, what=made.name)
-    out = []
     for number, family in enumerate(families):
         moments = resampling.join([chunk[number] for chunk in chunks])
-        sampled = []
-        for one in family.members:
-            there = [places.index(place) for place in one.sides.places]
-            pooled = Statistic(disparity, one.sides.weights).pooled
+        for at, one in enumerate(family):
+            null = _null(one)
+            there = [places.index(place) for place in null.sides.places]
+            pooled = Statistic(disparity, null.sides.weights).pooled
             drawn = pooled(Moments(*(array[:, there] for array in moments)))
-            found = resampled(pooled(one.sides.shown), drawn, disparity, studentized=one.null.studentized)
-            error = one.standard_error if one.null.studentized else found.standard_error
-            spread = one.null.spread if one.null.studentized else error
-            sampled.append(replace(one, null=replace(one.null, samples=found, spread=spread), standard_error=error))
-        out.append(Family(family.sides, tuple(sampled)))
-    return out
+            found = resampled(pooled(null.sides.shown), drawn, disparity, studentized=null.studentized)
+            error = one.standard_error if null.studentized else found.standard_error
+            null = replace(null, samples=found, spread=null.spread if null.studentized else error)
+            family[at] = replace(one, null=null, standard_error=error)
+    return families

@@ -16,17 +16,9 @@ import numpy as np
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import pluralize
 from skfairtest.comparisons.contrasts import SMALLEST_GROUP
-from skfairtest.comparisons.core import (
-    Comparison,
-    Enumerated,
-    Estimate,
-    Exclusion,
-    Measured,
-    NullDistribution,
-    Result,
-)
+from skfairtest.comparisons.core import Comparison, Enumerated, Exclusion, NullDistribution, Result
 from skfairtest.comparisons.family import decide, p_of
-from skfairtest.comparisons.measure import label_table
+from skfairtest.comparisons.measure import by_labels
 from skfairtest.comparisons.rates import RateNull
 from skfairtest.inference.detectable import TwoRates
 from skfairtest.inference.linear_form import Scale
@@ -70,7 +62,7 @@ class UnknownNull(RateNull):
         """Return None: the power over all assignments is not known."""
         return None
 
-    def error(self, estimate: Estimate) -> float:
+    def error(self) -> float:
         """Return NaN: nor is there a standard error."""
         return np.nan
 
@@ -88,24 +80,24 @@ def disparity_ends(pair: Pair, unknown: Sequence[Unknown], scale: Scale, dispari
     return (float(defined.min()), float(defined.max())) if len(defined) else (np.nan, np.nan)
 
 
-def with_unknown(measured: Measured) -> Measured:
+def with_unknown(result: Result) -> Result:
     """List the people of unknown group, and make p-values and intervals those of all assignments where asked for."""
-    sample = measured.sample
+    sample = result.sample
     assert sample is not None
-    if measured.settings.missing == "bounds":
-        unassigned = Unassigned.of(measured, sample)
-        comparisons = tuple(_bounded(measured, unassigned))
-        measured = replace(measured, comparisons=comparisons, further=unassigned.further(unassigned.n))
+    if result.settings.missing == "bounds":
+        unassigned = Unassigned.of(result, sample)
+        bounded = tuple(_bounded(one, unassigned.reach(one)) for one in result.tested)
+        result = replace(result, tested=bounded, further=unassigned.further(unassigned.n))
     if not sample.n_unknown or sample.named:
-        return measured
+        return result
     n, names = sample.n_unknown, " or ".join(sample.sensitive_names)
     done = {
         "exclude": "left out (missing='exclude')",
         "bounds": "p-values are the largest and intervals the widest over all ways to assign these people to the "
         "groups (missing='bounds')",
     }
-    reason = f"{names} is missing: {done[measured.settings.missing]}"
-    return replace(measured, excluded=(*measured.excluded, Exclusion(None, None, None, None, reason, n, n, 0)))
+    reason = f"{names} is missing: {done[result.settings.missing]}"
+    return replace(result, excluded=(*result.excluded, Exclusion(None, None, None, None, reason, n, n, 0)))
 
 
 @dataclass(frozen=True)
@@ -125,33 +117,33 @@ class Unassigned:
     sides: list[list[tuple[bool, bool, bool]]]
 
     @classmethod
-    def of(cls, measured: Measured, sample: Sample) -> Self:
+    def of(cls, result: Result, sample: Sample) -> Self:
         """Count the people of unknown group who show each rate's event, and who may be on which side."""
-        _check(measured, sample)
-        rates = {metric.name: metric for metric in measured.metrics if isinstance(metric, Rate)}
+        _check(result, sample)
+        rates = {metric.name: metric for metric in result.metrics if isinstance(metric, Rate)}
         people, known = sample.unknown() or (None, [])
-        counted = {name: _counted(people, rate, measured.pos_label) for name, rate in rates.items()}
-        contrasts = tuple(dict.fromkeys(one.estimate.contrast for one in measured.comparisons))
+        counted = {name: _counted(people, rate, result.pos_label) for name, rate in rates.items()}
+        contrasts = tuple(dict.fromkeys(one.contrast for one in result.tested))
         return cls(
             sample.n_unknown,
-            measured.settings.compare,
+            result.settings.compare,
             len(sample.sensitive_names),
-            {} if people is None else _lacking(measured, sample, people.sizes[0].tolist(), known, counted),
+            {} if people is None else _lacking(result, sample, people.sizes[0].tolist(), known, counted),
             counted,
             contrasts,
             [[_sides(own, contrast, sample) for own in known] for contrast in contrasts],
         )
 
-    def reach(self, estimate: Estimate) -> Unknown:
+    def reach(self, one: Comparison) -> Unknown:
         """Return who may be on which side of a comparison."""
-        sides = self.sides[self.contrasts.index(estimate.contrast)]
-        return Unknown(*(_reach(of, sides) for of in self.counted[estimate.metric]))
+        sides = self.sides[self.contrasts.index(one.contrast)]
+        return Unknown(*(_reach(of, sides) for of in self.counted[one.metric]))
 
-    def subsets(self, estimate: Estimate, size: int, *, exactly: bool) -> list[Unknown]:
+    def subsets(self, one: Comparison, size: int, *, exactly: bool) -> list[Unknown]:
         """Return which of so many people, or of fewer, may be on which side, the rest of all being left out."""
-        events, others = map(sum, self.counted[estimate.metric])
+        events, others = map(sum, self.counted[one.metric])
         rest = self.n - events - others if exactly else size
-        return self.reach(estimate).subsets(events, others, rest, size)
+        return self.reach(one).subsets(events, others, rest, size)
 
     def further(self, size: int) -> int:
         """Return how many more hypotheses so many people can make testable, at most."""
@@ -169,7 +161,7 @@ class Unassigned:
 
 
 def _lacking(
-    measured: Measured,
+    result: Result,
     sample: Sample,
     sizes: Sequence[int],
     known: Sequence[Mapping[int, Any]],
@@ -184,7 +176,7 @@ def _lacking(
     people = dict(zip(sample.groups, sample.sizes.sum(axis=0).tolist(), strict=True))
     out = {}
     for name, (events, others) in counted.items():
-        values = measured.by_metric[name].values
+        values = result.by_metric[name].values
         met = dict(zip(sample.groups, values.n_effective[0].tolist(), strict=True)) if values else {}
         needs, n_groups = [] if listed else [SMALLEST_GROUP] * sample.n_unknown, 0
         for key, fit in zip(groups, fitting, strict=True):
@@ -193,33 +185,28 @@ def _lacking(
             n_groups += not any(missing)
             if any(missing) and all(n >= least for n, least in zip(there, missing, strict=True)):
                 needs.append(max(missing))
-        tested = [one.estimate.hypothesis for one in measured.comparisons if one.estimate.metric == name]
+        tested = [one.hypothesis for one in result.tested if one.metric == name]
         out[name] = sorted(needs), n_groups, len(distinct(tested))
     return out
 
 
-def _bounded(measured: Measured, unassigned: Unassigned) -> list[Comparison]:
-    out = []
-    for one in measured.comparisons:
-        null = one.null
-        assert isinstance(null, RateNull)
-        unknown = unassigned.reach(one.estimate)
-        found = p_value_bounds(null.pair, [unknown], null.scale, null.question)
-        bounded = UnknownNull(null.question, null.pair, null.scale, unknown, found, studentized=null.studentized)
-        # A ratio that is undefined among the others is tested where an assignment defines it.
-        undefined = one.estimate.undefined if np.isnan(bounded.disparities()).all() else ""
-        evidence = replace(one.evidence, log_p=found.high, method=found.method)
-        out.append(Comparison(replace(one.estimate, undefined=undefined), bounded, evidence))
-    return out
+def _bounded(one: Comparison, unknown: Unknown) -> Comparison:
+    null = one.null
+    assert isinstance(null, RateNull)
+    found = p_value_bounds(null.pair, [unknown], null.scale, null.question)
+    bounded = UnknownNull(null.question, null.pair, null.scale, unknown, found, studentized=null.studentized)
+    # A ratio that is undefined among the others is tested where an assignment defines it.
+    undefined = one.undefined if np.isnan(bounded.disparities()).all() else ""
+    return replace(one, undefined=undefined, null=bounded, log_p=found.high, method=found.method)
 
 
-def _check(measured: Measured, sample: Sample) -> None:
+def _check(result: Result, sample: Sample) -> None:
     refused = {
         "people with sample_weight": sample.weight is not None,
         "people in clusters": sample.clusters is not None,
         "averages over strata of control_features": bool(sample.control_names),
     }
-    refused |= {f"metric={metric.name!r}": True for metric in measured.metrics if not isinstance(metric, Rate)}
+    refused |= {f"metric={metric.name!r}": True for metric in result.metrics if not isinstance(metric, Rate)}
     for what, bad in refused.items():
         if bad:
             raise ParameterError(
@@ -232,7 +219,7 @@ def _counted(people: Sample | None, rate: Rate, positive: Any) -> tuple[list[int
     """The numbers of people of whom the same is known: who show the event, and others who meet its condition."""
     if people is None:
         return [], []
-    counts, cells, labels = label_table(people, set(rate.reads), positive)
+    counts, cells, labels = by_labels(people.table(rate.reads), positive)
     event, given = rate.masks(cells, labels)
     events = counts[0][:, event].sum(axis=1)
     return events.tolist(), (counts[0][:, given].sum(axis=1) - events).tolist()
@@ -281,32 +268,27 @@ def p_value_bounds_of(result: Result) -> tuple[float, float]:
 
     Of several comparisons these are bounds: not all of them have their smallest p-value in the same assignment.
     """
-    least = [
-        one.null.found.low if isinstance(one.null, UnknownNull) else one.evidence.log_p
-        for one in result.measured.comparisons
-    ]
-    fewest = replace(result.measured, further=0)
-    return p_of(with_p_values(fewest, least).verdict.log_p), p_of(result.verdict.log_p)
+    least = [one.null.found.low if isinstance(one.null, UnknownNull) else one.log_p for one in result.tested]
+    return p_of(with_p_values(replace(result, further=0), least).verdict.log_p), p_of(result.verdict.log_p)
 
 
-def with_p_values(measured: Measured, log_p: Sequence[float]) -> Result:
+def with_p_values(result: Result, log_p: Sequence[float]) -> Result:
     """The result that comparisons would have with other p-values, without intervals."""
-    others = [
+    others = tuple(
         replace(
             one,
-            estimate=replace(one.estimate, undefined="" if of_one < 0 else one.estimate.undefined),
+            undefined="" if of_one < 0 else one.undefined,
             null=NullDistribution(one.null.question),
-            evidence=replace(one.evidence, log_p=max(of_one, float(np.finfo(float).min))),  # finite, to be compared
+            log_p=max(of_one, float(np.finfo(float).min)),  # finite, to be compared
         )
-        for one, of_one in zip(measured.comparisons, log_p, strict=True)
-    ]
-    (result,) = decide([replace(measured, comparisons=tuple(others))], measured.settings)
-    return result
+        for one, of_one in zip(result.tested, log_p, strict=True)
+    )
+    return decide([replace(result, tested=others)], result.settings)[0]
 
 
-def unknown_sentence(measured: Measured) -> str:
+def unknown_sentence(result: Result) -> str:
     """Say how many people are of unknown group, and what became of them; nothing where all groups are known."""
-    sample = measured.sample
+    sample = result.sample
     assert sample is not None
     if not sample.n_unknown:
         return ""
@@ -315,17 +297,17 @@ def unknown_sentence(measured: Measured) -> str:
     said = f"{names} is missing for {n:,} of {people:,} people ({100 * n / people:.0f}%)"
     if sample.named:
         return f"{said}: this is treated as one more value."
-    if measured.settings.missing == "exclude":
+    if result.settings.missing == "exclude":
         return (
             f"{said}: they were left out. Results are valid if, within each group, being left out has nothing to do "
             "with the outcome."
         )
-    nulls = [one.null for one in measured.comparisons]
+    nulls = [one.null for one in result.tested]
     attained = all(null.found.attained for null in nulls if isinstance(null, UnknownNull))
-    further = pluralize(measured.further, "comparison")
+    further = pluralize(result.further, "comparison")
     return (
         f"{said}, who may be in any group. Each p-value is the largest, and each interval the widest, over all ways to "
         "assign them to the groups; values are those of the other people."
-        + (f" {further} with groups that they may make large enough count as well." if measured.further else "")
+        + (f" {further} with groups that they may make large enough count as well." if result.further else "")
         + ("" if attained else " Where there were too many ways to try, p-values are bounds above all of them.")
     )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import field
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import Tags
@@ -12,20 +11,21 @@ from sklearn.utils import Tags
 from skfairtest import readers
 from skfairtest._utils.base import check_seed, seed_sequence, with_parameters
 from skfairtest._utils.checks import check_choice
-from skfairtest._utils.errors import ParameterError, SmallGroupWarning, brief, find_stack_level
+from skfairtest._utils.errors import ParameterError, SmallGroupWarning, brief, warn
 from skfairtest._utils.text import enumerated, label, name_of
 from skfairtest._utils.typing import Floats
-from skfairtest.comparisons.engine import Compared, judge
-from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, null_distribution
+from skfairtest.comparisons.engine import judge
+from skfairtest.comparisons.frames import comparisons_columns, excluded_frame, frame_of, null_distribution
 from skfairtest.comparisons.measure import FEW_PEOPLE
 from skfairtest.comparisons.outcomes import numbers, own_outcome
+from skfairtest.comparisons.people import GroupsTest, Inputs
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.correlation import measure
 from skfairtest.correlation.report import correlation_report
-from skfairtest.correlation.statistics import Pairs, arrange
-from skfairtest.report.mixin import ReportMixin
-from skfairtest.report.record import Recorded
+from skfairtest.correlation.statistics import arrange
 from skfairtest.report.report import Report
+from skfairtest.report.sentences import Setup
+from skfairtest.tables import Sample
 
 #: What each outcome is called.
 OUTCOMES = {
@@ -37,36 +37,8 @@ OUTCOMES = {
 CORRELATIONS = {"pearson": "correlation", "spearman": "rank correlation"}
 
 
-@dataclass(frozen=True)
-class CorrelationSetup(Recorded):
-    """The settings of a test that its sentences need.
-
-    Parameters
-    ----------
-    outcome : str
-        What is correlated with the features ("absolute errors").
-    measure : str
-        What the correlation is called.
-    alternative : str
-        As in the test.
-    alpha : float
-        Level of the test.
-    controls : str
-        Names of the control features; may be empty.
-    adjust : str or None
-        Adjustment that was run.
-    """
-
-    outcome: str
-    measure: str
-    alternative: str
-    alpha: float
-    controls: str
-    adjust: str | None
-
-
 @with_parameters
-class CorrelationFairnessTest(Compared, ReportMixin):
+class CorrelationFairnessTest(GroupsTest):
     """Test whether predictions or errors are correlated with a continuous sensitive feature, such as age.
 
     Null hypothesis: the correlation of the outcome (`of`) with each sensitive feature is zero. The feature is never cut
@@ -179,7 +151,11 @@ class CorrelationFairnessTest(Compared, ReportMixin):
         "sensitive_features": True,
         "control_features": True,
         "predict_params": True,
+        "sample_weight": False,
+        "clusters": False,
     }
+    _of: ClassVar[str] = "of"
+    _uncounted: ClassVar[str] = "table counts people, who are correlated one by one: use from_predictions"
     _reported: ClassVar[tuple[str, ...]] = (
         "p_value", "p_value_interval", "rejected", "concern", "statistic", "disparity", "confidence_interval",
         "comparisons", "excluded", "method", "adjust", "n_resamples", "pos_label", "n_samples",
@@ -203,7 +179,7 @@ class CorrelationFairnessTest(Compared, ReportMixin):
         tags.target_tags.required = self.of != "prediction"
         return tags
 
-    def fit(
+    def fit(  # type: ignore[override]
         self,
         X: Any,
         y: Any = None,
@@ -211,7 +187,7 @@ class CorrelationFairnessTest(Compared, ReportMixin):
         sensitive_features: Any = None,
         control_features: Any = None,
         predict_params: dict[str, Any] | None = None,
-    ) -> CorrelationFairnessTest:
+    ) -> Self:
         """Predict with the estimator and test the outcome.
 
         Parameters
@@ -240,53 +216,8 @@ class CorrelationFairnessTest(Compared, ReportMixin):
         NotFittedError
             If the estimator is a scikit-learn estimator that is not fitted.
         """
-        settings = self._check()
-        if sensitive_features is None:
-            raise self._without_groups("columns of numbers", "age")
-        given = {"sensitive_features": sensitive_features, "control_features": control_features}
-        X, y, given = readers.given_to_fit(X, y, given)
-        sensitive_features, control_features = given.values()
-        features = readers.read_columns(sensitive_features, "sensitive_features", default_name="sensitive_feature")
-        controls: tuple[readers.Column, ...] = ()
-        if control_features is not None:
-            controls = readers.read_columns(control_features, "control_features", default_name="control_feature")
-        x = measure.feature_values(features, sensitive_features)
-        y = readers.one_column(y, warned=True)
-        y_true = None if y is None else readers.read_column(y, "y_true", name="y_true")
-        people = {"y_true": y_true, "sensitive_features": features, "control_features": controls}
-        classes = readers.classes_of(self.estimator) or ()
-        pos_label = readers.resolve_pos_label(classes, self.pos_label) if len(classes) == 2 else None
-        if pos_label is None and self.pos_label is not None:
-            raise ParameterError(
-                f"pos_label={brief(self.pos_label)} is a label of a classifier of two classes, and the estimator is "
-                "none: leave it out"
-            )
-        if self.estimator is None:
-            predicted: Any = readers.predictions_from_X(X)
-        else:
-            readers.check_rows(X, **people)
-            predicted = measure.response(
-                self.estimator, X, sensitive_features, predict_params, self.random_state, pos_label
-            )
-        y_pred = readers.read_column(predicted, "y_pred", name="y_pred")
-        readers.check_same_people({"y_true": y_true, "y_pred": y_pred, **people})
-        e = self._outcome(y_true, y_pred, classes, pos_label)
-        strata, labels = measure.crossed(controls)
-        # Between people of equal outcome features decide in the order of their names, not of their columns.
-        names = [column.name for column in features]
-        pairs = arrange(x, e, strata if controls else None, order=np.argsort(names, kind="stable"))
-        setup = CorrelationSetup(
-            outcome=OUTCOMES[self.of] if isinstance(self.of, str) else f"values of {name_of(self.of)}",
-            measure=CORRELATIONS[self.correlation],
-            alternative=settings.question.alternative,
-            alpha=settings.alpha,
-            controls=" x ".join(column.name for column in controls),
-            adjust=settings.adjust,
-        )
-        self._test(pairs, names, labels, settings, setup)
-        self.pos_label_, self._setup = pos_label, setup
-        self._keep_parameters()
-        return self
+        columns = {"sensitive_features": sensitive_features, "control_features": control_features}
+        return self._fit(Inputs.of_fit(X, y, predict_params, **columns))
 
     @classmethod
     def from_predictions(
@@ -298,7 +229,7 @@ class CorrelationFairnessTest(Compared, ReportMixin):
         sensitive_features: Any = None,
         control_features: Any = None,
         **params: Any,
-    ) -> CorrelationFairnessTest:
+    ) -> Self:
         """Test predictions, without an estimator.
 
         Parameters
@@ -334,70 +265,117 @@ class CorrelationFairnessTest(Compared, ReportMixin):
         ... ).disparity_
         0.933...
         """
-        y_true = readers.one_column(readers.in_memory(y_true))
-        predicted = readers.given_predictions(cls.__name__, y_true, y_pred, y_score, params)
-        return cls(**params).fit(
-            predicted, y_true, sensitive_features=sensitive_features, control_features=control_features
-        )
+        columns = {"sensitive_features": sensitive_features, "control_features": control_features}
+        return cls._of_predictions(y_true, y_pred, y_score, columns, params)
+
+    def _without_groups(self, what: str = "columns of numbers", column: str = "age") -> ParameterError:
+        return super()._without_groups(what, column)
 
     def _title(self) -> str:
         features = enumerated([label(feature) for feature in dict.fromkeys(self.comparisons_["feature"])])
-        return f"Correlation of {self._setup.outcome} with {features}"
+        return f"Correlation of {self._outcome} with {features}"
 
     def _made(self) -> Report:
         return correlation_report(self)
 
-    def _check(self) -> Settings:
+    def _check(self) -> tuple[Settings, None]:
         check_seed(self.random_state)
         if not callable(self.of):
             check_choice("of", self.of, OUTCOMES)
         check_choice("correlation", self.correlation, CORRELATIONS)
         check_choice("alternative", self.alternative, ("two-sided", "greater", "less"))
         adjust = "holm" if isinstance(self.adjust, str) and self.adjust == "auto" else self.adjust
-        return check_settings(**{**self.get_params(), "method": "permutation", "adjust": adjust})
+        return check_settings(**{**self.get_params(), "method": "permutation", "adjust": adjust}), None
 
-    def _outcome(
-        self, y_true: readers.Column | None, y_pred: readers.Column, classes: tuple[Any, ...], pos_label: Any
-    ) -> Floats:
+    @property
+    def _classes(self) -> tuple[Any, ...]:
+        return readers.classes_of(self.estimator) or ()
+
+    def _positive(self) -> Any:
+        """The class counted as 1; None if labels are numbers."""
+        if len(self._classes) == 2:
+            return readers.resolve_pos_label(self._classes, self.pos_label)
+        if self.pos_label is not None:
+            raise ParameterError(
+                f"pos_label={brief(self.pos_label)} is a label of a classifier of two classes, and the estimator is "
+                "none: leave it out"
+            )
+        return None
+
+    def _ask(self, estimator: Any, inputs: Inputs, metrics: Any, needed: Any, common: Any) -> tuple[Any, Any]:
+        """Return probabilities of the positive one of two classes if there are any, else predictions."""
+        pos_label = self._positive()
+        if pos_label is None or not hasattr(estimator, "predict_proba"):
+            return readers.predict(estimator, inputs.X, **common), None
+        known = {"metric": "of", "pos_label": pos_label, **common}
+        return readers.scores(estimator, inputs.X, ["predict_proba"], **known), None
+
+    def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
+        if y_score is not None:
+            raise ParameterError("y_pred and y_score are both given: pass the predictions or, in their place, scores")
+        given = {"y_true": inputs.y, "y_pred": y_pred}
+        labels = {name: readers.read_column(data, name, name=name) for name, data in given.items() if data is not None}
+        features, controls = (
+            () if data is None else readers.read_columns(data, f"{kind}_features", default_name=f"{kind}_feature")
+            for kind, data in (("sensitive", inputs.groups), ("control", inputs.columns["control_features"]))
+        )
+        readers.check_same_people({**labels, "sensitive_features": features, "control_features": controls})
+        return Sample(labels, features, controls)
+
+    def _values(self, sample: Sample, pos_label: Any) -> Floats:
         """Return each person's outcome."""
-        if y_true is None and self.of != "prediction":
+        columns: Any = sample.columns
+        classes, is_own = self._classes, callable(self.of)
+        if "y_true" not in columns and self.of != "prediction":
             raise ParameterError(f"y is missing: of={name_of(self.of)} needs the true values; of='prediction' does not")
-        if len(classes) > 2:
-            if not callable(self.of):
-                raise ParameterError(
-                    f"estimator has {len(classes)} classes, whose labels cannot be subtracted: pass "
-                    "of=lambda y_true, y_pred: ..., which returns a number per person"
-                )
-            labels = [np.array(column.levels)[column.codes] for column in (y_true, y_pred) if column is not None]
-            return own_outcome(self.of, *labels)
-        binary = len(classes) == 2
-        labelled = binary and not hasattr(self.estimator, "predict_proba")
-        if y_true is not None and len(y_true.levels) == len(y_pred.levels) == 2 and len(y_true) >= FEW_PEOPLE:
-            readers.check_codings({"y_true": y_true.levels, "y_pred": y_pred.levels})
-        predicted = measure.zero_one(y_pred, classes, pos_label) if labelled else numbers(y_pred, "y_pred")
-        if y_true is None:
-            return predicted
-        true = measure.zero_one(y_true, classes, pos_label) if binary else numbers(y_true, "y_true")
-        if callable(self.of):
-            return own_outcome(self.of, true, predicted)
+        if len(classes) > 2 and not is_own:
+            raise ParameterError(
+                f"estimator has {len(classes)} classes, whose labels cannot be subtracted: pass "
+                "of=lambda y_true, y_pred: ..., which returns a number per person"
+            )
+        if sample.n_samples >= FEW_PEOPLE and [len(column.levels) for column in columns.values()] == [2, 2]:
+            readers.check_codings({name: column.levels for name, column in columns.items()})
+        strange = set(columns["y_true"].levels).difference(classes) if len(classes) == 2 and "y_true" in columns else ()
+        if strange:
+            raise ParameterError(
+                f"y_true holds {brief(min(strange, key=str))}, which is neither of the estimator's classes "
+                f"{classes[0]!r} and {classes[1]!r}"
+            )
+        values: list[Floats] = []
+        for name, column in columns.items():
+            if len(classes) == 2 and (name == "y_true" or not hasattr(self.estimator, "predict_proba")):
+                values.append(np.array([float(level == pos_label) for level in column.levels])[column.codes])
+            else:
+                values.append(column.values if len(classes) > 2 else numbers(column, name))
+        if is_own:
+            return own_outcome(self.of, *values)
         if self.of == "prediction":
-            return predicted
-        return np.abs(true - predicted) if self.of == "absolute_error" else true - predicted
+            return values[-1]
+        return np.abs(values[0] - values[1]) if self.of == "absolute_error" else values[0] - values[1]
 
-    def _test(
-        self, pairs: Pairs, names: list[str], labels: list[Any], settings: Settings, setup: CorrelationSetup
-    ) -> None:
-        tested = measure.usable(pairs, setup.controls, name_of(self.of))
-        left, kept, seed = pairs.only(tested), [names[feature] for feature in tested], seed_sequence(self.random_state)
-        what = f"{setup.measure} of {setup.outcome}"
-        comparisons = measure.measure_correlations(left, kept, labels, self.correlation, settings, seed, what)
-        for doubt in measure.doubts(comparisons, settings):
-            warnings.warn(doubt, SmallGroupWarning, stacklevel=find_stack_level())
-        measured = measure.measured_correlations(comparisons, pairs, names, labels, settings)
-        (result,) = judge([measured], settings)
+    def _fit_sample(self, sample: Sample, settings: Settings, metrics: Any, seed: Any, subject: str) -> Self:
+        x, pos_label = [measure.feature_values(column) for column in sample.sensitive], self._positive()
+        names, controls = list(sample.sensitive_names), " x ".join(sample.control_names)
+        strata = sample.stratum_codes if controls else None
+        # Between people of equal outcome features decide in the order of their names, not of their columns.
+        pairs = arrange(x, self._values(sample, pos_label), strata, order=np.argsort(names, kind="stable"))
+        measure.check_pairs(pairs, controls, name_of(self.of))
+        self._outcome = OUTCOMES[self.of] if isinstance(self.of, str) else f"values of {name_of(self.of)}"
+        self._measure = CORRELATIONS[self.correlation]
+        what, labels = f"{self._measure} of {self._outcome}", sample.stratum_labels
+        seeds = seed_sequence(seed)
+        result = measure.measure_correlations(pairs, names, labels, self.correlation, settings, seeds, what)
+        if doubt := measure.doubt(result):
+            warn(doubt, SmallGroupWarning)
+        (result,) = judge([result], settings)
         self._set_verdict(result)
-        self.comparisons_ = comparisons_frame(result.findings, measure.COLUMNS)
-        self.excluded_ = excluded_frame(measured.excluded, measure.EXCLUDED_COLUMNS)
-        pooled = [finding for finding in result.findings if finding.estimate.is_pooled]
+        self.comparisons_ = frame_of(comparisons_columns(result.comparisons, measure.COLUMNS))
+        self.excluded_ = excluded_frame(result.excluded, measure.EXCLUDED_COLUMNS)
+        pooled = [one for one in result.comparisons if one.is_pooled]
         self.null_distribution_ = null_distribution(pooled, self.n_resamples_)
-        self.method_, self.n_samples_ = "permutation", len(pairs.e)
+        self.method_, self.n_samples_, self.pos_label_ = "permutation", sample.n_samples, pos_label
+        self._setup = Setup(
+            alternative=settings.question.alternative, alpha=settings.alpha, controls=controls, adjust=settings.adjust
+        )
+        self._keep_parameters()
+        return self

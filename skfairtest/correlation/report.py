@@ -15,11 +15,11 @@ def correlation_report(test: Any) -> Report:
     main, within = ([row for row in rows if (row["stratum"] is None) is pooled] for pooled in (True, False))
     lead = cells.records(test.comparisons_)[test._leading]
     feature, size = label(lead["feature"]), decimal(lead["correlation"], 2)
-    said = f"no correlation of {setup.outcome} with {feature} was found"
+    said = f"no correlation of {test._outcome} with {feature} was found"
     if test.concern_:
-        said = f"{setup.outcome} {'grow' if lead['correlation'] > 0 else 'shrink'} with {feature}"
+        said = f"{test._outcome} {'grow' if lead['correlation'] > 0 else 'shrink'} with {feature}"
     interval = cells.difference_span(lambda end: decimal(end, 2), {**lead, "concern": test.concern_})
-    said += f"{f' within levels of {strata}' if strata else ''}: {setup.measure} {size} (interval {interval})"
+    said += f"{f' within levels of {strata}' if strata else ''}: {test._measure} {size} (interval {interval})"
     inside = f"within every {strata}, " if strata else ""
     zero = {"two-sided": "zero", "greater": "at most zero", "less": "at least zero"}[setup.alternative]
     columns = (
@@ -36,7 +36,7 @@ def correlation_report(test: Any) -> Report:
             *cells.counted(within, within=setup.controls), *sampling_error(test.p_value_interval_),
         ),
         hypotheses=(
-            f"{inside}the {setup.measure} of {setup.outcome} with each sensitive feature is {zero}. Permuting is exact "
+            f"{inside}the {test._measure} of {test._outcome} with each sensitive feature is {zero}. Permuting is exact "
             "if they are independent, and is valid in large samples if they are only uncorrelated.",
         ),
         tables=(Table.of(columns, cells.barred(rows, at="correlation"), "Comparisons", few=cells.SHOWN),),

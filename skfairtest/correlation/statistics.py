@@ -44,9 +44,9 @@ Tests, KDD.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -97,8 +97,25 @@ class Pairs:
 
     @property
     def places(self) -> list[slice]:
-        """Where each stratum's people are."""
+        """The people of each stratum."""
         return [slice(*ends) for ends in pairwise([*self.starts.tolist(), len(self.e)])]
+
+    @property
+    def levels(self) -> list[Positions]:
+        """Starts of the people of each result: everyone's, and those of strata."""
+        return [np.zeros(1, dtype=np.intp), *([self.starts] if self.stratified else [])]
+
+    @property
+    def missing(self) -> Booleans:
+        """The results that a feature does not have, (n_features, n_results)."""
+        missing = self.left_out != KEPT
+        return np.concatenate([missing.all(axis=1, keepdims=True), missing], axis=1)[
+            :, : 1 + missing.shape[1] * self.stratified
+        ]
+
+    def sums(self, values: Floats) -> Floats:
+        """Sums over everyone, and over each stratum, of values of shape (..., n)."""
+        return np.concatenate([np.add.reduceat(values, starts, axis=-1) for starts in self.levels], axis=-1)
 
     def counted(self) -> Floats:
         """Return 1 for each person whose stratum counts for a feature and else 0, of shape (n_features, n)."""
@@ -106,7 +123,7 @@ class Pairs:
 
     def only(self, features: Any) -> Pairs:
         """Return the pairs of some features."""
-        return Pairs(self.x[features], self.e, self.starts, self.left_out[features], self.stratified)
+        return replace(self, x=self.x[features], left_out=self.left_out[features])
 
 
 def arrange(x: ArrayLike, e: ArrayLike, strata: ArrayLike | None = None, *, order: ArrayLike | None = None) -> Pairs:
@@ -124,21 +141,20 @@ def arrange(x: ArrayLike, e: ArrayLike, strata: ArrayLike | None = None, *, orde
     return Pairs(x, e, starts, left_out, strata is not None)
 
 
-@dataclass(frozen=True)
-class Estimates:
-    """Estimates from the data, each of shape (n_features, n_places): pooled first, then each stratum if there are any.
+class Estimates(NamedTuple):
+    """Estimates from the data, each of shape (n_features, n_results): pooled first, then each stratum if there are any.
 
     `standard_error` is of the correlation wherever it lies; `statistic` is studentized as in the permutations.
     `variance`, with a last axis of 3, holds the coefficients (v, w, k) of the variance v - 2 w d + k d^2 that the
-    correlation has if the true one is larger by d. NaN where a stratum does not count.
+    correlation has if the true one is larger by d. NaN if a stratum does not count.
     `skewness` is that of the mean product of independent values as skewed as these, for Pearson's correlation.
     """
 
     correlation: Floats
     standard_error: Floats
-    statistic: Floats
     variance: Floats
     skewness: Floats
+    statistic: Floats
 
 
 def estimate(pairs: Pairs, correlation: str) -> Estimates:
@@ -150,27 +166,22 @@ def estimate(pairs: Pairs, correlation: str) -> Estimates:
     >>> round(float(found.correlation[0, 0]), 3)
     0.8
     """
-    method = METHODS[correlation](pairs)
-    value, error, variance, skewness = method.estimate()
-    statistic = method.statistics(method.outcome[None])[0]
-    missing = _missing(pairs)
-    value, error, statistic = (np.where(missing, np.nan, found) for found in (value, error, statistic))
-    return Estimates(value, error, statistic, np.where(missing[..., None], np.nan, variance), skewness)
+    method, missing = METHODS[correlation](pairs), pairs.missing
+    found = (*method.estimate(), method.statistics(method.outcome[None])[0])
+    return Estimates(*(np.where(missing if each.ndim == 2 else missing[..., None], np.nan, each) for each in found))
 
 
 def permuted(pairs: Pairs, correlation: str, n_resamples: int, seed: np.random.SeedSequence | int) -> Floats:
     """Draw the statistics of permutations of the outcome within strata, the same permutation for every feature."""
-    method = METHODS[correlation](pairs)
+    method, missing = METHODS[correlation](pairs), pairs.missing
     rng = np.random.default_rng(seed)
-    n = len(pairs.e)
-    out = []
-    for rows in batches(n_resamples, _BLOCK_BYTES // (8 * n * method.copies)):
+    out = [np.empty((0, *missing.shape))]
+    for rows in batches(n_resamples, _BLOCK_BYTES // (8 * len(pairs.e) * method.copies)):
         drawn = np.tile(method.outcome, (rows.stop - rows.start, 1))
         for place in pairs.places:
             rng.permuted(drawn[:, place], axis=1, out=drawn[:, place])
         out.append(method.statistics(drawn))
-    statistics = np.concatenate(out) if out else np.empty((0, len(pairs.x), _missing(pairs).shape[1]))
-    return np.where(_missing(pairs), np.nan, statistics)
+    return np.where(missing, np.nan, np.concatenate(out))
 
 
 def correlation_limits(
@@ -207,23 +218,6 @@ def _distance(v: float, w: float, k: float, critical: float) -> float:
     return v / bottom if bottom > 0 else np.inf
 
 
-def _missing(pairs: Pairs) -> Booleans:
-    """Which features' places have no statistic, pooled ones first."""
-    missing = pairs.left_out != KEPT
-    pooled = missing.all(axis=1, keepdims=True)
-    return np.concatenate([pooled, missing], axis=1) if pairs.stratified else pooled
-
-
-def _sums(values: Floats, starts: Positions) -> Floats:
-    """Sums over each stratum of values of shape (..., n)."""
-    return np.asarray(np.add.reduceat(values, starts, axis=-1))
-
-
-def _per_place(pooled: Floats, strata: Floats, pairs: Pairs) -> Floats:
-    """Put a pooled result of shape (k,) before those of strata, of shape (k, n_strata)."""
-    return np.concatenate([pooled[:, None], strata], axis=1) if pairs.stratified else pooled[:, None]
-
-
 class _Pearson:
     """Pearson's correlation, prepared for many permutations of `outcome`.
 
@@ -238,36 +232,25 @@ class _Pearson:
         self.outcome = _centred(pairs.e, pairs)
         # A stratum that does not count has x = 0, and so adds nothing to any sum.
         self.x = _centred(pairs.x, pairs) * counted
-        within_x, within_e = _sums(self.x**2, pairs.starts), _sums(self.outcome**2 * counted, pairs.starts)
-        self.scale = np.sqrt(within_x * within_e)
-        self.pooled_scale = np.sqrt(within_x.sum(axis=1) * within_e.sum(axis=1))
+        self.scale = np.sqrt(pairs.sums(self.x**2) * pairs.sums(self.outcome**2 * counted))
 
     def estimate(self) -> tuple[Floats, Floats, Floats, Floats]:
-        strata = self.pairs.places if self.pairs.stratified else []
-        out = []
+        """Correlations, their standard errors, the coefficients of their variances, and skewness."""
+        found = []
         for x, inside, left_out in zip(self.x, self.pairs.counted() > 0, self.pairs.left_out, strict=True):
-            pooled = _pearson(x[inside], self.outcome[inside], int((left_out == KEPT).sum()))
-            out.append([pooled, *(_pearson(x[place], self.outcome[place], 1) for place in strata)])
-        found = np.array(out)
-        return found[..., 0], found[..., 1], found[..., 2:5], found[..., 5]
+            rows = [(inside, int((left_out == KEPT).sum())), *((place, 1) for place in self.pairs.places)]
+            found.append([_pearson(x[row], self.outcome[row], n_means) for row, n_means in rows])
+        values = np.array(found)[:, : self.scale.shape[1]]
+        return values[..., 0], values[..., 1], values[..., 2:5], values[..., 5]
 
     def statistics(self, drawn: NDArray[Any]) -> Floats:
+        """Studentized correlations of drawn outcomes (k, n), of shape (k, n_features, n_results)."""
         out = []
-        for x, scale, pooled_scale in zip(self.x, self.scale, self.pooled_scale, strict=True):
-            if len(self.pairs.starts) == 1:
-                top = np.einsum("ij,j->i", drawn, x)[:, None]
-                bottom = np.einsum("ij,ij,j->i", drawn, drawn, x * x)[:, None]
-            else:
-                products = drawn * x
-                top = _sums(products, self.pairs.starts)
-                bottom = _sums(products * products, self.pairs.starts)
-            pooled = _studentized(top.sum(axis=1), bottom.sum(axis=1), pooled_scale)
-            out.append(_per_place(pooled, _studentized(top, bottom, scale), self.pairs))
+        for x, scale in zip(self.x, self.scale, strict=True):
+            products = drawn * x
+            top, bottom = self.pairs.sums(products), self.pairs.sums(products * products)
+            out.append(studentize(np.where(np.abs(top) <= _ZERO_CORRELATION * scale, 0.0, top), np.sqrt(bottom)))
         return np.stack(out, axis=1)
-
-
-def _studentized(top: Floats, bottom: Floats, scale: Floats | float) -> Floats:
-    return studentize(np.where(np.abs(top) <= _ZERO_CORRELATION * scale, 0.0, top), np.sqrt(bottom))
 
 
 def _centred(values: Floats, pairs: Pairs) -> Floats:
@@ -275,7 +258,7 @@ def _centred(values: Floats, pairs: Pairs) -> Floats:
     values = values - np.apply_along_axis(origin, -1, values)[..., None]
     scale = np.abs(values).max(axis=-1, keepdims=True)
     values = values / np.where(scale > 0, scale, 1.0)
-    centred = values - np.repeat(_sums(values, pairs.starts) / pairs.sizes, pairs.sizes, axis=-1)
+    centred = values - np.repeat(np.add.reduceat(values, pairs.starts, axis=-1) / pairs.sizes, pairs.sizes, axis=-1)
     scale = np.abs(centred).max(axis=-1, keepdims=True)
     return np.asarray(centred / np.where(scale > 0, scale, 1.0))
 
@@ -307,23 +290,24 @@ def _zero_rounded(variance: Any) -> Any:
     return np.where(variance <= _ZERO_VARIANCE, 0.0, variance)
 
 
-def _standard_error(variance: Any, n: Any) -> Any:
-    return np.sqrt(_zero_rounded(variance) / n)
-
-
-@dataclass(frozen=True)
 class _Ranks:
     """Ranks of one variable within strata, at places sorted by stratum and value.
 
     `score` is F - 1/2; `first` and `last` are the ends of each place's ties, `half` is 1 / (2 n) of its stratum.
-    `influence` is that of the variance of scores, without the differences between strata; None where nothing is tied.
+    `influence` is that of the variance of scores, without the differences between strata.
     """
 
-    score: Floats
-    first: Positions
-    last: Positions
-    half: Floats
-    influence: Floats | None
+    def __init__(self, values: Floats, pairs: Pairs) -> None:
+        opens = np.append(True, values[1:] != values[:-1])
+        opens[pairs.starts] = True
+        begins = np.flatnonzero(opens)
+        lengths = np.diff(begins, append=len(values))
+        self.first, self.last = np.repeat(begins, lengths), np.repeat(begins + lengths, lengths)
+        start, size = np.repeat(pairs.starts, pairs.sizes), np.repeat(pairs.sizes, pairs.sizes)
+        self.half = 1 / (2 * size)
+        self.score = (self.first + self.last - 2 * start) * self.half - 0.5
+        squares = ((self.last - self.first) / size) ** 2
+        self.influence = (np.repeat(np.add.reduceat(squares, pairs.starts) / pairs.sizes, pairs.sizes) - squares) / 4
 
     def shares_above(self, weights: Floats) -> Floats:
         """Mean over the stratum of the weights at larger values, plus half of those at equal ones; they sum to 0."""
@@ -333,24 +317,6 @@ class _Ranks:
         above += running.take(self.last, axis=1)
         above *= -self.half
         return above
-
-
-def _ranked(values: Floats, pairs: Pairs) -> _Ranks:
-    """Rank values that are sorted within strata."""
-    n = len(values)
-    opens = np.ones(n, dtype=bool)
-    opens[1:] = values[1:] != values[:-1]
-    opens[pairs.starts] = True
-    begins = np.flatnonzero(opens)
-    lengths = np.diff(begins, append=n)
-    first, last = np.repeat(begins, lengths), np.repeat(begins + lengths, lengths)
-    start, size = np.repeat(pairs.starts, pairs.sizes), np.repeat(pairs.sizes, pairs.sizes)
-    score = (first + last - 2 * start) / (2 * size) - 0.5
-    if len(begins) == n:
-        return _Ranks(score, first, last, 1 / (2 * size), None)
-    squares = ((last - first) / size) ** 2
-    mean = np.repeat(_sums(squares, pairs.starts) / pairs.sizes, pairs.sizes)
-    return _Ranks(score, first, last, 1 / (2 * size), (mean - squares) / 4)
 
 
 class _Spearman:
@@ -364,71 +330,58 @@ class _Spearman:
         self.outcome = np.arange(len(pairs.e))
         codes = np.repeat(np.arange(len(pairs.starts)), pairs.sizes)
         self.order = [np.lexsort((x, codes)) for x in pairs.x]
-        self.ranks = [_ranked(x[order], pairs) for x, order in zip(pairs.x, self.order, strict=True)]
-        self.outcome_ranks = _ranked(pairs.e, pairs)
+        self.ranks = [_Ranks(x[order], pairs) for x, order in zip(pairs.x, self.order, strict=True)]
+        self.outcome_ranks = _Ranks(pairs.e, pairs)
 
     def estimate(self) -> tuple[Floats, Floats, Floats, Floats]:
-        found = [self._values(self.outcome[None], feature) for feature in range(len(self.order))]
-        values, errors = (np.stack([pair[i][0] for pair in found]) for i in range(2))
-        return np.asarray(_rounded(values)), errors, errors[..., None] ** 2 * [1.0, 0.0, 0.0], np.zeros_like(errors)
+        values, errors = np.moveaxis(self._values(self.outcome[None])[..., 0, :], 1, 0)
+        return values, errors, errors[..., None] ** 2 * [1.0, 0.0, 0.0], np.zeros_like(errors)
 
     def statistics(self, drawn: NDArray[Any]) -> Floats:
-        found = [self._values(drawn, feature) for feature in range(len(self.order))]
-        return np.stack([studentize(value, error) for value, error in found], axis=1)
+        return np.stack([studentize(*found) for found in self._values(drawn)], axis=1)
 
-    def _values(self, drawn: Positions, feature: int) -> tuple[Floats, Floats]:
-        """Correlations and standard errors of one feature, each of shape (k, n_places)."""
-        pairs, ranks, others = self.pairs, self.ranks[feature], self.outcome_ranks
-        counted = pairs.counted()[feature]
-        a, b = ranks.score * counted, others.score * counted
-        places = drawn.take(self.order[feature], axis=1)
-        received = b.take(places)
-        weights = np.empty_like(received)
-        np.put_along_axis(weights, places, np.broadcast_to(a, places.shape), axis=1)
-        products = a * received
-        influence = ranks.shares_above(received)
-        influence += np.take_along_axis(others.shares_above(weights), places, axis=1)
-        influence += products
-        tied = None if others.influence is None else others.influence.take(places)
-        return self._studentize(products, influence, (a, b), (ranks.influence, tied), counted)
+    def _values(self, drawn: Positions) -> Floats:
+        """Correlations and standard errors, of shape (n_features, 2, k, n_results)."""
+        pairs, others = self.pairs, self.outcome_ranks
+        out = []
+        for counted, ranks, order in zip(pairs.counted(), self.ranks, self.order, strict=True):
+            a, b = ranks.score * counted, others.score * counted
+            places = drawn.take(order, axis=1)
+            received = b.take(places)
+            weights = np.empty_like(received)
+            np.put_along_axis(weights, places, np.broadcast_to(a, places.shape), axis=1)
+            products = a * received
+            influence = ranks.shares_above(received)
+            influence += np.take_along_axis(others.shares_above(weights), places, axis=1)
+            influence += products
+            ties = (ranks.influence, others.influence.take(places))
+            out.append(_rank_correlations(pairs, counted, (products, a * a, b * b), influence, ties))
+        return np.array(out)
 
-    def _studentize(
-        self,
-        products: Floats,
-        influence: Floats,
-        scores: tuple[Floats, Floats],
-        ties: tuple[Floats | None, Floats | None],
-        counted: Floats,
-    ) -> tuple[Floats, Floats]:
-        """Correlations and standard errors from a b and a b + h + k, pooled and by stratum."""
-        pairs = self.pairs
-        starts, sizes = pairs.starts, pairs.sizes
-        n = counted.sum()
-        within = _sums(products, starts)
-        squares = [_sums(score**2, starts) for score in scores]
-        variances = [np.where(total > 0, total, 1.0) / sizes for total in squares]
-        pooled = [float(total.sum()) / n for total in squares]
-        covariance = within.sum(axis=1) / n
-        r = covariance / np.sqrt(pooled[0] * pooled[1])
-        found = influence - covariance[:, None]
-        found -= np.repeat(2 * within / sizes, sizes, axis=1)
-        found /= np.sqrt(pooled[0] * pooled[1])
-        for tie, variance, total in zip(ties, variances, pooled, strict=True):
-            if tie is not None or pairs.stratified:
-                change = np.repeat(variance - total, sizes) + (0.0 if tie is None else tie)
-                found -= (r / 2 / total)[:, None] * change
-        found *= counted
-        error = _standard_error(np.einsum("ij,ij->i", found, found) / n, n)
-        if not pairs.stratified:
-            return _rounded(r)[:, None], error[:, None]
-        scale = np.sqrt(variances[0] * variances[1])
-        each = within / sizes / scale
-        found = influence / np.repeat(scale, sizes) - np.repeat(3 * each, sizes, axis=1)
-        for tie, variance in zip(ties, variances, strict=True):
-            if tie is not None:
-                found -= np.repeat(each / 2 / variance, sizes, axis=1) * tie
-        errors = _standard_error(_sums(found * found, starts) / sizes, sizes)
-        return _per_place(_rounded(r), _rounded(each), pairs), _per_place(error, errors, pairs)
+
+def _rank_correlations(
+    pairs: Pairs, counted: Floats, parts: tuple[Floats, ...], influence: Floats, ties: tuple[Floats, Floats]
+) -> Floats:
+    """Correlations and standard errors from a b, a^2, b^2 and a b + h + k, pooled and by stratum, (2, k, n_results)."""
+    within = [
+        np.repeat(np.add.reduceat(part, pairs.starts, axis=-1) / pairs.sizes, pairs.sizes, axis=-1) for part in parts
+    ]
+    out = []
+    for starts in pairs.levels:
+        people, n = np.diff(starts, append=len(counted)), np.add.reduceat(counted, starts)
+        with np.errstate(invalid="ignore", divide="ignore"):  # of strata that do not count
+            covariance, *variances = (np.add.reduceat(part, starts, axis=-1) / n for part in parts)
+            scale = np.sqrt(variances[0] * variances[1])
+            r = covariance / scale
+            found = influence - 2 * within[0] - np.repeat(covariance, people, axis=-1)
+            found /= np.repeat(scale, people)
+            for tie, stratum, variance in zip(ties, within[1:], variances, strict=True):
+                change = tie + stratum - np.repeat(variance, people)
+                found -= np.repeat(r / 2 / variance, people, axis=-1) * change
+            found *= counted
+            squares = np.add.reduceat(found * found, starts, axis=-1)
+            out.append((_rounded(r), np.sqrt(_zero_rounded(squares / n) / n)))
+    return np.concatenate(out, axis=-1)
 
 
 METHODS: dict[str, type[_Pearson | _Spearman]] = {"pearson": _Pearson, "spearman": _Spearman}

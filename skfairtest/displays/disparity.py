@@ -207,9 +207,9 @@ class DisparityDisplay(GroupDisplay):
             rows,
             [("{} against {}", row["group"], compared_with(setup.compare, row)) for row in rows],
             name,
-            share=setup.share or None,
-            outcome=setup.outcome,
-            xlabel=f"adjusted difference{UNITS[setup.share or None]}\n{100 * (1 - setup.alpha):g}% intervals",
+            share=test._is_share or None,
+            outcome=test._outcome,
+            xlabel=f"adjusted difference{UNITS[test._is_share or None]}\n{100 * (1 - setup.alpha):g}% intervals",
         )
 
     @classmethod
@@ -219,8 +219,8 @@ class DisparityDisplay(GroupDisplay):
             rows,
             [base.stratified(row["feature"], row["stratum"]) for row in rows],
             name,
-            outcome=setup.outcome,
-            xlabel=f"{setup.measure}\n{100 * (1 - setup.alpha):g}% intervals",
+            outcome=test._outcome,
+            xlabel=f"{test._measure}\n{100 * (1 - setup.alpha):g}% intervals",
         )
 
     @classmethod

@@ -247,7 +247,7 @@ class ThresholdDisplay:
             raise ParameterError("y_score is missing: probabilities or decision values of the positive label")
         y_true, y_score = readers.one_column(y_true), readers.one_column(y_score)
         sample = Sample.from_predictions(y_true, y_score=y_score, sensitive_features=sensitive_features)
-        score = readers.as_numbers(sample.columns["y_score"])
+        score = sample.columns["y_score"].numbers
         if score is None:
             raise ParameterError("y_score must hold numbers: probabilities or decision values of the positive label")
         truths = np.zeros(len(score), dtype=bool)

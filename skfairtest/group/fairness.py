@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import Later, with_parameters
 from skfairtest.comparisons.breaking import breaking_point_of, kept_breaking_point, shown_breaking_point
-from skfairtest.comparisons.core import Measured, Result
-from skfairtest.comparisons.engine import check_question, compare, setup_of
+from skfairtest.comparisons.core import Result
+from skfairtest.comparisons.engine import check_question, judge, setup_of
 from skfairtest.comparisons.family import equivalence_interval
 from skfairtest.comparisons.frames import (
     ByGroup,
@@ -30,7 +30,7 @@ from skfairtest.comparisons.null_histogram import Supposed, null_histogram_of
 from skfairtest.comparisons.people import GroupsTest, Inputs
 from skfairtest.comparisons.rates import RateNull
 from skfairtest.comparisons.settings import Settings
-from skfairtest.comparisons.unknown import disparities_of, p_value_bounds_of
+from skfairtest.comparisons.unknown import disparities_of, p_value_bounds_of, with_unknown
 from skfairtest.group.explanation import Explanation, decomposition
 from skfairtest.group.report import group_report, group_title
 from skfairtest.metrics import Metric
@@ -222,8 +222,9 @@ class FairnessTest(GroupsTest):
         return check_question(self.metric, self.get_params())
 
     def _compare(self, sample: Sample, settings: Settings, metrics: list[Metric], seed: Any) -> Result:
-        classes = classes_of(self.estimator)
-        return compare(sample, metrics, settings, pos_label=self.pos_label, classes=classes, random_state=seed)
+        tested = measure(sample, metrics, settings, self.pos_label, classes_of(self.estimator), seed)
+        (adjusted,) = judge([with_unknown(tested)], settings)
+        return adjusted
 
     def _fit_sample(
         self, sample: Sample, settings: Settings, metrics: list[Metric] | None, seed: Any, subject: str
@@ -234,36 +235,35 @@ class FairnessTest(GroupsTest):
 
     def _store(self, result: Result) -> None:
         """Set the fitted attributes."""
-        settings, sample, metrics = result.measured.settings, result.measured.sample, result.measured.metrics
+        settings, sample, metrics, verdict = result.settings, result.sample, result.metrics, result.verdict
         assert sample is not None
-        measured, verdict = result.measured, result.verdict
-        findings, leading = result.findings, result.leading
-        self.pos_label_, self.negative_labels_ = measured.pos_label, measured.negative_labels
+        rows, leading = result.comparisons, result.leading
+        self.pos_label_, self.negative_labels_ = result.pos_label, result.negative_labels
         self._set_verdict(result)
         if settings.question.alternative == "equivalence":
             self.equivalence_interval_ = equivalence_interval(leading, settings)
-        by_group = ByGroup.of(measured)
+        by_group = ByGroup.of(result)
         self.by_group_, self._values = partial(by_group.frame), partial(by_group.flat)
-        self.comparisons_ = partial(frame_of, comparisons_columns(findings))
-        self.excluded_ = partial(excluded_frame, measured.excluded)
-        self.homogeneity_ = partial(frame_of, homogeneity_columns(findings))
-        self.standardized_differences_ = partial(frame_of, standardized_columns(findings))
-        self.null_distribution_ = null_distribution(findings, verdict.n_resamples)
+        self.comparisons_ = partial(frame_of, comparisons_columns(rows))
+        self.excluded_ = partial(excluded_frame, result.excluded)
+        self.homogeneity_ = partial(frame_of, homogeneity_columns(rows))
+        self.standardized_differences_ = partial(frame_of, standardized_columns(rows))
+        self.null_distribution_ = null_distribution(rows, verdict.n_resamples)
         self.method_ = method_of(result)
-        tested = dict.fromkeys(finding.estimate.metric for finding in findings)
-        errors = {name: measured.by_metric[name] for name in tested}
+        tested = dict.fromkeys(one.metric for one in rows)
+        errors = {name: result.by_metric[name] for name in tested}
         self.variance_ = shared({name: one.variance for name, one in errors.items() if one.values is not None})
         self.within_ = permuted_within(metrics, settings, clustered=sample.clusters is not None)
-        self.binning_error_ = max((one.binning_error for one in measured.by_metric.values()), default=0.0)
+        self.binning_error_ = max((one.binning_error for one in result.by_metric.values()), default=0.0)
         self.groups_ = list(sample.group_labels)
         self.n_samples_, self.n_unknown_ = sample.n_samples, sample.n_unknown
         if settings.missing == "bounds":
-            self.bounds_, self.p_value_bounds_ = bounds_frame(findings), p_value_bounds_of(result)
+            self.bounds_, self.p_value_bounds_ = bounds_frame(rows), p_value_bounds_of(result)
             self.disparity_bounds_ = disparities_of(leading)
         summaries = {metric.name: metric.summary for metric in metrics if metric.summary is not None}
-        summary = summaries.get(leading.estimate.metric)
+        summary = summaries.get(leading.metric)
         self._summary = "" if summary is None else summary.name
-        self._setup = setup_of(measured, verdict.adjust)
+        self._setup = setup_of(result)
         self._feature = self._setup.features
         # Counts may wait until somebody looks at them; people are not kept for that.
         drawn = partial(null_histogram_of, leading)
@@ -393,7 +393,7 @@ class FairnessTest(GroupsTest):
         return group_report(self)
 
 
-def measured_of(test: FairnessTest, inputs: Inputs) -> Measured:
+def measured_of(test: FairnessTest, inputs: Inputs) -> Result:
     """The estimates of a test without fitting it; p-values of rates mean nothing."""
     sample, settings, metrics, seed, _ = test._people(inputs)
     assert metrics is not None

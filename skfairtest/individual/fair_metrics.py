@@ -25,7 +25,7 @@ N. Meinshausen (2008). Hierarchical testing of variable importance. Biometrika 9
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import Any, ClassVar, Self
 
@@ -45,7 +45,7 @@ from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.typing import Floats
 from skfairtest.individual.features import Features, read_features
 from skfairtest.individual.flow import Quadratic, complement, span
-from skfairtest.readers import MAX_GROUPS, WARN_GROUPS, Column, as_numbers, check_rows, read_columns
+from skfairtest.readers import MAX_GROUPS, WARN_GROUPS, Column, check_rows, read_columns
 from skfairtest.readers.levels import listed
 
 #: So many people make the default penalty that of ``LogisticRegression()`` and ``Ridge()``.
@@ -164,33 +164,30 @@ def exact_columns(X: Floats, responses: Floats) -> NDArray[np.intp]:
     return np.flatnonzero(effect > 1e-6 * effect.max())
 
 
-class _Wald:
-    """Joint tests of the coefficients of a regression, with a covariance that is robust to unequal errors."""
+def wald(X: Floats, responses: Floats) -> Callable[[Floats], float]:
+    """Return joint tests of the coefficients of a regression, which hold whatever the spread of the errors is (HC3).
 
-    def __init__(self, X: Floats, responses: Floats) -> None:
-        centred = responses - responses.mean(axis=0)
-        inverse = centred_inverse(X)
-        people = X - X.mean(axis=0)
-        self.n_columns, self.n_responses = X.shape[1], responses.shape[1]
-        self.coefficients = inverse @ centred
-        leverage = (people * inverse.T).sum(axis=1) + 1 / len(X)
-        errors = (centred - people @ self.coefficients) / np.maximum(1 - leverage, 1e-3)[:, None]
-        influence = (inverse.T[:, :, None] * errors[:, None, :]).reshape(len(X), -1)
-        self.covariance = influence.T @ influence
-        self.degrees = max(1, len(X) - np.linalg.matrix_rank(inverse) - 1)
+    They take weights (m, d) to the p-value of the null hypothesis that these linear combinations of the coefficients
+    are all 0.
+    """
+    inverse, people, n_responses = centred_inverse(X), X - X.mean(axis=0), responses.shape[1]
+    centred = responses - responses.mean(axis=0)
+    coefficients = inverse @ centred
+    leverage = (people * inverse.T).sum(axis=1) + 1 / len(X)
+    errors = (centred - people @ coefficients) / np.maximum(1 - leverage, 1e-3)[:, None]
+    influence = (inverse.T[:, :, None] * errors[:, None, :]).reshape(len(X), -1)
+    covariance, degrees = influence.T @ influence, max(1, len(X) - np.linalg.matrix_rank(inverse) - 1)
 
-    def p_value(self, weights: Floats) -> float:
-        """Return the p-value of the null hypothesis that linear combinations (m, d) of the coefficients are all 0."""
-        wide = np.kron(weights, np.eye(self.n_responses))
-        values, covariance = wide @ self.coefficients.reshape(-1), wide @ self.covariance @ wide.T
-        spread = np.sqrt(np.diagonal(covariance))
+    def p_value(weights: Floats) -> float:
+        wide = np.kron(weights, np.eye(n_responses))
+        variance = wide @ covariance @ wide.T
+        spread = np.sqrt(np.diagonal(variance))
         spread = np.where(spread > 0, spread, 1.0)
-        values, covariance = values / spread, covariance / np.multiply.outer(spread, spread)
-        inverse, rank = pinvh(covariance, rtol=_RANK, return_rank=True)
-        if not rank:
-            return 1.0
-        statistic = float(values @ inverse @ values)
-        return float(f_distribution.sf(statistic / rank, rank, self.degrees))
+        values = wide @ coefficients.reshape(-1) / spread
+        root, rank = pinvh(variance / np.multiply.outer(spread, spread), rtol=_RANK, return_rank=True)
+        return float(f_distribution.sf(values @ root @ values / rank, rank, degrees)) if rank else 1.0
+
+    return p_value
 
 
 def _leaves(X: Floats) -> list[list[int]]:
@@ -246,11 +243,11 @@ def support(X: Floats, responses: Floats, level: float) -> Floats:
      [0. 1. 0.]
      [0. 0. 0.]]
     """
-    wald, blocks = _Wald(X, responses), _blocks(X)
+    tests, blocks, spread = wald(X, responses), _blocks(X), X.std(axis=0)
     n_leaves, everything = sum(map(len, blocks)), np.eye(X.shape[1])
 
     def p_value(leaves: list[list[int]]) -> float:
-        return wald.p_value(everything[list(chain(*leaves))]) * n_leaves / max(1, len(leaves))
+        return tests(everything[list(chain(*leaves))]) * n_leaves / max(1, len(leaves))
 
     kept, p_values = np.zeros_like(everything), list(map(p_value, blocks))
     for block, p in zip(blocks, p_values, strict=True):
@@ -258,29 +255,19 @@ def support(X: Floats, responses: Floats, level: float) -> Floats:
             continue
         columns, number = list(chain(*block)), 1
         projection: Floats = np.eye(len(columns))
-        if len(block) > 1:
-            projection, number = _components(X, wald, columns, level)
+        if len(block) > 1:  # as few leading components as leave no other significant
+            vectors = np.linalg.eigh(np.corrcoef(X[:, columns], rowvar=False))[1].T[::-1]
+            rest = np.zeros((len(columns), X.shape[1]))
+            rest[:, columns] = vectors * spread[columns]
+            while number < len(columns) and tests(rest[number:]) <= level:
+                number += 1
+            projection = vectors[:number].T @ vectors[:number] * np.divide.outer(spread[columns], spread[columns])
         alone = [leaf for leaf in block if p_value([leaf]) <= level] if number > 1 else []
         if alone and p_value([leaf for leaf in block if leaf not in alone]) > level:
             columns = list(chain(*alone))
             projection = np.eye(len(columns))
         kept[np.ix_(columns, columns)] = projection
     return kept
-
-
-def _components(X: Floats, wald: _Wald, columns: list[int], level: float) -> tuple[Floats, int]:
-    """Return the projection on the leading principal components of columns that are needed, and how many these are."""
-    spread = X[:, columns].std(axis=0)
-    lengths, vectors = np.linalg.eigh(np.corrcoef(X[:, columns], rowvar=False))
-    lengths, vectors = lengths[::-1], vectors[:, ::-1]
-    for number in range(1, len(columns) + 1):
-        rest = np.zeros((len(columns) - number, X.shape[1]))
-        rest[:, columns] = vectors[:, number:].T * spread
-        if number == len(columns) or wald.p_value(rest) > level:
-            break
-    leading = vectors[:, :number]
-    projection: Floats = spread[:, None] * (leading @ leading.T) / spread
-    return projection, number
 
 
 class FairMetric(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -305,39 +292,7 @@ class FairMetric(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             One point per person; the container is that of `set_output`.
         """
         check_is_fitted(self)
-        _, values = self._read(X)
-        return self._moved(values)
-
-    def distance(self, X: Any, X_other: Any) -> Floats:
-        """Return the fair distance between people.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            People.
-        X_other : array-like of shape (n_samples, n_features)
-            The people to compare with, in the same order; a single row is compared with everybody.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The fair distance d, not squared.
-
-        Raises
-        ------
-        ValueError
-            If lengths differ, or pandas indexes hold the same labels in another order.
-        """
-        check_is_fitted(self)
-        _, people = self._read(X)
-        _, others = self._read(X_other)
-        if 1 not in (len(people), len(others)):
-            check_rows(X, X_other=X_other)
-        distances: Floats = np.linalg.norm(self._moved(people - others), axis=1)
-        return distances
-
-    def _moved(self, values: Floats) -> Floats:
-        return values @ (self.matrix_ if self._root is None else self._root)
+        return self._read(X)[1] @ (self.matrix_ if self._root is None else self._root)
 
     def _read(self, X: Any, *, reset: bool = False) -> tuple[Features, Floats]:
         features = read_features(X)
@@ -398,8 +353,6 @@ class Projection(FairMetric):
     --------
     >>> from skfairtest import Projection
     >>> metric = Projection([1.0, 0.0]).fit([[0.0, 0.0], [1.0, 2.0]])
-    >>> metric.distance([[0.0, 0.0]], [[5.0, 2.0]])
-    array([2.])
     >>> metric.transform([[5.0, 2.0]])
     array([[0., 2.]])
     """
@@ -504,8 +457,8 @@ class Mahalanobis(FairMetric):
     --------
     >>> from skfairtest import Mahalanobis
     >>> metric = Mahalanobis([[0.0, 0.0], [0.0, 4.0]]).fit([[0.0, 0.0], [1.0, 2.0]])
-    >>> metric.distance([[0.0, 0.0]], [[5.0, 1.0]])
-    array([2.])
+    >>> metric.transform([[5.0, 1.0]])
+    array([[0., 2.]])
     >>> metric.directions_
     array([[1., 0.]])
     """
@@ -627,8 +580,8 @@ class SensitiveSubspace(FairMetric):
     >>> metric = SensitiveSubspace().fit(X, sensitive_features=sex)
     >>> metric.directions_.round(2)
     array([[-0.04,  1.  ]])
-    >>> shorter, taller, more_skilled = [0.0, -1.0], [0.0, 1.0], [1.0, -1.0]
-    >>> metric.distance([shorter, shorter], [taller, more_skilled]).round(2)
+    >>> taller, more_skilled = [0.0, 2.0], [1.0, 0.0]
+    >>> np.linalg.norm(metric.transform([taller, more_skilled]), axis=1).round(2)
     array([0.08, 1.  ])
     """
 
@@ -756,7 +709,7 @@ class SensitiveSubspace(FairMetric):
 def numbers_of(column: Column) -> Floats | None:
     """Return a sensitive feature as numbers; None if it is one of labels."""
     # Levels are those of everybody: of some people, who may have few of them, numbers are numbers all the same.
-    return None if column.categorical or len(column.levels) <= WARN_GROUPS else as_numbers(column)
+    return None if column.categorical or len(column.levels) <= WARN_GROUPS else column.numbers
 
 
 def responses_of(column: Column) -> Floats:

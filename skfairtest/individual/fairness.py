@@ -273,11 +273,10 @@ class IndividualFairnessTest(ReportMixin):
 
         moved, variance = move_some(slice(None), similar.matrices, similar.folds), 0.0
         if similar.uncertain:
-            name = "ratio_of_means" if statistic in OF_MEANS else statistic
 
             def values(some: NDArray[np.intp], matrices: list[Any], folds: NDArray[np.intp]) -> list[float]:
                 ends = np.split(move_some(some, matrices, folds).judged[:, [0, -1]], len(matrices))
-                return [audit_value(name, *each.T, tolerance=1.0, confidence_level=0.95).estimate for each in ends]
+                return [audit_value(statistic, *each.T, tolerance=1.0, confidence_level=0.95).estimate for each in ends]
 
             variance = variance_of_learning(
                 similar, features, people.codes, lambda some: scale_of(self.feature_scale, some, ranges), values
@@ -289,7 +288,7 @@ class IndividualFairnessTest(ReportMixin):
         )  # fmt: skip
         self._model, self.traces_, self.fair_metrics_ = model, similar.traces, similar.metrics
         self.feature_scale_, unfair = scale, moved.x
-        found = self._statistic.end() if similar.metrics else NOTHING
+        found = self._statistic.at(-1) if similar.metrics else NOTHING
         self.statistic_, self.standard_error_ = found.estimate, found.standard_error
         self.lower_bound_, self.confidence_interval_ = found.lower_bound, found.interval
         self.p_value_ = found.p_value

@@ -70,9 +70,9 @@ class Features:
     index : pandas Index or None
         The index the rows came with.
     container : object
-        The container they came in, without its rows; None for arrays and what becomes one.
-    numeric : bool
-        Whether they came in an array of numbers.
+        The container they came in, without its rows: a frame of mappings; None for arrays and rows.
+    kind : type
+        The type of the container.
     """
 
     names: tuple[str, ...]
@@ -81,7 +81,7 @@ class Features:
     levels: dict[str, Any] = field(default_factory=dict, repr=False)
     index: pd.Index[Any] | None = field(default=None, repr=False)
     container: Any = field(default=None, repr=False)
-    numeric: bool = True
+    kind: type = object
 
     def __len__(self) -> int:
         """The number of people."""
@@ -107,7 +107,7 @@ class Features:
     @property
     def names_in(self) -> tuple[str, ...] | None:
         """What scikit-learn calls ``feature_names_in_``; None where there are no names, or not all are strings."""
-        if self.container is None or isinstance(self.container, list):
+        if self.container is None:
             return None
         strings = all(isinstance(label, str) for label in self._labels())
         return tuple(name for name, _ in self.groups) if strings else None
@@ -154,42 +154,34 @@ class Features:
 
     def _labels(self) -> list[Any]:
         """The names of the columns in their container."""
-        if isinstance(self.container, pd.DataFrame | dict):
-            return list(self.container)
-        return [name for name, _ in self.groups]
+        return list(self.container if isinstance(self.container, pd.DataFrame) else dict(self.groups))
 
     def rebuild(self, values: Floats) -> Any:
         """Other values of the same people as the table they came in, which shares no memory with `values`."""
-        table = self._table(values, self.index)
-        if isinstance(self.container, dict):
+        table = self.as_input(values, self.index)
+        if issubclass(self.kind, Mapping):
             return {name: table[name].to_numpy() for name in table}
-        return table.tolist() if isinstance(self.container, list) else table
+        return table.tolist() if issubclass(self.kind, list | tuple) else table
 
-    def as_input(self, values: Floats) -> Any:
+    def as_input(self, values: Floats, index: pd.Index[Any] | None = None) -> Any:
         """Rows in the form in which a model takes them: a frame with the columns of the one that was read, or an array.
 
         It shares no memory with `values`: some transformers overwrite their input.
         """
-        return self._table(values, None)
-
-    def _table(self, values: Floats, index: pd.Index[Any] | None) -> Any:
         empty = self.container
-        array = empty is None or isinstance(empty, list)
-        if not self.levels and (array or isinstance(empty, dict | pd.DataFrame)):
+        if not self.levels and (empty is None or isinstance(empty, pd.DataFrame)):
             values = values.copy()
-            return values if array else pd.DataFrame(values, index, getattr(empty, "columns", self._labels()))
+            return values if empty is None else pd.DataFrame(values, index, empty.columns)
         columns = {
             name: self.levels[name].take(values[:, where].argmax(axis=1))
             if name in self.levels
             else values[:, where[0]]
             for name, where in self.groups
         }
-        if array:
-            objects = np.column_stack([np.asarray(column, dtype=object) for column in columns.values()])
-            return objects.astype(float) if self.numeric else objects
-        if isinstance(empty, dict | pd.DataFrame):
-            frame = pd.DataFrame(columns, index=index)
-            return frame.set_axis(self._labels() if isinstance(empty, dict) else empty.columns, axis=1)
+        if empty is None:
+            return np.column_stack([np.asarray(column) for column in columns.values()])
+        if isinstance(empty, pd.DataFrame):
+            return pd.DataFrame(columns, index=index).set_axis(empty.columns, axis=1)
         if hasattr(empty, "from_pydict"):  # pyarrow's record batches are tables that narwhals does not know
             return type(empty).from_pydict(columns)
         lists = {name: column.tolist() for name, column in columns.items()}
@@ -268,16 +260,13 @@ def read_features(X: Any, estimator: Any = None, *, categories: bool = False) ->
             f"X has infinite (inf) values in column{'s' if len(infinite) > 1 else ''} {listed(infinite)}: replace them "
             "by finite numbers, or leave these people or columns out."
         )
-    numeric = isinstance(X, np.ndarray) and X.dtype.kind in "biuf"
     index = X.index if isinstance(X, pd.DataFrame) else None
-    return Features(tuple(names), values, groups, levels, index, _without_rows(X), numeric)
+    return Features(tuple(names), values, groups, levels, index, _without_rows(X), type(X))
 
 
 def _without_rows(X: Any) -> Any:
     if isinstance(X, Mapping):
-        return dict.fromkeys(X)
-    if isinstance(X, list | tuple):
-        return []
+        return pd.DataFrame(columns=list(X))
     if isinstance(X, pd.DataFrame):
         return X.iloc[:0]
     if hasattr(X, "from_pydict"):

@@ -403,21 +403,22 @@ MOSTLY = 0.95
 
 
 def central_differences(
-    function: Objective, x: Floats, *, width: float, columns: NDArray[np.intp] | None = None
+    function: Objective, x: Floats, step: Floats, *, columns: NDArray[np.intp] | None = None, same: float = 0.0
 ) -> Floats:
     """Approximate the derivative of every row's value with respect to its own columns.
 
     Parameters
     ----------
     function : callable
-        ``function(x, people)``.
+        ``function(x, people)``: values of rows that hold everybody in the same order, again and again.
     x : ndarray of shape (n, d)
         Rows.
-    width : float
-        Half of the distance between the two values that are compared, for columns of size 1 and less; in proportion to
-        larger ones.
+    step : ndarray of shape (n, d)
+        Half of the distance between the two values that are compared.
     columns : ndarray of int, optional
         The columns to differentiate with respect to; 0 for the others.
+    same : float
+        Values that differ by no more than this share are one.
 
     Returns
     -------
@@ -426,28 +427,28 @@ def central_differences(
 
     Examples
     --------
-    >>> found = central_differences(
-    ...     lambda x, people: x[:, 0] ** 2, np.array([[3.0, 1.0]]), width=1e-5
-    ... )
-    >>> found.round(6)
+    >>> x = np.array([[3.0, 1.0]])
+    >>> central_differences(lambda x, people: x[:, 0] ** 2, x, steps_of(x, 1e-5)).round(6)
     array([[6., 0.]])
     """
     n, d = x.shape
-    gradient, everybody = np.zeros((n, d)), np.arange(n)
-    step = width * np.maximum(1.0, np.abs(x))
-    wanted = np.arange(d) if columns is None else columns
+    gradient, wanted = np.zeros((n, d)), np.arange(d) if columns is None else columns
     at_once = max(1, ROWS // (2 * n))
     for some in (wanted[start : start + at_once] for start in range(0, len(wanted), at_once)):
-        moved = np.broadcast_to(x, (2, len(some), n, d)).copy()
-        for place, column in enumerate(some):
-            moved[0, place, :, column] += step[:, column]
-            moved[1, place, :, column] -= step[:, column]
-        people = np.tile(everybody, 2 * len(some))
-        up, down = function(moved.reshape(-1, d), people).reshape(2, len(some), n)
-        # What was really added, after rounding.
-        across = np.stack([moved[0, p, :, c] - moved[1, p, :, c] for p, c in enumerate(some)])
-        gradient[:, some] = ((up - down) / across).T
+        each, moved = np.arange(len(some)), np.broadcast_to(x, (2, len(some), n, d)).copy()
+        moved[0, each, :, some] += step[:, some].T
+        moved[1, each, :, some] -= step[:, some].T
+        up, down = function(moved.reshape(-1, d), np.tile(np.arange(n), 2 * len(some))).reshape(2, len(some), n)
+        across = moved[0, each, :, some] - moved[1, each, :, some]  # what was really added, after rounding
+        with np.errstate(invalid="ignore"):  # infinite on both sides
+            differ = better(up, down, same) | better(down, up, same)
+            gradient[:, some] = (np.where(differ, up - down, 0.0) / across).T
     return gradient
+
+
+def steps_of(x: Floats, width: float) -> Floats:
+    """Return steps for differences: `width` for columns of size 1 and less, in proportion to larger ones."""
+    return width * np.maximum(1.0, np.abs(x))
 
 
 def differentiable(function: Objective, x: Floats, *, width: float, columns: NDArray[np.intp] | None = None) -> bool:
@@ -458,8 +459,10 @@ def differentiable(function: Objective, x: Floats, *, width: float, columns: NDA
 
     Parameters
     ----------
-    function, x, width, columns
-        As of `central_differences`; `width` squared is about the precision of values.
+    function, x, columns
+        As of `central_differences`.
+    width : float
+        As of `steps_of`; its square is about the precision of values.
 
     Returns
     -------
@@ -474,7 +477,8 @@ def differentiable(function: Objective, x: Floats, *, width: float, columns: NDA
     >>> differentiable(lambda x, people: np.floor(x[:, 0]), x, width=1e-5)
     False
     """
-    wide, narrow = (central_differences(function, x, width=half, columns=columns) for half in (width, width / 4))
+    steps = steps_of(x, width)
+    wide, narrow = (central_differences(function, x, each, columns=columns) for each in (steps, steps / 4))
     size = np.linalg.norm(wide, axis=1) + np.linalg.norm(narrow, axis=1)
     smooth = np.linalg.norm(wide - narrow, axis=1) < DIFFER * size
     rounding = ROUNDINGS * width**2 * float(np.abs(function(x, np.arange(len(x)))).max())
@@ -527,20 +531,19 @@ def slopes(start: Floats, objective: Objective, directions: Floats, widths: Sequ
         Losses that differ by less than this share are one.
     """
     (n, k, d), moving = directions.shape, np.arange(len(start))
-    sides = np.concatenate([np.eye(k), -np.eye(k)])[:, None]
 
     def gradient(u: Floats, _: Any) -> Floats:
         nonlocal moving
         found, flat = np.zeros((n, k)), moving
+
+        def there(u: Floats, people: NDArray[np.intp]) -> Floats:
+            places = start[flat] + along(directions[flat], u.reshape(-1, len(flat), k))
+            return objective(places.reshape(-1, d), flat[people])
+
         for width in widths:
-            if not len(flat):
-                break
-            places = start[flat] + along(directions[flat], u[flat] + sides * width[flat])
-            up, down = objective(places.reshape(-1, d), np.tile(flat, 2 * k)).reshape(2, k, -1)
-            with np.errstate(invalid="ignore"):  # infinite on both sides
-                differ = better(up, down, same) | better(down, up, same)
-                found[flat] = np.where(differ, up - down, 0.0).T / (2 * width[flat])
-            flat = flat[(found[flat] == 0).all(axis=1)]
+            if len(flat):
+                found[flat] = central_differences(there, u[flat], width[flat], same=same)
+                flat = flat[(found[flat] == 0).all(axis=1)]
         moving = np.setdiff1d(moving, flat, assume_unique=True)
         return found
 

@@ -46,47 +46,46 @@ FOLDS = 5
 GROUPS, MOVED = 10, 250
 
 
-class _Distance(FairMetric):
-    """The quadratic form of a distance that is called, by polarization."""
+def polarized(distance: Callable[[Any, Any], Any], values: Floats) -> Floats:
+    """The matrix of a quadratic distance that is called, checked by the distances of people.
 
-    def __init__(self, function: Callable[[Any, Any], Any]) -> None:
-        self.function = function
+    Examples
+    --------
+    >>> polarized(
+    ...     lambda x, other: 2 * np.abs(x - other)[:, 0], np.array([[1.0, 0.0], [4.0, 1.0]])
+    ... )
+    array([[4., 0.],
+           [0., 0.]])
+    """
+    d = values.shape[1]
+    first, second = np.triu_indices(d)
+    ends, moves, squares = np.eye(d)[first] + np.eye(d)[second], values - values[::-1], np.zeros((d, d))
+    try:
+        squares[first, second] = squares[second, first] = np.square(distance(ends, np.zeros_like(ends)))
+        alone = np.diagonal(squares) / 4  # of 2 e_i
+        matrix: Floats = (squares - np.add.outer(alone, alone)) / 2
+        expected = np.sqrt(np.maximum(((moves @ matrix) * moves).sum(axis=1), 0.0))
+        distances = np.asarray(distance(values, values[::-1]), dtype=float)
+        exact = np.allclose(distances, expected, rtol=1e-6, atol=1e-6 * expected.max())
+    except ValueError:  # another shape
+        exact = False
+    if not exact or distances.shape != expected.shape:
+        raise ParameterError(
+            "fair_metric is a function that is no distance of the form sqrt((x - x') A (x - x')'), one number per "
+            "person, which the flow needs: pass the matrix A, a transformer, or a function whose square is quadratic "
+            "in x - x'"
+        )
+    return matrix
 
-    def fit(self, X: Any, y: Any = None) -> _Distance:
-        """Find the matrix, and check that the distances of people are those of the matrix."""
-        _, values = self._read(X, reset=True)
-        d = values.shape[1]
-        first, second = np.triu_indices(d)
-        ends = np.eye(d)[first] + np.eye(d)[second]
-        try:
-            squares = np.zeros((d, d))
-            squares[first, second] = squares[second, first] = np.square(self.function(ends, np.zeros_like(ends)))
-            alone = np.diagonal(squares) / 4  # of 2 e_i
-            matrix = (squares - np.add.outer(alone, alone)) / 2
-            moves = values - values[::-1]
-            expected = np.sqrt(np.maximum(((moves @ matrix) * moves).sum(axis=1), 0.0))
-            distances = np.asarray(self.function(values, values[::-1]), dtype=float)
-            exact = np.allclose(distances, expected, rtol=1e-6, atol=1e-6 * expected.max())
-        except ValueError:  # another shape
-            exact = False
-        if not exact or distances.shape != expected.shape:
-            raise ParameterError(
-                "fair_metric is a function that is no distance of the form sqrt((x - x') A (x - x')'), one number per "
-                "person, which the flow needs: pass the matrix A, a transformer, or a function whose square is "
-                "quadratic in x - x'"
-            )
-        quadratic = Quadratic(matrix)
-        return self._set(quadratic.free_directions, quadratic.matrix, quadratic.square_root())
 
-
-def resolve(fair_metric: Any) -> Any:
-    """The transformer that a name, a matrix, a function or an object stands for."""
+def resolve(fair_metric: Any, features: Features) -> Any:
+    """The transformer that a name, an object, or a matrix or function in the units of X stands for."""
     if isinstance(fair_metric, str) and fair_metric == "sensitive_subspace":
         return SensitiveSubspace()
-    if isinstance(fair_metric, np.ndarray | list | pd.DataFrame):
-        return Mahalanobis(fair_metric)
     if callable(fair_metric) and not isinstance(fair_metric, type) and not hasattr(fair_metric, "transform"):
-        return _Distance(fair_metric)
+        fair_metric = polarized(fair_metric, features.values)
+    if isinstance(fair_metric, np.ndarray | list | pd.DataFrame):
+        return Mahalanobis(fair_metric).fit(features.as_input(features.values))
     learnable = hasattr(fair_metric, "fit") and hasattr(fair_metric, "get_params")
     known = hasattr(fair_metric, "transform") and not isinstance(fair_metric, type)
     if not known or not (learnable or is_fitted(fair_metric)):
@@ -152,9 +151,8 @@ def similarity(fair_metric: Any, people: People, scale: Floats | None, level: fl
     level : float
         Level of all tests for a trace together (Bonferroni).
     """
-    metric, features, sensitive = resolve(fair_metric), people.features, people.sensitive
-    if not hasattr(fair_metric, "transform") and not isinstance(fair_metric, str):
-        metric = metric.fit(features.plain().as_input(features.values))
+    features, sensitive = people.features, people.sensitive
+    metric = resolve(fair_metric, features.plain())
     rows, uncertain, last, everybody = [], False, _last(metric), np.zeros(len(features))
     learned = isinstance(last, SensitiveSubspace) and not is_fitted(metric)
     if learned and not sensitive and last.sensitive_columns is None:

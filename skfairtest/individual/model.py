@@ -24,8 +24,8 @@ from skfairtest._utils.text import name_of
 from skfairtest._utils.typing import Floats
 from skfairtest.individual.autograd import Network, module_of, network
 from skfairtest.individual.features import Features, derives
-from skfairtest.individual.flow import ROWS, central_differences, differentiable
-from skfairtest.readers import Column, Numbers, as_numbers, ask, classes_of
+from skfairtest.individual.flow import ROWS, central_differences, differentiable, steps_of
+from skfairtest.readers import Column, Numbers, ask, classes_of
 from skfairtest.readers.columns import MAX_LABELS
 from skfairtest.readers.levels import listed
 from skfairtest.readers.predictions import parameters_of, path_of, transformers_of
@@ -189,7 +189,7 @@ def read_truth(
             )
         positions = np.array([classes.index(level) for level in y_true.levels], dtype=np.intp)
         return known, Truth(positions[y_true.codes], labels), classes
-    numbers = as_numbers(y_true)
+    numbers = y_true.numbers
     if numbers is None:
         assert isinstance(y_true, Column)
         raise ParameterError(f"y must hold numbers for estimator={name}(); found {listed(y_true.levels, 3)}")
@@ -198,20 +198,18 @@ def read_truth(
 
 
 def _classes(estimator: Any, y_true: Column) -> tuple[Any, ...]:
-    """The classes of the model; if it has none, whole numbers from 0, or the labels in the data."""
+    """The classes of the model; if it has none, whole numbers from 0."""
     module = module_of(estimator)  # a net of skorch numbers its outputs, whichever labels it has seen
     known = classes_of(estimator if module is None else module)
     if known is not None:
         return known
-    if module is not None and not all(isinstance(level, int) for level in y_true.levels):
+    if not all(isinstance(level, int) and 0 <= level <= MAX_LABELS for level in y_true.levels):
         raise ParameterError(
-            f"y must hold the positions of outputs, from 0, for estimator={type(estimator).__name__}(), a torch module "
-            f"without classes_; found {listed(y_true.levels, 5)}. If the module predicts numbers, pass "
-            "loss='squared_error'"
+            f"y must hold the positions of outputs, from 0, for estimator={type(estimator).__name__}(), which has no "
+            f"classes_; found {listed(y_true.levels, 5)}. Give it classes_, the labels in their order, or, if it "
+            "predicts numbers, pass loss='squared_error'"
         )
-    if all(isinstance(level, int) and 0 <= level <= MAX_LABELS for level in y_true.levels):
-        return tuple(range(max(1, *y_true.levels) + 1))
-    return y_true.levels
+    return tuple(range(max(1, *y_true.levels) + 1))
 
 
 def transformed(steps: Sequence[Any], X: Any) -> Any:
@@ -409,8 +407,9 @@ class Model:
 
     def _differences(self, truth: Truth, z: Floats, people: Any) -> Floats:
         those = truth.take(people)
+        columns = np.flatnonzero(self.movable)
         return central_differences(
-            lambda x, rows: self.losses(x, those.take(rows)), z, width=self.step, columns=np.flatnonzero(self.movable)
+            lambda x, rows: self.losses(x, those.take(rows)), z, steps_of(z, self.step), columns=columns
         )
 
     def in_units_of_X(self, z: Floats) -> Floats:
@@ -470,17 +469,10 @@ def audited(model: Model, gradient: Any, truth: Truth, kind: str | None, classes
                 "use loss='auto' and gradient='auto', or wrap it in an object with classes_ and predict_proba"
             )
         moved = network(module, features.values[:PROBED], kind)
-        if classes is not None and truth.values.max() >= moved.n_classes:
-            raise ParameterError(
-                f"y has labels up to {classes[truth.values.max()]!r}, and estimator={name}() has {moved.n_classes} "
-                f"outputs, whose labels are 0 to {moved.n_classes - 1}"
-            )
         model = replace(model, way="autograd", why=f"automatic differentiation of {name} by torch", network=moved)
-        _check_deterministic(model, features)
-        return model
     wanted = RESPONSES[loss.kind]
-    response = next((method for method in wanted if callable(getattr(estimator, method, None))), None)
-    if response is None:
+    response = next((method for method in wanted if callable(getattr(estimator, method, None))), "")
+    if not response and module is None:
         raise ParameterError(
             f"estimator={name}() has no {wanted[0]}, and loss={loss.name!r} needs it: calibrate it "
             "(sklearn.calibration.CalibratedClassifierCV), wrap it in an object with classes_ and predict_proba, or "
@@ -489,13 +481,14 @@ def audited(model: Model, gradient: Any, truth: Truth, kind: str | None, classes
         )
     model = replace(model, response=response)
     precision = _check_deterministic(model, features)
-    if classes is not None and classes_of(estimator) is None:
-        width = np.atleast_2d(model.asked(features.values[:1], response)).shape[1]
-        if width < len(classes) or (width > len(classes) and not isinstance(classes[0], int)):
-            raise ParameterError(
-                f"estimator={name}() has no classes_, and its {response} returns {width} numbers per person, which "
-                f"does not match the labels of y ({listed(classes)}): give it classes_, the labels in their order"
-            )
+    width = model.outputs(model.in_units_of_audit(features.values[:1])).shape[-1]
+    if classes is not None and truth.values.max() >= width:
+        raise ParameterError(
+            f"y has labels up to {classes[truth.values.max()]!r}, and estimator={name}() has {width} outputs, whose "
+            f"labels are 0 to {width - 1}: give it classes_, the labels in their order"
+        )
+    if module is not None:
+        return model
     if callable(gradient):
         if features.blocks:
             raise ParameterError(

@@ -44,6 +44,8 @@ class People:
         Their features, none of them missing.
     y_true : Column or Numbers
         Their true labels or targets.
+    codes : ndarray of shape (n_samples,)
+        Labels or targets as numbers.
     sensitive : tuple of Column
         Their sensitive features; may be none.
     names : ndarray of shape (n_samples,)
@@ -56,19 +58,11 @@ class People:
 
     features: Features
     y_true: Column | Numbers
+    codes: Floats
     sensitive: tuple[Column, ...]
     names: NDArray[Any]
     excluded: pd.DataFrame
     order: NDArray[np.intp]
-
-    @property
-    def codes(self) -> Floats:
-        """Labels or targets as numbers."""
-        return _codes(self.y_true)
-
-
-def _codes(y_true: Column | Numbers) -> Floats:
-    return np.asarray(y_true.codes if isinstance(y_true, Column) else y_true.values, dtype=float)
 
 
 def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool, estimator: Any = None) -> People:
@@ -116,10 +110,11 @@ def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool, estimat
         sensitive = tuple(column.take(kept) for column in sensitive)
     if len(names) < 2:
         raise ParameterError(f"X has {pluralize(len(names), 'sample')}: a standard error needs at least 2 people")
+    codes = np.asarray(y_true.codes if isinstance(y_true, Column) else y_true.values, dtype=float)
     groups = [column.codes for column in sensitive]
-    order = np.lexsort((*features.values.T, *groups, codes := _codes(y_true), ranks(features.values, codes)))
+    order = np.lexsort((*features.values.T, *groups, codes, ranks(features.values, codes)))
     sensitive = tuple(column.take(order) for column in sensitive)
-    return People(features.take(order), y_true.take(order), sensitive, names[order], excluded, order)
+    return People(features.take(order), y_true.take(order), codes[order], sensitive, names[order], excluded, order)
 
 
 @dataclass(frozen=True)

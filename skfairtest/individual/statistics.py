@@ -51,10 +51,15 @@ from skfairtest.report.record import Recorded
 #: A standard deviation below this share of the estimate is the rounding error of 0: losses that are differences of much
 #: larger numbers, as of a person whom a linear model predicts almost exactly, have few digits left.
 _ZERO = 1e-9
+#: Statistics of the difference that every person makes, not of their ratio.
+OF_MEANS = ("ratio_of_means", "error_rate_ratio")
 
 
 class UndefinedAuditValueError(ValueError):
     """The audit value is not defined for these losses; the message says why, and what to do."""
+
+    def __init__(self, statistic: str, why: str) -> None:
+        super().__init__(f"statistic={statistic!r} is not defined: {why}")
 
 
 @dataclass(frozen=True)
@@ -114,7 +119,7 @@ def audit_value(
     Parameters
     ----------
     statistic : str
-        ``"loss_ratio"`` or ``"ratio_of_means"``.
+        ``"loss_ratio"``, or one of `OF_MEANS`.
     before, after : array-like, shape (n,)
         Losses, not below 0, of at least two people: at x and at their unfair examples.
     tolerance : float
@@ -145,14 +150,15 @@ def audit_value(
     unusable = ~(np.isfinite(before) & np.isfinite(after) & (before >= 0) & (after >= 0))
     if unusable.any():
         raise UndefinedAuditValueError(
+            statistic,
             f"{int(unusable.sum()):,} of {n:,} people have a loss that is not a finite number of at least 0. Use "
-            "smaller or fewer steps, or feature_ranges that end"
+            "smaller or fewer steps, or feature_ranges that end",
         )
-    if statistic == "ratio_of_means":
+    if statistic in OF_MEANS:
         base, exposed = _moments(before)[0], int((before > 0).sum())
         if base == 0:
             raise UndefinedAuditValueError(
-                "the model makes no errors on the people tested. Use 'loss_ratio', or test more people"
+                statistic, "the model makes no errors on the people tested. Use 'loss_ratio', or test more people"
             )
         estimate = _moments(after)[0] / base
         sd = _moments(after / base - estimate * (before / base))[1]
@@ -160,8 +166,9 @@ def audit_value(
         values, exposed = ratios(before, after), n
         if infinite := int(np.isinf(values).sum()):
             raise UndefinedAuditValueError(
+                statistic,
                 f"{infinite:,} of {n:,} people have a loss at their unfair examples and none before, or hardly any. "
-                "Nobody is dropped; use statistic='ratio_of_means', or a loss that is never 0"
+                "Nobody is dropped; use statistic='ratio_of_means', or a loss that is never 0",
             )
         estimate, sd = _moments(values)
     if sd <= _ZERO * abs(estimate):
@@ -229,8 +236,6 @@ FEW = 30
 FARTHEST = 10
 #: Of a test that nothing was tested with.
 NOTHING = AuditValue(np.nan, np.nan, np.nan, (np.nan, np.nan), np.nan)
-#: Statistics of the difference that every person makes, not of their ratio.
-OF_MEANS = ("ratio_of_means", "error_rate_ratio")
 #: A loss below this share of the mean loss is next to nothing.
 TINY = 1e-6
 
@@ -263,42 +268,30 @@ class SequentialStatistic(Recorded):
     variance: float = 0.0
     degrees: int = 0
 
-    @property
-    def name(self) -> str:
-        """The statistic, regardless of what its values are: a ratio of error rates is a ratio of means."""
-        return "ratio_of_means" if self.statistic in OF_MEANS else self.statistic
-
-    def end(self) -> AuditValue:
-        """Test the statistic.
-
-        Raises
-        ------
-        ValueError
-            If the statistic is not defined.
-        """
-        try:
-            return self._at(-1)
-        except UndefinedAuditValueError as error:
-            raise ValueError(f"statistic={self.statistic!r} is not defined: {error}") from error
-
     def path(self) -> pd.DataFrame:
         """Return the statistic at every checkpoint; NaN where it is not defined."""
         rows = []
         for place, (step, time) in enumerate(zip(self.checkpoints, self.times, strict=True), 1):
             try:
-                there = self._at(place)
+                there = self.at(place)
                 row = (there.estimate, there.standard_error, there.lower_bound)
             except UndefinedAuditValueError:
                 row = (np.nan, np.nan, np.nan)
             rows.append((int(step), float(time), *row))
         return pd.DataFrame(rows, columns=["n_steps", "time", "statistic", "standard_error", "lower_bound"])
 
-    def _at(self, place: int) -> AuditValue:
+    def at(self, place: int) -> AuditValue:
+        """Test the statistic at a checkpoint, counted from 1; -1 is the end.
+
+        Raises
+        ------
+        UndefinedAuditValueError
+            If the statistic is not defined.
+        """
         before, after = self.values[:, 0], self.values[:, place]
-        found = audit_value(
-            self.name, before, after, tolerance=self.tolerance, confidence_level=self.confidence_level
-        )  # fmt: skip
-        return widened(found, self.variance, self.degrees, self.confidence_level)
+        level = self.confidence_level
+        found = audit_value(self.statistic, before, after, tolerance=self.tolerance, confidence_level=level)
+        return widened(found, self.variance, self.degrees, level)
 
 
 def choose(statistic: str, loss: Any, way: str, before: Floats) -> tuple[str, str]:

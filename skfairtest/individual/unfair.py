@@ -236,15 +236,16 @@ def move(
     x, losses, judged, distance, held = (np.concatenate(each)[back] for each in zip(*parts, strict=True))
     if len(some):
         again = np.arange(n, len(x))
-        options = np.stack([losses[some], losses[again], np.repeat(losses[again, :1], losses.shape[1], axis=1)])
-        which = options.argmax(axis=0)
+        ways_on = [
+            [each[some], each[again], np.repeat(each[again, :1], each.shape[1], axis=1)] for each in (losses, judged)
+        ]
+        which = np.argmax(ways_on[0], axis=0)
         which[:, 0] = 0
-        source = np.where(which == 0, some[:, None], again[:, None])
-        column = np.where(which == 2, 0, np.arange(losses.shape[1]))
-        losses[some], judged[some] = losses[source, column], judged[source, column]
-        last, stays = source[:, -1], which[:, -1] == 2
-        x[some] = np.where(stays[:, None], worst[some], x[last])
-        distance[some], held[some] = np.where(stays, 0.0, distance[last]), held[last] & ~stays
+        losses[some], judged[some] = (np.choose(which, options) for options in ways_on)
+        last = which[:, -1]
+        x[some] = np.choose(last[:, None], [x[some], x[again], worst[some]])
+        distance[some] = np.choose(last, [distance[some], distance[again], 0.0])
+        held[some] = np.choose(last, [held[some], held[again], False])
     return Moved(x[:n], losses[:n], judged[:n], distance[:n], held[:n])
 
 

@@ -17,7 +17,7 @@ from skfairtest._utils.batches import parts, places, starts
 from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference._discrete import log_choose, log_factorials
 from skfairtest.inference._tails import Tails
-from skfairtest.inference.conditional import TIE, mode_of
+from skfairtest.inference.conditional import TIE, first_above, mode_of
 from skfairtest.inference.unconditional import largest_probabilities
 
 #: Null outcomes less probable than exp(-30) times the level are counted as rejected without being looked at.
@@ -80,18 +80,10 @@ class _Totals:
         constant = totals.constants()
         low, high = np.maximum(0, m - d2), np.minimum(d1, m)
 
-        def first_likely(end: Integers) -> Integers:
-            """Per total, the outcome nearest to an end of the support that is not negligible."""
-            outer, inner = end, mode
-            while True:
-                middle = (inner + outer) // 2
-                above = constant - totals.denominators(middle) > floor
-                stay = (middle == inner) | (middle == outer)
-                if stay.all():
-                    return np.where(constant - totals.denominators(outer) > floor, outer, inner)
-                inner, outer = np.where(above & ~stay, middle, inner), np.where(above | stay, outer, middle)
-
-        return replace(totals, left=first_likely(low), right=first_likely(high))
+        left, right = (
+            first_above(floor - constant, end, mode, lambda x: -totals.denominators(x)) for end in (low, high)
+        )
+        return replace(totals, left=left, right=right)
 
     def constants(self) -> Floats:
         """Logarithms of what all outcomes of a total have in common."""

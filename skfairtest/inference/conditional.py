@@ -210,22 +210,6 @@ def log_both_tails(
     return np.minimum(0.0, np.logaddexp(lower_tail, upper_tail))
 
 
-def conditional_score_log_p(x1: int, d1: int, x2: int, d2: int) -> float:
-    """Log probability, given the total, of a difference of rates at least as large as the observed one.
-
-    Distances are compared as the integers ``|x1 d2 - x2 d1|``, which have no rounding. This is P(|S| >= |s|) for the
-    score statistic S, whose standard error is a constant given the total.
-    """
-    x1, d1, x2, d2 = int(x1), int(d1), int(x2), int(d2)
-    m, people = x1 + x2, d1 + d2
-    distance = abs(x1 * d2 - x2 * d1)
-    if distance == 0:
-        return 0.0
-    # |x N - m d1| >= distance, in Python's unbounded integers.
-    upper = -((-(m * d1 + distance)) // people)
-    return float(log_both_tails((m * d1 - distance) // people, upper, d1, d2, m)[0])
-
-
 def stratum_distribution(d1: int, d2: int, m: int, tilt: float, reach: float) -> tuple[int, Floats, float]:
     """First outcome, probabilities proportional to pmf * exp(tilt x), and the log of what they were divided by.
 

@@ -36,10 +36,10 @@ from scipy.stats import random_table
 
 from skfairtest._utils.batches import batches
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.typing import Floats, Integers, Moments
+from skfairtest._utils.typing import Floats, Integers, Moments, Positions
 
 #: Counts held at once; draws come in chunks of this size.
-CHUNK = 4_000_000
+CHUNK = 1_000_000
 #: The random-number library draws hypergeometric numbers only below this many people.
 MOST_PEOPLE = 1_000_000_000
 
@@ -51,7 +51,7 @@ def chunks(shape: tuple[int, ...], n_resamples: int) -> Iterator[int]:
 
 
 def permuted(
-    counts: Integers, blocks: Sequence[Sequence[int]], n_resamples: int, rng: np.random.Generator
+    counts: Integers, blocks: Sequence[Sequence[int] | Positions], n_resamples: int, rng: np.random.Generator
 ) -> Iterator[Integers]:
     """Yield chunks (b, strata, groups, cells) of tables with labels permuted within each stratum and block of cells.
 
@@ -59,7 +59,7 @@ def permuted(
     ----------
     counts : ndarray of int, shape (strata, groups, cells)
         The observed table.
-    blocks : sequence of sequences of int
+    blocks : sequence of sequences, or arrays, of int
         Cells among which labels are exchanged; cells in no block keep their counts.
     n_resamples : int
         How many tables.
@@ -75,10 +75,10 @@ def permuted(
         out = np.broadcast_to(counts, (size, *counts.shape)).copy()
         for stratum, table in enumerate(counts):
             for block in blocks:
-                cells = list(block)
+                cells = np.asarray(block, dtype=np.intp)
                 part = table[:, cells]
                 kept_groups = np.flatnonzero(part.sum(axis=1))
-                kept_cells = np.array(cells, dtype=np.intp)[part.sum(axis=0) > 0]
+                kept_cells = cells[part.sum(axis=0) > 0]
                 if len(kept_groups) > 1 and len(kept_cells) > 1:
                     drawn = _tables(table[np.ix_(kept_groups, kept_cells)], size, rng)
                     out[:, stratum, kept_groups[:, None], kept_cells] = drawn
@@ -109,15 +109,14 @@ def draw_first_rows(table: Integers, size: int, rng: np.random.Generator) -> Int
     return np.stack([top, columns - top], axis=1)
 
 
-def bootstrapped(counts: Integers, n_resamples: int, rng: np.random.Generator) -> Iterator[Integers]:
-    """Yield chunks (b, strata, groups, cells) of tables whose people were resampled within each stratum and group."""
-    totals = counts.sum(axis=-1)
-    for size in chunks(counts.shape, n_resamples):
-        out = np.zeros((size, *counts.shape), dtype=np.int64)
-        for stratum, group in zip(*np.nonzero(totals), strict=True):
-            n = int(totals[stratum, group])
-            out[:, stratum, group] = rng.multinomial(n, counts[stratum, group] / n, size=size)
-        yield out
+def bootstrapped(counts: Integers, size: int, rng: np.random.Generator) -> Integers:
+    """Return tables (groups, size, cells) whose people were resampled within each group, of counts (groups, cells)."""
+    out = np.zeros((len(counts), size, counts.shape[1]), dtype=np.int64)
+    for drawn, own in zip(out, counts, strict=True):
+        if people := int(own.sum()):
+            there = np.flatnonzero(own)
+            drawn[:, there] = rng.multinomial(people, own[there] / people, size=size)
+    return out
 
 
 #: People (rows times people) drawn at once: what stays in cache.

@@ -21,10 +21,8 @@ _LARGEST_RATIO = 1e100
 #: How near a limit is guessed: in units of its last place, above rounding errors of the score; and in shares of its
 #: distance from the estimate, where the guess is not so good.
 _ROUNDINGS, _NEAR = 64, (1e-11, 1e-7)
-#: So many halvings are looked at in one call, with both outcomes of each, as far as that is about so many floats.
-_HALVINGS, _AT_ONCE = 7, 1024
-#: Arrays up to which steps are made one by one.
-_FEW = 16
+#: Parts into which what is left is divided at each step, as far as that is about so many floats.
+_SECTIONS, _AT_ONCE = 32, 1024
 
 
 def wilson(x: ArrayLike, d: ArrayLike, z: ArrayLike) -> tuple[Floats, Floats]:
@@ -60,73 +58,23 @@ def farthest_covered(
 ) -> Floats:
     """Return the last float that is covered on the way from a covered one to the end; vectorized.
 
-    Halving the number of floats in between finds a limit of 1e-9 with as many digits as one of .5. Floats `about` the
-    limit save halvings, and change nothing else: what comes before a covered one is covered, and what comes after
-    one that is not, is not. With them `covered` is asked about arrays with one more axis in front.
+    Dividing the number of floats in between finds a limit of 1e-9 with as many digits as one of .5. Floats `about` the
+    limit only save steps: what comes before a covered one is covered, and what comes after one that is not, is not.
+    `covered` is asked about arrays with one more axis in front.
     """
     start, stop = _ordinal(inside), _ordinal(outside)
     way, near, far = np.sign(stop - start), np.zeros_like(start), np.abs(stop - start)
-    if about:
-        guess = np.stack([np.broadcast_to(outside, near.shape), *about])
-        place = np.clip(way * (_ordinal(np.where(np.isnan(guess), inside, guess)) - start), near, far)
-        within = (place <= near) | covered(_float(start + way * place))
-        covers, misses = np.where(within, place, near).max(axis=0), np.where(within, far, place).min(axis=0)
-        near = np.where(within[0], far, near)
-        at_once = min(max(int(np.log2(_AT_ONCE / max(near.size, 1))), 1), _HALVINGS)
-    else:
-        near = np.where(covered(outside), far, near)
-        covers, misses, at_once = near, far, 1
+    guess = np.stack([np.broadcast_to(outside, near.shape), *about])
+    points = np.clip(way * (_ordinal(np.where(np.isnan(guess), inside, guess)) - start), near, far)
+    sections = min(max(_AT_ONCE // max(near.size, 1), 2), _SECTIONS) if about else 2
+    steps = np.arange(1, sections).reshape(-1, *[1] * near.ndim)
     while True:
-        near, far = _narrowed(near, far, covers, misses)
-        if not (far - near > 1).any():
+        within = (points <= near) | covered(_float(start + way * points))
+        near, far = np.where(within, points, near).max(axis=0), np.where(within, far, points).min(axis=0)
+        between = np.maximum(far - near, 0)
+        if not (between > 1).any():
             return _float(start + way * near)
-        near, far = _halved(near, far, lambda places: covered(_float(start + way * places)), at_once)
-
-
-def _narrowed(near: Integers, far: Integers, covers: Integers, misses: Integers) -> tuple[Integers, Integers]:
-    """Halve the ways from near to far as long as the middles are known to be covered, or not to be."""
-    if near.size <= _FEW:  # half a hundred steps of integers are faster than as many calls for short arrays
-        out = np.empty((2, *near.shape), dtype=np.int64)
-        for place, (low, high, last, first) in enumerate(
-            zip(*(ends.ravel().tolist() for ends in (near, far, covers, misses)), strict=True)
-        ):
-            while high - low > 1:
-                middle = low + (high - low) // 2
-                if middle <= last:
-                    low = middle
-                elif middle >= first:
-                    high = middle
-                else:
-                    break
-            out.reshape(2, -1)[:, place] = low, high
-        return out[0], out[1]
-    while True:
-        middle = near + (far - near) // 2
-        known = (far - near > 1) & ((middle <= covers) | (middle >= misses))
-        if not known.any():
-            return near, far
-        within = middle <= covers
-        near, far = np.where(known & within, middle, near), np.where(known & ~within, middle, far)
-
-
-def _halved(
-    near: Integers, far: Integers, covered: Callable[[Integers], Booleans], times: int
-) -> tuple[Integers, Integers]:
-    """Halve the ways from near to far some times, in one call: all the middles that may be asked about are."""
-    low, high, middles = near[None], far[None], []
-    for _ in range(times):
-        middles.append(low + (high - low) // 2)
-        halves = np.stack([low, middles[-1], high], axis=1)
-        low, high = (halves[:, ends].reshape(-1, *near.shape) for ends in (slice(0, 2), slice(1, 3)))
-    asked = np.concatenate(middles)
-    within = covered(asked if times > 1 else asked[0]).reshape(asked.shape)
-    which = np.zeros((1, *near.shape), dtype=np.intp)
-    for _ in range(times):
-        inner = np.take_along_axis(within, which, axis=0)[0]
-        middle = near + (far - near) // 2
-        near, far = np.where(inner, middle, near), np.where(inner, far, middle)
-        which = 2 * which + 1 + inner  # the middles are a heap
-    return near, far
+        points = near + between // sections * steps + between % sections * steps // sections
 
 
 def miettinen_nurminen(

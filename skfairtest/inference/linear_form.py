@@ -16,7 +16,7 @@ skewness and extension to multiple tables. Biometrics 46, 637-643.
 P. J. Laud (2017). Equal-tailed confidence intervals for comparison of rates. Pharmaceutical Statistics 16, 334-348.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,47 +78,43 @@ Covered = Callable[[Floats], Booleans]
 Statistic = Callable[[Floats], Floats]
 
 
-def limits_of_ratio(
-    first: float, second: float, above: Covered, below: Covered, statistic: Statistic | None = None
+def last_covered(
+    values: tuple[float, float],
+    disparity: str,
+    ends: tuple[float, float],
+    above: Covered,
+    below: Covered,
+    statistic: Statistic | None = None,
 ) -> tuple[float, float]:
-    """Return the smallest and the largest ratio that are not rejected.
+    """Return the smallest and the largest edge that are not rejected, on the ways from that of the data to both ends.
 
-    `above` says of ratios below that of the data whether the data do not lie significantly above them; `below` the
+    `above` says of edges below that of the data whether the data do not lie significantly above them; `below` the
     opposite. On the scale atan(first / second) a ratio of infinity is an ordinary end. From a `statistic` limits are
     guessed; then all functions take arrays of any shape.
     """
+    ratio = disparity == "ratio"
 
-    def ratio(angle: Floats) -> Floats:
-        return np.tan(np.clip(angle, NEAREST, np.pi / 2 - NEAREST))
+    def edge(place: Floats) -> Floats:
+        return np.tan(np.clip(place, NEAREST, np.pi / 2 - NEAREST)) if ratio else place
 
-    low, high = _last_covered(
-        np.arctan2(first, second),
-        (0.0, np.pi / 2),
-        lambda angle: np.asarray(above(ratio(angle))),
-        lambda angle: np.asarray(below(ratio(angle))),
-        None if statistic is None else lambda angle: statistic(ratio(angle)),
-    )
-    return (
-        0.0 if low <= NEAREST else float(np.tan(low)),
-        np.inf if high >= np.pi / 2 - NEAREST else float(np.tan(high)),
-    )
-
-
-def _last_covered(
-    estimate: float, ends: tuple[float, float], above: Covered, below: Covered, statistic: Statistic | None
-) -> tuple[float, float]:
-    """Return the last places towards both ends that are not rejected; statistics are those of places over their aim."""
-    start = np.full(1, estimate)
-    about: Sequence[Floats] = ()
+    start = np.full(1, np.arctan2(*values) if ratio else values[0] - values[1])
+    places, about = (0.0, np.pi / 2) if ratio else ends, []
     if statistic is not None:
-        towards = np.array(ends)[:, None]
-        near = start + 1e-3 * (towards - start)
-        about = around(secants(statistic, np.ones((2, 1)), np.stack([start, start]), near, ends, steps=7), start)
-    low, high = (
-        float(farthest_covered(start, np.full(1, end), within, [each[side] for each in about])[0])
-        for side, (end, within) in enumerate(zip(ends, (above, below), strict=True))
-    )
-    return low, high
+        near = start + 1e-3 * (np.array(places)[:, None] - start)
+        guess = secants(
+            lambda at: statistic(edge(at)), np.ones((2, 1)), np.stack([start, start]), near, places, steps=7
+        )
+        about = around(guess, start)
+
+    def limit(end: float, within: Covered, guesses: list[Floats]) -> float:
+        return float(farthest_covered(start, np.full(1, end), lambda place: within(edge(place)), guesses)[0])
+
+    low = limit(places[0], above, [each[0] for each in about])
+    high = limit(places[1], below, [each[1] for each in about])
+    if ratio:
+        low = 0.0 if low <= NEAREST else float(np.tan(low))
+        high = np.inf if high >= np.pi / 2 - NEAREST else float(np.tan(high))
+    return max(ends[0], low), min(ends[1], high)
 
 
 @dataclass(frozen=True)
@@ -338,12 +334,7 @@ def _limits_at(
 
     aim = np.array([[critical[0]], [-critical[1]]])
     above, below = covered(1, critical[0]), covered(-1, critical[1])
-    first, second = values
-    if disparity == "ratio":
-        low, high = limits_of_ratio(first, second, above, below, statistic)
-    else:
-        low, high = _last_covered(first - second, ends, above, below, statistic)
-    low, high = max(ends[0], low), min(ends[1], high)
+    low, high = last_covered(values, disparity, ends, above, below, statistic)
     return (ends[0] if np.isinf(critical[0]) else low), (ends[1] if np.isinf(critical[1]) else high)
 
 
@@ -443,12 +434,12 @@ class Resampled:
             def covered(side: tuple[str, float] | None) -> Covered:
                 if side is None:
                     return lambda edge: np.ones(edge.shape, dtype=bool)
-                return lambda edge: np.array([not self._rejected(float(e), *side) for e in edge.tolist()])
+                return lambda edge: np.array([not self._rejected(e, *side) for e in edge.ravel().tolist()]).reshape(
+                    edge.shape
+                )
 
-            low, high = limits_of_ratio(
-                float(self.observed.first), float(self.observed.second), covered(sides[0]), covered(sides[1])
-            )
-            return max(ends[0], low), min(ends[1], high)
+            values = float(self.observed.first), float(self.observed.second)
+            return last_covered(values, "ratio", ends, covered(sides[0]), covered(sides[1]))
         distance, variance = (float(v) for v in linear_form(self.observed, self.disparity, 0.0))
         error, drawn = float(np.sqrt(variance)) if self.studentized else 1.0, self.centred(0.0)
 

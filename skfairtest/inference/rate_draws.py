@@ -13,7 +13,7 @@ import numpy as np
 
 from skfairtest._utils.batches import starts
 from skfairtest._utils.typing import Floats, Integers, Moments
-from skfairtest.inference.draws import bootstrapped, permuted
+from skfairtest.inference.draws import bootstrapped, chunks, permuted
 from skfairtest.inference.linear_form import Resampled, Scale, resampled
 from skfairtest.inference.rates import Pair, plug_in_moments, statistic
 
@@ -123,8 +123,8 @@ def pairwise_permutations(
         pair = Contrast(0, 1, stratum=contrast.stratum)
         rng = np.random.default_rng(seed)
         two = table.only(contrast)
-        chunks = (replace(two, counts=drawn) for drawn in permuted(two.counts, two.blocks, n_resamples, rng))
-        columns.append(np.concatenate([observed_statistics(own, [pair], scale, variance)[0][:, 0] for own in chunks]))
+        tables = (replace(two, counts=drawn) for drawn in permuted(two.counts, two.blocks, n_resamples, rng))
+        columns.append(np.concatenate([observed_statistics(own, [pair], scale, variance)[0][:, 0] for own in tables]))
         advance()
     return np.stack(columns, axis=-1)
 
@@ -144,9 +144,12 @@ def bootstrap_moments(
         events, denominators = table.events(counts), table.denominators(counts)
         return [plug_in_moments(pair_of(events, denominators, contrast), scale) for contrast in contrasts]
 
-    chunks = [moments(drawn) for drawn in bootstrapped(table.counts, n_resamples, rng)]
+    drawn = [
+        moments(np.stack([bootstrapped(stratum, size, rng).swapaxes(0, 1) for stratum in table.counts], axis=1))
+        for size in chunks(table.counts.shape, n_resamples)
+    ]
     found = []
-    for observed, parts in zip(moments(table.counts), zip(*chunks, strict=True), strict=True):
-        drawn = Moments(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
-        found.append(resampled(observed, drawn, disparity, studentized=variance is not None))
+    for observed, parts in zip(moments(table.counts), zip(*drawn, strict=True), strict=True):
+        sampled = Moments(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        found.append(resampled(observed, sampled, disparity, studentized=variance is not None))
     return found

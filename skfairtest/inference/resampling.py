@@ -11,27 +11,12 @@ because the p-value of an outcome is the probability of all outcomes that are at
 exchangeable with the resamples: none as extreme at the first stop comes first, then as few as possible at the end, then
 the latest h-th.
 
-That none of so many resamples is as extreme may be proven without drawing them (see `tail_bound`). The answer is then
-the one that drawing would have given, except with a probability of MOST_WRONG.
-
 References
 ----------
 J. Besag and P. Clifford (1991). Sequential Monte Carlo p-values. Biometrika 78, 301-304.
-
-A proof that no permutation will be as extreme as the data, without drawing any: means far beyond chance.
-
-Labels that are permuted give one side a random subset of people's values. Sums over subsets drawn without replacement
-have moment-generating functions no larger than those with replacement (Hoeffding 1963, theorem 4), and so Chernoff's
-bound holds for them with the mean of exp(slope * value) over these very people, at any slope.
-
-References
-----------
-W. Hoeffding (1963). Probability inequalities for sums of bounded random variables. Journal of the American Statistical
-Association 58, 13-30.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri
 from scipy.stats import beta
 from scipy.stats import t as student
@@ -186,8 +171,6 @@ def upper_quantile(drawn: Floats, alternative: str, level: float) -> float:
 CHUNK = 200
 #: A sequential p-value stops at this many resamples at least as extreme as the data.
 EXTREME_ENOUGH = 20
-#: The largest probability with which a resample is as extreme as the data where that is ruled out.
-MOST_WRONG = 1e-9
 #: A sequential rule looks for the first time after so many resamples, in so many chunks, and then each time that there
 #: are half as many more.
 FIRST_LOOK, CHUNKS_OF_LOOK = 100, 4
@@ -220,7 +203,7 @@ def looks(n_resamples: int, *, adaptive: bool = False, n_decisive: int | None = 
 
 
 def sequential_p(
-    drawn: Floats, observed: float, alternative: str, n_decisive: int | None = None, *, proven: bool = False
+    drawn: Floats, observed: float, alternative: str, n_decisive: int | None = None
 ) -> tuple[float, int, int] | None:
     """Return the p-value, the extreme and the defined resamples at which drawing stops; None where it goes on.
 
@@ -236,13 +219,11 @@ def sequential_p(
         Which are extreme.
     n_decisive : int, optional
         Resamples after which drawing stops if none of them was extreme.
-    proven : bool
-        Whether it is proven that none of these will be.
     """
     defined = ~np.isnan(drawn)
     extreme = at_least_as_extreme(drawn[defined], observed, alternative)
     places = np.flatnonzero(extreme)
-    if n_decisive is not None and (proven or len(extreme) >= n_decisive) and not (places < n_decisive).any():
+    if n_decisive is not None and len(extreme) >= n_decisive and not (places < n_decisive).any():
         return 1 / (1 + n_decisive), 0, n_decisive
     if len(places) < EXTREME_ENOUGH:
         return None
@@ -273,67 +254,3 @@ def stopped_p(n_extreme: int, n_defined: int, n_decisive: int | None = None) -> 
         counted -= share / (1 + n_defined)
         share *= max(0, later - j) / (n_defined - j) if j < n_defined else 0.0
     return p + max(0.0, counted)
-
-
-#: Slopes tried, as multiples of that of a normal distribution: the bound holds at each of them.
-SLOPES = (0.7, 0.85, 1.0, 1.2)
-#: What rounding may take from a statistic, and how far from the mean, in standard deviations, values are for that.
-ROUNDING, FARTHEST = 1e-3, 1000.0
-
-
-def is_rarer(values: Floats, people: NDArray[np.integer], size: int, statistic: float, log_p: float) -> bool:
-    """Whether a permuted Welch statistic is provably as large, in absolute value, with less than a probability.
-
-    Parameters
-    ----------
-    values : ndarray of float, shape (K,)
-        Values of which both sides' means are compared.
-    people : ndarray of int, shape (K,)
-        How many people have each.
-    size : int
-        How many people the first side has.
-    statistic : float
-        The difference of the means over the root of the sum of both s^2 / n.
-    log_p : float
-        Logarithm of the probability.
-
-    Returns
-    -------
-    bool
-        False where it is not so, and where the bound is too wide to tell.
-
-    Examples
-    --------
-    >>> values = np.tile(np.linspace(0, 1, 11), 50)
-    >>> [is_rarer(values, np.ones(550, dtype=int), 200, z, np.log(1e-12)) for z in (6.0, 16.0)]
-    [False, True]
-    """
-    n = int(people.sum())
-    k, z = min(size, n - size), abs(statistic) * (1 - ROUNDING)
-    each = log_p - np.log(3)  # the squares of the smaller side are too few, or its sum is too large, or too small
-    if k < 2 or not np.isfinite(z) or z**2 < -2 * each:
-        return False
-    share = people / n
-    centred = values - share @ values
-    squares = centred**2
-    variance = float(share @ squares)
-    if not np.abs(centred[people > 0]).max() ** 2 < FARTHEST**2 * variance:
-        return False
-    spread = float(share @ squares**2) - variance**2
-    least = max(0.0, k * variance - 1.2 * np.sqrt(-2 * each * k * max(0.0, spread)))
-    if least and not spread > 0:
-        return False
-    if least and _log_tail(-squares, share, k, -least, (variance - least / k) / spread) > each:
-        return False
-    # x is the sum of the centred values of the smaller side, y >= least that of their squares. The statistic is large
-    # if x^2 (n / (k (n - k)))^2 >= z^2 (y a + (n variance - y) b - x^2 (a / k + b / (n - k))), and a >= b.
-    a, b = 1 / (k * (k - 1)), 1 / ((n - k) * (n - k - 1))
-    at_least = z**2 * (b * n * variance + (a - b) * least)
-    edge = np.sqrt(at_least / ((n / (k * (n - k))) ** 2 + z**2 * (a / k + b / (n - k))))
-    return all(_log_tail(sign * centred, share, k, edge, edge / (k * variance)) <= each for sign in (1, -1))
-
-
-def _log_tail(values: Floats, share: Floats, size: int, edge: float, slope: float) -> float:
-    """Return a bound on the log-probability that so many values, drawn without replacement, add up to `edge`."""
-    with np.errstate(over="ignore"):
-        return min(float(-t * edge + size * np.log(share @ np.exp(t * values))) for t in slope * np.array(SLOPES))

@@ -5,8 +5,6 @@ each stratum have (see `conditional`). Of a mean they are people, values and squ
 the strata's differences weighted by n1 n2 / (n1 + n2), and is valid in large samples.
 """
 
-from typing import Protocol
-
 import numpy as np
 from scipy.stats import t as student
 
@@ -22,34 +20,10 @@ from skfairtest.inference.score import of_score
 MANY, LARGE = 2000, 3.0
 
 
-class Sums(Protocol):
-    """A kind of sums, and how a subgroup is tested with them."""
-
-    def scores(self, own: Floats, rest: Floats) -> Floats:
-        """Return each subgroup's standardized difference from the others; 0 where nothing varies."""
-
-    def log_p(self, own: Floats, rest: Floats, alternative: str) -> tuple[Floats, Floats]:
-        """Return logarithms of p-values, and of the smallest possible ones."""
-
-    def counted(self, own: Floats) -> Floats:
-        """The number of people on whom the value of each subgroup rests."""
-
-    #: What values are less than those of people.
-    centre: float
-
-    def values(self, own: Floats, rest: Floats) -> tuple[Floats, Floats]:
-        """Return the values of both sides, averaged over strata; NaN where either side has nobody."""
-
-    def limits(self, own: Floats, rest: Floats, alternative: str, error: float) -> tuple[float, float]:
-        """Return limits of one subgroup's difference, which miss it with a probability of `error`."""
-
-    def difference(self, own: Floats, rest: Floats) -> tuple[Floats, Floats]:
-        """Return differences, and their standard errors, whatever the true difference."""
-
-
 class RateSums:
     """Events and people who meet the condition; the value is a function of their ratio."""
 
+    #: What values are less than those of people.
     centre = 0.0
 
     def __init__(self, scale: Scale) -> None:
@@ -147,6 +121,10 @@ class MeanSums:
     def difference(self, own: Floats, rest: Floats) -> tuple[Floats, Floats]:
         """Return differences of means, and Welch's standard errors."""
         return _welch(own, rest)[1:3]
+
+
+#: A kind of sums, and how a subgroup is tested with them.
+Sums = RateSums | MeanSums
 
 
 def _pair(own: Floats, rest: Floats) -> Pair:

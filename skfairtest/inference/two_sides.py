@@ -129,7 +129,7 @@ class Stratum:
             return _stack([self._flipped(draws.random_signs(piece, n, rng)) for piece in sizes])
         if self.rows:
             return _stack([self._evaluate(members, rng) for members in self._members(size, rng)])
-        tables = (drawn.astype(float) for drawn in self._tables(size, rng))
+        tables = (drawn[:, 0].astype(float) for drawn in draws.permuted(self.counts[None], self._blocks, size, rng))
         return _stack([self.functional.pair(drawn[:, 0], drawn[:, 1], rng=rng) for drawn in tables])
 
     @cached_property
@@ -156,16 +156,6 @@ class Stratum:
             out.append(self.functional.pair(part, 1.0 - part, rng=rng))
         return _stack(out)
 
-    def _tables(self, size: int, rng: Generator) -> Iterable[Integers]:
-        for rows in batches(size, MASSES // max(1, self.counts.shape[1])):
-            drawn = np.broadcast_to(self.counts, (rows.stop - rows.start, *self.counts.shape)).copy()
-            for block in np.unique(self.block[self.block >= 0]).tolist():
-                cells = np.flatnonzero((self.block == block) & (self.counts.sum(axis=0) > 0))
-                part = self.counts[:, cells]
-                if len(cells) > 1 and (part.sum(axis=1) > 0).all():
-                    drawn[:, :, cells] = draws.draw_first_rows(part, len(drawn), rng)
-            yield drawn
-
     def _members(self, size: int, rng: Generator) -> Iterable[NDArray[np.uint8]]:
         n = self.counts.shape[1]
         observed = (self.counts[0] > 0).astype(np.uint8)
@@ -179,21 +169,12 @@ class Stratum:
                 drawn[:, units] = draws.memberships(len(units), int(in_first[units].sum()), count, rng)
                 yield drawn[:, self.cluster]
             else:
-                block, blocks = self._exchangeable
-                yield _permuted_within(observed, block, blocks, count, rng)
+                yield _permuted_within(observed, self._blocks, count, rng)
 
     @cached_property
-    def _exchangeable(self) -> tuple[Positions, list[Any]]:
-        """The block of each person and, where blocks are few, the places of each block's people."""
-        block = self.block
-        numbers = np.unique(block[block >= 0])
-        places: list[Any] = []
-        if len(numbers) <= FEW_BLOCKS:
-            for number in numbers.tolist():
-                place = np.flatnonzero(block == number)
-                follow = place[-1] - place[0] + 1 == len(place)
-                places.append(slice(int(place[0]), int(place[-1]) + 1) if follow else place)
-        return block, places
+    def _blocks(self) -> list[Positions]:
+        """The places of each block's people."""
+        return [np.flatnonzero(self.block == number) for number in np.unique(self.block[self.block >= 0])]
 
 
 def are_nested(cluster: Positions, counts: NDArray[Any]) -> bool:
@@ -203,27 +184,20 @@ def are_nested(cluster: Positions, counts: NDArray[Any]) -> bool:
 
 
 def _permuted_within(
-    observed: NDArray[np.uint8], block: Positions, blocks: Sequence[Any], count: int, rng: Generator
+    observed: NDArray[np.uint8], blocks: Sequence[Positions], count: int, rng: Generator
 ) -> NDArray[np.uint8]:
-    """Permute memberships within blocks of people; `blocks` are the places of each where they are few."""
-    n = len(observed)
-    if len(blocks) == 1 and isinstance(blocks[0], slice) and blocks[0] == slice(0, n):
-        return draws.memberships(n, int(observed.sum()), count, rng)
-    if blocks:
-        out = np.empty((count, n), dtype=np.uint8)
-        if (block < 0).any():
-            out[:] = observed
+    """Permute memberships within blocks of people."""
+    if len(blocks) == 1 and len(blocks[0]) == len(observed):
+        return draws.memberships(len(observed), int(observed.sum()), count, rng)
+    out = np.tile(observed, (count, 1))
+    if len(blocks) <= FEW_BLOCKS:
         for place in blocks:
             members = observed[place]
             out[:, place] = draws.memberships(len(members), int(members.sum()), count, rng)
         return out
     # Random numbers sorted within blocks put people in a random order there.
-    by_block = np.argsort(block, kind="stable")
-    out = np.empty((count, n), dtype=np.uint8)
-    moving = by_block[block[by_block] >= 0]
-    out[:] = observed
-    ranks = np.unique(block[moving], return_inverse=True)[1].reshape(-1)
-    for rows in batches(count, MASSES // n):
+    moving, ranks = np.concatenate(blocks), np.repeat(np.arange(len(blocks)), [len(place) for place in blocks])
+    for rows in batches(count, MASSES // len(observed)):
         keys = rng.random((rows.stop - rows.start, len(moving))) + ranks
         out[rows, moving] = observed[moving][np.argsort(keys, axis=1)]
     return out
@@ -382,18 +356,13 @@ class Sides:
             times[:, units] = draws.resampled_counts(len(units), size, rng)
             out[:] = times[:, self.cluster] * self.counts[:, None, :]
             return out
+        if self.cluster is None and not self.rows:
+            return draws.bootstrapped(self.counts, size, rng)
         for group, counts in enumerate(self.counts):
             place = np.flatnonzero(counts)
-            if not len(place):
-                continue
-            if self.cluster is not None:
-                units, of = np.unique(self.cluster[place], return_inverse=True)
-                out[group][:, place] = draws.resampled_counts(len(units), size, rng)[:, of.reshape(-1)]
-            elif self.rows:
-                out[group][:, place] = draws.resampled_counts(len(place), size, rng)
-            else:
-                people = int(counts.sum())
-                out[group][:, place] = rng.multinomial(people, counts[place] / people, size=size)
+            alone = np.arange(len(place)) if self.cluster is None else self.cluster[place]
+            units, of = np.unique(alone, return_inverse=True)
+            out[group][:, place] = draws.resampled_counts(len(units), size, rng)[:, of.reshape(-1)]
         return out
 
 

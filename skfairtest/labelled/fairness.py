@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
-from skfairtest._utils.base import Later
+from skfairtest._utils.base import Later, with_parameters
 from skfairtest._utils.checks import check_choice
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import judge
@@ -24,6 +24,7 @@ from skfairtest.report.report import Report
 from skfairtest.tables import Sample
 
 
+@with_parameters
 class LabelledFairnessTest(FairnessTest):
     """Test whether a rate differs between groups where few people have a true label, and a judge guesses the others.
 
@@ -169,40 +170,21 @@ class LabelledFairnessTest(FairnessTest):
     )
     judge_ = Later()
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        metric: Any = "equalized_odds",
-        labelled: str | None = None,
-        compare: str = "between_groups",
-        reference_group: Any = None,
-        disparity: str = "difference",
-        alternative: str = "two-sided",
-        margin: Any = None,
-        adjust: str | None = "auto",
-        confidence_level: float = 0.95,
-        pos_label: Any = None,
-        prediction_threshold: float | None = None,
-        response: str = "auto",
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.metric = metric
-        self.labelled = labelled
-        self.compare = compare
-        self.reference_group = reference_group
-        self.disparity = disparity
-        self.alternative = alternative
-        self.margin = margin
-        self.adjust = adjust
-        self.confidence_level = confidence_level
-        self.pos_label = pos_label
-        self.prediction_threshold = prediction_threshold
-        self.response = response
-        self.random_state = random_state
-        self.verbose = verbose
+    estimator: Any = field(default=None, kw_only=False)
+    metric: Any = "equalized_odds"
+    labelled: str | None = None
+    compare: str = "between_groups"
+    reference_group: Any = None
+    disparity: str = "difference"
+    alternative: str = "two-sided"
+    margin: Any = None
+    adjust: str | None = "auto"
+    confidence_level: float = 0.95
+    pos_label: Any = None
+    prediction_threshold: float | None = None
+    response: str = "auto"
+    random_state: Any = None
+    verbose: int = 0
 
     def _check(self) -> tuple[Settings, list[Metric]]:
         check_choice("labelled", self.labelled, ("at_random", None))
@@ -312,7 +294,7 @@ class LabelledFairnessTest(FairnessTest):
         measured = measure(sample, few, settings, self.pos_label, classes_of(self.estimator), seed)
         self.labels_ = frame_of(label_columns(measured))
         (result,) = judge([measured], settings)
-        self.judge_ = partial(frame_of, judge_columns(result.findings))
+        self.judge_ = partial(frame_of, judge_columns(result.comparisons))
         return super()._compare(sample, settings, metrics, seed) if sample.labelled.all() else result
 
     def _fit_sample(

@@ -16,8 +16,8 @@ from skfairtest.comparisons import core
 from skfairtest.comparisons.contrasts import Design, disparity_bounds, groups_of
 from skfairtest.comparisons.measure import measure_metric
 from skfairtest.comparisons.settings import Settings
-from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.rates import Question, disparity_of, quantiles
+from skfairtest.inference.score import of_score
 from skfairtest.labelled.people import LabelledSample
 from skfairtest.labelled.statistics import (
     EXPECTED,
@@ -30,7 +30,7 @@ from skfairtest.labelled.statistics import (
     log_tails,
 )
 from skfairtest.metrics import Metric, Rate
-from skfairtest.readers import Column, as_numbers, is_label
+from skfairtest.readers import Column, is_label
 from skfairtest.readers.levels import listed
 
 #: So many different probabilities of being labelled are told apart; of more, those from one power of 2 to the next are
@@ -80,15 +80,15 @@ class LabelledNull(core.NullDistribution):
     first: Labelled
     second: Labelled
 
-    def error(self, estimate: core.Estimate) -> float:
+    def error(self) -> float:
         """Return the standard error of the difference, or of the logarithm of the ratio."""
         ratio = self.question.disparity == "ratio"
         with np.errstate(divide="ignore"):
-            parts = [one.variances[0] / (one.value**2 if ratio else 1) for one in (self.first, self.second)]
+            parts = [rate.variances[0] / (rate.value**2 if ratio else 1) for rate in (self.first, self.second)]
         total = float(np.sqrt(sum(parts)))
         return total if np.isfinite(total) else np.nan
 
-    def n_effective(self, estimate: core.Estimate) -> int:
+    def n_effective(self, row: core.Comparison) -> int:
         """Return the number of labels of the group that meet the condition."""
         return self.first.met
 
@@ -140,19 +140,6 @@ def with_few_labels(metrics: Sequence[Metric]) -> tuple[list[Metric], list[str]]
     return found, [metric.name for metric in metrics if metric.name not in {one.name for one in found}]
 
 
-def labelled_rates(sample: LabelledSample, rate: Rate, positive: Any) -> list[Labelled | str]:
-    """The rate of each group, or why it has none."""
-    first, score, kinds, roles = people_in_roles(sample, rate, positive)
-    probability = sample.label_probability
-    known = sample.judge is not None and score.min() >= 0 and score.max() <= 1
-    out: list[Labelled | str] = []
-    for group in range(len(sample.groups)):
-        rows = np.flatnonzero(sample.group_codes == group)
-        own = None if probability is None else probability[rows]
-        out.append(rate_of_group(first[rows], score[rows], kinds[rows], roles, sample.labelled[rows], own, known=known))
-    return out
-
-
 def people_in_roles(sample: LabelledSample, rate: Rate, positive: Any) -> tuple[Floats, Floats, Positions, Floats]:
     """The condition and the event of a rate for each person."""
     labels = sample.labels
@@ -185,7 +172,7 @@ def people_in_roles(sample: LabelledSample, rate: Rate, positive: Any) -> tuple[
     elif isinstance(judge, Column) and set(judge.levels) <= set(labels):
         score = is_first[of(judge), predicted].astype(float)
     else:
-        scored = as_numbers(judge)
+        scored = judge.numbers
         if scored is None:
             raise ParameterError(
                 "y_judge must hold scores, or guesses that are labels of y_true or y_pred; found "
@@ -263,12 +250,12 @@ def rate_of_group(
     return Labelled(x, n, people / total, roles[kind.astype(np.intp)], np.asarray(total), seen, mean)
 
 
-def label_columns(measured: core.Measured) -> dict[str, list[Any]]:
+def label_columns(result: core.Result) -> dict[str, list[Any]]:
     """How much the labels of each group are worth with the judge, and what the judge alone says, by rate and group."""
-    sample = measured.sample
+    sample = result.sample
     assert sample is not None
     names, rows = ("metric", "group", "n", "labels", "worth", "bins", "value", "value_judge"), []
-    few = {rate: made for rate, made in measured.by_metric.items() if isinstance(made, LabelledMeasurement)}
+    few = {rate: made for rate, made in result.by_metric.items() if isinstance(made, LabelledMeasurement)}
     for rate, made in few.items():
         for label, n, one in zip(sample.group_labels, sample.sizes[0].tolist(), made.groups, strict=True):
             found: tuple[Any, ...] = (0, np.nan, 0, np.nan, np.nan)
@@ -283,31 +270,35 @@ def label_columns(measured: core.Measured) -> dict[str, list[Any]]:
 def _(rate: FewLabels, design: Design, *_: Any) -> core.Measurement:
     sample = design.sample
     assert isinstance(sample, LabelledSample)
-    groups = labelled_rates(sample, rate, design.pos_label)
+    first, score, kinds, roles = people_in_roles(sample, rate, design.pos_label)
+    known = sample.judge is not None and score.min() >= 0 and score.max() <= 1
+    groups: list[Labelled | str] = []
+    for group in range(len(sample.groups)):
+        rows = np.flatnonzero(sample.group_codes == group)
+        own = None if sample.label_probability is None else sample.label_probability[rows]
+        of_group = first[rows], score[rows], kinds[rows], roles, sample.labelled[rows], own
+        groups.append(rate_of_group(*of_group, known=known))
     question, sizes = design.question(rate), design.sample.sizes[0]
     compared, excluded = [], []
     effective = [0 if isinstance(one, str) else one.met for one in groups]
     for contrast, other in design.contrasts:
-        own, rest = groups_of(len(sizes), contrast)
-        sides = [Labelled.together([groups[place] for place in np.flatnonzero(side).tolist()]) for side in (own, rest)]
+        members = groups_of(len(sizes), contrast)
+        sides = [Labelled.together([groups[place] for place in np.flatnonzero(side).tolist()]) for side in members]
         reasons = [one for one in sides if isinstance(one, str)]
         if reasons:
             excluded.append(design.left_out(rate.name, contrast, other, reasons[0], effective[contrast.first]))
             continue
-        first, second = (one for one in sides if isinstance(one, Labelled))
-        values = float(first.value), float(second.value)
+        one, two = (side for side in sides if isinstance(side, Labelled))
+        values = float(one.value), float(two.value)
         disparity = float(disparity_of(np.asarray(values[0]), np.asarray(values[1]), question.disparity))
-        estimated = design.estimate(
-            rate.name, contrast, other, values, disparity, disparity_bounds((0.0, 1.0), question.disparity),
+        null = LabelledNull(question, one, two)
+        compared.append(design.comparison(
+            rate.name, contrast, other, values, disparity, null,
+            bounds=disparity_bounds((0.0, 1.0), question.disparity), standard_error=null.error(), method="score",
             hypothesis=design.hypothesis(question, contrast, design.what_is_equal(rate, question, scored=False), []),
             undefined="both values are 0" if np.isnan(disparity) else "",
-        )  # fmt: skip
-        compared.append((estimated, LabelledNull(question, first, second)))
-    evidence = _evidence(question, [null for _, null in compared])
-    comparisons = [
-        core.Comparison(estimate, null, replace(own, standard_error=null.error(estimate)))
-        for (estimate, null), own in zip(compared, evidence, strict=True)
-    ]
+        ))  # fmt: skip
+    comparisons = _tested(question, compared)
     by_group = _group_values(groups, effective, design.settings)
     return LabelledMeasurement(
         tuple(comparisons), tuple(excluded), by_group, "score", tuple(_doubtful(sample)), groups=tuple(groups)
@@ -316,7 +307,7 @@ def _(rate: FewLabels, design: Design, *_: Any) -> core.Measurement:
 
 def _doubtful(sample: LabelledSample) -> Iterator[tuple[Any, str]]:
     """Groups of which labels are no random sample of those who were said to be one, or few where they count most."""
-    asked, score = sample.label_probability, None if sample.judge is None else as_numbers(sample.judge)
+    asked, score = sample.label_probability, None if sample.judge is None else sample.judge.numbers
     guesses = sample.judge.codes if score is None and isinstance(sample.judge, Column) else score
     for group, name in enumerate(sample.group_labels):
         rows = np.flatnonzero(sample.group_codes == group)
@@ -326,23 +317,13 @@ def _doubtful(sample: LabelledSample) -> Iterator[tuple[Any, str]]:
             expected, people = np.bincount(place.reshape(-1), asked[rows]), np.bincount(place.reshape(-1))
             few = (expected < EXPECTED - 1e-9) & (people >= LARGE * len(rows))
             if few.any():
-                yield (
-                    name,
-                    (
-                        f"rests on {expected[few].min():.1f} expected labels of {people[few].max():,} people with the "
-                        "same or similar small label_probability"
-                    ),
-                )
+                labels = f"rests on {expected[few].min():.1f} expected labels of {people[few].max():,} people with the "
+                yield name, f"{labels}same or similar small label_probability"
         elif guesses is not None and known.any() and not known.all():
             p = ks_2samp(guesses[rows][known], guesses[rows][~known], method="asymp").pvalue
             if p * len(sample.groups) <= UNLIKE:
-                yield (
-                    name,
-                    (
-                        "has labels that do not look random, although labelled='at_random' says that they are: the "
-                        f"judge's scores of people with and without labels differ (p = {p:.2g})"
-                    ),
-                )
+                said = "has labels that do not look random, although labelled='at_random' says that they are: the "
+                yield name, f"{said}judge's scores of people with and without labels differ (p = {p:.2g})"
 
 
 def _group_values(groups: Sequence[Labelled | str], effective: Sequence[int], settings: Settings) -> core.GroupValues:
@@ -353,30 +334,28 @@ def _group_values(groups: Sequence[Labelled | str], effective: Sequence[int], se
     return core.GroupValues(np.array([effective]), *columns)
 
 
-def _evidence(question: Question, nulls: Sequence[LabelledNull]) -> list[core.Evidence]:
-    """The tests at equality, or at the margin; without standard errors."""
-    sides, tested = sides_of(nulls), []
-    for edge, side in question.tests:
-        z = disparity_statistic(sides, edge, question.disparity)
-        tested.append((z, log_tails(sides, edge, question.disparity, side), side))
-    choose = max if question.alternative == "equivalence" else min
-    tails = 2 if len(tested) == 2 and question.alternative == "two-sided" else 1
-    out = []
-    for place in range(len(nulls)):
-        found = [(max(normal_log_p(float(z[place]), side), float(tail[place])), float(z[place]), side)
-                 for z, tail, side in tested]  # fmt: skip
-        log_p, own, side = choose(found, key=lambda test: test[0])
-        log_p = min(0.0, log_p + float(np.log(tails)))
-        out.append(core.Evidence(log_p, "score", own, np.nan, n_tails=tails))
-    return out
+def _tested(question: Question, rows: Sequence[core.Comparison]) -> list[core.Comparison]:
+    """The tests at equality, or at the margin."""
+    sides, kind, tests = sides_of([cast("LabelledNull", row.null) for row in rows]), question.disparity, question.tests
+    z = np.stack([disparity_statistic(sides, edge, kind) for edge, _ in tests])
+    tails = 2 if len(tests) == 2 and question.alternative == "two-sided" else 1
+    log_p = np.stack([
+        np.maximum(of_score(own, side), log_tails(sides, edge, kind, side))
+        for own, (edge, side) in zip(z, tests, strict=True)
+    ])  # fmt: skip
+    decisive = (np.argmax if question.alternative == "equivalence" else np.argmin)(log_p, axis=0)[None]
+    found = (np.take_along_axis(each, decisive, axis=0)[0].tolist() for each in (log_p + np.log(tails), z))
+    return [
+        replace(row, log_p=min(0.0, p), statistic=own, n_tails=tails) for row, p, own in zip(rows, *found, strict=True)
+    ]
 
 
-def judge_columns(findings: Sequence[core.Finding]) -> Mapping[str, Any]:
+def judge_columns(rows: Sequence[core.Comparison]) -> Mapping[str, Any]:
     """What the judge alone says of each comparison, how far that is from the estimate, and whether it is right.
 
     The last is a question about the people at hand, whose shares in bins are known.
     """
-    nulls = [cast("LabelledNull", one.null) for one in findings]
+    nulls = [cast("LabelledNull", one.null) for one in rows]
     kind, sides = nulls[0].question.disparity, sides_of(nulls)
     first, second = (np.array([one.rates(one.score) for one in side])
                      for side in zip(*((null.first, null.second) for null in nulls), strict=True))  # fmt: skip
@@ -385,7 +364,7 @@ def judge_columns(findings: Sequence[core.Finding]) -> Mapping[str, Any]:
     at_hand = replace(sides, people=np.full_like(sides.people, np.inf))
     z = disparity_statistic(at_hand, np.where(known, alone, 0.0), kind)
     names = ("metric", "group", "other", "disparity")
-    own: dict[str, Any] = {name: [getattr(one.estimate, name) for one in findings] for name in names}
+    own: dict[str, Any] = {name: [getattr(one, name) for one in rows] for name in names}
     return {
         **own,
         "disparity_judge": alone,

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.typing import Booleans, Floats
-from skfairtest.readers import Column, Numbers, as_numbers, check_same_people, one_column, read_column, read_values
+from skfairtest.readers import Column, Numbers, check_same_people, one_column, read_column, read_values
 from skfairtest.tables import Sample
 
 
@@ -53,7 +52,7 @@ class LabelledSample(Sample):
                 "nothing; have some people labelled (label_plan says whom)"
             )
         given = None if label_probability is None else read_values(label_probability, "label_probability")
-        probability = None if given is None else as_numbers(given)
+        probability = None if given is None else given.numbers
         missing = int((~labelled).sum())
         if missing and label_probability is None and asked is None:
             raise ParameterError(
@@ -71,8 +70,7 @@ class LabelledSample(Sample):
             sensitive_features=sensitive_features,
         )
         check_same_people({"y_true": truth, "y_judge": guesses, "label_probability": label_probability})
-        own: Mapping[str, Any] = {field.name: getattr(people, field.name) for field in fields(Sample)}
-        return cls(**own, labelled=labelled, judge=guesses, label_probability=probability)
+        return cls(people.columns, people.sensitive, labelled=labelled, judge=guesses, label_probability=probability)
 
 
 def _check_probability(probability: Floats | None, labelled: Booleans, asked: str | None) -> None:

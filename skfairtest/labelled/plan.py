@@ -63,19 +63,6 @@ class LabelPlan:
         return self.strata.copy()
 
 
-@dataclass(frozen=True)
-class _Stratum:
-    """People of a group whom the judge finds alike: their rows, and what the plan believes of them."""
-
-    group: int
-    kind: int
-    rows: Positions
-    low: float
-    high: float
-    share: float  # of the group
-    believed: float
-
-
 def label_plan(
     y_pred: Any,
     *,
@@ -166,7 +153,7 @@ def label_plan(
         raise ParameterError(f"metric={brief(metric)} must be one rate: plan for the one that matters most")
     # No label is looked at: predictions stand in their place.
     sample = LabelledSample.read(y_pred, y_pred, None, sensitive_features=sensitive_features, y_judge=y_judge)
-    roles, strata = _strata(sample, metrics[0], positive_label(sample, metrics, pos_label, None))
+    roles, rows, strata = _strata(sample, metrics[0], positive_label(sample, metrics, pos_label, None))
     z = float(-ndtri((1 - confidence_level) / 2))
 
     def width(labels: Integers) -> float:
@@ -175,7 +162,7 @@ def label_plan(
         low, high = disparity_limits(LabelledRate.stacked(rates[-1:], rates[-2:-1]), "difference", np.full((2, 1), z))
         return float(high[0] - low[0])
 
-    people = np.array([len(one.rows) for one in strata])
+    people = strata["people"].to_numpy()
     importance = _importance(sample, roles, strata)
     if n_labels is None:
         aim = interval_width or 2 * z * abs(difference or 0.0) / (z + float(ndtri(power or 0.5)))
@@ -185,15 +172,13 @@ def label_plan(
     # Those of whom no label is needed have the smallest probability, which is of no meaning, and not 1.
     selected, least = np.zeros(sample.n_samples, dtype=bool), min(0.5, (labels / people).min())
     probability = np.full(sample.n_samples, least)
-    for one, many in zip(strata, labels.tolist(), strict=True):
-        selected[rng.choice(one.rows, many, replace=False)] = True
-        probability[one.rows] = many / len(one.rows)
+    for here, many in zip(rows, labels.tolist(), strict=True):
+        selected[rng.choice(here, many, replace=False)] = True
+        probability[here] = many / len(here)
     error = width(labels) / (2 * z)
     columns = {
-        "group": [sample.group_labels[one.group] for one in strata],
-        "score_low": [one.low for one in strata],
-        "score_high": [one.high for one in strata],
-        "people": people.tolist(),
+        "group": [sample.group_labels[group] for group in strata["group"]],
+        **{name: strata[name].tolist() for name in ("score_low", "score_high", "people")},
         "labels": labels.tolist(),
         "label_probability": (labels / people).tolist(),
     }
@@ -221,11 +206,14 @@ def _check_wanted(n_labels: Any, interval_width: Any, power: Any, difference: An
             raise ParameterError("difference is missing: power is the probability to find a difference of some size")
 
 
-def _strata(sample: LabelledSample, rate: Rate, positive: Any) -> tuple[Floats, list[_Stratum]]:
-    """People of each group by their pair of roles and the judge's score, where a label is needed."""
+def _strata(sample: LabelledSample, rate: Rate, positive: Any) -> tuple[Floats, list[Positions], pd.DataFrame]:
+    """People of each group by their pair of roles and the judge's score, where a label is needed.
+
+    Returns roles, the rows of each stratum, and what the plan believes of its people, who are a `share` of their group.
+    """
     _, score, kinds, roles = people_in_roles(sample, rate, positive)
     known = score.min() >= 0 and score.max() <= 1
-    found = []
+    strata, found = [], []
     for group in range(len(sample.groups)):
         own = np.flatnonzero(sample.group_codes == group)
         for kind in np.unique(kinds[own]).tolist():
@@ -236,37 +224,34 @@ def _strata(sample: LabelledSample, rate: Rate, positive: Any) -> tuple[Floats, 
             together = float(score[rows].mean())
             for number in range(place.max() + 1):
                 here = rows[place == number]
-                share = SUREST * together + (1 - SUREST) * float(score[here].mean()) if known else 0.5
-                low, high = float(score[here].min()), float(score[here].max())
-                found.append(_Stratum(group, kind, here, low, high, len(here) / len(own), share))
+                believed = SUREST * together + (1 - SUREST) * float(score[here].mean()) if known else 0.5
+                strata.append(here)
+                low, high = score[here].min(), score[here].max()
+                found.append((group, kind, low, high, len(here), len(here) / len(own), believed))
     if not found:
         raise ParameterError(f"metric={rate.name!r} needs no true labels: use FairnessTest")
-    return roles, found
+    names = ["group", "kind", "score_low", "score_high", "people", "share", "believed"]
+    return roles, strata, pd.DataFrame(found, columns=names)
 
 
-def _planned(sample: LabelledSample, roles: Floats, strata: list[_Stratum], labels: Integers) -> list[LabelledRate]:
+def _planned(sample: LabelledSample, roles: Floats, strata: pd.DataFrame, labels: Integers) -> list[LabelledRate]:
     """The rate of each group as the plan expects it; people of whom no label is needed add nothing to its variance."""
     out = []
     for group, people in enumerate(sample.sizes[0].tolist()):
-        own = [place for place, one in enumerate(strata) if one.group == group]
-        n = labels[own].astype(float)
-        share = np.array([strata[place].share for place in own])
-        believed = np.array([strata[place].believed for place in own])
-        kinds = [strata[place].kind for place in own]
-        out.append(LabelledRate(n * believed, n, share, roles[kinds], np.asarray(float(people))))
+        rows = strata["group"].to_numpy() == group
+        n, own = labels[rows].astype(float), {name: column.to_numpy() for name, column in strata[rows].items()}
+        roles_of_own = roles[own["kind"]]
+        out.append(LabelledRate(n * own["believed"], n, own["share"], roles_of_own, np.asarray(float(people))))
     return out
 
 
-def _importance(sample: LabelledSample, roles: Floats, strata: list[_Stratum]) -> Floats:
+def _importance(sample: LabelledSample, roles: Floats, strata: pd.DataFrame) -> Floats:
     """How much a stratum's labels vary the rate of its group: the square root of their part of its variance."""
-    rates = _planned(sample, roles, strata, np.full(len(strata), USUAL))
-    out = []
-    for one in strata:
-        event, condition = (roles[one.kind, 0] - roles[one.kind, 1]).tolist()
-        apart = abs(event - float(rates[one.group].value) * condition)
-        believed = float(np.clip(one.believed, SUREST, 1 - SUREST))
-        out.append(one.share * apart * np.sqrt(believed * (1 - believed)))
-    return np.array(out)
+    rates = np.array([float(rate.value) for rate in _planned(sample, roles, strata, np.full(len(strata), USUAL))])
+    group, kind, share, believed = (strata[name].to_numpy() for name in ("group", "kind", "share", "believed"))
+    event, condition = (roles[kind, 0] - roles[kind, 1]).T
+    believed = np.clip(believed, SUREST, 1 - SUREST)
+    return np.asarray(share * np.abs(event - rates[group] * condition) * np.sqrt(believed * (1 - believed)))
 
 
 def _fewest(people: Integers, importance: Floats, width: Callable[[Integers], float], aim: float, name: str) -> int:

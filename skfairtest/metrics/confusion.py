@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from skfairtest._utils.typing import Booleans, Floats, Positions
-from skfairtest.metrics.functionals import BalancedAccuracy, Classified, correction, ratio_of
+from skfairtest.metrics.functionals import Functional, correction, per_person, ratio_of
 
 
 def one_more(true: Positions, predicted: Positions) -> Floats:
@@ -49,16 +49,51 @@ class Incidence:
         return np.asarray((matrix @ rows).T.reshape(*values.shape[:-1], matrix.shape[0]))
 
 
-class OfLabels(Classified):
-    """A metric of true and predicted labels, of which the derivatives by the kinds of people are known."""
+class OfLabels(Functional):
+    """A metric of true and predicted labels, whose errors are taken at one of right and of wrong more in every class.
+
+    The derivatives by the kinds of people are known. The plug-in variance of a group without errors is 0: such a
+    group's value then differs from any other however few people it has.
+    """
+
+    bounds = (0.0, 1.0)
+    error = "delta (counts plus one)"
+    is_rate_like = True
 
     def __init__(self, true: Positions, predicted: Positions) -> None:
+        #: The further people of each kind, (K,).
         self.more = one_more(true, predicted)
         self._true = Incidence(true[:, None] == np.unique(true))
 
-    def members(self, masses: Floats) -> Floats:
-        """Add masses up by true class."""
-        return self._true.sums(masses)
+    def more_of(self, counts: Floats) -> Floats:
+        """The further people, of each kind, at whom the variance is taken."""
+        return self.more
+
+    def worth(self, counts: Floats, weight: Floats | None = None) -> Floats:
+        """Return the people of whom the value would be a rate of the variance that it has with the further people.
+
+        Each class is worth fewer people without them. A class in which nobody of a group is counts as half a person, if
+        anybody of the other groups is in it.
+        """
+        counts = np.asarray(counts, dtype=float)
+        each = np.ones(counts.shape[-1]) if weight is None else weight
+        people = counts + self.more_of(counts)
+        value, parts = self.parts(people * each)
+        variance = (parts * per_person(parts, people)).sum(axis=-1) * correction(counts)
+        low, high = self.bounds
+        spread = (value - low) * (high - value)
+        own, more = (self._each_class(number, each) for number in (counts, counts + self.more))
+        seen = (own > 0).reshape(-1, own.shape[-1]).any(axis=0)
+        own, more = (np.where(seen, 1 / np.maximum(number, 0.5), 0.0).sum(axis=-1) for number in (own, more))
+        with np.errstate(invalid="ignore"):
+            some = (spread > 0) & (variance > 0)
+        # Without any errors it is the mean of as many rates as there are classes.
+        return np.asarray(np.where(some, ratio_of(spread, variance) * more / own, seen.sum() ** 2 / own))
+
+    def _each_class(self, people: Floats, weight: Floats) -> Floats:
+        """Return the effective number of people in every class."""
+        squares = self._true.sums(people * weight**2)
+        return np.where(squares > 0, ratio_of(self._true.sums(people * weight) ** 2, squares), 0.0)
 
     def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
         """Return the metric and its smoothed variance."""
@@ -197,28 +232,37 @@ def _fewest(people: Floats) -> Floats:
     return np.asarray(np.where(np.isfinite(least), least, 0.0))
 
 
-class GeometricMean(BalancedAccuracy):
-    """Geometric mean of the classes' recalls; its variance is taken at counts plus one, as that of their mean."""
+def recalls(true: Positions, called: Positions, right: Booleans, n_classes: int) -> dict[str, Any]:
+    """Return the arguments of `ClassScores` for the share of each true class of whom something is right."""
+    of_class = true[:, None] == np.arange(n_classes)
+    arrays = {"event": (of_class & right[:, None]).astype(float), "given": of_class.astype(float)}
+    return {"true": true, "predicted": called, **arrays, "member": of_class, "called": of_class, "absent": False}
+
+
+class GeometricMean(ClassScores):
+    """Geometric mean of the classes' ratios; its variance is taken at counts plus one, as that of their mean."""
 
     #: A recall of 0 makes it 0: it is no mean of rates.
     is_rate_like = False
 
-    def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
-        """Return the geometric mean and each cell's part of its error; none where a recall is 0."""
-        total = masses @ self.of_class
-        recall = ratio_of(masses @ self.right, total)
-        value = _geometric(recall)
-        slope = np.where(value[..., None] > 0, ratio_of(value[..., None], recall * total * total.shape[-1]), 0.0)
-        inside = slope @ self.right.T - (slope * np.where(slope > 0, recall, 0.0)) @ self.of_class.T
-        with np.errstate(invalid="ignore"):
-            return value, np.where(np.isnan(value)[..., None], np.nan, masses * inside)
+    def values(self, masses: Floats) -> Floats:
+        """Return the geometric mean."""
+        return _geometric(self._classes(np.asarray(masses, dtype=float))[0])
+
+    def slopes(self, masses: Floats) -> tuple[Floats, Floats]:
+        """Return the geometric mean and its derivatives; none where a ratio is 0."""
+        ratio, below, share = self._classes(masses)
+        value = _geometric(ratio)
+        slope = np.where(value[..., None] > 0, ratio_of(value[..., None] * share, ratio * below), 0.0)
+        return value, self._event.spread(slope) - self._given.spread(slope * np.where(slope > 0, ratio, 0.0))
 
     def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
         """Return the geometric mean and its smoothed variance."""
-        total, right = counts @ self.of_class, counts @ self.right
-        smooth = (right + 1) / (total + 2)
-        relative = ((1 - smooth) / smooth / (total + 2)).sum(axis=-1) / total.shape[-1] ** 2
-        value = _geometric(ratio_of(right, total))
+        ratio, below, share = self._classes(np.asarray(counts, dtype=float))
+        people = np.where(np.isfinite(below), below, 0.0)
+        smooth = (ratio * people + 1) / (people + 2)
+        relative = (share**2 * (1 - smooth) / smooth / (people + 2)).sum(axis=-1)
+        value = _geometric(ratio)
         return value, np.where(np.isnan(value), np.nan, _geometric(smooth) ** 2 * relative)
 
 

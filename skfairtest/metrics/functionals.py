@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from skfairtest._utils.batches import batches
 from skfairtest._utils.checks import origin
-from skfairtest._utils.typing import Booleans, Floats, Moments, Positions
-from skfairtest.metrics.auc import RankedScores, table_moments
+from skfairtest._utils.typing import Booleans, Floats, Moments
+from skfairtest.metrics.auc import CHUNK, both_sides, center, shares_below
 
 Members = NDArray[Any]
 
@@ -27,8 +27,6 @@ COLUMNS = 1 << 13
 PRIOR = 10.0
 #: Kinds of people that are many.
 MANY = 100_000
-#: Up to so many cells are added up by distinct score, as a product of matrices.
-FEW_CELLS = 128
 #: A variance below this share of the largest square is a rounding error of 0.
 ROUNDING = 1e-24
 #: Shares below this are a rounding error of 0.
@@ -348,47 +346,39 @@ class Auc(Misplacing):
     error = "delong"
 
     def __init__(self, positive: Booleans, score: Floats) -> None:
-        self.positive, self.negative = np.flatnonzero(positive), np.flatnonzero(~positive)
-        self._score = score
-        self.ranked = RankedScores(score[self.positive], score[self.negative])
-        self._positive = self.positive[self.ranked.positive_order]
-        self._negative = self.negative[self.ranked.negative_order]
-        # Where people come sorted already, columns need not be gathered.
-        self._views = tuple(_as_slice(order) for order in (self._positive, self._negative))
-        self._spread: tuple[Floats, Floats] | None = None
-
-    def _on_grid(self, counts: Floats) -> tuple[Floats, Floats]:
-        """Return counts of positives and negatives by distinct score."""
-        if self._spread is None:
-            grid, place = np.unique(self._score, return_inverse=True)
-            both = []
-            for cells in (self.positive, self.negative):
-                matrix = np.zeros((len(place), len(grid)))
-                matrix[cells, place.reshape(-1)[cells]] = 1.0
-                both.append(matrix)
-            self._spread = both[0], both[1]
-        return counts @ self._spread[0], counts @ self._spread[1]
-
-    def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
-        """Return the area and DeLong's variance."""
-        if len(self._score) <= FEW_CELLS:
-            return table_moments(*self._on_grid(np.asarray(counts, dtype=float)))
-        flat = counts.reshape(-1, counts.shape[-1]).astype(np.int64)
-        value, variance = self.ranked.moments(flat[:, self._views[0]], flat[:, self._views[1]])
-        return value.reshape(counts.shape[:-1]), variance.reshape(counts.shape[:-1])
+        by_score = (
+            cells[np.argsort(score[cells], kind="stable")] for cells in map(np.flatnonzero, (positive, ~positive))
+        )
+        self.positive, self.negative = by_score
+        above, below = score[self.positive], score[self.negative]
+        self._below, self._above = both_sides(below, above), both_sides(above, below)
 
     def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
         """Return the area and, for each person, how far the share of the other class on the right side is from it."""
-        flat = np.asarray(masses, dtype=float).reshape(-1, masses.shape[-1])
-        value, up, down = self.ranked.contributions(flat[:, self._positive], flat[:, self._negative])
-        out = np.empty_like(flat)
-        out[:, self._positive], out[:, self._negative] = up, down
-        return value.reshape(masses.shape[:-1]), out.reshape(masses.shape)
+        *shape, n = masses.shape
+        flat = np.asarray(masses, dtype=float).reshape(int(np.prod(shape)), n)
+        value, out = np.empty(len(flat)), np.empty_like(flat)
+        for rows in batches(len(flat), CHUNK // max(1, n)):
+            up, down = (flat[rows].take(cells, axis=1) for cells in (self.positive, self.negative))
+            below, above = shares_below(down, *self._below), 1 - shares_below(up, *self._above)
+            value[rows] = center(below, up)
+            center(above, down)
+            out[rows, self.positive], out[rows, self.negative] = below, above
+        return value.reshape(shape), out.reshape(masses.shape)
 
-    def split(self, members: Members) -> Moments:
-        """Return both areas from one walk along the sorted people."""
-        v1, q1, v2, q2 = self.ranked.split(members[:, self._views[0]], members[:, self._views[1]])
-        return Moments(v1, q1, v2, q2, np.zeros_like(v1))
+    def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
+        """Return the area and DeLong's variance."""
+        value, parts = self.parts(counts)
+        return value, self.variance(parts, counts)
+
+    def variance(self, parts: Floats, counts: Floats) -> Floats:
+        """Return DeLong's variance: each class is corrected for its size, and one person adds nothing."""
+        squares, total = parts * per_person(parts, counts), np.zeros(counts.shape[:-1])
+        for cells in (self.positive, self.negative):
+            people = counts[..., cells].sum(axis=-1, dtype=float)
+            each = np.where(people == 1, 0.0, squares[..., cells].sum(axis=-1) * correction(counts[..., cells]))
+            total = total + each
+        return total
 
     def effective(self, counts: Floats) -> Floats:
         """Return the size of the smaller class."""
@@ -417,101 +407,6 @@ class Auc(Misplacing):
             squares = (share * per_person(share, people)).sum(axis=-1)
             many.append((kish(each, people), ratio_of(np.ones_like(area), squares)))
         return np.minimum(many[0][0], many[1][0]), np.minimum(many[0][1], many[1][1])
-
-
-def _as_slice(order: Positions) -> Any:
-    """Return a slice in place of indices that follow each other."""
-    if len(order) and np.array_equal(order, np.arange(order[0], order[0] + len(order))):
-        return slice(int(order[0]), int(order[0]) + len(order))
-    return order
-
-
-class Classified(Functional):
-    """A metric of true and predicted labels, whose errors are taken at one of right and of wrong more in every class.
-
-    The plug-in variance of a group without errors is 0: such a group's value then differs from any other however few
-    people it has.
-    """
-
-    bounds = (0.0, 1.0)
-    error = "delta (counts plus one)"
-    is_rate_like = True
-    #: The further people of each kind, (K,).
-    more: Floats
-
-    def members(self, masses: Floats) -> Floats:
-        """Add masses up by true class, (..., K) -> (..., C)."""
-        raise NotImplementedError
-
-    def more_of(self, counts: Floats) -> Floats:
-        """The further people, of each kind, at whom the variance is taken."""
-        return self.more
-
-    def worth(self, counts: Floats, weight: Floats | None = None) -> Floats:
-        """Return the people of whom the value would be a rate of the variance that it has with the further people.
-
-        Each class is worth fewer people without them. A class in which nobody of a group is counts as half a person, if
-        anybody of the other groups is in it.
-        """
-        counts = np.asarray(counts, dtype=float)
-        each = np.ones(counts.shape[-1]) if weight is None else weight
-        people = counts + self.more_of(counts)
-        value, parts = self.parts(people * each)
-        variance = (parts * per_person(parts, people)).sum(axis=-1) * correction(counts)
-        low, high = self.bounds
-        spread = (value - low) * (high - value)
-        own, more = (self._each_class(number, each) for number in (counts, counts + self.more))
-        seen = (own > 0).reshape(-1, own.shape[-1]).any(axis=0)
-        own, more = (np.where(seen, 1 / np.maximum(number, 0.5), 0.0).sum(axis=-1) for number in (own, more))
-        with np.errstate(invalid="ignore"):
-            some = (spread > 0) & (variance > 0)
-        # Without any errors it is the mean of as many rates as there are classes.
-        return np.asarray(np.where(some, ratio_of(spread, variance) * more / own, seen.sum() ** 2 / own))
-
-    def _each_class(self, people: Floats, weight: Floats) -> Floats:
-        """Return the effective number of people in every class."""
-        squares = self.members(people * weight**2)
-        return np.where(squares > 0, ratio_of(self.members(people * weight) ** 2, squares), 0.0)
-
-
-class BalancedAccuracy(Classified):
-    """Mean of the classes' recalls; its variance is taken at counts plus one of right and of wrong in every class."""
-
-    def __init__(self, true: Positions, right: Booleans, n_classes: int | None = None) -> None:
-        classes = np.unique(true) if n_classes is None else np.arange(n_classes)
-        self.of_class = (true[:, None] == classes).astype(float)
-        self.right = self.of_class * right[:, None]
-        alike = 2 * true + right
-        self.more = 1.0 / np.bincount(alike)[alike]
-
-    def members(self, masses: Floats) -> Floats:
-        """Add masses up by true class."""
-        return np.asarray(masses @ self.of_class)
-
-    def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
-        """Return the mean recall and each cell's deviation from its class's."""
-        total = masses @ self.of_class
-        recall = ratio_of(masses @ self.right, total)
-        per_mass = ratio_of(np.ones_like(total), total) / total.shape[-1]
-        with np.errstate(invalid="ignore"):
-            inside = (per_mass[..., None, :] * (self.right - recall[..., None, :] * self.of_class)).sum(axis=-1)
-            return recall.mean(axis=-1), masses * inside
-
-    def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
-        """Return the mean recall and its smoothed variance."""
-        total, right = counts @ self.of_class, counts @ self.right
-        smooth = (right + 1) / (total + 2)
-        variance = (smooth * (1 - smooth) / (total + 2)).sum(axis=-1) / total.shape[-1] ** 2
-        value = ratio_of(right, total).mean(axis=-1)
-        return value, np.where(np.isnan(value), np.nan, variance)
-
-    def effective(self, counts: Floats) -> Floats:
-        """Return the size of the smallest class."""
-        return np.asarray((counts @ self.of_class).min(axis=-1))
-
-    def informative(self, counts: Floats) -> Floats:
-        """Return the size of the smallest class: right and wrong are counted once more than there are."""
-        return self.effective(counts)
 
 
 class Undifferentiated(Functional):

@@ -126,6 +126,8 @@ INSTEAD = {
 
 #: What a known function computes: the name of the metric or the metric itself, and the disparity that it says.
 Known = tuple[str | BuiltIn, str | None]
+#: A known function, what it computes of its further arguments, and the disparity that it says.
+Entry = tuple[Callable[..., Any], Callable[..., str | BuiltIn | None], str | None]
 _ENTROPY = re.compile(r"generalized_entropy_(-?\d+(?:\.\d+)?)")
 _F_BETA = re.compile(r"f(\d+(?:\.\d+)?)(?:_(micro|macro|weighted))?")
 
@@ -210,7 +212,7 @@ def _top_k(*, k: int = 2) -> str:
 
 
 @functools.cache
-def known_functions() -> dict[object, tuple[Callable[..., Any], Callable[..., str | BuiltIn | None], str | None]]:
+def known_functions() -> dict[object, Entry]:
     """Functions that compute a built-in metric, by their keys: the function, what it computes, and which disparity."""
     import fairlearn.metrics as fair
     import sklearn.metrics as sk
@@ -221,7 +223,7 @@ def known_functions() -> dict[object, tuple[Callable[..., Any], Callable[..., st
     def summarized(name: str) -> Callable[..., str | None]:
         return lambda **given: name if set(given) <= set(_SUMMARIES) else None
 
-    table: list[tuple[Callable[..., Any], Callable[..., str | BuiltIn | None], str | None]] = [
+    table: list[Entry] = [
         *((getattr(fair, name), always(name), None) for name in (*FAIRLEARN_RATES, "mean_prediction")),
         (sk.recall_score, functools.partial(_of_classes, "recall", "true_positive_rate"), None),
         (sk.precision_score, functools.partial(_of_classes, "precision", "precision"), None),
@@ -313,12 +315,9 @@ def known_function(function: Callable[..., Any]) -> Known | None:
     >>> known_function(f1_score), known_function(partial(f1_score, average="macro"))[0].name
     (('f1', None), 'f1_macro')
     """
-    given: Mapping[str, Any] = {}
-    if isinstance(function, functools.partial):
-        if function.args:
-            return None
-        given, function = function.keywords, function.func
-    known = known_functions().get(_key(function)) or _derived(function)
+    if isinstance(function, functools.partial) and function.args:
+        return None
+    function, given, known = _recognized(function)
     if known is None:
         return None
     _, computes, disparity = known
@@ -335,7 +334,15 @@ def known_function(function: Callable[..., Any]) -> Known | None:
     return None if metric is None else (metric, disparity)
 
 
-def _derived(function: Any) -> tuple[Any, Callable[..., str | BuiltIn | None], str | None] | None:
+def _recognized(function: Any) -> tuple[Any, Mapping[str, Any], Entry | None]:
+    """Return the function inside of a partial, the arguments that this sets, and its entry in `known_functions`."""
+    given: Mapping[str, Any] = {}
+    if isinstance(function, functools.partial):
+        given, function = function.keywords, function.func
+    return function, given, known_functions().get(_key(function)) or _derived(function)
+
+
+def _derived(function: Any) -> Entry | None:
     """A derived metric of fairlearn as `known_functions` has it, if it is derived from a known function."""
     base = known_functions().get(id(getattr(function, "_metric_fn", None)))
     if base is None or function._transform not in ("difference", "ratio"):
@@ -357,14 +364,10 @@ def summary_of(function: Callable[..., Any]) -> Summary | None:
     >>> summary_of(partial(equalized_odds_ratio, agg="mean"))
     Summary(name='equalized_odds_ratio', method='between_groups', agg='mean')
     """
-    given: Mapping[str, Any] = {}
-    name = name_of(function)
-    if isinstance(function, functools.partial):
-        given, function = function.keywords, function.func
-    known = known_functions().get(_key(function)) or _derived(function)
+    _, given, known = _recognized(function)
     if known is None or known[2] is None:
         return None
-    return Summary(name, **{key: value for key, value in given.items() if key in _SUMMARIES})
+    return Summary(name_of(function), **{key: value for key, value in given.items() if key in _SUMMARIES})
 
 
 def responses_of(function: Callable[..., Any]) -> tuple[str, ...]:
@@ -377,7 +380,7 @@ def responses_of(function: Callable[..., Any]) -> tuple[str, ...]:
     >>> responses_of(partial(roc_auc_score, max_fpr=0.1))
     ('decision_function', 'predict_proba')
     """
-    known = known_functions().get(_key(function.func if isinstance(function, functools.partial) else function))
+    known = _recognized(function)[2]
     return _responses(None if known is None else known[1]())
 
 

@@ -76,8 +76,8 @@ class Omnibus:
         return _Function(
             self.name,
             self.function,
-            context.columns["y_true"].array if "y_true" in self.reads else None,
-            context.columns["y_pred"].array,
+            context.columns["y_true"].values if "y_true" in self.reads else None,
+            context.columns["y_pred"].values,
             tuple(groups),
             tuple(names),
         )

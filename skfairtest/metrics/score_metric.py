@@ -6,43 +6,21 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError, brief
-from skfairtest._utils.typing import Booleans, Floats, Positions
+from skfairtest._utils.typing import Floats, Positions
 from skfairtest.metrics.functionals import Evaluated, Functional
 from skfairtest.metrics.rates import Summary
+from skfairtest.readers import Column, Numbers
 from skfairtest.tables.rows import check_rows_of
 
 #: Tables of at most this many kinds are remembered, and how many of them.
 FEW, REMEMBERED = 64, 100_000
 RESPONSES = ("predict", "predict_proba", "decision_function")
-
-
-class Cells(Protocol):
-    """A column's value for every kind of people."""
-
-    @property
-    def numbers(self) -> Floats | None:
-        """One number per kind, if they are numbers."""
-
-    @property
-    def levels(self) -> tuple[Any, ...]:
-        """The distinct labels; empty for numbers."""
-
-    @property
-    def codes(self) -> Positions:
-        """Which of the levels each kind has."""
-
-    @property
-    def array(self) -> NDArray[Any]:
-        """The values as they were given."""
-
-    def is_label(self, label: Any) -> Booleans:
-        """Which kinds have a label."""
 
 
 @dataclass(frozen=True)
@@ -51,17 +29,17 @@ class Context:
 
     Parameters
     ----------
-    columns : mapping of str to Cells
+    columns : mapping of str to Column or Numbers
         ``y_true``, ``y_pred`` and ``y_score``, as far as the metric reads them.
     pos_label : object
         The positive label; None where no metric needs it.
     """
 
-    columns: Mapping[str, Cells]
+    columns: Mapping[str, Column | Numbers]
     pos_label: Any
 
 
-def shared_codes(columns: Mapping[str, Cells]) -> dict[str, Positions]:
+def shared_codes(columns: Mapping[str, Any]) -> dict[str, Positions]:
     """Return the labels of several columns as codes that are the same for the same label."""
     place: dict[Any, int] = {}
     for cells in columns.values():
@@ -225,7 +203,7 @@ class ScoreMetric:
         Functional
             What a test evaluates for many tables of counts.
         """
-        truth, scores = context.columns["y_true"].array, context.columns[self.scores].array
+        truth, scores = context.columns["y_true"].values, context.columns[self.scores].values
         if not self.slow:
             variance = self.variance
 

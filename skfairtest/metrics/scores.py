@@ -8,11 +8,12 @@ import numpy as np
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Positions
-from skfairtest.metrics.confusion import ClassScores, GeometricMean, Kappa, Matthews
+from skfairtest.metrics.confusion import ClassScores, GeometricMean, Kappa, Matthews, recalls
 from skfairtest.metrics.counted import AveragePrecision, Determination
-from skfairtest.metrics.functionals import Auc, BalancedAccuracy, Functional, Mean, Share
+from skfairtest.metrics.functionals import Auc, Functional, Mean, Share
 from skfairtest.metrics.inequality import Entropy, Inequality
-from skfairtest.metrics.score_metric import Cells, Context, ScoreMetric, shared_codes
+from skfairtest.metrics.score_metric import Context, ScoreMetric, shared_codes
+from skfairtest.readers import Column, Numbers
 from skfairtest.readers.levels import listed, sort_levels
 
 UNIT, SIGNED, LOSS, ANY = (0.0, 1.0), (-1.0, 1.0), (0.0, np.inf), (-np.inf, np.inf)
@@ -126,7 +127,7 @@ def _truth(context: Context) -> Floats:
     return context.columns["y_true"].is_label(context.pos_label).astype(float)
 
 
-def _labels(context: Context) -> tuple[Cells, Cells]:
+def _labels(context: Context) -> tuple[Column | Numbers, Column | Numbers]:
     true, predicted = (context.columns[name] for name in ("y_true", "y_pred"))
     if not true.levels or not predicted.levels:
         raise ParameterError("y_true and y_pred must hold class labels; found numbers of many different values")
@@ -216,20 +217,23 @@ def _auc(context: Context) -> Functional:
     return Auc(_truth(context) > 0, _scores(context))
 
 
-def _balanced_accuracy(context: Context) -> Functional:
+def _recalled(context: Context) -> dict[str, Any]:
+    """Return the recalls of all classes of the data: one that nobody of a group is in has no recall there."""
     true, predicted = _codes(context)
-    # A class that nobody of a group is in has no recall there.
-    return BalancedAccuracy(true, true == predicted, len(context.columns["y_true"].levels))
+    return recalls(true, predicted, true == predicted, len(context.columns["y_true"].levels))
 
 
-def _average_odds(context: Context) -> Functional:
-    true = context.columns["y_true"].is_label(context.pos_label).astype(np.intp)
-    return BalancedAccuracy(true, context.columns["y_pred"].is_label(context.pos_label), 2)
+def _balanced_accuracy(context: Context) -> Functional:
+    return ClassScores(**_recalled(context))
 
 
 def _geometric_mean(context: Context) -> Functional:
-    true, predicted = _codes(context)
-    return GeometricMean(true, true == predicted, len(context.columns["y_true"].levels))
+    return GeometricMean(**_recalled(context))
+
+
+def _average_odds(context: Context) -> Functional:
+    true, called = (context.columns[name].is_label(context.pos_label) for name in ("y_true", "y_pred"))
+    return ClassScores(**recalls(true.astype(np.intp), called.astype(np.intp), called, 2))
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from skfairtest._utils.typing import Positions
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import extreme_of, simultaneous
 from skfairtest.comparisons.family import p_of
-from skfairtest.comparisons.frames import comparisons_frame
+from skfairtest.comparisons.frames import comparisons_columns, frame_of
 from skfairtest.comparisons.people import Inputs
 from skfairtest.comparisons.settings import check_settings
 from skfairtest.group import FairnessTest
@@ -207,24 +207,24 @@ class Cell(NamedTuple):
     def of(cls, result: Result) -> Self:
         """Take what a frame shows from a test's results."""
         verdict, leading = result.verdict, result.leading
-        certain = [finding for finding in simultaneous(result).findings if not np.isnan(finding.interval).any()]
-        extreme = extreme_of(certain, result.measured.settings.question.disparity)
-        left_out = [one for one in result.measured.excluded if one.comparisons > 0]
+        certain = [one for one in simultaneous(result).comparisons if not np.isnan(one.interval).any()]
+        extreme = extreme_of(certain, result.settings.question.disparity)
+        left_out = [one for one in result.excluded if one.comparisons > 0]
         reasons = dict.fromkeys(f"{label(one.group)}: {one.reason}" for one in left_out)
         row = UNTESTED | {
             "value": extreme.value,
             "ci_low": extreme.low,
             "ci_high": extreme.high,
-            "group": leading.estimate.group,
-            "other": leading.estimate.other,
-            "disparity": float(leading.estimate.disparity),
-            "statistic": float(leading.evidence.statistic),
-            "method": leading.evidence.method,
+            "group": leading.group,
+            "other": leading.other,
+            "disparity": float(leading.disparity),
+            "statistic": float(leading.statistic),
+            "method": leading.method,
             "reason": f"left out: {'; '.join(reasons)}" if reasons else "",
             "p_value": p_of(verdict.log_p),
             "concern": verdict.concern,
         }
-        return cls(row, comparisons_frame(result.findings).drop(columns="stratum"))
+        return cls(row, frame_of(comparisons_columns(result.comparisons)).drop(columns="stratum"))
 
 
 class Cells:
@@ -376,10 +376,10 @@ class Cells:
 
 def _agree(result: Result, shown: Mapping[Key, Any]) -> bool:
     """Whether a test's values are those shown, in every group where both are defined."""
-    (found,) = result.measured.by_metric.values()
+    (found,) = result.by_metric.values()
     assert found.values is not None  # only metrics of all groups at once have no values by group
-    assert result.measured.sample is not None
-    for key, value in zip(result.measured.sample.groups, found.values.value[0].tolist(), strict=True):
+    assert result.sample is not None
+    for key, value in zip(result.sample.groups, found.values.value[0].tolist(), strict=True):
         other = shown.get(key, np.nan)
         if not (np.isnan(value) or pd.isna(other) or np.isclose(value, float(other), rtol=PRECISION, atol=1e-12)):
             return False

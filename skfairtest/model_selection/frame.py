@@ -28,6 +28,12 @@ from skfairtest.report.report import Report, Table
 from skfairtest.report.sentences import number, p_text
 from skfairtest.report.text import text
 
+#: What MetricFrame cannot do.
+TUPLES = (
+    "sensitive_features or control_features holds tuples, which MetricFrame treats as several features: pass a "
+    "DataFrame with a column for each part, or write the tuples as text"
+)
+
 
 class SignificanceFrame(MetricFrame):
     """Metrics by group, as ``fairlearn.metrics.MetricFrame`` shows them, with a test of every disparity.
@@ -175,16 +181,21 @@ class SignificanceFrame(MetricFrame):
         if not len(labels["y_true"]):
             raise ParameterError("y_true is empty: at least one person is needed")
         frame_cells.check_labels_of(functions.values() if several else [functions], **labels)
-        super().__init__(
-            metrics=functions,
-            y_true=y_true,
-            y_pred=y_pred,
-            **features,
-            sample_params=sample_params,
-            n_boot=n_boot,
-            ci_quantiles=ci_quantiles,
-            random_state=random_state,
-        )
+        try:
+            super().__init__(
+                metrics=functions,
+                y_true=y_true,
+                y_pred=y_pred,
+                **features,
+                sample_params=sample_params,
+                n_boot=n_boot,
+                ci_quantiles=ci_quantiles,
+                random_state=random_state,
+            )
+        except TypeError as error:  # text and tuples are not sorted among combinations of features
+            if "not supported between" not in str(error) or "'tuple'" not in str(error):
+                raise
+            raise ParameterError(TUPLES) from error
         check_seed(random_state)
         by_group = self.by_group if several else self.by_group.to_frame()
         params_of: dict[Any, Any] = (sample_params or {}) if several else {self.by_group.name: sample_params}
@@ -200,10 +211,7 @@ class SignificanceFrame(MetricFrame):
         levels = frame_cells.keys_of(self.overall.index) if n_control else [()]
         control_tuples = any(isinstance(part, tuple) for level in levels for part in level)
         if control_tuples or by_group.index.nlevels != n_control + len(self.sensitive_levels):
-            raise ParameterError(
-                "sensitive_features or control_features holds tuples, which MetricFrame treats as several features: "
-                "pass a DataFrame with a column for each part, or write the tuples as text"
-            )
+            raise ParameterError(TUPLES)
         tested = {
             name: (
                 functions[name] if several else functions,

@@ -262,7 +262,7 @@ def assert_fair(
     )
     result = result_of(test, inputs)
     test._store(result)
-    lost = pooled(result.measured.excluded)
+    lost = pooled(result.excluded)
     why = [f"{lost[0].reason}: {label(lost[0].group)} was not compared, see excluded_"] if lost else []
     if test.concern_:
         shown = f"that disparities lie within margin={margin} was not shown" if certified else ""
@@ -278,14 +278,14 @@ def _too_few(result: Result, detectable: float | None, *, always: bool) -> list[
     """Say which disparity would have been found at the least, if it is larger than wanted, or always."""
     (sizes,) = minimum_detectable([result])
     worst = int(np.argmax(np.where(np.isnan(sizes), np.inf, sizes)))
-    size, estimate = float(sizes[worst]), result.findings[worst].estimate
-    of_ratios = result.measured.settings.question.disparity != "difference"
+    size, one = float(sizes[worst]), result.comparisons[worst]
+    of_ratios = result.settings.question.disparity != "difference"
     if np.isnan(size):
         text = "unknown"
     else:
         text = "none" if np.isinf(size) else f"a ratio of {1 / size:.3g}" if of_ratios else f"{size:.3g}"
     sentence = (
-        f"the smallest disparity in {estimate.metric} of {label(estimate.group)} against {label(estimate.other)} that "
+        f"the smallest disparity in {one.metric} of {label(one.group)} against {label(one.other)} that "
         f"would be found with a probability of {DETECTION_POWER:.0%}: {text}"
     )
     if detectable is not None and not size <= (1 / detectable if of_ratios else detectable):

@@ -156,29 +156,29 @@ def fairness_score(test: Any, output: str, inputs: Inputs) -> float:
     try:
         # A score is for choosing among models: of every fold of every candidate, the same would be said.
         with errors.held_back(errors.SmallGroupWarning):
-            result = None if output == "disparity" else result_of(test, inputs, tested=output != "upper_bound")
-            measured = measured_of(test, inputs) if result is None else result.measured
+            quick = output == "disparity"
+            result = measured_of(test, inputs) if quick else result_of(test, inputs, tested=output != "upper_bound")
     except errors.GroupsMissing as error:
         raise errors.GroupsMissing(f"{str(error).rstrip('.')}. {FOLDS}") from error
     except errors.NothingDefined as error:
         return _undefined(str(error))
-    lost = pooled((*measured.excluded, *measured.undefined))
+    lost = pooled((*result.excluded, *result.undefined))
     if lost:
         first = lost[0]
         of = f"{first.metric} of {label(first.group)}" if first.metric is not None else label(first.group)
         against = f" against {label(first.other)}" if first.other is not None else ""
         more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
         return _undefined(f"{of}{against}: {first.reason}{more}")
-    question = measured.settings.question
-    if result is not None and output == "p_value":
+    question = result.settings.question
+    if output == "p_value":
         # A small p-value of "equivalence" is evidence for fairness, any other is evidence against it.
         p_value = p_of(result.verdict.log_p)
         return -p_value if question.alternative == "equivalence" else p_value
-    if result is not None and output == "statistic":
-        return 0.0 - abs(float(result.leading.evidence.statistic))
-    scale = _scale(measured.metrics[0], question.disparity)
-    comparisons = measured.comparisons if result is None else result.findings
-    extreme = extreme_of([one for one in comparisons if one.estimate.is_pooled], scale, measured.metrics)
+    if output == "statistic":
+        return 0.0 - abs(float(result.leading.statistic))
+    scale = _scale(result.metrics[0], question.disparity)
+    rows = result.tested if quick else result.comparisons
+    extreme = extreme_of([one for one in rows if one.is_pooled], scale, result.metrics)
     # Without a result, the worst end is the disparity itself.
     return extreme.low if scale != "difference" else 0.0 - extreme.high
 

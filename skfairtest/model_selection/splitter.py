@@ -19,7 +19,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from skfairtest._utils.errors import ParameterError, brief, warn
 from skfairtest._utils.typing import Positions
-from skfairtest.readers import MAX_GROUPS, Column, check_same_people, one_column, read_column, read_columns
+from skfairtest.readers import Column, check_same_people, distinct, is_fraction, one_column, read_column, read_columns
 from skfairtest.readers.containers import check_names_of_columns, named_columns
 
 # How many small cells a warning names.
@@ -192,12 +192,14 @@ class SensitiveStratifiedKFold(StratifiedKFold):
             )
         else:
             sensitive_features = named_columns(X, names, "sensitive_features")
-        columns = read_columns(
-            sensitive_features, "sensitive_features", default_name="sensitive_feature", max_levels=MAX_GROUPS
-        )
+        columns = read_columns(sensitive_features, "sensitive_features", default_name="sensitive_feature", few=True)
         label = None if y is None else read_column(one_column(y), "y", name="y")
-        if label is not None:
-            _check_labels(label)
+        if continuous := [] if label is None else list(filter(is_fraction, label.levels)):
+            raise ParameterError(
+                f"y is continuous (it holds {continuous[0]!r}), and folds are stratified on labels. Stratify on the "
+                "groups alone with cv=list(folds.split(X, None, sensitive_features=...)), or on bins of y with "
+                "cv=list(folds.split(X, pandas.qcut(y, 5), sensitive_features=...)), or use KFold."
+            )
         check_same_people({"X": X, "y": label, "sensitive_features": columns})
         if len(columns[0]) < self.n_splits:
             raise ParameterError(
@@ -227,18 +229,7 @@ class SensitiveStratifiedKFold(StratifiedKFold):
         )
 
 
-def _check_labels(label: Column) -> None:
-    continuous = [level for level in label.levels if isinstance(level, float) and not level.is_integer()]
-    if continuous:
-        raise ParameterError(
-            f"y is continuous (it holds {continuous[0]!r}), and folds are stratified on labels. Stratify on the groups "
-            "alone with cv=list(folds.split(X, None, sensitive_features=...)), or on bins of y with "
-            "cv=list(folds.split(X, pandas.qcut(y, 5), sensitive_features=...)), or use KFold."
-        )
-
-
 def crossing(columns: Sequence[Column]) -> Positions:
     """Codes of the crossing of columns in order of appearance: they do not depend on the names of values."""
-    crossed = np.unique(np.stack([column.codes for column in columns]), axis=1, return_inverse=True)[1]
-    codes: Positions = pd.factorize(crossed.reshape(-1))[0]
-    return codes
+    crossed, _ = distinct([column.codes for column in columns], [len(column.levels) for column in columns])
+    return pd.factorize(crossed)[0]

@@ -14,11 +14,12 @@ from skfairtest._utils.checks import check_choice, check_probability, is_number
 from skfairtest._utils.errors import ParameterError, answering_guesses, brief
 from skfairtest._utils.text import enumerated, label
 from skfairtest.comparisons.core import Result
-from skfairtest.comparisons.engine import compare, settings_of
+from skfairtest.comparisons.engine import judge, settings_of
 from skfairtest.comparisons.frames import written_labels
-from skfairtest.comparisons.measure import cells_read
+from skfairtest.comparisons.measure import cells_read, measure
 from skfairtest.comparisons.people import Inputs
 from skfairtest.comparisons.settings import Settings
+from skfairtest.comparisons.unknown import with_unknown
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.inference.multiplicity import holm
 from skfairtest.metrics import Metric, resolve_metrics
@@ -330,7 +331,7 @@ class PairedFairnessTest(FairnessTest):
                 f"{lacking[0]} is None and the other model is not: pass both models, or neither and their predictions"
             )
         if inputs.groups is None:
-            raise self._without_groups("the groups to compare", "sex")
+            raise self._without_groups()
         settings, metrics = self._checked()
         assert metrics is not None
         needed, seed, y, columns = cells_read(metrics, settings), self._seed(), one_column(inputs.y), inputs.columns
@@ -375,11 +376,11 @@ class PairedFairnessTest(FairnessTest):
 
     def _store(self, result: Result) -> None:
         super()._store(result)
-        measured, sample = [*result.measured.by_metric.values()], result.measured.sample
+        measured, sample = [*result.by_metric.values()], result.sample
         models = [made for made in measured if isinstance(made, PairedMeasurement)]
         assert sample is not None
         # In one group metrics are rates.
-        self._shares = tuple(metric.name for metric in result.measured.metrics if getattr(metric, "is_share", True))
+        self._shares = tuple(metric.name for metric in result.metrics if getattr(metric, "is_share", True))
         kind = "change"
         if self.alternative == "fairer":
             kind = "sizes"
@@ -422,7 +423,7 @@ class PairedFairnessTest(FairnessTest):
         if len(sample.groups) == 1:
             changes = [metric for metric in metrics if isinstance(metric, Paired)]
             return compare_in_one_group(sample, changes, settings, pos_label=self.pos_label, classes=classes)
-        return compare(sample, metrics, settings, pos_label=self.pos_label, classes=classes, random_state=seed)
+        return judge([with_unknown(measure(sample, metrics, settings, self.pos_label, classes, seed))], settings)[0]
 
 
 def _two_columns(X: Any) -> dict[str, Any]:

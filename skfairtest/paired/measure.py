@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.random import Generator
 
 from skfairtest._utils.errors import GroupsMissing, ParameterError
-from skfairtest._utils.typing import Booleans, Floats, Integers, Moments
+from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.comparisons import core
 from skfairtest.comparisons.contrasts import Design, Known, groups_of
 from skfairtest.comparisons.engine import judge
@@ -26,13 +26,11 @@ from skfairtest.inference.conditional import mcnemar
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import quantiles
 from skfairtest.metrics import Context
-from skfairtest.metrics.auc import split_change
 from skfairtest.metrics.functionals import (
     Auc,
     Evaluated,
     Functional,
     Mean,
-    Members,
     Share,
     correction,
     per_person,
@@ -77,20 +75,9 @@ class Change(Functional):
     def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
         """Return the change and its variance; DeLong's corrects both classes for their sizes."""
         value, parts = self.parts(counts)
-        squares = parts * per_person(parts, counts)
         if isinstance(self.of_b, Auc):
-            classes = [self.of_b.positive, self.of_b.negative]
-            variances = [squares[..., own].sum(axis=-1) * correction(counts[..., own]) for own in classes]
-            return value, np.asarray(variances[0] + variances[1])
-        return value, squares.sum(axis=-1) * correction(counts)
-
-    def split(self, members: Members) -> Moments | None:
-        """Return both sides of areas, by places among everybody's scores, which are sorted once."""
-        of_b, of_a = self.of_b, self.of_a
-        if not (isinstance(of_b, Auc) and isinstance(of_a, Auc)):
-            return None
-        v1, q1, v2, q2 = split_change((of_b.ranked, of_a.ranked), members[:, of_b.positive], members[:, of_b.negative])
-        return Moments(v1, q1, v2, q2, np.zeros_like(v1))
+            return value, self.of_b.variance(parts, counts)
+        return value, (parts * per_person(parts, counts)).sum(axis=-1) * correction(counts)
 
     def effective(self, counts: Floats) -> Floats:
         """The smaller of the two denominators."""
@@ -218,7 +205,7 @@ class PairedMeasurement(core.Measurement):
 
 
 @dataclass(frozen=True)
-class ChangeNull(core.DrawnNull):
+class ChangeNull(core.NullDistribution):
     """The null distribution of the difference of two groups' changes from model A to model B.
 
     With `sums`, which are counts of the sum of both models' events, to the size of model B's disparity less that of
@@ -229,6 +216,7 @@ class ChangeNull(core.DrawnNull):
     changes: statistics.Changes
     sums: statistics.Changes | None = None
     times: float = 1.0
+    has_drawn_limits: ClassVar[bool] = True
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """Invert the test."""
@@ -248,7 +236,7 @@ class ChangeNull(core.DrawnNull):
             found = times * statistics.limits(changes, z, ends / times)
         return list(map(tuple, found.tolist()))
 
-    def error(self, estimate: core.Estimate) -> float:
+    def error(self) -> float:
         """Return the standard error, of sizes where both disparities have one sign."""
         return self.times * self.changes.error
 
@@ -265,7 +253,7 @@ class OneGroupNull(core.NullDistribution):
                 for k, (z, end) in enumerate(zip(critical, bounds, strict=True))]  # fmt: skip
         return ends[0], ends[1]
 
-    def error(self, estimate: core.Estimate) -> float:
+    def error(self) -> float:
         """Return the standard error of the change."""
         return float(np.sqrt(statistics.variances_of(self.counts) / self.counts.sum()))
 
@@ -294,17 +282,17 @@ def compare_in_one_group(
         if not n:
             raise GroupsMissing(f"{metric.name} is undefined: nobody meets the condition ({metric.of.among})")
         under_b, under_a = ((only + int(sums[0])) / n for only in (plus, minus))
-        estimate = core.Estimate(
+        null = OneGroupNull(settings.question, changes)
+        one = core.Comparison(
             metric.name, "model B", "model A", None, Contrast(0, 1), sample.n_samples, sample.n_samples, under_b,
-            under_a, under_b - under_a, (-1.0, 1.0),
+            under_a, under_b - under_a, null, (-1.0, 1.0), log_p=mcnemar(plus, minus, settings.question.alternative),
+            method="exact conditional", statistic=float((plus - minus) / max(np.sqrt(plus + minus), 1.0)),
+            standard_error=null.error(),
         )  # fmt: skip
-        null, z = OneGroupNull(settings.question, changes), (plus - minus) / max(np.sqrt(plus + minus), 1.0)
-        log_p = mcnemar(plus, minus, settings.question.alternative)
-        evidence = core.Evidence(log_p, "exact conditional", float(z), null.error(estimate))
-        measured[metric.name] = replace(made, comparisons=(core.Comparison(estimate, null, evidence),))
+        measured[metric.name] = replace(made, comparisons=(one,))
     comparisons = tuple(comparison for made in measured.values() for comparison in made.comparisons)
     rates = tuple(metric.of for metric in metrics)
-    return judge([core.Measured(settings, comparisons, (), sample, rates, positive, measured)], settings)[0]
+    return judge([core.Result(settings, comparisons, (), sample, rates, positive, measured)], settings)[0]
 
 
 @measure_metric.register(Paired)
@@ -313,7 +301,7 @@ def _(metric: Paired, design: Design, kinds: Kinds, known: Known, seed: np.rando
     counted = metric.is_change and is_counted(design.sample, design.settings)
     found = measure_changes(design, metric, made, known, seed) if counted else measure_studentized(
         design, made, known, seed)  # fmt: skip
-    models, of_both = models_of(made, design.sample.sizes.shape, [one.estimate.contrast for one in found.comparisons])
+    models, of_both = models_of(made, design.sample.sizes.shape, [one.contrast for one in found.comparisons])
     return PairedMeasurement(
         found.comparisons, found.excluded, found.values, found.variance, found.doubtful,
         binning_error(made, design.sample), models=models, disparities=of_both,
@@ -354,16 +342,15 @@ def measure_changes(
             times = float((n1 * n2 / (n1 + n2)).sum() / n1.sum())
             difference, first = first - second, n1 @ statistics.means_of(changes.counts[0]) / n1.sum()
             second = first - times * difference
-        estimate = design.estimate(
-            metric.name, contrast, other, (float(first), float(second)), float(first - second),
-            (-1.0, 1.0) if fairer else (-2.0, 2.0),
+        null = ChangeNull(question, changes, sums if fairer else None, times)
+        one = design.comparison(
+            metric.name, contrast, other, (float(first), float(second)), float(first - second), null,
+            bounds=(-1.0, 1.0) if fairer else (-2.0, 2.0), standard_error=null.error(),
             hypothesis=design.hypothesis(question, base, (metric.name, False), strata), strata=strata,
         )  # fmt: skip
-        null = ChangeNull(question, changes, sums if fairer else None, times)
-        hypothesis, error = None if fairer else estimate.hypothesis, null.error(estimate)
+        hypothesis = None if fairer else one.hypothesis
         if hypothesis in known:
-            sign, evidence = known[hypothesis]
-            evidence = evidence.mirrored(estimate.sign * sign, error)
+            one = one.tested_as(known[hypothesis])
         else:
             if question.margin_bounds is not None:
                 margin = question.margin_bounds[1]
@@ -372,13 +359,11 @@ def measure_changes(
                 tested = statistics.compare_changes(
                     changes, alternative=question.alternative, n_resamples=n_resamples, seed=own
                 )
-            n_drawn = 0 if tested.draws is None else len(tested.draws)
-            evidence = core.Evidence(
-                tested.log_p, tested.method, tested.statistic, error, tested.draws, tested.n_extreme, n_drawn
-            )
+            one = replace(one, log_p=tested.log_p, method=tested.method, statistic=tested.statistic, draws=tested.draws)
+            one = replace(one, n_extreme=tested.n_extreme, n_defined=0 if one.draws is None else len(one.draws))
             if hypothesis is not None:
-                known[hypothesis] = estimate.sign, evidence
-        comparisons.append(core.Comparison(estimate, null, evidence))
+                known[hypothesis] = one
+        comparisons.append(one)
     excluded += design.undefined(metric.name, missing, f"undefined: nobody meets the condition ({metric.of.among})")
     n = counts[0].sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -12,11 +12,9 @@ from skfairtest.readers.columns import (
     resolve_pos_label,
 )
 from skfairtest.readers.containers import check_names_of_columns, given_to_fit, in_memory, named_columns, one_column
-from skfairtest.readers.levels import is_label, other_labels, sort_levels
+from skfairtest.readers.levels import as_floats, distinct, is_label, other_labels, sort_levels
 from skfairtest.readers.numbers import (
     Probabilities,
-    as_floats,
-    as_numbers,
     check_magnitude,
     in_intervals,
     read_probabilities,
@@ -30,7 +28,6 @@ from skfairtest.readers.predictions import (
     check_rows,
     classes_of,
     decisions,
-    given_predictions,
     positive_scores,
     predict,
     predictions_from_X,
@@ -38,4 +35,4 @@ from skfairtest.readers.predictions import (
     unknown_groups,
 )
 from skfairtest.readers.score_bins import ScoreBins
-from skfairtest.readers.vocabulary import LABELS, check_classes, check_codings, check_vocabularies
+from skfairtest.readers.vocabulary import LABELS, check_classes, check_codings, check_vocabularies, is_fraction

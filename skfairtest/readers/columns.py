@@ -5,16 +5,18 @@ Class labels: whether these are labels at all, and which of them is the positive
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError, brief, warn
-from skfairtest._utils.typing import Positions
+from skfairtest._utils.typing import Booleans, Floats, Positions
 from skfairtest.readers import containers
 from skfairtest.readers.levels import (
+    as_floats,
     encode,
     is_label,
     is_unicode,
@@ -24,7 +26,7 @@ from skfairtest.readers.levels import (
     sort_levels,
     unify_numbers,
 )
-from skfairtest.readers.vocabulary import LABELS, check_vocabularies, near_duplicates
+from skfairtest.readers.vocabulary import LABELS, check_vocabularies, is_fraction, near_duplicates
 
 MAX_GROUPS = 200
 WARN_GROUPS = 20
@@ -60,7 +62,7 @@ class Column:
         """Return the number of people."""
         return int(self.codes.size)
 
-    @property
+    @cached_property
     def values(self) -> NDArray[Any]:
         """The original value of every person; the array has a specific dtype if all values are of one plain type."""
         kinds = {type(level) for level in self.levels}
@@ -70,6 +72,22 @@ class Column:
             if tuple(levels.tolist()) == self.levels:
                 return levels[self.codes]
         return np.fromiter(self.levels, dtype=object, count=len(self.levels))[self.codes]
+
+    @cached_property
+    def numbers(self) -> Floats | None:
+        """One number per person; None if the values are not numbers."""
+        numeric = all(isinstance(level, int | float) for level in self.levels)
+        return as_floats(self.levels)[self.codes] if numeric else None
+
+    def is_label(self, label: Any) -> Booleans:
+        """Who has a label."""
+        return np.array([bool(level == label) for level in self.levels], dtype=bool)[self.codes]
+
+    def among(self, levels: Sequence[Any]) -> "Column":
+        """Return the same values as codes into more levels."""
+        place = {level: code for code, level in enumerate(levels)}
+        codes = np.array([*(place[level] for level in self.levels), -1], dtype=np.intp)
+        return replace(self, levels=tuple(levels), codes=codes[self.codes])
 
     def take(self, rows: NDArray[Any]) -> "Column":
         """Return the column of some people."""
@@ -92,12 +110,22 @@ class Numbers:
     """
 
     name: str
-    values: NDArray[np.float64] = field(repr=False)
+    values: Floats = field(repr=False)
     index: "pd.Index[Any] | None" = field(default=None, repr=False)
+    levels: ClassVar[tuple[Any, ...]] = ()
 
     def __len__(self) -> int:
         """Return the number of people."""
         return int(self.values.size)
+
+    @property
+    def numbers(self) -> Floats:
+        """The values."""
+        return self.values
+
+    def is_label(self, label: Any) -> Booleans:
+        """Who has a number."""
+        return np.asarray(self.values == label)
 
     def take(self, rows: NDArray[Any]) -> "Numbers":
         """Return the numbers of some people."""
@@ -130,6 +158,13 @@ def read_column(
     return column_of(data, containers.one_dimensional(data, where), where, name, missing=missing, instead=instead)
 
 
+def check_present(n_missing: int, n_people: int, where: str, instead: str) -> None:
+    """Refuse missing values."""
+    if n_missing:
+        values = f"{n_missing:,} missing value{'s' if n_missing > 1 else ''} among {n_people:,}"
+        raise ParameterError(f"{where} has {values}: {instead}.")
+
+
 def column_of(
     data: Any, values: Any, where: str, name: str, *, missing: bool = False, instead: str = LEAVE_OUT
 ) -> Column:
@@ -141,10 +176,8 @@ def column_of(
             f"{where} holds values that cannot be compared with each other ({error}): pass one "
             "plain value (a string, a number, a boolean) per person."
         ) from error
-    if n_missing and not missing:
-        raise ParameterError(
-            f"{where} has {n_missing:,} missing value{'s' if n_missing > 1 else ''} among {codes.size:,}: {instead}."
-        )
+    if not missing:
+        check_present(n_missing, codes.size, where, instead)
     if not codes.size:
         raise ParameterError(f"{where} is empty: at least one person is needed.")
     broken = [text for text in (name, *levels) if not is_unicode(text)]
@@ -164,8 +197,7 @@ def read_columns(
     parameter: str,
     *,
     default_name: str,
-    max_levels: int | None = None,
-    warn_levels: int | None = None,
+    few: bool = False,
     missing: bool = False,
     instead: str = LEAVE_OUT,
 ) -> tuple[Column, ...]:
@@ -183,7 +215,7 @@ def read_columns(
     containers.check_names([column.name for column in columns], parameter)
     containers.check_lengths({column.name: len(column) for column in columns}, parameter)
     for column in columns:
-        check_level_count(column, parameter, max_levels, warn_levels)
+        check_level_count(column, parameter, few=few)
     return columns
 
 
@@ -195,11 +227,12 @@ def read_groups(
         sensitive_features,
         "sensitive_features",
         default_name="sensitive_feature",
-        max_levels=MAX_GROUPS if few else None,
-        warn_levels=WARN_GROUPS if few else None,
+        few=few,
         missing=missing,
         instead=instead,
     )
+    if few:
+        warn_of_many(sensitive)
     if control_features is None:
         return sensitive, ()
     return sensitive, read_columns(control_features, "control_features", default_name="control_feature")
@@ -220,9 +253,14 @@ def named_unknown(column: Column) -> Column:
     name, taken = UNKNOWN, {level.casefold() for level in column.levels if isinstance(level, str)}
     while name in taken:
         name = f"({name})"
-    levels = sort_levels([*column.levels, name])
-    place = np.array([*(levels.index(level) for level in column.levels), levels.index(name)], dtype=np.intp)
-    return replace(column, levels=tuple(levels), codes=small(place[column.codes], len(levels)))
+    return with_value(column, name, column.codes < 0)
+
+
+def with_value(column: Column, value: Any, rows: Booleans) -> Column:
+    """Return a column with another value in some rows."""
+    levels = sort_levels({*column.levels, value})
+    codes = np.where(rows, levels.index(value), column.among(levels).codes)
+    return replace(column, levels=tuple(levels), codes=small(codes, len(levels)))
 
 
 def _columns_of(data: Any, parameter: str, default_name: str, about: Mapping[str, Any]) -> tuple[Column, ...]:
@@ -241,30 +279,35 @@ def _columns_of(data: Any, parameter: str, default_name: str, about: Mapping[str
     )
 
 
-def check_level_count(column: Column, parameter: str, max_levels: int | None, warn_levels: int | None) -> None:
-    """Refuse more than `max_levels` values, or 20 numbers; warn of more than `warn_levels`, and of look-alikes."""
+def check_level_count(column: Column, parameter: str, *, few: bool = True) -> None:
+    """Warn of values that look alike; where there must be `few`, refuse more than 200, or 20 numbers."""
     count, numbers = len(column.levels), sum(not isinstance(level, str) for level in column.levels)
-    if max_levels is not None and numbers > WARN_GROUPS and not column.categorical:
+    if few and numbers > WARN_GROUPS and not column.categorical:
         raise ParameterError(
             f"{parameter}: column {column.name!r} has {numbers:,} different numbers, more than {WARN_GROUPS}. Use "
             "CorrelationFairnessTest for a quantity such as age, group its values (for example with pandas.cut), or "
             "write numbers that are names as text ('site 7', .astype(str))."
         )
-    if max_levels is not None and count > max_levels:
+    if few and count > MAX_GROUPS:
         raise ParameterError(
             f"{parameter}: column {column.name!r} has {count:,} distinct values, more than "
-            f"{max_levels}. Group the values, or compare one group with everyone else: pass column == value."
+            f"{MAX_GROUPS}. Group the values, or compare one group with everyone else: pass column == value."
         )
     if alike := near_duplicates(column.levels):
         warn(
             f"{parameter}: values of column {column.name!r} differ only by case, space or Unicode form ({alike}), and "
             "count as different groups: write each group in one way, unless they are different"
         )
-    if warn_levels is not None and count > warn_levels:
-        warn(
-            f"{parameter}: column {column.name!r} has {count} distinct values; so many groups "
-            "leave few people in each and many comparisons to correct for. Consider grouping the values."
-        )
+
+
+def warn_of_many(columns: Iterable[Column]) -> None:
+    """Warn of sensitive features with more than 20 values."""
+    for column in columns:
+        if len(column.levels) > WARN_GROUPS:
+            warn(
+                f"sensitive_features: column {column.name!r} has {len(column.levels)} distinct values; so many groups "
+                "leave few people in each and many comparisons to correct for. Consider grouping the values."
+            )
 
 
 def check_same_people(named: Mapping[str, Any], *, by_position: bool = False) -> None:
@@ -345,14 +388,10 @@ MAX_LABELS = 1000
 _STANDARD_PAIRS = (frozenset({0, 1}), frozenset({-1, 1}))
 
 
-def _is_fraction(label: Any) -> bool:
-    return isinstance(label, float) and not label.is_integer()
-
-
 def _scores_message(subject: str, labels: Iterable[Any]) -> str:
     return (
         f"{subject} looks like scores, not labels: it has values such as "
-        f"{listed(filter(_is_fraction, labels), 3)}. Turn scores into decisions first (for "
+        f"{listed(filter(is_fraction, labels), 3)}. Turn scores into decisions first (for "
         "example scores >= 0.5, or prediction_threshold=0.5), or pass them as y_score to a "
         "metric that takes scores, such as 'roc_auc'."
     )
@@ -369,7 +408,7 @@ def check_labels(column: Column, parameter: str) -> None:
     ...
     skfairtest._utils.errors.ParameterError: y_pred looks like scores, not labels: it has values such as 0.2, 0.9. ...
     """
-    if any(map(_is_fraction, column.levels)):
+    if any(map(is_fraction, column.levels)):
         raise ParameterError(_scores_message(parameter, column.levels))
     if len(column.levels) > MAX_LABELS:
         raise ParameterError(
@@ -392,7 +431,7 @@ def resolve_pos_label(labels: Iterable[Any], pos_label: Any = None, classes: Seq
     seen = sort_levels(unify_numbers(dict.fromkeys(labels), map(type, labels)))
     if not seen:
         raise ParameterError("y_pred holds no label")
-    if any(map(_is_fraction, seen)):
+    if any(map(is_fraction, seen)):
         raise ParameterError(_scores_message("y_true or y_pred", seen))
     known = list(classes) if classes is not None and len(classes) == 2 else []
     if not set(known).issuperset(seen):

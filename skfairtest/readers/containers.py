@@ -203,11 +203,11 @@ def one_dimensional(data: Any, parameter: str) -> Any:
 
 
 def _native(values: Any) -> Any:
-    """Return values in this machine's byte order: pandas reads others wrongly, or not at all."""
-    dtype = getattr(values, "dtype", None)
-    if isinstance(dtype, np.dtype) and not dtype.isnative:
-        return values.astype(dtype.newbyteorder("="))
-    return values
+    """Return NumPy's values as an array in this machine's byte order: pandas reads others wrongly, or not at all."""
+    if not isinstance(values.dtype, np.dtype):
+        return values
+    array = values if isinstance(values, np.ndarray) else values.to_numpy()
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def _objects(values: Sequence[Any]) -> NDArray[Any]:
@@ -319,12 +319,8 @@ def named_columns(X: Any, names: Sequence[str], parameter: str) -> dict[str, Any
         f"{parameter}=None and pass the groups by metadata routing."
     )
     given = f"{parameter}={names[0]!r}" if len(names) == 1 else f"{parameter}={list(names)!r}"
-    if isinstance(X, pd.DataFrame):  # columns that nobody names need not be cut out
-        known = [str(name) for name in X.columns]
-        found: dict[str | None, Any] = {name: place for place, name in enumerate(known) if name in names}
-    else:
-        table = split_table(X, "X") if is_table(X) else []
-        found, known = dict(table), [name for name, _ in table if name is not None]
+    table = split_table(X, "X") if is_table(X) else []
+    found, known = dict(table), [name for name, _ in table if name is not None]
     twice = [name for name in names if known.count(name) > 1]
     if twice:
         raise ParameterError(f"{given}: X has several columns named {listed(twice)}: give each its own name.")
@@ -338,6 +334,4 @@ def named_columns(X: Any, names: Sequence[str], parameter: str) -> dict[str, Any
             f"{given}: X has no column {listed(missing)} here; its columns are {listed(known)}. "
             f"{instead[0].upper()}{instead[1:]}"
         )
-    if isinstance(X, pd.DataFrame):
-        return {name: X.iloc[:, found[name]] for name in names}
     return {name: found[name] for name in names}

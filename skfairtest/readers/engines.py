@@ -17,10 +17,18 @@ from narwhals.dependencies import is_dask_dataframe, is_pandas_dataframe
 
 from skfairtest._utils.checks import is_number
 from skfairtest._utils.errors import ParameterError, brief
-from skfairtest._utils.typing import Floats, Integers, Positions
-from skfairtest.readers.columns import MAX_GROUPS, Column, check_labels, check_level_count, read_column
+from skfairtest._utils.typing import Floats, Integers
+from skfairtest.readers.columns import Column, check_labels, check_level_count, check_present, read_column
 from skfairtest.readers.levels import listed
-from skfairtest.readers.score_bins import ALL_BITS, FIRST_BITS, MOST_EDGES, LikeScores, ScoreBins, rounded
+from skfairtest.readers.score_bins import (
+    ALL_BITS,
+    FIRST_BITS,
+    MOST_EDGES,
+    ScoreBins,
+    like_scores,
+    quantiles,
+    rounded,
+)
 
 #: People who are looked at before anybody is counted.
 LOOKED_AT = 10_000
@@ -100,29 +108,12 @@ class Question:
         return self.keys + [(parameter, name) for parameter, name in numbers.items() if name is not None]
 
 
-@dataclass(frozen=True, eq=False)
-class Aggregated:
-    """What an engine has counted.
-
-    Parameters
-    ----------
-    columns : list of Column
-        The features, then ``y_true``, ``y_pred`` and ``y_score``, as far as asked: one value per row.
-    counts : ndarray of shape (n,), dtype int64
-        How many people each row stands for.
-    weights : ndarray of shape (n, 2) or None
-        The sums of their weights, and of the squares of these.
-    bins : ScoreBins or None
-        The bins of the scores.
-    """
-
-    columns: list[Column]
-    counts: Integers
-    weights: Floats | None
-    bins: ScoreBins | None
+#: Columns, one value per row: the features, then ``y_true``, ``y_pred`` and ``y_score`` as far as asked; how many
+#: people each row stands for; the sums of their weights and of the squares of these; and the bins of scores.
+Counted = tuple[list[Column], Integers, Floats | None, ScoreBins | None]
 
 
-def count_frame(frame: Any, question: Question) -> Aggregated:
+def count_frame(frame: Any, question: Question) -> Counted:
     """Count people with the engine of a frame."""
     with _answering(question):
         people = Frame.opened(frame, {name for _, name in question.columns})
@@ -259,7 +250,7 @@ def _look_at(people: Frame, question: Question) -> None:
         if parameter in question.labels:
             check_labels(column, parameter)
         else:
-            check_level_count(column, parameter, MAX_GROUPS, None)
+            check_level_count(column, parameter)
 
 
 def _keys(people: Frame, question: Question) -> "dict[str, nw.Expr]":
@@ -413,7 +404,7 @@ def _numbers(found: "nw.DataFrame[Any]", name: str) -> Floats:
     return np.array([np.nan if value is None else value for value in found[name].to_list()], dtype=float)
 
 
-def _read(found: "nw.DataFrame[Any]", question: Question, scores: _Scores | None) -> Aggregated:
+def _read(found: "nw.DataFrame[Any]", question: Question, scores: _Scores | None) -> Counted:
     """Check the result of the query, and convert it to the form that counts have."""
     if len(found) > MOST_ROWS:
         names = listed(name for _, name in question.columns)
@@ -430,61 +421,43 @@ def _read(found: "nw.DataFrame[Any]", question: Question, scores: _Scores | None
         columns.append(read_column(values.to_native(), parameter, name=question.called(parameter, name)))
     weights = None if question.weight is None else _read_weights(found, question.weight, counts)
     if scores is None:
-        return Aggregated(columns, counts, weights, None)
+        return columns, counts, weights, None
     low, high = _numbers(found, "low"), _numbers(found, "high")
     _check_present("y_score", str(question.score), counts, counts[np.isnan(low)], high)
     if question.threshold is not None:
-        _check_zero_one([column for column in columns if column.name == "y_true"])
+        for column in columns:
+            if column.name == "y_true" and not {0, 1}.issuperset(column.levels):
+                raise ParameterError(
+                    f"prediction_threshold makes predictions of 0 and 1, but y_true holds {listed(column.levels)}: "
+                    "recode y_true to 0 and 1, or pass y_pred with the labels of y_true."
+                )
         columns.append(read_column(_numbers(found, "decided").astype(np.int64), "y_pred"))
     if not question.keeps_scores:
-        return Aggregated(columns, counts, weights, None)
+        return columns, counts, weights, None
     if question.bins is None:
-        return Aggregated([*columns, read_column(low, "y_score")], counts, weights, None)
-    given = _numbers(found, "bin").astype(np.intp) if scores.edges is not None else None
+        return [*columns, read_column(low, "y_score")], counts, weights, None
     rounded = low if scores.bits is None else _numbers(found, "rounded")
-    bins, codes = _binned(question.bins, scores, rounded, counts, low, high, given)
-    return Aggregated([*columns, Column("y_score", tuple(bins.values.tolist()), codes)], counts, weights, bins)
-
-
-def _binned(
-    asked: int | Floats | ScoreBins,
-    scores: _Scores,
-    rounded: Floats,
-    counts: Integers,
-    low: Floats,
-    high: Floats,
-    place: Positions | None,
-) -> tuple[ScoreBins, Positions]:
-    """Return the bins, and in which of them each row is."""
-    if isinstance(asked, ScoreBins):
-        place = np.searchsorted(asked.edges, rounded, side="right") if place is None else place
-        return asked.seen(place, low, high), place
-    groups = LikeScores.joined(rounded, counts, low, high, place)
-    if isinstance(asked, np.ndarray):
-        assert place is not None
-        return ScoreBins.made(asked, groups), place
-    bins = ScoreBins.made(groups.quantiles(asked), groups, bits=scores.bits or ALL_BITS, unit=scores.unit)
-    return bins, np.searchsorted(bins.edges, rounded, side="right")
-
-
-def _check_zero_one(columns: list[Column]) -> None:
-    for column in columns:
-        if not {0, 1}.issuperset(column.levels):
-            raise ParameterError(
-                f"prediction_threshold makes predictions of 0 and 1, but y_true holds {listed(column.levels)}: recode "
-                "y_true to 0 and 1, or pass y_pred with the labels of y_true."
-            )
+    given = np.zeros(len(low), dtype=np.intp) if scores.edges is None else _numbers(found, "bin").astype(np.intp)
+    groups = like_scores(rounded, counts, low, high, given)
+    if isinstance(question.bins, ScoreBins):
+        codes = np.searchsorted(question.bins.edges, rounded, side="right") if scores.edges is None else given
+        bins = question.bins.seen(codes, low, high)
+    elif isinstance(question.bins, np.ndarray):
+        codes, bins = given, ScoreBins.made(question.bins, groups, groups["bin"].to_numpy())
+    else:
+        edges = quantiles(groups, question.bins)
+        codes, of = (np.searchsorted(edges, scored, side="right") for scored in (rounded, groups["rounded"]))
+        bins = ScoreBins.made(edges, groups, of, bits=scores.bits or ALL_BITS, unit=scores.unit)
+    return [*columns, Column("y_score", tuple(bins.values.tolist()), codes)], counts, weights, bins
 
 
 def _check_present(
     parameter: str, name: str, counts: Integers, missing: Integers | Floats, known: Floats | None = None
 ) -> None:
     """Refuse missing values, and NaN that an engine did not report as missing."""
-    column, number, total = f"{parameter} (column {name!r})", int(missing.sum()), int(counts.sum())
+    column = f"{parameter} (column {name!r})"
     rename = "" if known is not None else ", or give missing a name of its own, such as 'unknown'"
-    if number:
-        values = f"{number:,} missing value{'s' if number > 1 else ''} among {total:,}"
-        raise ParameterError(f"{column} has {values}: leave these people out of the frame{rename}.")
+    check_present(int(missing.sum()), int(counts.sum()), column, f"leave these people out of the frame{rename}")
     if known is not None and np.isnan(known).any():
         raise ParameterError(f"{column} holds NaN: leave these people out of the frame.")
 

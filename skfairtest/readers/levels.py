@@ -5,8 +5,9 @@ Distinct values: as plain Python scalars, in an order that depends only on the v
 One-dimensional values -> levels and codes, at about the cost of one hash table.
 """
 
+import math
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Number
@@ -16,7 +17,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skfairtest._utils.batches import batches
 from skfairtest._utils.errors import brief
 from skfairtest._utils.typing import Positions
 
@@ -40,6 +40,24 @@ def plain_scalar(value: Any) -> Any:
     elif isinstance(value, np.generic):
         value = value.item()
     return value + 0.0 if isinstance(value, float) else value
+
+
+def as_floats(values: Iterable[Any]) -> NDArray[np.float64]:
+    """Return numbers of any kind as floats; those too large for a float are infinite.
+
+    Examples
+    --------
+    >>> as_floats([1, True, 10**400])
+    array([ 1.,  1., inf])
+    """
+    return np.array([_float(value) for value in values], dtype=float)
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def is_label(label: Any, wanted: Any) -> bool:
@@ -159,9 +177,8 @@ def listed(values: Iterable[Any], limit: int = 10) -> str:
 READS_WHOLE_TEXT = len(pd.factorize(np.array(["a", "a\x00"], dtype=object))[1]) == 2
 # Integers that span no more than this are counted instead of hashed.
 SMALL_RANGE = 1 << 12
-# Odd multipliers for the string fingerprint; any odd numbers do, fingerprints are verified.
-_MULTIPLIER = 0x9E3779B97F4A7C15
-_CHUNK = 1 << 18
+# So many people have most often all values.
+LOOKED_AT = 10_000
 
 
 def encode(values: Any) -> tuple[tuple[Any, ...], Positions, int]:
@@ -170,19 +187,45 @@ def encode(values: Any) -> tuple[tuple[Any, ...], Positions, int]:
         # Without this the numbers under the mask would count as values.
         values, masked = values.astype(object).data, np.ma.getmaskarray(values)
         values[masked] = None
-    array = _as_numpy(values)
-    if array is not None and array.dtype.kind == "T":  # NumPy's strings of variable width
-        array = array.astype(object)
-    if array is not None and array.dtype.kind in "bui" and array.size:
-        coded = _encode_small_range(array)
-        if coded is not None:
-            return *coded, 0
-    if array is not None and array.dtype.kind in "US" and array.size:
-        coded = _encode_fixed_width(array)
-        if coded is not None:
-            return *coded, 0
-    levels, codes, n_missing = _encode_by_hash(values if array is None else array)
-    return levels, codes if n_missing else small(codes, len(levels)), n_missing
+    kind = values.dtype.kind if isinstance(values, np.ndarray) and values.size else ""
+    if kind and kind in "bui" and int(values.max()) - int(values.min()) < SMALL_RANGE:
+        low = values.min()
+        offsets = values.astype(np.intp)
+        offsets -= low.astype(np.intp)
+        found = np.flatnonzero(np.bincount(offsets))
+        place = np.zeros(found[-1] + 1, dtype=np.min_scalar_type(len(found) - 1))
+        place[found] = np.arange(len(found))
+        plain = bool if kind == "b" else int
+        return tuple(plain(int(low) + offset) for offset in found.tolist()), place[offsets], 0
+    if kind and kind in "US" and values.dtype.isnative and values.dtype.itemsize % 4 == 0:
+        codes, uniques = _factorize_fixed_width(values)
+    else:
+        codes, uniques = _factorize(values.astype(object) if kind == "T" else values)
+    if uniques.dtype.kind == "f":
+        # Arrow's floats have NaN beside null, and pandas takes it for a value.
+        uniques = np.asarray(uniques, dtype=None if isinstance(uniques, np.ndarray) else float)
+        missing = np.append(np.isnan(uniques), True)
+        codes, uniques = np.where(missing, -1, np.cumsum(~missing) - 1)[codes], uniques[~missing[:-1]]
+    if isinstance(uniques, np.ndarray) and uniques.dtype.kind in "biufUS":
+        with np.errstate(over="ignore"):
+            distinct, place = np.unique(
+                uniques.astype(float) if uniques.dtype.kind == "f" else uniques, return_inverse=True
+            )
+        levels = [plain_scalar(value) for value in distinct.tolist()]
+    else:
+        # A list of nanosecond dates would be a list of integers.
+        dates = isinstance(uniques, np.ndarray) and uniques.dtype.kind in "mM"
+        plainest = [plain_scalar(value) for value in (pd.Index(uniques) if dates else uniques).tolist()]
+        numeric = uniques.dtype == np.dtype(object) and any(isinstance(value, Number) for value in plainest)
+        if numeric and pd.api.types.infer_dtype(values, skipna=True).startswith("mixed"):
+            plainest = unify_numbers(plainest, set(map(type, values)))
+        # Values that pandas tells apart may be one plain scalar.
+        levels = sort_levels(dict.fromkeys(plainest))
+        position = {value: number for number, value in enumerate(levels)}
+        place = np.array([position[value] for value in plainest], dtype=np.intp)
+    n_missing = int(np.count_nonzero(codes < 0))
+    codes = np.append(place, -1)[codes] if n_missing else small(place, len(levels))[codes]
+    return tuple(levels), codes, n_missing
 
 
 def small(codes: Positions, n: int) -> Positions:
@@ -192,127 +235,57 @@ def small(codes: Positions, n: int) -> Positions:
 
 def first_of_each(codes: Positions, n: int) -> NDArray[np.intp]:
     """Return where each of the codes 0..n - 1 comes first."""
-    first = np.zeros(n, dtype=np.intp)
-    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    for part in (codes[:LOOKED_AT], codes):  # most often all of them come soon
+        first = np.full(n, -1, dtype=np.intp)
+        first[part[::-1]] = np.arange(len(part) - 1, -1, -1)
+        if (first >= 0).all():
+            break
     return first
-
-
-def _as_numpy(values: Any) -> NDArray[Any] | None:
-    """Return the NumPy array that holds the values already, or None: nothing is converted."""
-    if isinstance(values, np.ndarray):
-        return values
-    dtype = getattr(values, "dtype", None)
-    if isinstance(dtype, np.dtype) and hasattr(values, "to_numpy"):
-        array: NDArray[Any] = values.to_numpy()
-        return array
-    return None
 
 
 def _factorize(values: Any) -> tuple[NDArray[Any], Any]:
     """Number the distinct values, as pandas does, also where it compares text only up to the first NUL (2.1)."""
-    if getattr(values, "dtype", None) == np.dtype(object) and not READS_WHOLE_TEXT:
-        objects = np.asarray(values, dtype=object)
-        if any(isinstance(value, str) and "\x00" in value for value in objects):
-            # With anything else among the texts, objects are compared.
-            codes, uniques = pd.factorize(np.append(objects, np.array([object()])))
-            return codes[:-1], uniques[:-1]
+    if values.dtype == np.dtype(object) and not READS_WHOLE_TEXT:
+        # With anything else among the texts, objects are compared.
+        codes, uniques = pd.factorize(np.append(np.asarray(values), np.array([object()])))
+        return codes[:-1], uniques[:-1]
     try:
         with np.errstate(over="ignore"):  # of numbers wider than floats
             return pd.factorize(values)
-    except (
-        NotImplementedError
-    ):  # Arrow's lists, structs and narrow decimals: what can be compared is found out by value
+    except NotImplementedError:  # Arrow's lists, structs and narrow decimals: values say whether they can be compared
         return pd.factorize(np.asarray(values, dtype=object))
 
 
-def _encode_by_hash(values: Any) -> tuple[tuple[Any, ...], Positions, int]:
-    codes, uniques = _factorize(values)
-    codes = codes.astype(np.intp, copy=False)
-    if uniques.dtype.kind == "f":
-        # Arrow's floats have NaN beside null, and pandas takes it for a value.
-        uniques = np.asarray(uniques, dtype=None if isinstance(uniques, np.ndarray) else float)
-        missing = np.append(np.isnan(uniques), True)
-        codes, uniques = np.where(missing, -1, np.cumsum(~missing) - 1)[codes], uniques[~missing[:-1]]
-    n_missing = int(np.count_nonzero(codes < 0)) if codes.size and codes.min() < 0 else 0
-    if isinstance(uniques, np.ndarray) and uniques.dtype.kind in "biuf":
-        with np.errstate(over="ignore"):
-            numbers = uniques.astype(float) if uniques.dtype.kind == "f" else uniques
-        distinct, place = np.unique(numbers, return_inverse=True)
-        levels = [plain_scalar(value) for value in distinct.tolist()]
-    else:
-        # A list of nanosecond dates would be a list of integers.
-        dates = isinstance(uniques, np.ndarray) and uniques.dtype.kind in "mM"
-        listed = (pd.Index(uniques) if dates else uniques).tolist()
-        found = _unify_objects(values, [plain_scalar(value) for value in listed])
-        # Values that pandas tells apart may be one plain scalar.
-        levels = sort_levels(dict.fromkeys(found))
-        position = {value: number for number, value in enumerate(levels)}
-        place = np.array([position[value] for value in found], dtype=np.intp)
-    return tuple(levels), _recode(codes, place, n_missing), n_missing
+def _factorize_fixed_width(texts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Number texts of fixed width by their words: to make Python's strings of all of them costs far more."""
+    word = np.uint32 if texts.dtype.itemsize % 8 else np.uint64
+    words = np.ascontiguousarray(texts).view(word).reshape(texts.size, -1).T
+    read = [pd.factorize(each) for each in words]
+    codes, first = distinct([codes for codes, _ in read], [len(uniques) for _, uniques in read])
+    return codes, texts[first]
 
 
-def _unify_objects(values: Any, found: list[Any]) -> list[Any]:
-    if getattr(values, "dtype", None) != np.dtype(object):
-        return found
-    if not any(isinstance(value, Number) for value in found):
-        return found
-    if not pd.api.types.infer_dtype(values, skipna=True).startswith("mixed"):
-        return found
-    return unify_numbers(found, set(map(type, values)))
+def distinct(codes: Sequence[Positions], sizes: Sequence[int]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Number the combinations of several codes that occur, in their order; return also a row of each.
 
-
-def _recode(codes: NDArray[np.intp], place: NDArray[np.intp], n_missing: int) -> Positions:
-    """Renumber codes so that ``i`` becomes ``place[i]``; -1 stays -1."""
-    return np.append(place, -1)[codes] if n_missing else small(place, place.size)[codes]
-
-
-def _encode_small_range(array: NDArray[Any]) -> tuple[tuple[Any, ...], Positions] | None:
-    """Count integers or booleans that lie close together; None when they do not."""
-    as_bool = array.dtype.kind == "b"
-    if as_bool:
-        array = array.view(np.uint8)
-    low, high = int(array.min()), int(array.max())
-    if high - low >= SMALL_RANGE:
-        return None
-    codes = np.empty(array.size, dtype=np.min_scalar_type(high - low))
-    present = np.zeros(high - low + 1, dtype=bool)
-    for part in batches(array.size, _CHUNK):
-        offsets = array[part].astype(np.intp) - low if array.itemsize < 8 else array[part] - array.dtype.type(low)
-        codes[part] = offsets
-        present[offsets.astype(np.intp, copy=False)] = True
-    found = np.flatnonzero(present)
-    if found.size <= high - low:
-        codes = small(np.cumsum(present) - 1, found.size)[codes]
-    levels = [low + offset for offset in found.tolist()]
-    return tuple(bool(level) for level in levels) if as_bool else tuple(levels), codes
-
-
-def _encode_fixed_width(array: NDArray[Any]) -> tuple[tuple[Any, ...], Positions] | None:
-    """Encode fixed-width strings by a 64-bit fingerprint of each, verified on every row.
-
-    Turning a million of them into Python strings costs more than everything else together.
-    None when two different strings share a fingerprint.
+    Examples
+    --------
+    >>> place, first = distinct([np.array([1, 0, 1]), np.array([2, 0, 2])], [2, 3])
+    >>> place.tolist(), first.tolist()
+    ([1, 0, 1], [1, 0])
     """
-    width = array.dtype.itemsize
-    if width % 4 or not width or not array.dtype.isnative:
-        return None
-    words = np.ascontiguousarray(array).view(np.uint32 if width % 8 else np.uint64)
-    words = words.reshape(array.size, -1)
-    multipliers = np.array(
-        [pow(_MULTIPLIER, power, 1 << 64) for power in range(1, words.shape[1] + 1)], dtype=np.uint64
-    )
-    codes, seen, examples = np.empty(array.size, dtype=np.uint32), np.zeros(0, dtype=np.uint64), words[:0]
-    for part in batches(array.size, _CHUNK):
-        own = words[part]
-        codes_here, uniques = pd.factorize(own.astype(np.uint64, copy=False) @ multipliers)
-        new = ~np.isin(uniques, seen)
-        first = first_of_each(codes_here, uniques.size)
-        seen, examples = np.append(seen, uniques[new]), np.concatenate([examples, own[first[new]]])
-        order = np.argsort(seen, kind="stable")
-        place = order[np.searchsorted(seen, uniques, sorter=order)]
-        if not np.array_equal(own, examples[place[codes_here]]):
-            return None
-        codes[part] = place[codes_here]
-    texts = np.ascontiguousarray(examples).view(array.dtype).reshape(-1)
-    distinct, place = np.unique(texts, return_inverse=True)
-    return tuple(distinct.tolist()), small(place, distinct.size)[codes]
+    number, size = codes[0].astype(np.intp), sizes[0]
+    for further, n in zip(codes[1:], sizes[1:], strict=True):
+        if size * n > 1 << 62:
+            number, seen = pd.factorize(number, sort=True)
+            size = len(seen)
+        np.multiply(number, n, out=number)
+        np.add(number, further, out=number)
+        size *= n
+    if size <= 4 * number.size + (1 << 16):  # cheaper than a hash table
+        there = np.bincount(number, minlength=size) > 0
+        size, number = int(there.sum()), (np.cumsum(there) - 1)[number]
+    else:
+        number, seen = pd.factorize(number, sort=True)
+        size = len(seen)
+    return number, first_of_each(number, size)

@@ -7,20 +7,18 @@ Numbers as intervals: a column is cut at its quantiles into a few intervals, whi
 Probabilities of groups, one column for each group, in place of labels.
 """
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.typing import Booleans, Floats, Integers
-from skfairtest.readers.columns import LEAVE_OUT, MAX_LABELS, Column, Numbers, column_of, read_column
-from skfairtest.readers.containers import check_lengths, check_names, is_table, one_dimensional, split_table
-from skfairtest.readers.levels import listed, sort_levels
+from skfairtest._utils.typing import Floats, Integers
+from skfairtest.readers.columns import LEAVE_OUT, MAX_LABELS, Column, Numbers, check_present, column_of, read_columns
+from skfairtest.readers.containers import is_table, one_dimensional
+from skfairtest.readers.levels import as_floats, listed, sort_levels
 
 #: Among this many values of a column so many different ones are labels, whole numbers more.
 LOOKED_AT, FEW, FEW_WHOLE = 10_000, 100, MAX_LABELS
@@ -50,69 +48,31 @@ def read_values(data: Any, parameter: str) -> Column | Numbers:
         return data
     instead = LABELS_MISSING if parameter == "y_true" else LEAVE_OUT
     values = one_dimensional(data, parameter)
-    array = values.to_numpy() if isinstance(values, pd.Series) and isinstance(values.dtype, np.dtype) else values
-    continuous = (
-        type(array) is np.ndarray
-        and array.dtype.kind in "fiu"
-        and array.size > FEW
-        and len(np.unique(array[:LOOKED_AT])) > (FEW if array.dtype.kind == "f" else FEW_WHOLE)
-    )
-    if not continuous:
+    kind = values.dtype.kind if type(values) is np.ndarray else ""
+    few = FEW if kind == "f" else FEW_WHOLE
+    if kind in ("f", "i", "u") and values.size > FEW and len(np.unique(values[:LOOKED_AT])) > few:
+        check_present(int(np.isnan(values).sum()), values.size, parameter, instead)
+        column, numbers = None, np.asarray(values, dtype=float)
+    else:
         column = column_of(data, values, parameter, parameter, instead=instead)
-        numeric = all(isinstance(level, int | float) for level in column.levels)
-        if numeric and not np.isfinite(as_floats(column.levels)).all():
-            raise ParameterError(_infinite(parameter, column.levels))
-        integers = all(isinstance(level, int) for level in column.levels)
-        if not numeric or len(column.levels) <= (FEW_WHOLE if integers else FEW):
+        few = FEW_WHOLE if all(isinstance(level, int) for level in column.levels) else FEW
+        if not all(isinstance(level, int | float) for level in column.levels):
             return column
-        return Numbers(parameter, as_floats(column.levels)[column.codes], column.index)
-    index = values.index if isinstance(values, pd.Series) else None
-    missing = int(np.isnan(array).sum()) if array.dtype.kind == "f" else 0
-    if missing:
+        if len(column.levels) <= few and np.isfinite(as_floats(column.levels)).all():
+            return column
+        numbers = as_floats(column.levels)[column.codes]
+    finite = np.isfinite(numbers)
+    if not finite.all():
+        shown = numbers if column is None else column.values
         raise ParameterError(
-            f"{parameter} has {missing:,} missing value{'s' if missing > 1 else ''} among {array.size:,}: {instead}."
+            f"{parameter} must hold finite numbers; found {listed(dict.fromkeys(shown[~finite].tolist()), 3)}."
         )
-    numbers = np.asarray(array, dtype=float)
-    if not np.isfinite(numbers).all():
-        raise ParameterError(_infinite(parameter, numbers[~np.isfinite(numbers)].tolist()))
-    return Numbers(parameter, numbers, index)
-
-
-def _infinite(parameter: str, values: Any) -> str:
-    found = [value for value, number in zip(values, as_floats(values), strict=True) if not np.isfinite(number)]
-    return f"{parameter} must hold finite numbers; found {listed(found, 3)}."
-
-
-def as_floats(values: Iterable[Any]) -> NDArray[np.float64]:
-    """Return numbers of any kind as floats; those too large for a float are infinite.
-
-    Examples
-    --------
-    >>> as_floats([1, True, 10**400])
-    array([ 1.,  1., inf])
-    """
-    return np.array([_float(value) for value in values], dtype=float)
-
-
-def _float(value: Any) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
-
-
-def as_numbers(column: Column | Numbers) -> NDArray[np.float64] | None:
-    """Return one number per person; None if the values are not numbers."""
-    if isinstance(column, Numbers):
-        return column.values
-    if not all(isinstance(level, int | float) for level in column.levels):
-        return None
-    return as_floats(column.levels)[column.codes]
+    return Numbers(parameter, numbers, data.index if isinstance(data, pd.Series) else None)
 
 
 def check_magnitude(columns: Mapping[str, Column | Numbers], power: int = 1) -> None:
     """Check that the squares of a metric of numbers can be computed, if the columns that it reads are numbers."""
-    values = {name: as_numbers(column) for name, column in columns.items()}
+    values = {name: column.numbers for name, column in columns.items()}
     largest = {name: float(np.abs(found).max(initial=0.0)) for name, found in values.items() if found is not None}
     name = max(largest, key=lambda name: largest[name], default="")
     most = LARGEST_NUMBER ** (1 / power)
@@ -130,7 +90,7 @@ def read_weights(data: Any, parameter: str = "sample_weight") -> Numbers:
     Only ratios of weights matter: where squares of weights could not be computed, all are divided by a power of two.
     """
     column = read_values(data, parameter)
-    values = as_numbers(column)
+    values = column.numbers
     if values is None:
         assert isinstance(column, Column)
         raise ParameterError(f"{parameter} must hold numbers, found {listed(column.levels, 3)}.")
@@ -164,38 +124,25 @@ def in_intervals(column: Column, n_bins: int, counts: Integers | None = None) ->
     >>> age.levels, edges
     (('17 to 20', '25 to 31', '34 to 60'), (17.0, 25.0, 34.0, 60.0))
     """
-    is_number = np.array([type(level) in (int, float) for level in column.levels], dtype=bool)
+    levels = np.array([*column.levels, None], dtype=object)[:-1]
+    is_number = np.array([type(level) in (int, float) for level in levels], dtype=bool)
     if column.categorical or is_number.sum() <= n_bins:
         return column, ()
-    numbers = as_floats(np.array(column.levels, dtype=object)[is_number])
-    if len(numbers) < len(column.levels) or (np.diff(numbers) < 0).any():
-        return _beside_names(column, is_number, n_bins, counts)
+    # Numbers in their order, then names.
+    order = np.concatenate([np.flatnonzero(is_number)[np.argsort(as_floats(levels[is_number]), kind="stable")],
+                            np.flatnonzero(~is_number)])  # fmt: skip
+    numbers = as_floats(levels[order[: is_number.sum()]])
+    codes = np.argsort(order)[column.codes]
     # How many people are below each number: an interval begins where that is nearest to its share of everyone.
-    below = np.concatenate([[0.0], np.bincount(column.codes, counts, minlength=len(numbers)).cumsum()])
-    middles = (below[1:] + below[:-1]) / 2
-    starts = np.unique(np.searchsorted(middles, below[-1] * np.arange(n_bins) / n_bins))
+    people = np.bincount(codes, counts, minlength=len(levels))[: len(numbers)]
+    below = people.cumsum() - people / 2
+    starts = np.unique(np.searchsorted(below, people.sum() * np.arange(n_bins) / n_bins))
     starts = starts[starts < len(numbers)]
     place = np.searchsorted(starts, np.arange(len(numbers)), side="right") - 1
-    labels = _labels(column.levels, numbers, starts)
+    place = np.concatenate([place, len(starts) + np.arange(len(levels) - len(numbers))])
+    labels = (*_labels(tuple(levels[order[: len(numbers)]]), numbers, starts), *levels[~is_number])
     edges = (*numbers[starts].tolist(), float(numbers[-1]))
-    return replace(column, levels=labels, codes=place[column.codes], categorical=True), edges
-
-
-def _beside_names(
-    column: Column, is_number: Booleans, n_bins: int, counts: Integers | None
-) -> tuple[Column, tuple[float, ...]]:
-    """Cut the numbers of a column whose levels are not sorted numbers, and put its names after the intervals."""
-    levels = np.array(column.levels, dtype=object)
-    numbers = np.flatnonzero(is_number)[np.argsort(as_floats(levels[is_number]), kind="stable")]
-    order = np.concatenate([numbers, np.flatnonzero(~is_number)])
-    place = np.argsort(order)[column.codes]
-    numeric = place < len(numbers)
-    chosen = None if counts is None else counts[numeric]
-    part = replace(column, levels=tuple(levels[numbers]), codes=place[numeric])
-    cut, edges = in_intervals(part, n_bins, chosen)
-    codes = place - len(numbers) + len(cut.levels)
-    codes[numeric] = cut.codes
-    return replace(cut, levels=(*cut.levels, *levels[~is_number]), codes=codes), edges
+    return replace(column, levels=labels, codes=place[codes], categorical=True), edges
 
 
 def _labels(levels: tuple[Any, ...], numbers: Floats, starts: Integers) -> tuple[str, ...]:
@@ -260,17 +207,15 @@ def read_probabilities(data: Any, parameter: str) -> Probabilities:
             f"{parameter} must have a column of probabilities for each group: a frame, a mapping of groups to columns, "
             "or a two-dimensional array; of labels use FairnessTest"
         )
-    read = [(name or f"group_{place}", values) for place, (name, values) in enumerate(split_table(data, parameter))]
     instead = "leave these people out of every argument, or give them the shares of groups among all people"
-    columns = {name: read_column(values, parameter, name=name, instead=instead) for name, values in read}
+    read = read_columns(data, parameter, default_name="group", instead=instead)
+    columns = {column.name: column for column in read}
     if len(columns) < 2:
         raise ParameterError(f"{parameter} needs a column of probabilities for each of two or more groups")
-    check_names([name for name, _ in read], parameter)
-    check_lengths({name: len(column) for name, column in columns.items()}, parameter)
     groups = sort_levels(columns)
     values = []
     for name in groups:
-        found = as_numbers(columns[name])
+        found = columns[name].numbers
         if found is None or found.min(initial=0.0) < 0 or found.max(initial=1.0) > 1:
             raise ParameterError(f"{parameter} (column {name!r}) must hold probabilities between 0 and 1")
         values.append(np.asarray(found, dtype=float))

@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from skfairtest._utils.checks import is_number
 from skfairtest._utils.errors import ParameterError, brief, warn
 from skfairtest.readers.columns import Column, Numbers, check_same_people, read_column, resolve_pos_label
-from skfairtest.readers.containers import in_memory, is_table, one_column, one_dimensional
+from skfairtest.readers.containers import is_table, one_dimensional
 from skfairtest.readers.levels import listed, plain_scalar, sort_levels
-from skfairtest.readers.numbers import as_numbers, read_values
+from skfairtest.readers.numbers import read_values
 
 
 def check_rows(X: Any, by_position: bool = False, /, **given: Any) -> None:
@@ -299,7 +299,7 @@ def scores(
     if classes is None or len(classes) != n_classes:
         seen = _labels(y_true)
         classes = seen if len(seen) == n_classes else tuple(range(n_classes))
-    column = _position(pos_label, classes, metric)
+    column = classes.index(resolve_pos_label(classes, pos_label))
     if width > 1:
         return array[:, column].astype(float)
     # One column is the second of two classes.
@@ -322,7 +322,7 @@ def decisions(
     if not is_number(threshold) or threshold != threshold:
         raise ParameterError(f"prediction_threshold must be a number; found {brief(threshold)}")
     read = read_values(y_score, "y_score")
-    numbers = as_numbers(read)
+    numbers = read.numbers
     if numbers is None:
         raise ParameterError("prediction_threshold makes predictions from numbers, and y_score holds text: pass scores")
     known = [labels for labels in (classes or (), _labels(y_true)) if len(labels) == 2]
@@ -333,20 +333,6 @@ def decisions(
     labels = sort_levels(known[0]) if known else [0, 1]
     positive = labels.index(resolve_pos_label(labels, pos_label))
     return Column("y_pred", tuple(labels), np.where(numbers >= threshold, positive, 1 - positive), read.index)
-
-
-def _position(pos_label: Any, classes: Sequence[Any], metric: str) -> int:
-    """Return where the positive label stands among the classes."""
-    if pos_label is None:
-        if len(classes) == 2:
-            return classes.index(resolve_pos_label(classes))
-        raise ParameterError(
-            f"pos_label is needed: {metric} is about one label, but the estimator has {len(classes)}, "
-            f"{listed(classes)}: pass the one that counts as positive."
-        )
-    if pos_label not in classes:
-        raise ParameterError(f"pos_label={brief(pos_label)} is not among the estimator's classes: {listed(classes)}.")
-    return classes.index(pos_label)
 
 
 def _labels(y_true: Any) -> tuple[Any, ...]:
@@ -445,19 +431,3 @@ def predictions_from_X(X: Any, parameter: str = "X") -> Any:
         # What is read as it is need not be unwrapped here; others may have to be refused.
         one_dimensional(X, parameter)
     return X
-
-
-def given_predictions(test: str, y_true: Any, y_pred: Any, y_score: Any, params: Mapping[str, Any]) -> Column | Numbers:
-    """Read the predictions, or the scores in their place, that are tested without an estimator."""
-    if params.get("estimator") is not None:
-        raise ParameterError(
-            f"estimator is not for from_predictions, which takes predictions: use {test}(estimator).fit(X, y, ...)"
-        )
-    if (y_pred is None) is (y_score is None):
-        raise ParameterError(
-            f"y_pred and y_score are {'both None' if y_pred is None else 'both given'}: pass the predictions that are "
-            "tested or, in their place, scores"
-        )
-    name, values = ("y_pred", y_pred) if y_score is None else ("y_score", y_score)
-    values = positive_scores(one_column(in_memory(values)), y_true, params.get("pos_label"))
-    return read_column(predictions_from_X(values, name), name, name="y_pred")

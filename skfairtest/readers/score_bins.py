@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from skfairtest._utils.checks import is_integer
 from skfairtest._utils.errors import ParameterError, brief
@@ -107,48 +108,28 @@ class ScoreBins:
 
     def seen(self, place: Positions, low: Floats, high: Floats) -> "ScoreBins":
         """Return the same bins with new smallest and largest scores."""
-        least, most = np.full(len(self), np.inf), np.full(len(self), -np.inf)
-        np.minimum.at(least, place, low)
-        np.maximum.at(most, place, high)
-        empty = least > most
-        return replace(self, low=np.where(empty, np.nan, least), high=np.where(empty, np.nan, most))
+        ends = pd.DataFrame({"low": low, "high": high}).groupby(place).agg({"low": "min", "high": "max"})
+        ends = ends.reindex(range(len(self)))
+        return replace(self, low=ends["low"].to_numpy(), high=ends["high"].to_numpy())
 
     @classmethod
-    def made(cls, edges: Floats, groups: "LikeScores", *, bits: int = ALL_BITS, unit: bool = False) -> "ScoreBins":
-        """Make bins with these edges, of people in groups of like scores.
+    def made(
+        cls, edges: Floats, groups: pd.DataFrame, place: Positions, *, bits: int = ALL_BITS, unit: bool = False
+    ) -> "ScoreBins":
+        """Make bins with these edges, of people in groups of like scores, whose bins are `place`.
 
         An empty bin is represented by its middle, or by its only edge.
         """
         ends = np.concatenate([np.nextafter(edges[:1], -np.inf), edges, edges[-1:]]) if len(edges) else np.zeros(2)
         middle = ends[:-1] / 2 + ends[1:] / 2
         middle[:1], middle[-1:] = ends[:1], ends[-1:]
-        bins = cls(edges, middle, middle, middle, bits, unit).seen(groups.place(edges), groups.low, groups.high)
-        place = groups.place(edges)
-        people = np.bincount(place, weights=groups.counts, minlength=len(bins))
-        total = np.bincount(place, weights=groups.counts * (groups.low / 2 + groups.high / 2), minlength=len(bins))
+        counts, low, high = (groups[name].to_numpy() for name in ("count", "low", "high"))
+        bins = cls(edges, middle, middle, middle, bits, unit).seen(place, low, high)
+        people = np.bincount(place, weights=counts, minlength=len(bins))
+        total = np.bincount(place, weights=counts * (low / 2 + high / 2), minlength=len(bins))
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = np.clip(total / people, bins.low, bins.high)  # of one score that score, to the last digit
         return replace(bins, values=np.where(people > 0, mean, middle))
-
-    @classmethod
-    def pooled(cls, parts: "Sequence[tuple[ScoreBins, Integers]]", bins: "int | Floats") -> "ScoreBins":
-        """Make bins for all the people of several tables, each of which has its own bins.
-
-        The people of a bin are assumed to have its value, so a quantile is off by at most one bin of one table.
-        """
-        values = np.concatenate([own.values[people > 0] for own, people in parts])
-        counts = np.concatenate([people[people > 0] for _, people in parts])
-        if isinstance(bins, np.ndarray):
-            return cls.made(bins, LikeScores.joined(values, counts, values, values, None))
-        unit = all(own.unit for own, _ in parts)
-        for bits in range(FIRST_BITS, ALL_BITS + 1):
-            near = rounded(values, bits)
-            if unit:
-                near = np.where(values <= 0.5, near, 1.0 - rounded(1.0 - values, bits))
-            groups = LikeScores.joined(near, counts, values, values, None)
-            if groups.counts[groups.low < groups.high].max(initial=0) * 2 * bins <= counts.sum():
-                break
-        return cls.made(groups.quantiles(bins), groups, bits=bits, unit=unit)
 
 
 def _outward(low: float, high: float) -> tuple[float, float]:
@@ -166,54 +147,30 @@ def rounded(numbers: Any, bits: int) -> Any:
     return large - (large - numbers)
 
 
-@dataclass(frozen=True, eq=False)
-class LikeScores:
+def like_scores(rounded: Floats, counts: Integers, low: Floats, high: Floats, place: Positions) -> pd.DataFrame:
     """Groups of people with like scores, sorted: sums over them do not depend on the order in which an engine counts.
 
     Parameters
     ----------
     rounded : ndarray of shape (n,)
-        Their score, rounded; with edges that were given the bin is told apart before.
+        Their score, rounded.
     counts, low, high : ndarray of shape (n,)
         How many people there are, and their smallest and largest score.
-    bin : ndarray of shape (n,) or None
-        The bin of each group, where it is known.
+    place : ndarray of shape (n,)
+        The bin of each, which tells groups apart where edges were given.
     """
+    groups = pd.DataFrame({"bin": place, "rounded": rounded, "count": counts, "low": low, "high": high})
+    of = groups.groupby(["bin", "rounded"], as_index=False)
+    return of.agg({"count": "sum", "low": "min", "high": "max"})
 
-    rounded: Floats
-    counts: Integers
-    low: Floats
-    high: Floats
-    bin: Positions | None = None
 
-    @classmethod
-    def joined(
-        cls, rounded: Floats, counts: Integers, low: Floats, high: Floats, place: Positions | None
-    ) -> "LikeScores":
-        """Combine people who have the same rounded score in the same bin."""
-        bins = np.zeros(len(rounded), dtype=np.intp) if place is None else place
-        order = np.lexsort((rounded, bins))
-        change = (np.diff(rounded[order]) != 0) | (np.diff(bins[order]) != 0)
-        start = np.concatenate([[0], np.flatnonzero(change) + 1])
-        return cls(
-            rounded[order][start],
-            np.add.reduceat(counts[order], start),
-            np.minimum.reduceat(low[order], start),
-            np.maximum.reduceat(high[order], start),
-            None if place is None else bins[order][start],
-        )
-
-    def place(self, edges: Floats) -> Positions:
-        """Return the bin of each group."""
-        return np.searchsorted(edges, self.rounded, side="right") if self.bin is None else self.bin
-
-    def quantiles(self, n_bins: int) -> Floats:
-        """Return the edges of bins of about equally many people; of few scores each has its own bin."""
-        if len(self.rounded) <= n_bins:
-            return self.rounded[1:]
-        middle = np.cumsum(self.counts) - self.counts / 2
-        slot = np.floor(middle * (n_bins / self.counts.sum()))
-        return np.asarray(self.rounded[1:][np.diff(slot) > 0])
+def quantiles(groups: pd.DataFrame, n_bins: int) -> Floats:
+    """Return the edges of bins of about equally many people; of few scores each has its own bin."""
+    rounded, counts = groups["rounded"].to_numpy(), groups["count"].to_numpy()
+    if len(rounded) <= n_bins:
+        return rounded[1:]
+    slot = np.floor((np.cumsum(counts) - counts / 2) * (n_bins / counts.sum()))
+    return np.asarray(rounded[1:][np.diff(slot) > 0])
 
 
 def check_edges(score_bins: Any) -> "int | Floats | ScoreBins":

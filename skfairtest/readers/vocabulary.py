@@ -15,9 +15,9 @@ LABELS = ("y_true", "y", "y_pred", "y_pred_a", "y_pred_b", "y_judge")
 SHOWN = 5
 
 
-def _are_scores(labels: Iterable[Any]) -> bool:
-    """Whether some labels are numbers that are not whole."""
-    return any(isinstance(label, float) and not label.is_integer() for label in labels)
+def is_fraction(label: Any) -> bool:
+    """Whether a label is a number that is not whole, as scores are."""
+    return isinstance(label, float) and not label.is_integer()
 
 
 def _type_of(label: Any) -> str:
@@ -73,7 +73,7 @@ def check_vocabularies(labels: Mapping[str, Sequence[Any]], n_people: float = ma
     ...
     skfairtest._utils.errors.ParameterError: y_true holds 'no', 'yes' and y_pred holds 0, 1: text never equals a ...
     """
-    labels = {name: levels for name, levels in labels.items() if not _are_scores(levels)}
+    labels = {name: levels for name, levels in labels.items() if not any(map(is_fraction, levels))}
     pairs = [(*mine, *its) for mine, its in combinations(labels.items(), 2) if mine[1] != its[1]]
     for first, mine, second, its in pairs:
         types, others = {_type_of(label) for label in mine}, {_type_of(label) for label in its}
@@ -104,7 +104,7 @@ def check_codings(labels: Mapping[str, Sequence[Any]]) -> None:
     (first, mine), *others = labels.items()
     for second, its in others:
         both = (*mine, *its)
-        if mine and its and not _are_scores(both):
+        if mine and its and not any(map(is_fraction, both)):
             _check_shared(first, mine, second, its, all_classes=True)
 
 
@@ -121,7 +121,7 @@ def check_classes(labels: Sequence[Any], classes: Sequence[Any] | None, pos_labe
     name = "classes_ of the estimator"
     if classes is None or len(classes) < 2:  # trained on people of one label
         return
-    if labels and not _are_scores(labels) and {*labels} != {*classes}:
+    if labels and not any(map(is_fraction, labels)) and {*labels} != {*classes}:
         check_vocabularies({"y_true": labels, name: classes})
         _check_shared("y_true", labels, name, classes, all_classes=True)
     if pos_label is not None and not any(is_label(label, pos_label) for label in classes):

@@ -42,9 +42,8 @@ class Analysis:
 
     def ends(self, amount: float, bounds: Bounds) -> tuple[list[Possible], list[Result]]:
         """The bounds of each comparison, and what would be found with the smallest and with the largest p-values."""
-        measured = self.base.measured
-        found = [bounds(place, amount) for place in range(len(measured.comparisons))]
-        families = {"low": replace(measured, further=0), "high": replace(measured, further=self.further(amount))}
+        found = [bounds(place, amount) for place in range(len(self.base.tested))]
+        families = {"low": replace(self.base, further=0), "high": replace(self.base, further=self.further(amount))}
         return found, [with_p_values(family, [getattr(p, end) for p, _ in found]) for end, family in families.items()]
 
     def turns(self, amount: float) -> bool:
@@ -57,11 +56,11 @@ class Analysis:
     def rows(self, amount: float) -> list[dict[str, Any]]:
         """What each comparison may be."""
         found, (low, high) = self.ends(amount, self.bounds)
-        ends = zip(found, self.base.findings, low.findings, high.findings, strict=True)
+        ends = zip(found, self.base.comparisons, low.comparisons, high.comparisons, strict=True)
         return [
             {
-                "metric": one.estimate.metric, "group": one.estimate.group, "other": one.estimate.other,
-                "stratum": one.estimate.stratum, "disparity_low": disparity[0], "disparity_high": disparity[1],
+                "metric": one.metric, "group": one.group, "other": one.other, "stratum": one.stratum,
+                "disparity_low": disparity[0], "disparity_high": disparity[1],
                 "p_value_low": p_of(p.low), "p_value_high": p_of(p.high),
                 "p_value_adjusted_low": p_of(least.log_p_adjusted), "p_value_adjusted_high": p_of(most.log_p_adjusted),
                 "turns": one.concern is not least.concern or one.concern is not most.concern,
@@ -79,13 +78,13 @@ def analysed(analysis: Analysis, to: str, at: Any) -> Sensitivity:
     if frame["stratum"].isna().all():
         del frame["stratum"]
     survives = largest_surviving(analysis.turns, analysis.candidates)
-    disparity = "odds_ratio" if to == "confounding" else analysis.base.measured.settings.question.disparity
+    disparity = "odds_ratio" if to == "confounding" else analysis.base.settings.question.disparity
     return Sensitivity(to, verdict_of(analysis.base), frame, survives, violation, disparity)
 
 
 def verdict_of(base: Result) -> str:
     """Say what was found."""
     concern = base.verdict.concern
-    if base.measured.settings.question.alternative == "equivalence":
+    if base.settings.question.alternative == "equivalence":
         return "Not certified" if concern else "Certified"
     return "Significant disparity" if concern else "No significant disparity"

@@ -12,7 +12,7 @@ import numpy as np
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError, brief
 from skfairtest.comparisons.contrasts import BEST
-from skfairtest.comparisons.core import Comparison, Measured, Result
+from skfairtest.comparisons.core import Comparison, Result
 from skfairtest.comparisons.measure import is_counted
 from skfairtest.comparisons.rates import RateNull
 from skfairtest.comparisons.unknown import Unassigned, disparity_ends, with_p_values
@@ -45,15 +45,14 @@ class Counted:
     @classmethod
     def of(cls, result: Result) -> Self:
         """Take the counts of a result."""
-        measured = result.measured
-        settings, sample = measured.settings, measured.sample
+        settings, sample = result.settings, result.sample
         assert sample is not None
-        refused = {f"metric={metric.name!r}": not isinstance(metric, Rate) for metric in measured.metrics} | {
+        refused = {f"metric={metric.name!r}": not isinstance(metric, Rate) for metric in result.metrics} | {
             "people with sample_weight or in clusters, or variance='bootstrap' or 'jackknife'": not is_counted(
                 sample, settings
             ),
             f"method={settings.question.method!r}": settings.question.method not in ("auto", "exact", "asymptotic"),
-            "people whose labels or groups are not all known": measured.table is None,
+            "people whose labels or groups are not all known": result.table is None,
             f"compare={settings.compare!r}": settings.compare in ("to_overall", *BEST),
         }
         reason = next((what for what, bad in refused.items() if bad), "")
@@ -61,16 +60,10 @@ class Counted:
             return cls(None, reason)
         unassigned = None
         if sample.n_unknown and not sample.named and not sample.control_names:
-            unassigned = Unassigned.of(measured, sample)
+            unassigned = Unassigned.of(result, sample)
         # Without people.
-        light = replace(measured, sample=None, metrics=(), by_metric={}, design=None, table=None)
-        return cls(replace(result, measured=light), "", unassigned)
-
-    @property
-    def measured(self) -> Measured:
-        """What was measured."""
-        assert self.result is not None
-        return self.result.measured
+        light = replace(result, sample=None, metrics=(), by_metric={}, design=None, table=None)
+        return cls(light, "", unassigned)
 
 
 def sensitivity_of(counted: Counted, to: str, at: Any) -> Sensitivity:
@@ -85,7 +78,7 @@ def sensitivity_of(counted: Counted, to: str, at: Any) -> Sensitivity:
 
 
 def _as_found(one: Comparison) -> Possible:
-    found, disparity = one.in_family.evidence, one.estimate.disparity
+    found, disparity = one.in_family, one.disparity
     return PValueBounds(found.log_p, found.log_p, found.method, None, attained=True), (disparity, disparity)
 
 
@@ -96,19 +89,20 @@ def _missing_groups(counted: Counted, base: Result) -> Analysis:
             "to='missing_groups' needs people of whom a sensitive feature is missing: fit the test with "
             "missing='exclude' or 'bounds', without control_features; found none"
         )
+    tested = base.tested
 
     @cache
     def bounds(place: int, amount: float, *, exactly: bool = True) -> Possible:
-        one = counted.measured.comparisons[place]
+        one = tested[place]
         null = one.null
         assert isinstance(null, RateNull)
-        unknown = unassigned.subsets(one.estimate, int(amount * unassigned.n + 1e-9), exactly=exactly)
+        unknown = unassigned.subsets(one, int(amount * unassigned.n + 1e-9), exactly=exactly)
         found = p_value_bounds(null.pair, unknown, null.scale, null.question)
         return found, disparity_ends(null.pair, unknown, null.scale, null.question.disparity)
 
-    if base.measured.settings.missing == "bounds":  # what would be found without them
-        nobody = [bounds(place, 0.0)[0].high for place in range(len(base.measured.comparisons))]
-        base = with_p_values(replace(base.measured, further=0), nobody)
+    if base.settings.missing == "bounds":  # what would be found without them
+        nobody = [bounds(place, 0.0)[0].high for place in range(len(base.tested))]
+        base = with_p_values(replace(base, further=0), nobody)
     # With more people fewer assignments may turn a verdict: what survives does so with every smaller number.
     amounts = np.arange(unassigned.n + 1) / unassigned.n
     return Analysis(
@@ -124,12 +118,12 @@ def _confounding(counted: Counted, base: Result) -> Analysis:
     leave the events of the group between two noncentral hypergeometric distributions, with these odds ratios. The bound
     is the exact one whatever `method` the test has: Wald's test of an odds ratio is below it in small samples.
     """
-    question = replace(base.measured.settings.question, disparity="odds_ratio", method="auto")
+    question = replace(base.settings.question, disparity="odds_ratio", method="auto")
     if question.margin_bounds is not None:
         raise ParameterError("margin: to='confounding' bounds the test of equality: use margin=None")
 
     def bounds(place: int, amount: float) -> Possible:
-        one = counted.measured.comparisons[place]
+        one = base.tested[place]
         null = one.null
         assert isinstance(null, RateNull)
         ratio = pair_disparity(null.pair, np.zeros(0), np.zeros(0), "odds_ratio")  # which needs no values
@@ -140,7 +134,7 @@ def _confounding(counted: Counted, base: Result) -> Analysis:
             answer(null.pair, Scale(), replace(question, margin_bounds=odds))
             for odds in ((1 / amount, amount), (amount, 1 / amount))
         )
-        evidence = one.in_family.evidence.log_p
+        evidence = one.in_family.log_p
         found = PValueBounds(min(best.log_p, evidence), max(worst.log_p, evidence), worst.method, None, attained=True)
         return found, (ratio / amount, ratio * amount)
 

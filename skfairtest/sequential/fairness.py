@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,14 +15,15 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from skfairtest._utils.base import with_parameters
+from skfairtest._utils.base import Later, with_parameters
 from skfairtest._utils.checks import check_choice, check_probability, is_integer, is_number, is_sequence
 from skfairtest._utils.errors import ParameterError, brief, warn
 from skfairtest._utils.files import write_text
 from skfairtest._utils.text import enumerated, label
 from skfairtest.comparisons.contrasts import Design
+from skfairtest.comparisons.engine import words_of
 from skfairtest.comparisons.settings import Settings, check_settings
-from skfairtest.metrics import Metric, Rate, ScoreMetric, resolve_metrics
+from skfairtest.metrics import Metric, resolve_metrics
 from skfairtest.readers import Column, one_column, other_labels
 from skfairtest.readers.containers import series_name
 from skfairtest.report.mixin import ReportMixin
@@ -43,9 +45,6 @@ from skfairtest.sequential.stream import (
     with_labels,
 )
 from skfairtest.tables import Sample, distinct_levels, tagged
-
-#: Frames of a record that follow from its stream; `wealth_` is the stream's records, written once.
-_SHOWN = ("comparisons", "by_group", "pending")
 
 
 @with_parameters
@@ -166,12 +165,14 @@ class SequentialFairnessTest(ReportMixin):
 
     estimator: ClassVar[None] = None  # type: ignore[misc]
     _display: ClassVar[str] = "MonitorDisplay"
-    _not_written: ClassVar[tuple[str, ...]] = ("_frames",)
+    _not_written: ClassVar[tuple[str, ...]] = ("wealth_",)  # its stream has the same rows
     _reported: ClassVar[tuple[str, ...]] = (
         "e_value", "p_value", "rejected", "rejected_at", "concern", "disparity",
         "confidence_interval", "comparisons", "wealth", "pending", "by_group", "groups", "pos_label", "blocks",
         "method", "adjust", "n_batches", "n_samples",
     )  # fmt: skip
+
+    comparisons_, wealth_, by_group_, pending_ = (Later() for _ in range(4))
 
     metric: Any = field(default="selection_rate", kw_only=False)
     alpha: float = 0.05
@@ -339,13 +340,9 @@ class SequentialFairnessTest(ReportMixin):
             )
         return write_text(self._written(), path)
 
-    def _facts(self) -> dict[str, Any]:
-        frames = {f"{name}_": getattr(self, f"{name}_") for name in _SHOWN}
-        return {**super()._facts(), **frames}
-
     def _take(self, facts: dict[str, Any]) -> None:
-        found = {name: value for name, value in facts.items() if name.removesuffix("_") not in _SHOWN}
-        super()._take({**found, "_frames": {}})
+        super()._take(facts)
+        self._show()
 
     def __sklearn_clone__(self) -> Self:
         """Copy the parameters: there is no estimator to hand on."""
@@ -448,7 +445,7 @@ class SequentialFairnessTest(ReportMixin):
         """Set the attributes of what is known now."""
         self.__dict__.pop("_kept", None)
         stream = self._stream
-        self._frames: dict[Callable[[Stream], pd.DataFrame], pd.DataFrame] = {}
+        self._show()
         self.e_value_ = float(frames.as_e(stream.adjusted().max(initial=0.0)))
         self.p_value_ = float(np.exp(-stream.log_global))
         self.rejected_ = bool(self.p_value_ <= self.alpha)
@@ -459,38 +456,15 @@ class SequentialFairnessTest(ReportMixin):
         labels = distinct_levels([label for labels in self._labels.values() for label in labels])
         self.negative_labels_ = other_labels(labels, self.pos_label_)
 
-    # A frame is made when somebody looks at it: a stream of single samples would make thousands.
-
-    def _frame(self, make: Callable[[Stream], pd.DataFrame]) -> pd.DataFrame:
-        check_is_fitted(self)
-        if make not in self._frames:
-            self._frames[make] = make(self._stream)
-        return self._frames[make]
-
-    @property
-    def comparisons_(self) -> pd.DataFrame:
-        """What is known of every pair now."""
-        return self._frame(frames.pairs_frame)
+    def _show(self) -> None:
+        """Set the frames, which are made when somebody looks at them: a stream of single samples would make many."""
+        self.comparisons_ = partial(frames.pairs_frame, self._stream)
+        self.wealth_ = partial(frames.looks_frame, self._stream)
+        self.by_group_ = partial(frames.groups_frame, self._stream)
+        self.pending_ = partial(frames.pending_frame, self._waiting)
 
     @property
-    def wealth_(self) -> pd.DataFrame:
-        """Every look at which a pair had a block."""
-        return self._frame(frames.looks_frame)
-
-    @property
-    def by_group_(self) -> pd.DataFrame:
-        """Samples and value of each group over all batches."""
-        return self._frame(frames.groups_frame)
-
-    @property
-    def pending_(self) -> pd.DataFrame:
-        """Batches that wait for their labels."""
-        check_is_fitted(self)
-        waiting = [(name, told["time"], sum(n for _, n in told["n"])) for name, told in self._waiting.items()]
-        return pd.DataFrame(waiting, columns=["batch", "time", "n"])
-
-    @property
-    def confidence_sequence_(self) -> pd.DataFrame:
+    def confidence_sequence_(self) -> Any:
         """The disparity and its limits now, of every pair."""
         return self.comparisons_[["metric", "group", "other", "disparity", "ci_low", "ci_high"]]
 
@@ -512,7 +486,7 @@ class SequentialFairnessTest(ReportMixin):
         disparity, low, high = (float(strongest[name]) for name in ("disparity", "ci_low", "ci_high"))
         return disparity, low, high
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> Any:
         """Return every look as a flat frame.
 
         Returns
@@ -535,11 +509,8 @@ class SequentialFairnessTest(ReportMixin):
         return report.verdict(self)
 
     def _setup(self) -> Setup:
-        metrics = resolve_metrics(self.metric)
-        rates = {metric.name: (metric.happens, metric.among) for metric in metrics if isinstance(metric, Rate)}
-        means = {metric.name: metric.describes for metric in metrics if isinstance(metric, ScoreMetric)}
         margin = (-self.margin, self.margin) if self.margin else None
-        return Setup(margin_bounds=margin, alpha=self.alpha, sentences=rates, descriptions=means)
+        return Setup(margin_bounds=margin, alpha=self.alpha, **words_of(resolve_metrics(self.metric)))
 
     def _title(self) -> str:
         return f"Monitoring: {enumerated([metric_title(metric.name) for metric in resolve_metrics(self.metric)])}"

@@ -1,5 +1,6 @@
 """The frames of a stream: its pairs, its groups, and what they were at every look."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -85,3 +86,9 @@ def groups_frame(stream: Stream) -> pd.DataFrame:
         (metric, group, int(n), total / n if n else np.nan) for (metric, group), (n, total) in stream.totals.items()
     ]
     return pd.DataFrame(rows, columns=["metric", "group", "n", "value"])
+
+
+def pending_frame(waiting: Mapping[str, Any]) -> pd.DataFrame:
+    """Batches that wait for their labels."""
+    rows = [(name, told["time"], sum(n for _, n in told["n"])) for name, told in waiting.items()]
+    return pd.DataFrame(rows, columns=["batch", "time", "n"])

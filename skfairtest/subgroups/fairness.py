@@ -8,6 +8,8 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import pandas as pd
+from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import check_seed, seed_sequence, with_parameters
 from skfairtest._utils.checks import check_choice, is_integer
@@ -15,13 +17,15 @@ from skfairtest._utils.errors import ParameterError, brief, warn
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.contrasts import Design
+from skfairtest.comparisons.engine import words_of
 from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.measure import positive_label
 from skfairtest.comparisons.outcomes import Measure, measure_of
 from skfairtest.comparisons.people import GroupsTest, Inputs
-from skfairtest.comparisons.settings import MOST_RESAMPLES, Settings, check_settings
-from skfairtest.inference.sums import MeanSums
-from skfairtest.metrics import Metric, Rate, resolve_metrics
+from skfairtest.comparisons.settings import Settings, check_settings
+from skfairtest.inference.multiplicity import holm_discrete
+from skfairtest.inference.sums import MeanSums, RateSums
+from skfairtest.metrics import Metric, resolve_metrics
 from skfairtest.readers import (
     Column,
     check_names_of_columns,
@@ -35,7 +39,7 @@ from skfairtest.report.report import Report
 from skfairtest.report.sentences import Setup, metric_title
 from skfairtest.subgroups import report, scan
 from skfairtest.tables import Sample
-from skfairtest.tables.subgroups import Cells, NotSearched, Subgroups, all_subgroups
+from skfairtest.tables.subgroups import Cells, NotSearched, Subgroups, all_subgroups, distinct_subgroups
 
 
 @with_parameters
@@ -237,13 +241,8 @@ class SubgroupScan(GroupsTest):
         NotFittedError
             If the estimator is a scikit-learn estimator that is not fitted.
         """
-        return super().fit(
-            X,
-            y,
-            sensitive_features=sensitive_features,
-            control_features=control_features,
-            predict_params=predict_params,
-        )
+        columns = {"sensitive_features": sensitive_features, "control_features": control_features}
+        return self._fit(Inputs.of_fit(X, y, predict_params, **columns))
 
     @classmethod
     def from_predictions(
@@ -297,40 +296,25 @@ class SubgroupScan(GroupsTest):
         """
         if sensitive_features is not None and X is not None and params.get("features") is not None:
             sensitive_features = _together(sensitive_features, X, params["features"])
-        return super().from_predictions(
-            y_true,
-            y_pred,
-            y_score=y_score,
-            sensitive_features=sensitive_features,
-            control_features=control_features,
-            **params,
-        )
+        columns = {"sensitive_features": sensitive_features, "control_features": control_features}
+        return cls._of_predictions(y_true, y_pred, y_score, columns, params)
 
     def _check(self) -> tuple[Settings, list[Metric]]:
         check_seed(self.random_state)
         check_choice("compare", self.compare, ("to_rest", "in_context"))
         check_choice("guarantee", self.guarantee, scan.GUARANTEES)
         check_choice("alternative", self.alternative, ("two-sided", "greater", "less"))
-        for name, least, most in (
-            ("max_depth", 1, 2**63),
-            ("min_group_size", 1, 2**63),
-            ("n_bins", 2, 2**63),
-            ("max_subgroups", 1, 2**63),
-            ("n_resamples", 1, MOST_RESAMPLES),
-        ):
-            value = getattr(self, name)
-            if not is_integer(value) or not least <= value <= most:
-                at_most = f" and at most {most:,}" if name == "n_resamples" else ""
-                raise ParameterError(f"{name} must be an integer of at least {least}{at_most}; found {brief(value)}")
+        for name in ("max_depth", "min_group_size", "n_bins", "max_subgroups", "n_resamples"):
+            value, least = getattr(self, name), 1 + (name == "n_bins")
+            if not is_integer(value) or not least <= value <= 2**63:
+                raise ParameterError(f"{name} must be an integer of at least {least}; found {brief(value)}")
         named = check_names_of_columns(self.features, "features")
         if self.compare == "in_context" and named is None:
             raise ParameterError(
                 "compare='in_context' compares people who share values of features, but features is None: name columns "
                 "of X, as in features='department', or use compare='to_rest'"
             )
-        settings = check_settings(
-            compare="to_rest", alternative=self.alternative, confidence_level=self.confidence_level, adjust="holm"
-        )
+        settings = check_settings(**{**self.get_params(), "compare": "to_rest", "adjust": "holm"})
         return settings, resolve_metrics(self.metric)
 
     def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
@@ -373,9 +357,11 @@ class SubgroupScan(GroupsTest):
             steps, left = scan.explain(one, found, n_tested, settings.alpha)
             chosen.append(steps)
             remaining = min(remaining, left)
-        self._setup = self._scan_setup(sample, metrics, settings.alpha)
+        controls = " x ".join(sample.control_names)
+        self._setup = Setup(alternative=self.alternative, alpha=settings.alpha, controls=controls, **words_of(metrics))
         self._keep(tested, log_adjusted, chosen, edges, settings, n_tested)
-        self.not_searched_ = scan.not_searched_frame(left_out)
+        rows = [(" x ".join(map(label, one.features)), one.subgroups, one.reason) for one in left_out]
+        self.not_searched_ = pd.DataFrame(rows, columns=["features", "subgroups", "reason"])
         self.remaining_p_value_ = p_of(remaining)
         self.n_searched_, self.n_tested_, self.edges_ = len(everyone) * len(measures), n_tested, edges
         self.pos_label_, self.n_samples_ = positive, sample.n_samples
@@ -449,7 +435,10 @@ class SubgroupScan(GroupsTest):
         tested = []
         for place, measure in enumerate(measures, start=1):
             together = np.sum([half[place] for half in halves], axis=0)
-            subgroups, n_alike = scan.distinct_of(measure, together, everyone, self.alternative)
+            # One subgroup for each different comparison.
+            counted = together[:, 1 if isinstance(measure.sums, RateSums) else 0] > 0
+            rows, n_alike = distinct_subgroups(everyone, counted, two_sided=self.alternative == "two-sided")
+            subgroups = everyone.take(rows)
             if n_alike:
                 name = label(measure.metric.name)
                 left_out.append(NotSearched((f"all ({name})",), n_alike, "the same comparison as a subgroup tested"))
@@ -462,12 +451,13 @@ class SubgroupScan(GroupsTest):
         return tested
 
     def _adjusted(self, tested: list[scan.Scanned], seed: Any) -> list[Floats]:
-        """Adjust p-values; those of means are at least the permutations' p-values."""
-        found = scan.adjusted(tested)
+        """Adjust p-values, all measures in one family; those of means are at least the permutations' p-values."""
+        log_p, smallest = (np.concatenate([getattr(one, name) for one in tested]) for name in ("log_p", "smallest"))
+        found = np.split(holm_discrete(log_p, smallest), np.cumsum([len(one.log_p) for one in tested])[:-1])
         means = [place for place, one in enumerate(tested) if isinstance(one.measure.sums, MeanSums)]
         for place, own in zip(means, seed_sequence(seed).spawn(len(means)) if means else (), strict=True):
-            log_p = scan.by_permutation(tested[place], self.n_resamples, own) + np.log(len(tested))
-            found[place] = np.maximum(found[place], np.minimum(log_p, 0.0))
+            drawn = scan.by_permutation(tested[place], self.n_resamples, own) + np.log(len(tested))
+            found[place] = np.maximum(found[place], np.minimum(drawn, 0.0))
         return found
 
     def _keep(
@@ -481,8 +471,8 @@ class SubgroupScan(GroupsTest):
             scan.subgroups_frame(one, log_p, steps, terms, alpha)
             for one, log_p, steps in zip(tested, log_adjusted, chosen, strict=True)
         ]
-        self.subgroups_ = scan.by_evidence(frames)
-
+        by_evidence = ["p_value", "depth"]
+        self.subgroups_ = pd.concat(frames).sort_values(by_evidence, kind="stable", ignore_index=True)
         sentence = partial(scan.subgroup_sentence, self._setup)
         self.comparisons_ = scan.results_frame(frames, tested, chosen, alpha / max(n_tested, 1), sentence)
         self.p_value_ = p_of(min((float(log_p.min()) for log_p in log_adjusted if len(log_p)), default=0.0))
@@ -501,18 +491,6 @@ class SubgroupScan(GroupsTest):
             rejected = log_adjusted[strongest][row] <= np.log(alpha) + 1e-12
             self.confidence_interval_ = scan.limits_of(first, row, self.disparity_, alpha / n_tested, rejected=rejected)
 
-    def _scan_setup(self, sample: Sample, metrics: list[Metric], alpha: float) -> Setup:
-        rates = [metric for metric in metrics if isinstance(metric, Rate)]
-        return Setup(
-            compare="between_groups",
-            alternative=self.alternative,
-            alpha=alpha,
-            controls=" x ".join(sample.control_names),
-            sentences={rate.name: (rate.happens, rate.among) for rate in rates},
-            functions=frozenset(rate.name for rate in rates if rate.value is not None),
-            descriptions={metric.name: metric.describes for metric in metrics if not isinstance(metric, Rate)},
-        )
-
     def to_frame(self) -> Any:
         """Return every subgroup that was tested as a flat frame.
 
@@ -521,8 +499,6 @@ class SubgroupScan(GroupsTest):
         DataFrame
             A copy of `subgroups_`.
         """
-        from sklearn.utils.validation import check_is_fitted
-
         check_is_fitted(self)
         return self.subgroups_.copy()
 

@@ -14,15 +14,13 @@ from skfairtest._utils.typing import Floats, Positions
 from skfairtest.comparisons.contrasts import EXTREME, FEW, SKEWED, SMALL
 from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.outcomes import Measure
-from skfairtest.inference.multiplicity import holm_discrete
 from skfairtest.inference.rates import Question
 from skfairtest.inference.score import of_score
-from skfairtest.inference.sums import RateSums
 from skfairtest.metrics import Mean
 from skfairtest.report.cells import records
 from skfairtest.report.record import Recorded
 from skfairtest.report.sentences import Setup, finding_sentence
-from skfairtest.tables.subgroups import Cells, NotSearched, Subgroups, distinct_subgroups
+from skfairtest.tables.subgroups import Cells, Subgroups
 
 #: Subgroups whose exact p-values are computed in a step of the explanation: those with the largest scores.
 LOOKED_AT = 5
@@ -100,19 +98,6 @@ class Scanned:
             else:
                 out[places] = of_score(self.measure.sums.scores(own, rest), self.alternative)
         return out
-
-
-def distinct_of(measure: Measure, sums: Floats, subgroups: Subgroups, alternative: str) -> tuple[Subgroups, int]:
-    """Return one subgroup for each different comparison of a measure, and how many were left out as alike."""
-    counted = sums[:, 1 if isinstance(measure.sums, RateSums) else 0] > 0
-    rows, n_alike = distinct_subgroups(subgroups, counted, two_sided=alternative == "two-sided")
-    return subgroups.take(rows), n_alike
-
-
-def adjusted(tested: Sequence[Scanned]) -> list[Floats]:
-    """Return logarithms of adjusted p-values, all measures in one family."""
-    log_p, smallest = (np.concatenate([getattr(one, name) for one in tested]) for name in ("log_p", "smallest"))
-    return np.split(holm_discrete(log_p, smallest), np.cumsum([len(one.log_p) for one in tested])[:-1])
 
 
 def by_permutation(scanned: Scanned, n_resamples: int, seed: np.random.SeedSequence) -> Floats:
@@ -421,16 +406,3 @@ def results_frame(
             row |= {"ci_low": low, "ci_high": high, "p_value_given_above": p_of(step.log_p)}
             rows.append({**row, "sentence": sentence(row)})
     return pd.DataFrame(rows, columns=REPORTED_COLUMNS)
-
-
-def not_searched_frame(left_out: Sequence[NotSearched]) -> pd.DataFrame:
-    """The subgroups that were not searched: how many for each combination of features, and why."""
-    rows = [(" x ".join(map(label, one.features)), one.subgroups, one.reason) for one in left_out]
-    return pd.DataFrame(rows, columns=["features", "subgroups", "reason"])
-
-
-def by_evidence(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Put the subgroups of all metrics together, in the order of their p-values; ties: the shorter description."""
-    together = pd.concat(frames, ignore_index=True)
-    order = np.lexsort((together["depth"], together["p_value"]))
-    return together.iloc[order].reset_index(drop=True)

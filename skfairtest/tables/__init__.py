@@ -3,4 +3,4 @@
 from skfairtest._utils.base import tagged, untagged
 from skfairtest.tables.count_table import CountTable
 from skfairtest.tables.rows import PAIRED_NAMES, distinct_levels
-from skfairtest.tables.sample import Kinds, Sample, UncertainSample, Values
+from skfairtest.tables.sample import Kinds, Sample, UncertainSample

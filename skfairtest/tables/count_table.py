@@ -1,26 +1,52 @@
 """The data as a table: numbers of people by stratum, group and cell."""
 
+import json
+import os
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from os import PathLike
-from typing import Any, BinaryIO, Self
+from pathlib import Path
+from typing import Any, ClassVar, Self
 
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from sklearn.utils import Bunch
+
+from skfairtest._utils.base import tagged, untagged
+from skfairtest._utils.checks import check_choice, is_integer
+from skfairtest._utils.errors import ParameterError, brief
+from skfairtest._utils.files import checksum, write_text
+from skfairtest._utils.typing import Booleans, Floats, Integers, Positions
 from skfairtest.readers.columns import (
-    MAX_GROUPS,
-    WARN_GROUPS,
+    Column,
     check_level_count,
     check_same_people,
     read_column,
     read_groups,
+    warn_of_many,
+    with_value,
 )
 from skfairtest.readers.containers import one_column
 from skfairtest.readers.engines import Question, count_frame
-from skfairtest.readers.score_bins import check_edges
-from skfairtest.tables.counts import Counts
-from skfairtest.tables.rows import Rows, name_list, read_counted, tally
-from skfairtest.tables.storage import Stored, read_stored, write_stored
+from skfairtest.readers.levels import listed
+from skfairtest.readers.score_bins import ScoreBins, check_edges
+from skfairtest.readers.vocabulary import check_vocabularies
+from skfairtest.tables import rows as tabular
+from skfairtest.tables.rows import Rows, distinct_levels, name_list, read_counted, tally
+
+#: What the sums of weights and of their squares are called in a frame.
+SUMS = ("weight", "squared_weight")
+#: What a file of a table says first.
+FORMAT, VERSION = "skfairtest.CountTable", 1
+#: What a feature's value is in the group that small groups become.
+OTHER = "(other)"
+#: A group that was left out, in which stratum, and how many people it would have needed.
+Suppressed = tuple[Any, Any, int]
 
 
-class CountTable(Counts):
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class CountTable:
     """How many people there are of each kind: strata x groups x cells.
 
     A fairness metric depends on a person only through the group and (y_true, y_pred), so this small table holds all the
@@ -78,6 +104,119 @@ class CountTable(Counts):
     array([[1, 0, 1],
            [0, 1, 1]])
     """
+
+    counts: Integers
+    strata: tuple[tabular.Key, ...]
+    groups: tuple[tabular.Key, ...]
+    cells: tuple[tabular.Key, ...]
+    cell_names: tuple[str, ...]
+    sensitive_names: tuple[str, ...]
+    control_names: tuple[str, ...] = field(default=())
+    weights: Floats | None = field(default=None)
+    score_bins: ScoreBins | None = field(default=None)
+    suppressed: tuple[Suppressed, ...] = field(default=())
+
+    __hash__: ClassVar[None]  # type: ignore[assignment]  # equality is by value, of an array
+
+    def __init__(
+        self,
+        counts: ArrayLike,
+        *,
+        groups: Sequence[tabular.Key],
+        cells: Sequence[tabular.Key],
+        sensitive_names: Sequence[str],
+        cell_names: Sequence[str] = ("y_true", "y_pred"),
+        strata: Sequence[tabular.Key] = ((),),
+        control_names: Sequence[str] = (),
+    ) -> None:
+        array = np.asarray(counts)
+        axes = {"strata": strata, "groups": groups, "cells": cells}
+        names = {"strata": control_names, "groups": sensitive_names, "cells": cell_names}
+        expected = tuple(len(keys) for keys in axes.values())
+        if array.shape != expected:
+            raise ParameterError(
+                f"counts has shape {array.shape}, but strata, groups and cells have lengths {expected}."
+            )
+        numbers = tabular.as_counts(array.ravel().tolist(), "counts")
+        columns: list[Column] = []
+        for (axis, keys), place in zip(axes.items(), np.indices(array.shape), strict=True):
+            for key in keys:
+                if not isinstance(key, tuple) or len(key) != len(names[axis]):
+                    raise ParameterError(
+                        f"{axis} must hold tuples with one value for each of {tuple(names[axis])}; found {key!r}."
+                    )
+            for position, name in enumerate(names[axis]):
+                # An array, because a list of tuples, which may be labels, looks like rows.
+                values = np.fromiter((key[position] for key in keys), dtype=object, count=len(keys))
+                columns.append(read_column(values, axis, name=name).take(place.ravel()))
+        rows = Rows(tuple(columns), numbers)
+        self.__dict__.update(vars(self.of_rows(rows, control_names, sensitive_names, cell_names)))
+
+    @classmethod
+    def of_rows(
+        cls,
+        rows: Rows,
+        control_names: Sequence[str],
+        sensitive_names: Sequence[str],
+        cell_names: Sequence[str],
+        score_bins: ScoreBins | None = None,
+        suppressed: tuple[Suppressed, ...] = (),
+        checked: bool = False,
+    ) -> Self:
+        """Make a table from rows that have been read.
+
+        Parameters
+        ----------
+        rows : Rows
+            Their columns are the control features, the sensitive features, then the cells.
+        control_names, sensitive_names, cell_names : sequence of str
+            The names of these columns.
+        score_bins : ScoreBins, optional
+            The bins of the scores.
+        suppressed : tuple, optional
+            Groups that were left out.
+        checked : bool
+            Whether names and labels were checked where the people were read.
+
+        Returns
+        -------
+        CountTable
+            Combinations that occur several times are added up.
+
+        Raises
+        ------
+        ValueError
+            If nobody is counted, a name is used twice, or labels are not labels.
+        """
+        tabular.check_total(float(rows.counts.sum(dtype=float)))
+        if not checked:
+            tabular.check_names(control_names, sensitive_names, cell_names, () if rows.weights is None else SUMS)
+            tabular.check_cells(rows.columns[len(control_names) + len(sensitive_names) :], score_bins is not None)
+        counts, weights, (strata, groups, cells) = tabular.arrange(rows, len(control_names), len(sensitive_names))
+        table = cls.__new__(cls)
+        table.__dict__.update(
+            counts=counts,
+            strata=strata,
+            groups=groups,
+            cells=cells,
+            cell_names=tuple(cell_names),
+            sensitive_names=tuple(sensitive_names),
+            control_names=tuple(control_names),
+            weights=weights,
+            score_bins=score_bins if "y_score" in cell_names else None,
+            suppressed=suppressed,
+        )
+        table._freeze()
+        return table
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._freeze()  # which pickling forgets
+
+    def _freeze(self) -> None:
+        for array in (self.counts, self.weights):
+            if array is not None:
+                array.flags.writeable = False
 
     # Building -------------------------------------------------------------------------------
 
@@ -205,7 +344,8 @@ class CountTable(Counts):
         features, labels = columns[:n_features], columns[n_features:]
         labels = [read_column(column, role, name=role) for role, column in zip(cells, labels, strict=True)]
         for column in features[len(control) :]:
-            check_level_count(column, "sensitive_features", MAX_GROUPS, WARN_GROUPS)
+            check_level_count(column, "sensitive_features")
+        warn_of_many(features[len(control) :])
         return cls.of_rows(Rows((*features, *labels), counts), control, sensitive, list(cells))
 
     @classmethod
@@ -266,7 +406,7 @@ class CountTable(Counts):
         sensitive = name_list(sensitive_features, "sensitive_features")
         control = name_list(control_features, "control_features")
         labels = {name: column for name, column in (("y_true", y_true), ("y_pred", y_pred)) if column is not None}
-        found = count_frame(
+        columns, counts, weights, bins = count_frame(
             frame,
             Question(
                 (
@@ -280,39 +420,52 @@ class CountTable(Counts):
                 prediction_threshold,
             ),
         )
-        for column in found.columns[len(control) : len(control) + len(sensitive)]:
-            check_level_count(column, "sensitive_features", MAX_GROUPS, WARN_GROUPS)
-        cells = [column.name for column in found.columns[len(control) + len(sensitive) :]]
-        return cls.of_rows(
-            Rows(tuple(found.columns), found.counts, found.weights), control, sensitive, cells, found.bins
-        )
+        for column in columns[len(control) : len(control) + len(sensitive)]:
+            check_level_count(column, "sensitive_features")
+        warn_of_many(columns[len(control) : len(control) + len(sensitive)])
+        cells = [column.name for column in columns[len(control) + len(sensitive) :]]
+        return cls.of_rows(Rows(tuple(columns), counts, weights), control, sensitive, cells, bins)
 
     # Storing --------------------------------------------------------------------------------
 
-    def save(self, path: str | PathLike[str] | BinaryIO) -> None:
-        """Write the table to a file. Writing is atomic: there is never half a file.
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the table to a JSON file. Writing is atomic: there is never half a file.
 
         Parameters
         ----------
-        path : str, path or file
-            ``.json``, which needs nothing else, or ``.parquet``, which needs pyarrow. Parquet where it is a file that
-            is open for writing bytes.
+        path : str or path
+            The file, whose name ends in ``.json``. For other formats write `to_frame`, which `from_counts` reads.
 
         Raises
         ------
         ValueError
             If the path has another ending, or a label is of a type that files cannot hold.
         """
-        names = self.control_names, self.sensitive_names, self.cell_names
-        write_stored(Stored(self.to_rows(), *names, self.score_bins, self.suppressed), path)
+        _check_path(path)
+        rows, bins = self.to_rows(), self.score_bins
+        document = {
+            "format": FORMAT,
+            "version": VERSION,
+            "names": [self.control_names, self.sensitive_names, self.cell_names],
+            "levels": [[tagged(level) for level in column.levels] for column in rows.columns],
+            "codes": [column.codes.tolist() for column in rows.columns],
+            "counts": rows.counts.tolist(),
+            "weights": None if rows.weights is None else rows.weights.tolist(),
+            "score_bins": None
+            if bins is None
+            else [[each.hex() for each in array.tolist()] for array in (bins.edges, bins.values, bins.low, bins.high)]
+            + [bins.bits, bins.unit],
+            "suppressed": [[tagged(group), tagged(stratum), least] for group, stratum, least in self.suppressed],
+        }
+        write_text(json.dumps({**document, "checksum": checksum(document)}), path)
 
     @classmethod
-    def load(cls, path: str | PathLike[str] | BinaryIO) -> Self:
+    def load(cls, path: str | PathLike[str]) -> Self:
         """Read a table that `save` wrote.
 
         Parameters
         ----------
-        path : str, path or file
+        path : str or path
             The file.
 
         Returns
@@ -323,8 +476,425 @@ class CountTable(Counts):
         Raises
         ------
         ValueError
-            If the file is not such a table, is of a later version, is damaged, or contradicts itself.
+            If the file is not such a table, is of a later version, or is damaged.
         """
-        stored = read_stored(path)
-        names = stored.control_names, stored.sensitive_names, stored.cell_names
-        return cls.of_rows(stored.rows, *names, stored.score_bins, stored.suppressed)
+        _check_path(path)
+        try:
+            document = json.loads(Path(path).read_bytes())
+            if not isinstance(document, dict) or document.get("format") != FORMAT:
+                raise ValueError("it was not written by CountTable.save")
+            if document["version"] > VERSION:
+                raise ValueError(
+                    f"its format is version {document['version']}; this version of skfairtest reads {VERSION}"
+                )
+            if document.pop("checksum", None) != checksum(document):
+                raise ValueError("its checksum is another one: it was damaged or edited")
+            control, sensitive, cells = document["names"]
+            columns = tuple(
+                Column(name, tuple(map(untagged, levels)), np.array(codes, dtype=np.intp))
+                for name, levels, codes in zip(
+                    [*control, *sensitive, *cells], document["levels"], document["codes"], strict=True
+                )
+            )
+            weights, bins = document["weights"], document["score_bins"]
+            if bins is not None:
+                edges, values, low, high = (np.array([*map(float.fromhex, each)]) for each in bins[:4])
+                bins = ScoreBins(edges, values, low, high, *bins[4:])
+            counts = np.array(document["counts"], dtype=np.int64)
+            rows = Rows(columns, counts, None if weights is None else np.array(weights))
+            suppressed = tuple((untagged(group), untagged(of), least) for group, of, least in document["suppressed"])
+        except OSError:
+            raise
+        except Exception as error:
+            raise ParameterError(
+                f"path={os.fspath(path)!r} holds no table of counts: {type(error).__name__}: {error}."
+            ) from error
+        return cls.of_rows(rows, control, sensitive, cells, bins, suppressed)
+
+    # Looking --------------------------------------------------------------------------------
+
+    @property
+    def n_samples(self) -> int:
+        """The number of people."""
+        return int(self.counts.sum())
+
+    @property
+    def labels(self) -> list[Any]:
+        """The labels in y_true and y_pred together, sorted."""
+        places = [i for i, name in enumerate(self.cell_names) if not name.startswith("y_score")]
+        seen = [cell[place] for cell in self.cells for place in places]
+        return distinct_levels(seen)
+
+    @property
+    def group_labels(self) -> list[Any]:
+        """The groups: values of one sensitive feature, tuples for several."""
+        return key_labels(self.groups)
+
+    @property
+    def stratum_labels(self) -> list[Any]:
+        """The strata: values of one control feature, tuples for several or none."""
+        return key_labels(self.strata)
+
+    def __repr__(self) -> str:
+        """Describe what was counted, in one line."""
+        strata = _counted(len(self.strata), "stratum", "strata", self.control_names)
+        parts = [
+            f"{self.n_samples:,} {'person' if self.n_samples == 1 else 'people'}",
+            *([strata] if self.control_names else []),
+            _counted(len(self.groups), "group", "groups", self.sensitive_names),
+            _counted(len(self.cells), "cell", "cells", self.cell_names),
+        ]
+        return f"CountTable({', '.join(parts)})"
+
+    def __eq__(self, other: object) -> bool:
+        """Compare by value; how the tables were built does not matter."""
+        if not isinstance(other, CountTable):
+            return NotImplemented
+        mine, its = ({**vars(table), "counts": None, "weights": None} for table in (self, other))
+        if mine != its or not np.array_equal(self.counts, other.counts):
+            return False
+        if self.weights is None or other.weights is None:
+            return self.weights is other.weights
+        return np.array_equal(self.weights, other.weights)
+
+    def to_rows(self) -> Rows:
+        """Return the combinations that occur, with their counts.
+
+        Returns
+        -------
+        Rows
+            The control features, the sensitive features and the cells.
+        """
+        occupied = np.nonzero(self.counts)
+        columns = [
+            *tabular.key_columns(self.strata, self.control_names, occupied[0]),
+            *tabular.key_columns(self.groups, self.sensitive_names, occupied[1]),
+            *tabular.key_columns(self.cells, self.cell_names, occupied[2]),
+        ]
+        return Rows(tuple(columns), self.counts[occupied], None if self.weights is None else self.weights[occupied])
+
+    def to_frame(self) -> pd.DataFrame:
+        """Write the table in long form.
+
+        Returns
+        -------
+        DataFrame
+            One row per combination that occurs: the control features, the sensitive features, the cells and "count",
+            which `from_counts` can read; if people have weights, also "weight" and "squared_weight", the sums of
+            weights and of their squares.
+        """
+        rows = self.to_rows()
+        columns = {column.name: tabular.column_values(column) for column in rows.columns}
+        sums = {} if rows.weights is None else dict(zip(SUMS, rows.weights.T, strict=True))
+        return pd.DataFrame({**columns, "count": rows.counts, **sums})
+
+    def expand(self) -> Bunch:
+        """Write one row per person.
+
+        Returns
+        -------
+        Bunch
+            `y_true`, `y_pred` and `y_score` (arrays of length `n_samples`, or None),
+            `sensitive_features` (DataFrame) and `control_features` (DataFrame or None), which
+            `from_predictions` reads back.
+
+        Raises
+        ------
+        ValueError
+            If people have weights.
+        """
+        if self.weights is not None:
+            raise ValueError(
+                "the table holds sums of weights and not each person's weight: it cannot be expanded to rows."
+            )
+        rows = self.to_rows()
+        tabular.check_rows_of(self.n_samples)
+        people = {column.name: tabular.column_values(column).repeat(rows.counts) for column in rows.columns}
+        return Bunch(
+            **{name: people[name].to_numpy() if name in people else None for name in tabular.CELL_NAMES},
+            sensitive_features=pd.DataFrame({n: people[n] for n in self.sensitive_names}),
+            control_features=(pd.DataFrame({n: people[n] for n in self.control_names}) if self.control_names else None),
+        )
+
+    # Arithmetic -----------------------------------------------------------------------------
+
+    def merge(self, *others: Self) -> Self:
+        """Add tables of other people, such as the days or the shards of a large data set.
+
+        Parameters
+        ----------
+        *others : CountTable
+            Tables of the same columns; their values may differ, the edges between bins of scores may not.
+
+        Returns
+        -------
+        CountTable
+            The table of everybody.
+
+        Raises
+        ------
+        ValueError
+            If the tables have different columns or different bins of scores, or only some have weights.
+        """
+        bins, people = self.score_bins, self._people_of_bins()
+        for other in others:
+            _check_mergeable(self, other)
+            for i, name in enumerate(self.cell_names):
+                tables = {name: self.cells, f"{name} of another table": other.cells}
+                check_vocabularies(
+                    {source: list(dict.fromkeys(cell[i] for cell in cells)) for source, cells in tables.items()}
+                )
+            if bins is not None and other.score_bins is not None:
+                bins = bins.merge(other.score_bins, people, other._people_of_bins())
+                people = people + other._people_of_bins()
+        suppressed = tuple(dict.fromkeys(found for table in (self, *others) for found in table.suppressed))
+        return self._with(tabular.join_rows([table._rows_in(bins) for table in (self, *others)]), bins, suppressed)
+
+    def _people_of_bins(self) -> Integers:
+        """The number of people in each bin of scores."""
+        if self.score_bins is None:
+            return np.zeros(0, dtype=np.int64)
+        rows = self.to_rows()
+        place = self._place_of_levels(rows.columns[-1])[rows.columns[-1].codes]
+        people = np.zeros(len(self.score_bins), dtype=np.int64)
+        np.add.at(people, place, rows.counts)
+        return people
+
+    def _place_of_levels(self, scores: Column) -> Positions:
+        """Return in which bin each level of the scores is."""
+        assert self.score_bins is not None
+        return np.searchsorted(self.score_bins.values, np.array(scores.levels, dtype=float))
+
+    def _rows_in(self, bins: ScoreBins | None) -> Rows:
+        """Return the rows with the representative values of other bins that have the same edges."""
+        rows = self.to_rows()
+        if bins is None or self.score_bins is None:
+            return rows
+        *others, scores = rows.columns  # scores come last
+        levels = bins.values[self._place_of_levels(scores)]
+        return replace(rows, columns=(*others, replace(scores, levels=tuple(levels.tolist()))))
+
+    def __add__(self, other: object) -> Self:
+        """Merge two tables of different people."""
+        return self.merge(other) if isinstance(other, type(self)) else NotImplemented
+
+    def __sub__(self, other: object) -> Self:
+        """Subtract the people of another table, such as a day that was counted twice.
+
+        Raises
+        ------
+        ValueError
+            If they are not all in this table.
+        """
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        _check_mergeable(self, other)
+        mine, its = self.score_bins, other.score_bins
+        if mine is not None and its is not None and not mine.fits(its):
+            raise ParameterError("score_bins differ between the tables: it is not clear which people to subtract.")
+        rows = tabular.join_rows([self.to_rows(), other._rows_in(mine).negated()])
+        left = self._with(rows, self.score_bins, self.suppressed).to_rows()
+        if (left.counts < 0).any():
+            worst = int(left.counts.argmin())
+            kind = {column.name: column.levels[column.codes[worst]] for column in left.columns}
+            raise ValueError(
+                f"the table to subtract counts {-int(left.counts[worst]):,} too many of {kind}: it is not part of this "
+                "table."
+            )
+        return self._with(left, self.score_bins, self.suppressed)
+
+    def suppress(self, minimum_cell: int, *, small: str = "exclude") -> Self:
+        """Prepare the table for sharing: every cell that is not empty counts at least `minimum_cell` people.
+
+        Its `score_bins` no longer hold the smallest and the largest score in each bin, which belong to single people.
+
+        Groups are left out or merged only because of their size, which does not depend on their labels, so tests of the
+        remaining groups stay valid. Leaving out small *cells* would not be valid: a group would stay only if it happens
+        to have enough events. A table that still has small cells is refused.
+
+        Parameters
+        ----------
+        minimum_cell : int
+            The smallest number of people that may be published.
+        small : {"exclude", "merge"}, default="exclude"
+            What to do with groups with fewer people. "exclude": they are left out and listed in `suppressed` and in the
+            ``excluded_`` of tests. "merge": they become one group, "(other)", if they have enough people together.
+
+        Returns
+        -------
+        CountTable
+            The table that may be shared.
+
+        Raises
+        ------
+        ValueError
+            If cells with fewer people remain; the message says what to do.
+
+        Examples
+        --------
+        >>> from skfairtest import CountTable
+        >>> counts = {("f", 0): 80, ("f", 1): 20, ("m", 0): 50, ("m", 1): 50, ("x", 1): 3}
+        >>> table = CountTable.from_counts(
+        ...     counts, names=("sex", "hired"), y_pred="hired", sensitive_features="sex"
+        ... )
+        >>> shared = table.suppress(10)
+        >>> shared, shared.suppressed
+        (CountTable(200 people, 2 groups of sex, 2 cells of y_pred), (('x', None, 10),))
+        """
+        check_choice("small", small, ("exclude", "merge"))
+        if not is_integer(minimum_cell) or minimum_cell < 1:
+            raise ParameterError(
+                f"minimum_cell must be a whole number of people, at least 1; found {brief(minimum_cell)}."
+            )
+        table = self
+        if small == "merge":
+            merged = self._too_few(minimum_cell)[np.nonzero(self.counts)[:2]]
+            rows = self.to_rows()
+            columns = [
+                with_value(column, OTHER, merged) if column.name in self.sensitive_names else column
+                for column in rows.columns
+            ]
+            table = self._with(replace(rows, columns=tuple(columns)), self.score_bins, self.suppressed)
+        few = table._too_few(minimum_cell)
+        left_out = tuple(
+            (
+                table.group_labels[g],
+                table.stratum_labels[s] if self.control_names else None,
+                int(minimum_cell),
+            )
+            for s, g in np.argwhere(few).tolist()
+        )
+        if few[table.counts.any(axis=2)].all():
+            raise ParameterError(f"minimum_cell={minimum_cell}: no group has that many people, so nothing remains.")
+        rows = table.to_rows().take(~few[np.nonzero(table.counts)[:2]])
+        bins = None if self.score_bins is None else self.score_bins.told()
+        table = self._with(rows, bins, self.suppressed + left_out)
+        cells = np.argwhere((table.counts > 0) & (table.counts < minimum_cell))
+        if len(cells):
+            _, group, cell = cells[0]
+            raise ParameterError(
+                f"minimum_cell={minimum_cell}: {len(cells):,} cells of the table have fewer people, such as "
+                f"{table.cells[cell]!r} of group {table.group_labels[group]!r}. Leaving out cells because of their "
+                "counts would make tests invalid: count fewer cells (table.marginal('y_pred')), fewer groups "
+                "(table.regroup, small='merge') or fewer bins of scores."
+            )
+        return table
+
+    def _too_few(self, minimum: int) -> Booleans:
+        """A mask of the groups with people, but fewer than `minimum`, in each stratum: (S, G)."""
+        sizes = self.counts.sum(axis=2)
+        return np.asarray((sizes > 0) & (sizes < minimum))
+
+    # Rearranging ----------------------------------------------------------------------------
+
+    def regroup(
+        self, sensitive_features: str | Iterable[str] | None = None, control_features: str | Iterable[str] | None = None
+    ) -> Self:
+        """Group by fewer features, or change their roles.
+
+        Parameters
+        ----------
+        sensitive_features, control_features : str or sequence of str, optional
+            The features by which to group and to stratify, from either role. None keeps the features that have this
+            role and are not named for the other one; an empty sequence of control features keeps none.
+
+        Returns
+        -------
+        CountTable
+            The same people; features that are not named are summed over.
+
+        Raises
+        ------
+        ValueError
+            If there is no such feature, or one would have both roles.
+
+        Examples
+        --------
+        >>> from skfairtest import CountTable
+        >>> table = CountTable.from_predictions(
+        ...     y_pred=[0, 1, 1],
+        ...     sensitive_features={"sex": ["f", "m", "m"], "age": ["old", "old", "young"]},
+        ... )
+        >>> table.regroup("sex", control_features="age")
+        CountTable(3 people, 2 strata of age, 2 groups of sex, 2 cells of y_pred)
+        """
+        sensitive = name_list(sensitive_features, "sensitive_features")
+        control = name_list(control_features, "control_features")
+        features = (*self.sensitive_names, *self.control_names)
+        for parameter, names in (("sensitive_features", sensitive), ("control_features", control)):
+            for name in names:
+                if name not in features:
+                    raise ParameterError(
+                        f"{parameter}={name!r} is not a feature of the table, which has {listed(features)}."
+                    )
+        if sensitive_features is None:
+            sensitive = tuple(n for n in self.sensitive_names if n not in control)
+        if control_features is None:
+            control = tuple(n for n in self.control_names if n not in sensitive)
+        rows = self.to_rows().select([*control, *sensitive, *self.cell_names])
+        return self.of_rows(rows, control, sensitive, self.cell_names, self.score_bins, self.suppressed)
+
+    def marginal(self, cell_names: str | Iterable[str]) -> Self:
+        """Sum over some of y_true, y_pred and y_score.
+
+        Parameters
+        ----------
+        cell_names : str or sequence of str
+            Those to keep.
+
+        Returns
+        -------
+        CountTable
+            The same people in fewer cells.
+
+        Raises
+        ------
+        ValueError
+            If the table has no such cells.
+
+        Examples
+        --------
+        >>> from skfairtest import CountTable
+        >>> table = CountTable.from_predictions([0, 1], [1, 1], sensitive_features=["f", "m"])
+        >>> table.marginal("y_pred").cells
+        ((1,),)
+        """
+        asked = name_list(cell_names, "cell_names")
+        for name in asked:
+            if name not in self.cell_names:
+                raise ParameterError(
+                    f"cell_names={name!r} is not among the cells, which are {listed(self.cell_names)}."
+                )
+        kept = [name for name in self.cell_names if name in asked]
+        rows = self.to_rows().select([*self.control_names, *self.sensitive_names, *kept])
+        return self.of_rows(rows, self.control_names, self.sensitive_names, kept, self.score_bins, self.suppressed)
+
+    def _with(self, rows: Rows, score_bins: ScoreBins | None, suppressed: tuple[Suppressed, ...]) -> Self:
+        names = self.control_names, self.sensitive_names, self.cell_names
+        return self.of_rows(rows, *names, score_bins, suppressed, checked=True)
+
+
+def key_labels(keys: Sequence[tabular.Key]) -> list[Any]:
+    """Return keys as users write them: a single value as it is, several as a tuple."""
+    return [key[0] if len(key) == 1 else key for key in keys]
+
+
+def _counted(number: int, one: str, several: str, names: Sequence[str]) -> str:
+    return f"{number:,} {one if number == 1 else several} of {' x '.join(names)}"
+
+
+def _check_mergeable(table: CountTable, other: Any) -> None:
+    if not isinstance(other, CountTable):
+        raise ValueError(f"merge takes CountTables, found {type(other).__name__}.")
+    for what in ("sensitive_names", "control_names", "cell_names"):
+        mine, its = getattr(table, what), getattr(other, what)
+        if mine != its:
+            raise ValueError(f"tables to merge must have the same columns; {what} are {mine} and {its}.")
+    for what in ("weights", "score_bins"):
+        if (getattr(table, what) is None) != (getattr(other, what) is None):
+            raise ValueError(f"tables to merge must be of one kind; only one of them has {what}.")
+
+
+def _check_path(path: str | PathLike[str]) -> None:
+    if Path(path).suffix != ".json":
+        raise ParameterError(f"path must end in .json; found {os.fspath(path)!r}. Write other formats by to_frame().")

@@ -16,13 +16,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.typing import Booleans, Floats, Integers, Positions
 from skfairtest.readers.columns import Column, check_labels, read_column
 from skfairtest.readers.containers import is_table, split_table
-from skfairtest.readers.levels import listed, small, sort_levels, unify_numbers
+from skfairtest.readers.levels import distinct, listed, small, sort_levels, unify_numbers
 from skfairtest.readers.vocabulary import check_vocabularies
 
 CELL_NAMES = ("y_true", "y_pred", "y_score")
@@ -58,7 +57,7 @@ def check_names(
             )
 
 
-def check_cells(columns: Sequence[Column], *, binned: bool = False) -> None:
+def check_cells(columns: Sequence[Column], binned: bool) -> None:
     """Check that y_true and y_pred are labels of one vocabulary, and that y_score has few numbers unless in bins."""
     for column in columns:
         if not column.name.startswith("y_score"):
@@ -74,17 +73,14 @@ def check_cells(columns: Sequence[Column], *, binned: bool = False) -> None:
     check_vocabularies({column.name: column.levels for column in columns if not column.name.startswith("y_score")})
 
 
-def key_columns(keys: Sequence[Any], names: Sequence[str], axis: str, place: Positions) -> list[Column]:
-    """Read the keys of an axis as columns."""
-    for key in keys:
-        if not isinstance(key, tuple) or len(key) != len(names):
-            raise ParameterError(f"{axis} must hold tuples with one value for each of {tuple(names)}; found {key!r}.")
+def key_columns(keys: Sequence[Key], names: Sequence[str], place: Positions) -> list[Column]:
+    """Return the keys of an axis as columns, of whose rows `place` says which key each has."""
     columns = []
     for position, name in enumerate(names):
-        # An array, because a list of tuples, which may be labels, looks like rows.
-        values = np.fromiter((key[position] for key in keys), dtype=object, count=len(keys))
-        column = read_column(values, axis, name=name)
-        columns.append(column.take(place))
+        values = [key[position] for key in keys]
+        levels = {level: code for code, level in enumerate(distinct_levels(values))}
+        codes = np.array([levels[value] for value in values], dtype=np.intp)[place]
+        columns.append(Column(name, tuple(levels), codes, categorical=all(isinstance(each, str) for each in levels)))
     return columns
 
 
@@ -94,11 +90,8 @@ def column_values(column: Column) -> "pd.Index[Any]":
     return values.take(column.codes)
 
 
-# Up to here a dense array of every combination of levels is cheaper than a hash table.
-DENSE_LIMIT = 4_000_000
 # Where a table would no longer be small.
 TABLE_LIMIT = 50_000_000
-_INT_LIMIT = 1 << 62
 
 
 #: The most people whom a table is written out as, one row for each; the most whom it counts.
@@ -153,42 +146,11 @@ def distinct_levels(values: Sequence[Any]) -> list[Any]:
     return sort_levels(unify_numbers(dict.fromkeys(values), map(type, values)))
 
 
-def combine(codes: Sequence[Positions], sizes: Sequence[int]) -> NDArray[np.intp] | None:
-    """Number the combinations of several codes, the last varying fastest."""
-    if math.prod(sizes) > _INT_LIMIT:
-        return None
-    combined = codes[0].astype(np.intp)
-    for further, size in zip(codes[1:], sizes[1:], strict=True):
-        np.multiply(combined, size, out=combined)
-        np.add(combined, further, out=combined)
-    return combined
-
-
 def tally(columns: Sequence[Column]) -> Rows:
     """Count the people who share a row."""
-    codes = [column.codes for column in columns]
-    sizes = [len(column.levels) for column in columns]
-    n_rows, n_combinations = codes[0].size, math.prod(sizes)
-    combined = combine(codes, sizes)
-    positions: Iterable[Positions]
-    if combined is None:
-        positions, counts = np.unique(np.stack(codes), axis=1, return_counts=True)
-    else:
-        if n_combinations <= min(DENSE_LIMIT, 4 * n_rows + (1 << 16)):
-            counts = np.bincount(combined, minlength=n_combinations)
-            found = np.flatnonzero(counts)
-            counts = counts[found]
-        else:
-            combined, found = pd.factorize(combined)
-            counts = np.bincount(combined)
-        positions = np.unravel_index(found, sizes)
-    return Rows(
-        tuple(
-            replace(column, codes=np.asarray(place, dtype=np.intp), index=None)
-            for column, place in zip(columns, positions, strict=True)
-        ),
-        counts.astype(np.int64, copy=False),
-    )
+    place, first = distinct([column.codes for column in columns], [len(column.levels) for column in columns])
+    counted = tuple(replace(column, codes=column.codes[first].astype(np.intp), index=None) for column in columns)
+    return Rows(counted, np.bincount(place).astype(np.int64, copy=False))
 
 
 def join_rows(parts: Sequence[Rows]) -> Rows:
@@ -201,11 +163,9 @@ def join_rows(parts: Sequence[Rows]) -> Rows:
 
 
 def _join_columns(columns: Sequence[Column]) -> Column:
-    everything = [value for column in columns for value in column.levels]
-    levels = distinct_levels(everything)
-    place = {value: position for position, value in enumerate(levels)}
-    codes = [np.array([place[value] for value in column.levels], dtype=np.intp)[column.codes] for column in columns]
-    return Column(columns[0].name, tuple(levels), np.concatenate(codes))
+    levels = distinct_levels([value for column in columns for value in column.levels])
+    codes = np.concatenate([column.among(levels).codes for column in columns])
+    return Column(columns[0].name, tuple(levels), codes)
 
 
 def arrange(
@@ -240,34 +200,20 @@ def arrange(
 
 def used(column: Column, rows: Booleans | Positions) -> Column:
     """Return some rows of a column, with the levels that occur in them."""
-    codes = column.codes[rows]
-    found = np.flatnonzero(np.bincount(codes, minlength=len(column.levels)))
-    if found.size < len(column.levels):
-        renumber = np.zeros(len(column.levels), dtype=np.intp)
-        renumber[found] = np.arange(found.size)
-        codes = renumber[codes]
-    return Column(column.name, tuple(column.levels[i] for i in found.tolist()), codes, categorical=column.categorical)
+    place, first = distinct([column.codes[rows]], [len(column.levels)])
+    levels = tuple(column.levels[i] for i in column.codes[rows][first].tolist())
+    return Column(column.name, levels, place, categorical=column.categorical)
 
 
-def distinct_keys(columns: Sequence[Column], n_rows: int) -> tuple[tuple[tuple[Any, ...], ...], Positions]:
+def distinct_keys(columns: Sequence[Column], n_rows: int) -> tuple[tuple[Key, ...], Positions]:
     """Return the distinct combinations in sorted order, and which of them each row has."""
     if not columns:
         return ((),), np.zeros(n_rows, dtype=np.uint8)
     if len(columns) == 1:  # every level of a column occurs
         return tuple((level,) for level in columns[0].levels), columns[0].codes
-    codes = [column.codes for column in columns]
-    sizes = [len(column.levels) for column in columns]
-    combined = combine(codes, sizes)
-    positions: Iterable[Positions]
-    if combined is None:
-        positions, place = np.unique(np.stack(codes), axis=1, return_inverse=True)
-    else:
-        found, place = np.unique(combined, return_inverse=True)
-        positions = np.unravel_index(found, sizes)
-    values = [
-        [column.levels[i] for i in position.tolist()] for column, position in zip(columns, positions, strict=True)
-    ]
-    return tuple(zip(*values, strict=True)), small(place.reshape(-1), len(values[0]))
+    place, first = distinct([column.codes for column in columns], [len(column.levels) for column in columns])
+    values = [[column.levels[i] for i in column.codes[first].tolist()] for column in columns]
+    return tuple(zip(*values, strict=True)), small(place, len(first))
 
 
 def name_list(names: str | Iterable[str] | None, parameter: str) -> tuple[str, ...]:

@@ -26,13 +26,11 @@ from skfairtest.readers.columns import (
     read_column,
     read_groups,
 )
-from skfairtest.readers.levels import first_of_each
-from skfairtest.readers.numbers import Probabilities, as_numbers, read_values, read_weights
+from skfairtest.readers.levels import distinct
+from skfairtest.readers.numbers import Probabilities, read_values, read_weights
 from skfairtest.readers.score_bins import ScoreBins
 from skfairtest.tables import rows as tabular
-from skfairtest.tables.count_table import CountTable
-from skfairtest.tables.counts import key_labels
-from skfairtest.tables.storage import Suppressed
+from skfairtest.tables.count_table import CountTable, Suppressed, key_labels
 
 #: Kinds of people that are still counted, if this many people at least share one on average.
 MOST_KINDS, SHARED_BY = 1000, 20
@@ -50,56 +48,12 @@ LOOKED_AT = 20_000
 
 
 @dataclass(frozen=True, eq=False)
-class Values:
-    """What one column says of every kind of people.
-
-    Parameters
-    ----------
-    column : Column or Numbers
-        One value per kind.
-    """
-
-    column: Column | Numbers
-
-    @cached_property
-    def numbers(self) -> Floats | None:
-        """One number per kind; None where the values are no numbers."""
-        return as_numbers(self.column)
-
-    @property
-    def levels(self) -> tuple[Any, ...]:
-        """The distinct values of labels; empty for numbers."""
-        return () if isinstance(self.column, Numbers) else self.column.levels
-
-    @property
-    def codes(self) -> Positions:
-        """Which of the levels each kind has; numbers have no levels."""
-        return np.zeros(0, dtype=np.intp) if isinstance(self.column, Numbers) else self.column.codes
-
-    @cached_property
-    def array(self) -> NDArray[Any]:
-        """The values as they were given: numbers, or labels."""
-        return self.column.values
-
-    def is_label(self, label: Any) -> Booleans:
-        """Which kinds have a label."""
-        if isinstance(self.column, Numbers):
-            return np.asarray(self.column.values == label)
-        same = np.array([bool(level == label) for level in self.column.levels], dtype=bool)
-        return same[self.column.codes]
-
-    def take(self, place: Positions) -> "Values":
-        """Return the values of some kinds."""
-        return Values(self.column.take(place))
-
-
-@dataclass(frozen=True, eq=False)
 class Kinds:
     """Kinds of people, sorted by their values, and how many of each there are.
 
     Parameters
     ----------
-    values : mapping of str to Values
+    values : mapping of str to Column or Numbers
         Columns of K kinds.
     counts : ndarray of shape (S, G, K) or None
         How many people of each stratum and group are of a kind; None where every kind is one person.
@@ -111,7 +65,7 @@ class Kinds:
         Cluster of each person.
     """
 
-    values: Mapping[str, Values]
+    values: Mapping[str, Column | Numbers]
     counts: Integers | None
     stratum: NDArray[Any] | None = None
     group: NDArray[Any] | None = None
@@ -126,13 +80,13 @@ class Kinds:
     @property
     def size(self) -> int:
         """How many kinds there are."""
-        return len(next(iter(self.values.values())).column)
+        return len(next(iter(self.values.values())))
 
     def blocks(self, name: str | None) -> Positions:
         """Number the kinds that have one value of a column; all are one block of no column."""
         if name is None:
             return np.zeros(self.size, dtype=np.int8)  # of each comparison: small types, that many fit in memory
-        column = self.values[name].column
+        column = self.values[name]
         if isinstance(column, Numbers):
             raise ParameterError(
                 f"within={name!r} permutes labels among people of one {name}; it holds numbers of many different "
@@ -158,12 +112,10 @@ class Kinds:
     def without_weights(self, most: int) -> "tuple[Kinds, Positions] | None":
         """Return the kinds that values alone tell apart, and which of them each kind is; None if more than `most`."""
         place: Positions = np.zeros(self.size, dtype=np.intp)
-        kinds = 1
         for values in self.values.values():
-            place, kinds = _divided(place, values.column)
-            if kinds > most:
+            place, example = _divided(place, values)
+            if len(example) > most:
                 return None
-        example = first_of_each(place, kinds)
         return Kinds({name: values.take(example) for name, values in self.values.items()}, None), place
 
     def _take(self, place: Positions) -> "Kinds":
@@ -359,7 +311,7 @@ class Sample:
         labels = {name: self.labels_of(name) for name in tabular.ALL_NAMES if name in wanted}
         columns = (*self.control, *self.sensitive, *labels.values())
         rows = tabular.tally(columns) if self.counts is None else tabular.Rows(columns, self.counts)
-        return CountTable.of_rows(rows, self.control_names, self.sensitive_names, list(labels))
+        return CountTable.of_rows(rows, self.control_names, self.sensitive_names, list(labels), checked=True)
 
     def labels_of(self, name: str) -> Column:
         """Return a column as labels, however many there are."""
@@ -440,9 +392,7 @@ class Sample:
 
     def _together(self) -> Positions:
         """Number each row's stratum and group."""
-        together = tabular.combine([self._strata[1], self._groups[1]], [len(self.strata), len(self.groups)])
-        assert together is not None
-        return together
+        return self._strata[1].astype(np.intp) * len(self.groups) + self._groups[1]
 
     # Kinds ----------------------------------------------------------------------------------
 
@@ -458,7 +408,6 @@ class Sample:
     def _counted(self, columns: Mapping[str, Column | Numbers]) -> Kinds | None:
         """Return shared kinds; None where too many people have their own."""
         place: Positions = np.zeros(len(self.sensitive[0]), dtype=np.intp)
-        kinds = 1
         people = self.n_samples
         # What is counted already is kept so: it may be a billion people.
         most = MOST_KINDS if self.counts is None else len(self.counts)
@@ -466,16 +415,16 @@ class Sample:
         for column in (*columns.values(), *weights.values()):
             if isinstance(column, Numbers) and len(np.unique(column.values[:LOOKED_AT])) > MOST_KINDS:
                 return None
-            place, kinds = _divided(place, column)
+            place, example = _divided(place, column)
+            kinds = len(example)
             if kinds > FEW_KINDS and (kinds > most or kinds * SHARED_BY > people):
                 return None
-        example = first_of_each(place, kinds)
         n_groups = len(self.groups)
         together = self._together() * kinds + place
         shape = (len(self.strata), n_groups, kinds)
         counts = np.bincount(together, self.counts, minlength=int(np.prod(shape))).reshape(shape).astype(np.int64)
         return Kinds(
-            {name: Values(column).take(example) for name, column in columns.items()},
+            {name: column.take(example) for name, column in columns.items()},
             counts,
             weight=None if self.weight is None else self.weight.values[example],
         )
@@ -494,7 +443,7 @@ class Sample:
             tabular.check_rows_of(int(self.counts.sum()))
             order = order.repeat(self.counts[order])
         return Kinds(
-            {name: Values(column).take(order) for name, column in columns.items()},
+            {name: column.take(order) for name, column in columns.items()},
             None,
             None if len(self.strata) == 1 else self._strata[1][order],
             self._groups[1][order],
@@ -529,12 +478,10 @@ def _with_these_sums(rows: tabular.Rows) -> tuple[tabular.Rows, Floats]:
     return tabular.Rows(columns, both.ravel()[kept]), weights.ravel()[kept]
 
 
-def _divided(place: Positions, column: Column | Numbers) -> tuple[Positions, int]:
-    """Divide kinds by one more column: which kind each is, and how many there are."""
+def _divided(place: Positions, column: Column | Numbers) -> tuple[Positions, Positions]:
+    """Divide kinds by one more column: which kind each is, and one of each."""
     codes = np.unique(column.values, return_inverse=True)[1] if isinstance(column, Numbers) else column.codes
-    together = place * (int(codes.max(initial=0)) + 1) + codes.reshape(-1)
-    found, place = np.unique(together, return_inverse=True)
-    return place.reshape(-1), len(found)
+    return distinct([place, codes.reshape(-1)], [int(each.max(initial=0)) + 1 for each in (place, codes)])
 
 
 @dataclass(frozen=True, eq=False)

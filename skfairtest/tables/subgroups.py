@@ -17,7 +17,7 @@ import numpy as np
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Positions
 from skfairtest.readers.columns import Column
-from skfairtest.tables.rows import combine, distinct_keys
+from skfairtest.tables.rows import distinct_keys
 
 #: Entries of one cross table, beyond which it is not made.
 LARGEST_TABLE = 20_000_000
@@ -76,10 +76,10 @@ class Cells:
     def cross(self, features: tuple[int, ...], sums: Floats, stratum: Positions, n_strata: int) -> Floats:
         """Add up sums (cells, K) by the values of some features and a stratum: an array (*sizes, strata, K)."""
         sizes = [*(self.sizes[f] for f in features), n_strata]
-        code = combine([*(self.codes[:, f] for f in features), stratum], sizes)
         entries = math.prod(sizes)
-        if code is None or entries * sums.shape[1] > 4 * LARGEST_TABLE:
+        if entries * sums.shape[1] > 4 * LARGEST_TABLE:
             raise _too_many(n_strata)
+        code = np.ravel_multi_index((*(self.codes[:, f] for f in features), stratum), sizes)
         found = np.array([np.bincount(code, column, minlength=entries) for column in sums.T], dtype=float)
         return np.moveaxis(found.reshape(-1, *sizes), 0, -1)
 
@@ -174,9 +174,9 @@ class Subgroups:
         cells = self.cells
         if len(entries) * n_strata * sums.shape[1] > 4 * LARGEST_TABLE:
             raise _too_many(n_strata)
-        code = combine([cells.codes[:, f] for f in features], [cells.sizes[f] for f in features])
-        assert code is not None
-        place = np.full(math.prod(cells.sizes[f] for f in features), -1, dtype=np.intp)
+        sizes = [cells.sizes[f] for f in features]
+        code = np.ravel_multi_index(tuple(cells.codes[:, f] for f in features), sizes)
+        place = np.full(math.prod(sizes), -1, dtype=np.intp)
         place[entries] = np.arange(len(entries))
         row = place[code]
         there = np.flatnonzero(row >= 0)

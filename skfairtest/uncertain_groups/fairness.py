@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
 from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from skfairtest._utils.base import with_parameters
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError, brief
 from skfairtest.comparisons.core import Result
@@ -21,6 +22,7 @@ from skfairtest.tables import Sample, UncertainSample
 from skfairtest.uncertain_groups.measure import ASSUMPTIONS, measure_uncertain
 
 
+@with_parameters
 class UncertainGroupsTest(FairnessTest):
     """Test whether a rate differs between groups that are known by probabilities, such as those of BISG.
 
@@ -156,40 +158,21 @@ class UncertainGroupsTest(FairnessTest):
         "of probabilities for each group"
     )
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        metric: Any = "selection_rate",
-        estimate: str = "weighted",
-        n_reference: float | None = None,
-        compare: str = "between_groups",
-        reference_group: Any = None,
-        disparity: str = "difference",
-        alternative: str = "two-sided",
-        margin: float | None = None,
-        adjust: str | None = "auto",
-        confidence_level: float = 0.95,
-        n_resamples: int = 1999,
-        pos_label: Any = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.metric = metric
-        self.estimate = estimate
-        self.n_reference = n_reference
-        self.compare = compare
-        self.reference_group = reference_group
-        self.disparity = disparity
-        self.alternative = alternative
-        self.margin = margin
-        self.adjust = adjust
-        self.confidence_level = confidence_level
-        self.n_resamples = n_resamples
-        self.pos_label = pos_label
-        self.random_state = random_state
-        self.verbose = verbose
+    estimator: Any = field(default=None, kw_only=False)
+    metric: Any = "selection_rate"
+    estimate: str = "weighted"
+    n_reference: float | None = None
+    compare: str = "between_groups"
+    reference_group: Any = None
+    disparity: str = "difference"
+    alternative: str = "two-sided"
+    margin: float | None = None
+    adjust: str | None = "auto"
+    confidence_level: float = 0.95
+    n_resamples: int = 1999
+    pos_label: Any = None
+    random_state: Any = None
+    verbose: int = 0
 
     def _check(self) -> tuple[Settings, list[Metric]]:
         check_choice("estimate", self.estimate, ASSUMPTIONS)

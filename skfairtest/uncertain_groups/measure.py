@@ -13,6 +13,7 @@ from skfairtest._utils.typing import Floats
 from skfairtest.comparisons import core
 from skfairtest.comparisons.contrasts import Design, contrasts_of, disparity_bounds, groups_of, kept_groups, numbers_of
 from skfairtest.comparisons.measure import positive_label
+from skfairtest.comparisons.outcomes import measure_of
 from skfairtest.comparisons.rates import group_values, scale_of
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.rate_draws import pair_of
@@ -21,7 +22,6 @@ from skfairtest.inference.resampling import TOLERANCE, monte_carlo_p, upper_quan
 from skfairtest.metrics import Metric, Rate
 from skfairtest.tables import UncertainSample
 from skfairtest.uncertain_groups.statistics import (
-    Rows,
     UncertainRates,
     effective_people,
     expected_table,
@@ -53,7 +53,7 @@ class UncertainNull(core.NullDistribution):
     effective: int
     seed: np.random.SeedSequence
 
-    def error(self, estimate: core.Estimate) -> float:
+    def error(self) -> float:
         """Return the standard error if both values are equal, of a ratio's logarithm."""
         error = float(self.rates.at(self.question.null)[1])
         if self.question.disparity == "difference":
@@ -61,7 +61,7 @@ class UncertainNull(core.NullDistribution):
         with np.errstate(divide="ignore", invalid="ignore"):
             return float(np.divide(error, self.rates.values.mean()))
 
-    def n_effective(self, estimate: core.Estimate) -> int:
+    def n_effective(self, row: core.Comparison) -> int:
         """Return the effective number of people of the group who meet the condition."""
         return self.effective
 
@@ -121,7 +121,7 @@ def measure_uncertain(
     pos_label: Any,
     classes: tuple[Any, ...] | None,
     random_state: Any,
-) -> core.Measured:
+) -> core.Result:
     """Estimate rates and compare them."""
     rates = [metric for metric in metrics if isinstance(metric, Rate)]
     for metric in metrics:
@@ -137,34 +137,19 @@ def measure_uncertain(
         sample, settings, tuple(kept), contrasts, positive, pos_label, tuple(numbers_of(len(sample.groups)))
     )
     seed = seed_sequence(random_state)
-    by_metric = {
-        rate.name: _measured(design, rate, _rows(sample, rate, positive), estimate, n_reference, seed) for rate in rates
-    }
+    by_metric = {rate.name: _measured(design, rate, estimate, n_reference, seed) for rate in rates}
     comparisons = tuple(comparison for rate in rates for comparison in by_metric[rate.name].comparisons)
     excluded += [exclusion for measurement in by_metric.values() for exclusion in measurement.excluded]
-    return core.Measured(settings, comparisons, tuple(excluded), sample, tuple(metrics), positive, by_metric)
-
-
-def _rows(sample: UncertainSample, rate: Rate, positive: Any) -> Rows:
-    """Return people by what they have to do with a rate, and by their probabilities."""
-    assert sample.probabilities is not None
-    labels = {name: sample.labels_of(name) for name in sorted(rate.reads)}
-    numbers = {label: place for place, label in enumerate(sample.labels)}
-    codes = {
-        name: np.array([numbers[level] for level in column.levels], dtype=np.intp)[column.codes]
-        for name, column in labels.items()
-    }
-    cells = {
-        name: np.array([level == positive for level in column.levels], dtype=bool)[column.codes]
-        for name, column in labels.items()
-    }
-    event, given = rate.masks(cells, codes)
-    return rows_of(np.where(event, 0, np.where(given, 1, 2)), sample.probabilities.values)
+    return core.Result(settings, comparisons, tuple(excluded), sample, tuple(metrics), positive, by_metric)
 
 
 def _measured(
-    design: Design, rate: Rate, rows: Rows, estimate: str, n_reference: float | None, seed: np.random.SeedSequence
+    design: Design, rate: Rate, estimate: str, n_reference: float | None, seed: np.random.SeedSequence
 ) -> core.Measurement:
+    assert isinstance(design.sample, UncertainSample)
+    assert design.sample.probabilities is not None
+    event, given = measure_of(design, rate).rows.T
+    rows = rows_of(np.where(event, 0, np.where(given, 1, 2)), design.sample.probabilities.values)
     scale, question, sizes = scale_of(rate), design.question(rate), design.sample.sizes[0]
     table = expected_table(rows, estimate)
     effective = effective_people(rows, table, estimate)
@@ -192,12 +177,11 @@ def _measured(
         drawn = {e: compared.draws(e, design.settings.n_resamples, np.random.default_rng(seed)) for e in edges}
         null = UncertainNull(question, compared, drawn, disparity, n_effective, seed)
         what = design.what_is_equal(rate, question, scored=False)
-        estimated = design.estimate(
-            rate.name, contrast, other, (first, second), disparity, disparity_bounds((0.0, 1.0), question.disparity),
-            n=(n, int(sizes[others].sum())), hypothesis=design.hypothesis(question, contrast, what, []),
-            undefined=undefined,
-        )  # fmt: skip
-        comparisons.append(core.Comparison(estimated, null, _evidence(null)))
+        comparisons.append(design.comparison(
+            rate.name, contrast, other, (first, second), disparity, null,
+            bounds=disparity_bounds((0.0, 1.0), question.disparity), n=(n, int(sizes[others].sum())),
+            hypothesis=design.hypothesis(question, contrast, what, []), undefined=undefined, **_evidence(null),
+        ))  # fmt: skip
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = events / denominators
     shown = group_values(effective * shares, effective[None], scale, design.settings)
@@ -205,7 +189,7 @@ def _measured(
     return core.Measurement(tuple(comparisons), tuple(excluded), whole, "score")
 
 
-def _evidence(null: UncertainNull) -> core.Evidence:
+def _evidence(null: UncertainNull) -> dict[str, Any]:
     """Count draws at equality, or at the margin."""
     question, found = null.question, []
     for edge, side in question.tests:
@@ -215,7 +199,8 @@ def _evidence(null: UncertainNull) -> core.Evidence:
     p, n_extreme, n_defined, statistic, edge, side = choose(found, key=lambda test: test[0])
     tails = 2 if len(found) == 2 and question.alternative == "two-sided" else 1
     draws = null.drawn[edge]
-    return core.Evidence(
-        min(0.0, float(np.log(tails * p))), "parametric bootstrap", statistic, float(null.rates.at(edge)[1]),
-        draws, n_extreme, n_defined, len(draws) - n_defined, tails,
-    )  # fmt: skip
+    return {
+        "log_p": min(0.0, float(np.log(tails * p))), "method": "parametric bootstrap", "statistic": statistic,
+        "standard_error": float(null.rates.at(edge)[1]), "draws": draws, "n_extreme": n_extreme,
+        "n_defined": n_defined, "n_undefined": len(draws) - n_defined, "n_tails": tails,
+    }  # fmt: skip

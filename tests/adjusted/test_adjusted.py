@@ -289,6 +289,10 @@ def test_missing_covariates_and_wrong_lengths_are_refused():
         )
     with pytest.raises(ValueError, match="estimator is not for from_predictions"):
         AdjustedFairnessTest.from_predictions(None, data["y"], covariates=data["x"], estimator=1, **given)
+    with pytest.raises(ValueError, match="y_pred and y_score are both given"):
+        AdjustedFairnessTest.from_predictions(None, data["y"], y_score=data["y"], covariates=data["x"], **given)
+    with pytest.raises(ValueError, match="table has no covariates"):
+        AdjustedFairnessTest.from_frame(data, y_pred="y", sensitive_features="group")
 
 
 @pytest.mark.parametrize("column", [[0.0] * 95 + [1, 2, 3, 4, 5], ["one"] * 100, list(range(100))])

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import norm
 
-from skfairtest.adjusted.statistics import Residuals, normal_log_p, studentized_mean
+from skfairtest.adjusted.statistics import Residuals, studentized_mean
 
 
 def residuals(seed, n=60, **more):
@@ -78,11 +77,3 @@ def test_clusters_of_one_are_people_and_twins_in_clusters_count_once():
 def test_a_mean_of_nothing_is_undefined_and_one_without_spread_is_infinite():
     assert np.isnan(studentized_mean(np.zeros(5)))
     assert studentized_mean(np.full(5, -2.0)) == -np.inf
-
-
-@pytest.mark.parametrize(("alternative", "expected"), [("greater", norm.sf(2)), ("less", norm.cdf(2))])
-def test_p_values_are_those_of_the_normal_distribution(alternative, expected):
-    assert np.exp(normal_log_p(2.0, alternative)) == pytest.approx(expected)
-    assert np.exp(normal_log_p(-2.0, "two-sided")) == pytest.approx(2 * norm.sf(2))
-    assert normal_log_p(0.0, "two-sided") == 0.0
-    assert normal_log_p(60.0, "two-sided") == pytest.approx(np.log(2) + norm.logsf(60))

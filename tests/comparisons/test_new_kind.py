@@ -14,9 +14,10 @@ from scipy.stats import norm
 
 from skfairtest import CountTable, DisparityDisplay, FairnessAudit, FairnessTest, NullDistributionDisplay
 from skfairtest.comparisons.contrasts import groups_of
-from skfairtest.comparisons.core import Comparison, Evidence, GroupValues, Measurement, NullDistribution
+from skfairtest.comparisons.core import GroupValues, Measurement, NullDistribution
 from skfairtest.comparisons.frames import COMPARISON_COLUMNS
 from skfairtest.comparisons.measure import measure_metric
+from skfairtest.inference.margin import normal_log_p
 from skfairtest.metrics import BuiltIn
 
 # The kind: what is measured, what chance does to it, and the estimator ------------------------------------------------
@@ -41,7 +42,7 @@ class LogOddsNull(NullDistribution):
     def limits(self, critical, bounds):
         return self.difference - critical[0] * self.spread, self.difference + critical[1] * self.spread
 
-    def error(self, estimate):
+    def error(self):
         return self.spread
 
 
@@ -55,20 +56,17 @@ def _(metric, design, kinds, known, seed):
     selected = kinds.values["y_pred"].is_label(design.pos_label)
     events, others = kinds.counts @ selected, kinds.counts @ ~selected
     made = []
+    question = design.question(metric)
     for contrast, other in design.contrasts:
         sides = groups_of(events.shape[1], contrast)
         (one, first), (two, second) = (log_odds(events[:, side].sum(), others[:, side].sum()) for side in sides)
-        spread = float(np.hypot(first, second))
-        z = float(one - two) / spread
-        estimate = design.estimate(metric.name, contrast, other, (float(one), float(two)), float(one - two))
-        alternative = design.settings.question.alternative
-        log_p = (
-            np.log(2) + norm.logsf(abs(z))
-            if alternative == "two-sided"
-            else norm.logsf(z if alternative == "greater" else -z)
+        difference, spread = float(one - two), float(np.hypot(first, second))
+        null, z = LogOddsNull(question, difference, spread), difference / spread
+        test = {"log_p": normal_log_p(z, question.alternative), "method": "asymptotic", "statistic": z}
+        values = float(one), float(two)
+        made.append(
+            design.comparison(metric.name, contrast, other, values, difference, null, standard_error=spread, **test)
         )
-        evidence = Evidence(float(log_p), "asymptotic", z, spread)
-        made.append(Comparison(estimate, LogOddsNull(design.question(metric), float(one - two), spread), evidence))
     value, error = log_odds(events, others)
     half = norm.isf(design.settings.alpha / 2) * error
     values = GroupValues(events + others, value, error, value - half, value + half)

@@ -9,7 +9,7 @@ from scipy.stats import fisher_exact
 from sklearn.base import clone
 
 from skfairtest import FairnessTest
-from skfairtest.comparisons.core import Estimate, Evidence, Finding, NullDistribution
+from skfairtest.comparisons.core import Comparison, NullDistribution
 from skfairtest.comparisons.null_histogram import null_histogram_of
 from skfairtest.comparisons.rates import RateNull
 from skfairtest.inference.linear_form import Scale
@@ -173,10 +173,11 @@ def test_infinite_draws_are_told(seed):
 
 
 def finding(statistic, draws=None, pair=None, method="permutation", n_undefined=0):
-    estimate = Estimate("metric", "a", "b", None, Contrast(0, 1), 9, 9, 0.5, 0.5, 0.0)
     null = NullDistribution(Question()) if pair is None else RateNull(Question(), pair, Scale())
-    evidence = Evidence(-1.0, method, statistic, 1.0, draws, n_undefined=n_undefined)
-    return Finding(estimate, null, evidence, -1.0, (np.nan, np.nan), False)
+    return Comparison(
+        "metric", "a", "b", None, Contrast(0, 1), 9, 9, 0.5, 0.5, 0.0, null, log_p=-1.0, method=method,
+        statistic=statistic, standard_error=1.0, draws=draws, n_undefined=n_undefined, log_p_adjusted=-1.0,
+    )  # fmt: skip
 
 
 def test_an_undefined_statistic_has_no_law():

@@ -16,7 +16,6 @@ from skfairtest.metrics import Context, resolve_metrics
 from skfairtest.metrics.counted import AveragePrecision, Determination
 from skfairtest.metrics.scores import class_score
 from skfairtest.readers import read_values
-from skfairtest.tables.sample import Values
 
 partial = functools.partial
 
@@ -283,7 +282,7 @@ def alarms(draw, n_resamples=199, n_data=N_DATA):
 
 
 def kinds_of(*columns):
-    return {name: Values(read_values(column, name)) for name, column in zip(("y_true", "y_pred"), columns, strict=True)}
+    return {name: read_values(column, name) for name, column in zip(("y_true", "y_pred"), columns, strict=True)}
 
 
 @pytest.mark.in_turn(3)

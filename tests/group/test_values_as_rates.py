@@ -7,10 +7,9 @@ from scipy.stats import norm
 from skfairtest import FairnessTest
 from skfairtest.inference.linear_form import EffectiveRates
 from skfairtest.metrics import Context, resolve_metrics
+from skfairtest.metrics.confusion import ClassScores, recalls
 from skfairtest.metrics.errors import Robust
-from skfairtest.metrics.functionals import BalancedAccuracy
 from skfairtest.readers import read_values
-from skfairtest.tables.sample import Values
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*rests on few people:UserWarning")
 
@@ -19,7 +18,7 @@ METRICS = ["balanced_accuracy", "f1_macro", "f1_weighted", "precision_macro", "m
 
 def functional_of(metric, true, predicted):
     (declared,) = resolve_metrics(metric)
-    kinds = {name: Values(read_values(codes, name)) for name, codes in (("y_true", true), ("y_pred", predicted))}
+    kinds = {name: read_values(codes, name) for name, codes in (("y_true", true), ("y_pred", predicted))}
     return declared.functional(Context(kinds, None))
 
 
@@ -33,7 +32,9 @@ def labels(seed, sizes=(40, 400), wrong=(0.1, 0.1)):
 
 def test_balanced_accuracy_is_worth_what_its_recalls_are():
     counts = np.array([[30.0, 5.0, 10.0, 2.0]])  # right and wrong of either class
-    functional = BalancedAccuracy(np.array([0, 0, 1, 1]), np.array([True, False, True, False]))
+    functional = ClassScores(
+        **recalls(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 0]), np.array([True, False, True, False]), 2)
+    )
     n = np.array([35, 12])
     recall = np.array([31 / 37, 11 / 14])
     variance = (recall * (1 - recall) / (n + 2)).sum() / 4 * 47 / 46
@@ -42,7 +43,7 @@ def test_balanced_accuracy_is_worth_what_its_recalls_are():
 
 
 def test_without_errors_a_mean_of_recalls_is_one_of_as_many_rates():
-    functional = BalancedAccuracy(np.array([0, 1]), np.array([True, True]))
+    functional = ClassScores(**recalls(np.array([0, 1]), np.array([0, 1]), np.array([True, True]), 2))
     assert functional.worth(np.array([[30.0, 10.0]]))[0] == pytest.approx(4 / (1 / 30 + 1 / 10))
 
 

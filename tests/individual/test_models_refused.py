@@ -106,9 +106,10 @@ def test_a_model_that_does_not_say_what_its_columns_mean(fit, people):
         def predict_proba(self, X):
             return np.full((len(X), 3), 1 / 3)
 
-    for labels in (people[1] + 4, people[1].map({0: "no", 1: "yes"})):
-        with pytest.raises(ValueError, match=r"Three\(\) has no classes_, and its predict_proba returns 3 numbers"):
-            fit(model=Three(), y=labels)
+    with pytest.raises(ValueError, match=r"y has labels up to 5, and estimator=Three\(\) has 3 outputs.*0 to 2: give"):
+        fit(model=Three(), y=people[1] + 4)
+    with pytest.raises(ValueError, match=r"positions of outputs, from 0, for estimator=Three\(\).*'no', 'yes'"):
+        fit(model=Three(), y=people[1].map({0: "no", 1: "yes"}))
     with pytest.warns(UserWarning, match="nobody's loss changed"):
         fit(model=Three(), y=people[1] + 1)  # the second and the third
 

@@ -11,7 +11,6 @@ from scipy.stats import fisher_exact, norm
 
 from skfairtest.inference.conditional import (
     conditional_log_p,
-    conditional_score_log_p,
     support,
 )
 
@@ -80,25 +79,6 @@ def test_the_p_value_is_the_exact_fraction(table, alternative):
     assert conditional_log_p(*table, alternative) == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
-@REPEATABLE
-@given(tables(largest=200))
-@example((3, 6, 5, 10))  # equal rates of unequal groups: every outcome is as far away
-@example((1, 4, 6, 8))  # |1*8 - 6*4| = 16 = |4*8 - 2*4| - 8: an exact neighbour
-@example((4, 15, 11, 30))  # 1/10 below and, at 6/15 v 9/30, 1/10 above: an exact tie
-def test_the_score_p_value_is_the_enumeration_of_integer_distances(table):
-    expected = log_of(exact_score(*table))
-    assert conditional_score_log_p(*table) == pytest.approx(expected, rel=1e-12, abs=1e-12)
-
-
-def test_a_tie_of_distances_that_floats_would_miss_is_counted():
-    # 4/15 v 11/30 (-1/10) and 6/15 v 9/30 (+1/10) have one total, 15. As floats the distances differ in the last digit.
-    assert abs(4 / 15 - 11 / 30) != abs(6 / 15 - 9 / 30)
-    without = exact_p(4, 15, 11, 30, lambda x, w: x <= 4 or x >= 7)
-    counted = exp(conditional_score_log_p(4, 15, 11, 30))
-    assert counted == pytest.approx(float(exact_score(4, 15, 11, 30)), rel=1e-12)
-    assert counted > float(without)
-
-
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize(
     ("table", "magnitude"),
@@ -117,12 +97,6 @@ def test_far_tails_equal_exact_integers(table, magnitude, alternative):
     assert conditional_log_p(*table, alternative) == pytest.approx(expected, rel=1e-12, abs=1e-12)
     if alternative != "less":
         assert expected / log(10) < magnitude
-
-
-@pytest.mark.parametrize("table", [(170, 200, 30, 200), (1990, 2000, 9, 3000), (29, 30, 40, 5000)])
-def test_far_tails_of_the_score_equal_exact_integers(table):
-    expected = log_of(exact_score(*table))
-    assert conditional_score_log_p(*table) == pytest.approx(expected, rel=1e-12)
 
 
 def test_compas_false_positive_rates_of_black_and_white_defendants():
@@ -145,7 +119,6 @@ def test_the_tea_lady_is_fishers_own_example():
 
 def test_equal_rates_are_never_evidence():
     for table in [(5, 10, 5, 10), (3, 6, 50, 100), (0, 4, 0, 9), (4, 4, 9, 9)]:
-        assert conditional_score_log_p(*table) == 0.0
         assert conditional_log_p(*table) == pytest.approx(0.0, abs=1e-14)
 
 
@@ -158,7 +131,6 @@ def test_swapping_the_groups_swaps_the_one_sided_p_values(table):
         assert conditional_log_p(*table, here) == pytest.approx(
             conditional_log_p(*swapped, there), rel=1e-11, abs=1e-11
         )
-    assert conditional_score_log_p(*table) == pytest.approx(conditional_score_log_p(*swapped), rel=1e-11, abs=1e-11)
 
 
 @REPEATABLE
@@ -185,7 +157,6 @@ def test_a_log_p_value_is_never_positive_nor_undefined():
             for x2 in range(d2 + 1):
                 for alternative in ALTERNATIVES:
                     assert -np.inf < conditional_log_p(x1, d1, x2, d2, alternative) <= 0.0
-                assert -np.inf < conditional_score_log_p(x1, d1, x2, d2) <= 0.0
 
 
 def test_millions_of_people_keep_the_tail():

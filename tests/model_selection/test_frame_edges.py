@@ -604,3 +604,15 @@ def test_labels_that_are_tuples_are_tested_as_metric_frame_shows_them(labels):
     ]
     values = [test.difference_test()["p_value"].item() for test in tests]
     assert values[0] == pytest.approx(values[1], rel=1e-12)
+
+
+@pytest.mark.parametrize("other", [{"control_features": ["p", "q"] * 30}, {"second": ["p", "q"] * 30}])
+@pytest.mark.parametrize("labels", [["x", ("a", 1)], [("a", 1), 2]])
+def test_tuples_beside_other_labels_are_refused_in_combinations_of_features(labels, other):
+    y = np.arange(60) % 3 > 0
+    features = {"f": [labels[place % 2] for place in range(60)], **{k: v for k, v in other.items() if k == "second"}}
+    control = other.get("control_features")
+    with pytest.raises(ValueError, match="holds tuples, which MetricFrame treats as several features: pass a Data"):
+        SignificanceFrame(
+            metrics=selection_rate, y_true=y, y_pred=y, sensitive_features=features, control_features=control
+        )

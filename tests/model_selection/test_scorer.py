@@ -199,7 +199,7 @@ def test_an_estimate_draws_nothing_and_is_the_same(people, metric, monkeypatch):
 
     def spied(*args, **kwargs):
         measured = measure(*args, **kwargs)
-        draws.extend(one.evidence.draws for one in measured.comparisons)
+        draws.extend(one.draws for one in measured.tested)
         return measured
 
     monkeypatch.setattr(fairness, "measure", spied)

@@ -12,8 +12,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, precision_score, roc_auc_score
 
 from skfairtest import CountTable, FairnessTest, PairedFairnessTest, Rate, compare_models
-from skfairtest.metrics.functionals import Auc
-from skfairtest.paired.measure import Change
 from skfairtest.paired.statistics import Changes, compare_changes
 
 
@@ -376,17 +374,3 @@ def test_headings_of_several_candidates_have_ids_of_their_own(data):
     found = compare_models(models, sensitive_features=data[["sex"]], metric="selection_rate").to_html()
     ids = re.findall(r' id="([^"]+)"', found)
     assert len(ids) == len(set(ids))
-
-
-@pytest.mark.parametrize("n_scores", [3, 8, 1_000])
-def test_areas_of_two_models_on_both_sides_are_those_of_each_side(n_scores):
-    rng = np.random.default_rng(n_scores)
-    for n, share in ((4, 0.5), (9, 0.1), (40, 0.5), (40, 0.9)):
-        positive = np.arange(n) % 2 == 0
-        of_b, of_a = (Auc(positive, rng.integers(0, n_scores, n) / 7) for _ in range(2))
-        change = Change(of_b, of_a)
-        members = (rng.random((50, n)) < share).astype(np.uint8)
-        with np.errstate(all="ignore"):
-            each = *change.moments(members.astype(float)), *change.moments(1.0 - members)
-        for found, expected in zip(change.split(members), each, strict=False):
-            np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-13)

@@ -21,8 +21,6 @@ from skfairtest import (
 )
 from skfairtest._utils.errors import ParameterError
 from skfairtest.readers import (
-    MAX_GROUPS,
-    WARN_GROUPS,
     Numbers,
     check_same_people,
     given_to_fit,
@@ -278,13 +276,7 @@ def test_what_is_not_a_table_is_an_error(data, message):
 
 
 def _read_groups(n):
-    return read_columns(
-        {"town": np.arange(n).astype(str)},
-        "sensitive_features",
-        default_name="s",
-        max_levels=MAX_GROUPS,
-        warn_levels=WARN_GROUPS,
-    )
+    return read_groups({"town": np.arange(n).astype(str)}, None)[0]
 
 
 def test_more_than_200_groups_are_an_error():

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfairtest.readers import levels as encoding
-from skfairtest.readers.levels import encode
+from skfairtest.readers.levels import distinct, encode
 
 
 def assert_encodes(values, expected):
@@ -66,15 +65,14 @@ def test_strided_strings():
     assert_encodes(values, ["b", "a", "b"])
 
 
-def test_strings_whose_fingerprints_collide_are_still_told_apart(monkeypatch):
-    monkeypatch.setattr(encoding, "_MULTIPLIER", 0)
-    assert_encodes(np.array(["ab", "cd", "ab"]), ["ab", "cd", "ab"])
-
-
-@pytest.mark.parametrize("n", [1, encoding._CHUNK, encoding._CHUNK + 1])
-def test_strings_around_the_size_of_a_chunk(n):
-    values = np.array(["left", "right"])[np.arange(n) % 2]
-    assert_encodes(values, values.tolist())
+def test_combinations_of_more_levels_than_whole_numbers_are_told_apart():
+    rng = np.random.default_rng(0)
+    codes = [rng.integers(0, 3, 50) for _ in range(5)]
+    expected, places = np.unique(np.stack(codes), axis=1, return_inverse=True)
+    for sizes in ([3] * 5, [10**6] * 5, [2**40] * 5):
+        place, first = distinct(codes, sizes)
+        np.testing.assert_array_equal(place, places.reshape(-1))
+        np.testing.assert_array_equal(np.stack(codes)[:, first], expected)
 
 
 def test_codes_are_not_the_array_of_the_caller():
@@ -122,8 +120,7 @@ def test_unusual_floats(dtype):
     assert_encodes(np.array([1.5, 0.0], dtype=dtype), [1.5, 0.0])
 
 
-@pytest.mark.parametrize("chunk", [1, 7, 1000])
-def test_columns_longer_than_a_chunk_are_numbered_like_short_ones(monkeypatch, chunk):
+def test_columns_are_numbered_as_numpy_does():
     rng = np.random.default_rng(5)
     numbers = rng.integers(-40, 300, 500)
     columns = [
@@ -134,16 +131,9 @@ def test_columns_longer_than_a_chunk_are_numbered_like_short_ones(monkeypatch, c
         np.array([f"{'é' * (n % 5)} {n}" for n in numbers]),
         np.char.encode(numbers.astype(str), "ascii").astype("S8"),
     ]
-    monkeypatch.setattr(encoding, "_CHUNK", chunk)
     for values in columns:
         levels, codes, n_missing = encode(values)
         expected, places = np.unique(values, return_inverse=True)
         assert (list(levels), n_missing) == (expected.tolist(), 0)
         np.testing.assert_array_equal(codes, places)
         assert codes.dtype == np.min_scalar_type(len(levels) - 1)
-
-
-def test_two_texts_of_one_fingerprint_are_told_apart_in_whichever_chunk_they_are(monkeypatch):
-    monkeypatch.setattr(encoding, "_MULTIPLIER", 0)  # every text has the fingerprint 0
-    monkeypatch.setattr(encoding, "_CHUNK", 2)
-    assert_encodes(np.array(["aa", "aa", "bb", "aa"]), ["aa", "aa", "bb", "aa"])

@@ -286,8 +286,8 @@ def test_scores_are_those_of_the_positive_label(model, asked, expected):
 @pytest.mark.parametrize(
     ("model", "asked", "message"),
     [
-        (Scored(TWO, ["n", "y"]), {"pos_label": 1}, "pos_label=1 is not among the estimator's classes: 'n', 'y'"),
-        (Scored([[0.2, 0.3, 0.5]] * 2, ["a", "b", "c"]), {}, "pos_label is needed: roc_auc .* has 3, 'a', 'b', 'c'"),
+        (Scored(TWO, ["n", "y"]), {"pos_label": 1}, "pos_label=1 is not among the labels, which are 'n', 'y'"),
+        (Scored([[0.2, 0.3, 0.5]] * 2, ["a", "b", "c"]), {}, "pos_label is needed: there are 3 labels, 'a', 'b', 'c'"),
         (Scored([[1.0], [1.0]], ["n"]), {"y_true": ["n", "y"]}, "pos_label is needed"),
         (Scored(TWO, ["n", "y"]), {}, "pos_label is needed: .* 'n', 'y', and nothing says which"),
         (Recorder(), {}, "no decision_function and no predict_proba, but roc_auc needs scores: .* estimator=None"),

@@ -314,7 +314,7 @@ def test_no_frame_is_made_before_somebody_looks_and_then_one(monkeypatch):
     assert len(test.wealth_) == len(test.to_frame()) == 5
     assert made == [5]
     assert len(fed(test, [5]).wealth_) == 6
-    with pytest.raises(NotFittedError):
+    with pytest.raises(AttributeError):
         SequentialFairnessTest().wealth_  # noqa: B018
 
 

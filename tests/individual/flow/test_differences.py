@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skfairtest.individual import flow
-from skfairtest.individual.flow import central_differences, differentiable
+from skfairtest.individual.flow import central_differences, differentiable, steps_of
 
 WIDTH = np.cbrt(np.finfo(float).eps)
 
@@ -22,21 +22,21 @@ def test_they_are_the_derivative_of_every_person(n, d, seed):
     expected = np.cos(x) * (1 + np.arange(n))[:, None]
     expected[:, 0] += x[:, -1]
     expected[:, -1] += x[:, 0]
-    np.testing.assert_allclose(central_differences(wave, x, width=WIDTH), expected, atol=1e-7 * n)
+    np.testing.assert_allclose(central_differences(wave, x, steps_of(x, WIDTH)), expected, atol=1e-7 * n)
 
 
 def test_rows_asked_about_at_once_change_nothing(monkeypatch):
     x = np.random.default_rng(0).normal(size=(7, 4))
-    together = central_differences(wave, x, width=WIDTH)
+    together = central_differences(wave, x, steps_of(x, WIDTH))
     monkeypatch.setattr(flow, "ROWS", 20)
-    np.testing.assert_array_equal(central_differences(wave, x, width=WIDTH), together)
+    np.testing.assert_array_equal(central_differences(wave, x, steps_of(x, WIDTH)), together)
 
 
 def test_other_columns_are_left_alone():
     x = np.random.default_rng(0).normal(size=(7, 4))
-    found = central_differences(wave, x, width=WIDTH, columns=np.array([1, 2]))
+    found = central_differences(wave, x, steps_of(x, WIDTH), columns=np.array([1, 2]))
     assert not found[:, [0, 3]].any()
-    np.testing.assert_array_equal(found[:, [1, 2]], central_differences(wave, x, width=WIDTH)[:, [1, 2]])
+    np.testing.assert_array_equal(found[:, [1, 2]], central_differences(wave, x, steps_of(x, WIDTH))[:, [1, 2]])
 
 
 def test_large_columns_have_wide_differences():
@@ -47,7 +47,7 @@ def test_large_columns_have_wide_differences():
         asked.append(x.copy())
         return (x[:, 0] / 1e6) ** 2 + x[:, 1]
 
-    found = central_differences(function, x, width=WIDTH)
+    found = central_differences(function, x, steps_of(x, WIDTH))
     np.testing.assert_allclose(found, [[2e-6, 1.0]], rtol=1e-8)
     np.testing.assert_allclose(np.abs(asked[0] - x).max(axis=0), [1e6 * WIDTH, WIDTH], rtol=1e-4)
 
