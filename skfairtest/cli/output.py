@@ -50,7 +50,7 @@ def listening() -> Iterator[list[str]]:
             tell(f"warning: {line}")
 
     console = Console(stderr=True)
-    with warnings.catch_warnings(), shown_by(Bar()) if _shows(console) else nullcontext():
+    with warnings.catch_warnings(), shown_by(Bar(console, transient=True)) if _shows(console) else nullcontext():
         warnings.simplefilter("always")
         warnings.showwarning = tell_once
         yield told

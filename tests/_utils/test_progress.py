@@ -1,7 +1,11 @@
 """One bar for nested computations, and no bar without a request."""
 
+import io
+import sys
+
 import numpy as np
 import pytest
+from rich.console import Console
 
 from skfairtest import FairnessTest
 from skfairtest._utils import progress as _progress
@@ -11,6 +15,10 @@ from skfairtest._utils.progress import Bar, Step, progress, share_of, shown_by
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch):
     monkeypatch.setattr(_progress, "NOTICEABLE", -1.0)
+
+
+def screen():
+    return Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None)
 
 
 def test_nothing_is_shown_that_nobody_asked_for(capsys):
@@ -32,25 +40,39 @@ def test_nested_computations_share_one_bar_that_names_them_all(capsys):
     assert "next" in capsys.readouterr().err
 
 
-def test_the_names_and_the_share_are_a_line(capsys):
+def test_without_rich_the_names_and_the_share_are_a_line(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "rich.progress", None)
     with progress("audit", 2, True) as outer, progress("[red]auc\x1b[1m", 2, False) as inner:
         inner()
         outer()
     assert r"audit: [red]auc\x1b[1m: 25%" in capsys.readouterr().err
 
 
-def test_a_bar_of_somebody_else_shows_what_was_not_asked_to_show_itself(capsys):
-    with shown_by(Bar()), progress("x", 2, False) as advance:
+def test_a_notebook_without_ipywidgets_has_the_line_and_no_advice(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "ipywidgets", None)
+    with shown_by(Bar(Console(force_jupyter=True))), progress("audit", 2, False) as advance:
         advance()
-    assert capsys.readouterr() == ("", "\rx: 0%\rx: 50%\n")
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err == "\raudit: 0%\raudit: 50%\n"
+
+
+def test_a_bar_of_somebody_else_shows_what_was_not_asked_to_show_itself(capsys):
+    console = screen()
+    with shown_by(Bar(console)), progress("[red]x[/red]", 2, False) as advance:
+        advance()
+    assert "[red]x[/red]" in console.file.getvalue()
+    assert "50%" in console.file.getvalue()
+    assert capsys.readouterr() == ("", "")
     with progress("afterwards", 1, False) as advance:
         advance()
-    assert capsys.readouterr() == ("", "")
+    assert "afterwards" not in console.file.getvalue()
 
 
-def test_no_bar_goes_back_and_none_is_open_after_a_failure(capsys):
+def test_no_bar_goes_back_and_none_is_open_after_a_failure():
+    console = screen()
     shares = []
-    bar = Bar()
+    bar = Bar(console)
     with shown_by(bar):
         with progress("audit", 2, False) as outer:
             for _ in range(2):
@@ -64,7 +86,7 @@ def test_no_bar_goes_back_and_none_is_open_after_a_failure(capsys):
         with progress("again", 1, False) as advance:
             advance()
     assert shares == sorted(shares) == [0.5, 0.5, 1.0, 1.0]
-    assert capsys.readouterr().err.endswith("again: 100%\n")
+    assert "again" in console.file.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -82,9 +104,8 @@ class Recorded(Bar):
         super().__init__()
         self.shares = []
 
-    def _update(self):
-        super()._update()
-        self.shares.append(self._share)
+    def _open(self):
+        self._show = lambda what, share: self.shares.append(share)
 
 
 def test_exact_tests_of_many_groups_go_from_nothing_to_all_one_pair_at_a_time():
