@@ -87,14 +87,14 @@ def area_variances(*, exchanged=False):
     return a / SHARE + b / (1 - SHARE), mixed / SHARE + mixed / (1 - SHARE)
 
 
-def rate_variances(*, printed=False):
+def rate_variances(*, bases=BASES, printed=False):
     """Return the variances of the sampling and of the permutation distribution (section 3.3).
 
     With `printed` the second is as the proof of theorem 3 prints it, with a minus between its parts.
     """
-    base = SHARE * BASES[0] + (1 - SHARE) * BASES[1]
+    base = SHARE * bases[0] + (1 - SHARE) * bases[1]
     spread = FNR * (1 - FNR)
-    sampling = spread / (SHARE * BASES[0]) + spread / ((1 - SHARE) * BASES[1])
+    sampling = spread / (SHARE * bases[0]) + spread / ((1 - SHARE) * bases[1])
     return sampling, spread / (SHARE * base) + (-1 if printed else 1) * spread / ((1 - SHARE) * base)
 
 

@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 from scipy.stats import binom, hypergeom, norm
 
+from benchmarks.reproduce._diciccio_limits import area_variances, rate_variances
 from benchmarks.reproduce._diciccio_simulations import ALPHA, BASES, FNR, SIZE, Means
 from benchmarks.reproduce._rows import said
 
@@ -44,6 +45,9 @@ def recipe(deviation, distance):
 def rows():
     """Return a row for each statement."""
     level = 12 / 252
+    v, w = area_variances()
+    of_areas = 2 * norm.sf(norm.isf(ALPHA / 2) * np.sqrt(w / v))
+    sampled, permuted = rate_variances(bases=(0.4, 0.4))
     exact = permutations_rejected(level)
     ratios = (100, 10_000, 1_000_000)
     limits = [Means((ratio, 1), (1.0, 1e9)).limit for ratio in ratios]
@@ -63,6 +67,10 @@ def rows():
              f"{within:.4f}, enumerated", answers="within.outcome"),
         said("3.3: size of the usual permutation test of two rates", usual <= ALPHA,
              f"{usual:.4f} of 50 and 100 people, enumerated", answers="proportions.usual"),
+        said("3.2.1: un-studentized tests of equal areas, base rates .8 and .2", of_areas > ALPHA,
+             f"reject {of_areas:.3f} in the limit", answers="auc.unstudentized"),
+        said("3.3: variances of false negative rates, base rates .4 and .4", abs(sampled - permuted) < TIE,
+             f"{sampled:.3f} sampled, {permuted:.3f} permuted", answers="fnr.same_bases"),
         said("3.4: the number of permuted statistics below the observed one is a p-value", False,
              "it is largest for the most extreme data, and no share", answers="algorithm.p_value"),
         said("3.4: the share of permuted statistics at least as far from 0 is", abs(exact - level) < TIE,

@@ -216,6 +216,21 @@ def statements(grid, maps):
         )
 
 
+def overfitted(X, y, minority):
+    """Whether a logistic regression predicts the majority better, by both coordinates."""
+    model = LogisticRegression(C=1e6).fit(X, y)
+    (first, second), right = model.coef_[0], model.predict(X) == y
+    majority, fewer = right[minority == 0].mean(), right[minority == 1].mean()
+    why = (
+        f"coefficients {first:.2f} and {second:.2f}; right {majority:.2f} of the majority, {fewer:.2f} of the minority"
+    )
+    holds = majority > fewer and min(abs(first), abs(second)) > 0.1
+    return said(
+        "4.1: a logistic regression overfits the majority, by both coordinates", holds, why,
+        answers="simulation.overfits",
+    )  # fmt: skip
+
+
 def largest_text(values):
     """Write the largest T_n after 400 steps and, in brackets, after 200."""
     fewer, all_steps = (float(each.max()) for each in values)
@@ -255,7 +270,7 @@ def run(*, quick):
         rows.append(Row(what, ours, other=stored, within=0.005))
     if quick:
         return Found(rows)
-    rows += [*statements(grid, maps), *theory.rows(SEED)]
+    rows += [*statements(grid, maps), overfitted(X, y, minority), *theory.rows(SEED)]
     apart = np.abs(X[minority == 1].mean(axis=0) - X[minority == 0].mean(axis=0))
     why = "means {:.2f} and {:.2f} apart".format(*apart)
     (times,) = meanings(SOURCE, "figure3.groups")
