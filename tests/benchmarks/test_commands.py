@@ -88,38 +88,6 @@ def test_speed_benchmark_times_audits_of_individuals(capsys, monkeypatch):
     ]
 
 
-@pytest.mark.slow
-def test_fuzz_benchmark_counts_results_and_errors(capsys):
-    from benchmarks import fuzz
-
-    stored = fuzz.RESULTS.read_bytes() if fuzz.RESULTS.exists() else None
-    assert fuzz.main(["--quick", "--seed", "5", "--jobs", "1"]) == 0
-    out = capsys.readouterr().out
-    assert "60 calls, of which" in out
-    assert "0 violations" in out
-    assert (fuzz.RESULTS.read_bytes() if fuzz.RESULTS.exists() else None) == stored
-
-
-def test_fuzz_benchmark_reproduces_what_it_found(capsys, monkeypatch):
-    from benchmarks import fuzz
-    from skfairtest.readers import columns
-
-    # An encoder that merges the first two values: the counts are wrong, and the status says so.
-    encode = columns.encode
-
-    def merging(values):
-        levels, codes, n_missing = encode(values)
-        return levels, codes.clip(1) if len(levels) > 1 else codes, n_missing
-
-    monkeypatch.setattr(columns, "encode", merging)
-    assert fuzz.main(["--quick", "--seed", "5", "--jobs", "1"]) == 1
-    found = capsys.readouterr().err
-    assert "counted are" in found
-    number = found.split("--only ")[1].split()[0]
-    assert fuzz.main(["--seed", "5", "--only", number]) == 1
-    assert "sensitive_features" in capsys.readouterr().out
-
-
 def test_the_peak_of_memory_is_that_of_this_process():
     from benchmarks import speed
 
