@@ -24,6 +24,7 @@ from skfairtest.metrics.rates import f1_of_jaccard, f1_slope
 from skfairtest.metrics.resolve import STANDARD
 from skfairtest.readers import (
     LABELS,
+    Numbers,
     check_classes,
     check_codings,
     check_labels,
@@ -233,7 +234,7 @@ def _labels_asked(sample: Sample, metrics: Sequence[Metric]) -> list[Any]:
     """Return labels among which one is positive; those of ``y_true`` alone where predictions are scores."""
     reads = frozenset().union(*(metric.reads for metric in metrics if metric.needs_pos_label))
     if reads and not reads & {"y_pred", "y_pred_a"} and "y_true" in sample.columns:
-        return list(getattr(sample.columns["y_true"], "levels", ()))
+        return list(sample.columns["y_true"].levels)
     return sample.labels
 
 
@@ -324,11 +325,11 @@ def positive_for(design: Design, metric: ScoreMetric) -> Any:
     if metric.positive == "never":
         return None
     columns = [design.sample.columns[name] for name in metric.columns]
-    labels = [getattr(column, "levels", None) for column in columns]
-    if any(levels is None for levels in labels):
+    if any(isinstance(column, Numbers) for column in columns):
         return None
-    numeric = all(isinstance(level, int | float) for levels in labels for level in levels or ())
-    if numeric and len({level for levels in labels for level in levels or ()}) > 2:
+    levels = {level for column in columns for level in column.levels}
+    numeric = all(isinstance(level, int | float) for level in levels)
+    if numeric and len(levels) > 2:
         return None
     two = len(design.sample.labels) <= 2 and design.pos_label is not None
     if metric.positive == "if two labels" and two:

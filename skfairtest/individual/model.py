@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
+from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import name_of
@@ -204,6 +205,9 @@ def _classes(estimator: Any, y_true: Column) -> tuple[Any, ...]:
     if known is not None:
         return known
     if not all(isinstance(level, int) and 0 <= level <= MAX_LABELS for level in y_true.levels):
+        if hasattr(estimator, "__sklearn_tags__"):
+            message = "estimator=%(name)s() is not fitted: fit it first, or give it classes_, the labels in their order"
+            check_is_fitted(estimator, msg=message)
         raise ParameterError(
             f"y must hold the positions of outputs, from 0, for estimator={type(estimator).__name__}(), which has no "
             f"classes_; found {listed(y_true.levels, 5)}. Give it classes_, the labels in their order, or, if it "

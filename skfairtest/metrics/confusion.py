@@ -211,8 +211,9 @@ class ClassScores(OfLabels):
         return value, np.where(np.isnan(value), np.nan, variance)
 
     def effective(self, counts: Floats) -> Floats:
-        """The number who meet the condition of the class of which fewest do; absent classes do not count."""
-        return _fewest(self._condition.sums(np.asarray(counts, dtype=float)))
+        """The number who meet the condition of the class of which fewest do; classes left out do not count."""
+        people = self._condition.sums(np.asarray(counts, dtype=float))
+        return _fewest(people) if self.absent else people.min(axis=-1)
 
     def informative(self, counts: Floats) -> Floats:
         """The number who are right, are wrong, or meet a class's condition, whichever is smallest.

@@ -22,7 +22,7 @@ from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.measure import positive_label
 from skfairtest.comparisons.outcomes import Measure, measure_of
 from skfairtest.comparisons.people import GroupsTest, Inputs
-from skfairtest.comparisons.settings import Settings, check_settings
+from skfairtest.comparisons.settings import MOST_RESAMPLES, Settings, check_settings
 from skfairtest.inference.multiplicity import holm_discrete
 from skfairtest.inference.sums import MeanSums, RateSums
 from skfairtest.metrics import Metric, resolve_metrics
@@ -306,8 +306,10 @@ class SubgroupScan(GroupsTest):
         check_choice("alternative", self.alternative, ("two-sided", "greater", "less"))
         for name in ("max_depth", "min_group_size", "n_bins", "max_subgroups", "n_resamples"):
             value, least = getattr(self, name), 1 + (name == "n_bins")
-            if not is_integer(value) or not least <= value <= 2**63:
-                raise ParameterError(f"{name} must be an integer of at least {least}; found {brief(value)}")
+            most = MOST_RESAMPLES if name == "n_resamples" else 2**63
+            if not is_integer(value) or not least <= value <= most:
+                at_most = f" and at most {most:,}" if most == MOST_RESAMPLES else ""
+                raise ParameterError(f"{name} must be an integer of at least {least}{at_most}; found {brief(value)}")
         named = check_names_of_columns(self.features, "features")
         if self.compare == "in_context" and named is None:
             raise ParameterError(
