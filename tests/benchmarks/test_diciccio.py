@@ -198,9 +198,14 @@ def test_the_stored_figures_say_which_readings_of_the_paper_are_reproduced():
         "table1.uncorrelated/fairtest": "noise z / |x|, as in the authors' Python script for FairTest",
         "fnr.studentized_rate/rejected": "a pooled standard error",
         "fnr.bootstrap/rejected": "one-sided p-values (A higher)",
+        "fnr.bootstrap_worse": "pooled errors and one-sided p-values, which give the numbers",
+        "algorithm.p_value": "the share of permuted statistics at least as far from 0",
         "auc.variances": "its two denominators exchanged, a misprint",
         "proof.fnr_variance": "a plus for the minus, as in 3.3",
     }
-    assert [claim.name for claim in found.values() if claim.status == NOT] == ["fnr.bootstrap_worse", "real.deviation"]
+    assert {claim.name for claim in found.values() if claim.status == NOT} == {
+        *("table1.uncorrelated/algorithm1", "table1.independence/fairtest"),  # within errors of both, or beyond 15%
+        "planning.recipe",
+    }
     assert list(document["tables"]) == list(diciccio.SECTIONS)
     assert set(document["pictures"]) == set(diciccio.PICTURES)

@@ -177,6 +177,6 @@ def test_the_totals_count_each_claim_once_and_the_list_has_what_is_not_reproduce
     ]
     found = [claim for claim in verdicts({"one": documented(*rows)}) if claim.source == "fairlearn"]
     assert totals_sentence(found) == (
-        "Reproduced here: 1 of 7 numbers (1 only in another reading, 5 not attempted) and 0 of 11 statements "
-        "(1 not, 10 not attempted)."
+        "Reproduced here: 1 of 7 numbers (1 only in another reading, 5 not attempted) and 0 of 14 statements "
+        "(1 not, 13 not attempted)."
     )
