@@ -161,7 +161,7 @@ def _design(
     ]
     for metric in metrics:
         if isinstance(metric, Omnibus):
-            check_omnibus(metric, settings)
+            check_omnibus(metric, settings, alone=len(metrics) == 1)
     contrasts = tuple(contrasts_of(sample, kept, settings, excluded, len(metrics)))
     numbers = tuple(numbers_of(len(sample.groups)) if sets is None else sets)
     return Design(sample, settings, tuple(kept), contrasts, positive, pos_label, numbers), excluded

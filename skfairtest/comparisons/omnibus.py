@@ -274,8 +274,8 @@ def _observed(stratum: Everybody) -> float:
         raise ParameterError(f"metric cannot be computed: {error}") from error
 
 
-def check_omnibus(metric: Omnibus, settings: Settings) -> None:
-    """Refuse parameters that have no meaning for all groups at once."""
+def check_omnibus(metric: Omnibus, settings: Settings, *, alone: bool = True) -> None:
+    """Refuse parameters that have no meaning for all groups at once; a reference is for the metrics beside it."""
     if isinstance(metric, Calibration):
         check_calibration(metric, settings)
         return
@@ -285,7 +285,7 @@ def check_omnibus(metric: Omnibus, settings: Settings) -> None:
             f"metric={metric.name!r} looks at all groups at once and tests independence: it has no alternative or "
             "margin; use alternative='two-sided' and margin=None"
         )
-    if settings.compare != "between_groups" and not settings.crossed:
+    if settings.compare not in ("between_groups", *["to_reference"] * (not alone)) and not settings.crossed:
         raise ParameterError(
             f"metric={metric.name!r} looks at all groups at once: use compare='between_groups', not "
             f"{settings.compare!r}"

@@ -280,8 +280,8 @@ def scores(
         predicts = "numbers, such as 'mean_squared_error'" if of_numbers else "labels, such as 'equalized_odds'"
         raise ParameterError(
             f"estimator={type(estimator).__name__}() has no {' and no '.join(responses)}, but {metric} needs scores: "
-            f"use a model that has one of them, or a metric of predicted {predicts}; or pass your own scores as X, "
-            "with estimator=None."
+            f"use a model that has one of them, response='predict' if its predict returns them, or a metric of "
+            f"predicted {predicts}; or pass your own scores as X, with estimator=None."
         )
     array = ask(estimator, found[0], X, **given)
     if found[0] == "predict" and not probabilities:

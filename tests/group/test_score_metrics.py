@@ -1000,6 +1000,10 @@ def test_the_six_of_hinnefeld(people):
     assert rows.index.tolist() == list(expected)
     for name, disparity in expected.items():
         assert rows.at[name, "disparity"] == pytest.approx(disparity), name
+    reference = {"n_resamples": 999, "compare": "to_reference", "reference_group": "a"}  # their S = 1
+    turned = run(two["truth"], two["decision"], two["group"], "hinnefeld", **reference).comparisons_.set_index("metric")
+    assert turned.at["disparate_impact", "disparity"] == pytest.approx(share[1] / share[0])
+    assert turned.at["normalized_mutual_info", "p_value"] == rows.at["normalized_mutual_info", "p_value"]
     alone = run(two["truth"], two["decision"], two["group"], "true_positive_rate")
     assert rows.at["equal_opportunity", "p_value"] == alone.p_value_
     assert "normalized_mutual_info" not in test.by_group_.index.get_level_values("metric")
