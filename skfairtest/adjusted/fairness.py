@@ -317,9 +317,6 @@ class AdjustedFairnessTest(GroupsTest):
         columns = {"sensitive_features": sensitive_features, "covariates": covariates, "clusters": clusters}
         return cls._of_predictions(y_true, y_pred, y_score, columns, params)
 
-    def _title(self) -> str:
-        return f"{self._outcome.capitalize()} of groups, given {self._covariates}"
-
     def _made(self) -> Report:
         return adjusted_report(self)
 

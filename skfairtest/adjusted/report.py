@@ -32,6 +32,7 @@ def adjusted_report(test: Any) -> Report:
     )  # fmt: skip
     same = {"greater": "not greater in the first group", "less": "not less in the first group"}
     return Report(
+        title=f"{test._outcome.capitalize()} of groups, given {test._covariates}",
         verdict=f"{said}{sentences.smallest_p(test.p_value_, len(rows))}.",
         concern=test.concern_,
         remarks=(

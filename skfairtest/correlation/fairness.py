@@ -12,7 +12,7 @@ from skfairtest import readers
 from skfairtest._utils.base import check_seed, seed_sequence, with_parameters
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError, SmallGroupWarning, brief, warn
-from skfairtest._utils.text import enumerated, label, name_of
+from skfairtest._utils.text import name_of
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.engine import judge
 from skfairtest.comparisons.frames import comparisons_columns, excluded_frame, frame_of, null_distribution
@@ -270,10 +270,6 @@ class CorrelationFairnessTest(GroupsTest):
 
     def _without_groups(self, what: str = "columns of numbers", column: str = "age") -> ParameterError:
         return super()._without_groups(what, column)
-
-    def _title(self) -> str:
-        features = enumerated([label(feature) for feature in dict.fromkeys(self.comparisons_["feature"])])
-        return f"Correlation of {self._outcome} with {features}"
 
     def _made(self) -> Report:
         return correlation_report(self)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from skfairtest._utils.text import label
+from skfairtest._utils.text import enumerated, label
 from skfairtest.report import cells
 from skfairtest.report.report import Column, Report, Table
 from skfairtest.report.sentences import NO_PROOF, adjustment_note, capital, decimal, equals_p, sampling_error
@@ -28,7 +28,9 @@ def correlation_report(test: Any) -> Report:
         cells.ADJUSTED_P, cells.VERDICT,
     )  # fmt: skip
     families = "Single strata are a second family, adjusted by itself; the verdict is on the pooled comparisons."
+    features = enumerated([label(feature) for feature in dict.fromkeys(test.comparisons_["feature"])])
     return Report(
+        title=f"Correlation of {test._outcome} with {features}",
         verdict=f"{capital(said)}, adjusted {equals_p(test.p_value_)}.",
         concern=test.concern_,
         remarks=(

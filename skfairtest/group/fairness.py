@@ -32,7 +32,7 @@ from skfairtest.comparisons.rates import RateNull
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.unknown import disparities_of, p_value_bounds_of, with_unknown
 from skfairtest.group.explanation import Explanation, decomposition
-from skfairtest.group.report import group_report, group_title
+from skfairtest.group.report import group_report
 from skfairtest.metrics import Metric
 from skfairtest.readers import classes_of
 from skfairtest.report.report import Report
@@ -385,9 +385,6 @@ class FairnessTest(GroupsTest):
 
     def _facts(self) -> dict[str, Any]:
         return {**super()._facts(), "_breaking": kept_breaking_point(self._breaking)}
-
-    def _title(self) -> str:
-        return group_title(self)
 
     def _made(self) -> Report:
         return group_report(self)

@@ -24,6 +24,7 @@ def group_report(test: Any) -> Report:
     ordered = cells.pooled_first(cells.by_p_value(setup, cells.oriented(setup, tested)))
     verdict = sentences.verdict_sentence(setup, tested, test.p_value_, concern=test.concern_)
     return Report(
+        title=group_title(test),
         verdict=verdict + sentences.untested_metrics(test.excluded_, tested["metric"]),
         concern=test.concern_,
         remarks=tuple(_remarks(test, setup, cells.records(ordered[ordered["stratum"].notna()]))),

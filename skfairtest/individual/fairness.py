@@ -24,7 +24,6 @@ from sklearn.utils.validation import check_is_fitted
 from skfairtest._utils.base import with_parameters
 from skfairtest._utils.checks import check_choice, check_running, is_integer, is_number
 from skfairtest._utils.errors import ParameterError, warn
-from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
 from skfairtest.individual.fair_metrics import SensitiveSubspace
 from skfairtest.individual.metric import GROUPS, similarity, variance_of_learning
@@ -451,9 +450,6 @@ class IndividualFairnessTest(ReportMixin):
         report = self._report()
         lines = [str(line) for part in report.parts for line in part.findings]
         return report.verdict, *report.remarks, *map("Null hypothesis: {}".format, report.hypotheses), *lines
-
-    def _title(self) -> str:
-        return f"Individual fairness of {label(type(self._model.estimator).__name__)}"
 
     def _made(self) -> Report:
         return individual_report(self)

@@ -39,13 +39,15 @@ def _column(name: str) -> Column:
 def individual_report(test: Any) -> Report:
     """The report of a fitted `IndividualFairnessTest`: verdict, null hypothesis, method, and who is worst off."""
     setup, run = test._statistic, test.solver_report_
+    title = f"Individual fairness of {label(type(test._model.estimator).__name__)}"
     interval = f"{100 * setup.confidence_level:g}% interval"
     traces = []
     for row in records(test.traces_):
         evidence = f"{row['measure']} {row['value']:.2f} out of fold, {equals_p(row['p_value'])}"
         traces.append(f"X holds {'a' if row['found'] else 'no'} trace of {label(row['feature'])} ({evidence})")
     if test.verdict_ == "no_trace":
-        return Report(verdict=f"Individual fairness was not tested: {'; '.join(traces)}.", remarks=(NO_TRACE,))
+        untested = f"Individual fairness was not tested: {'; '.join(traces)}."
+        return Report(title=title, verdict=untested, remarks=(NO_TRACE,))
     says, (low, high) = STATISTICS[setup.statistic], map(number, test.confidence_interval_)
     verdict = "Similar people are treated differently" if test.concern_ else NOTHING_FOUND
     if outside := run["n_people_outside"]:
@@ -58,6 +60,7 @@ def individual_report(test: Any) -> Report:
     why = (f"{run['because']} ({run['loss']})", f"the {AXES[setup.statistic]}: {run['statistic_because']}")
     left_out = len(test.excluded_)
     return Report(
+        title=title,
         verdict=f"{verdict}{equals_p(test.p_value_)}.",
         concern=test.concern_,
         remarks=(*([] if test.concern_ else [NO_PROOF]), *(f"Doubtful: {doubt}." for doubt in test._doubts)),

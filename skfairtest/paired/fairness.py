@@ -414,9 +414,6 @@ class PairedFairnessTest(FairnessTest):
     def _made(self) -> Report:
         return paired_report(self, self._record())
 
-    def _title(self) -> str:
-        return f"Two models: {super()._title()}"
-
     def _compare(self, sample: Sample, settings: Settings, metrics: list[Metric], seed: Any) -> Result:
         classes, truth = classes_of(self.estimator_b), getattr(sample.columns.get("y_true"), "levels", ())
         check_classes(truth, classes_of(self.estimator_a), self.pos_label)

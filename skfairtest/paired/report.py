@@ -15,6 +15,7 @@ import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.comparisons.frames import frame_of
+from skfairtest.group.report import group_title
 from skfairtest.group.report import notes as group_notes
 from skfairtest.report import cells, sentences
 from skfairtest.report.record import Recorded
@@ -239,6 +240,7 @@ def paired_report(test: Any, found: PairedRecord) -> Report:
     values = Table.of([*keys, *_of_models(found, level=True)], rows, caption, None, few=cells.SHOWN)
     return replace(
         report,
+        title=f"Two models: {group_title(test)}",
         verdict=report.verdict + sentences.untested_metrics(test.excluded_, test.comparisons_["metric"]),
         remarks=tuple(sentences.sampling_error(test.p_value_interval_)),
         tables=(*report.tables, values),

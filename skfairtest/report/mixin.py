@@ -237,17 +237,10 @@ class ReportMixin(Pages, ModelTest):
         """The report of the fitted test; cautions come first."""
         check_is_fitted(self)
         made = self._made()
-        labels = () if made.headed else self._label_remarks()  # an audit's verdict says it
+        known = getattr(self, "pos_label_", None), None, getattr(self, "negative_labels_", ())
+        labels = [] if made.headed else positive_label(*known)  # an audit's verdict says it
         remarks = (*labels, *map("Caution: {}".format, self._cautions), *made.remarks)
-        return replace(made, title=made.title or self._title(), remarks=remarks)
-
-    def _label_remarks(self) -> list[str]:
-        """Say which label is the positive one."""
-        return positive_label(getattr(self, "pos_label_", None), negative=getattr(self, "negative_labels_", ()))
-
-    def _title(self) -> str:
-        """What the test is about."""
-        return type(self).__name__
+        return replace(made, title=made.title or type(self).__name__, remarks=remarks)
 
     def _facts(self) -> dict[str, Any]:
         """The attributes that a record keeps; parameters that are objects by their names."""
@@ -343,8 +336,7 @@ class ReportMixin(Pages, ModelTest):
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         """Show the report in a notebook, without jinja2 as text; before `fit`, the parameters."""
         if not hasattr(self, "p_value_"):
-            bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-            return bundle
+            return dict(super()._repr_mimebundle_(**kwargs))
         try:
             from skfairtest.report.html import fragment
         except ImportError:

@@ -29,7 +29,7 @@ from skfairtest.readers.containers import series_name
 from skfairtest.report.mixin import ReportMixin
 from skfairtest.report.plain import plain_value
 from skfairtest.report.report import Report
-from skfairtest.report.sentences import Setup, metric_title
+from skfairtest.report.sentences import Setup
 from skfairtest.sequential import frames, report
 from skfairtest.sequential.e_process import METHODS
 from skfairtest.sequential.stream import (
@@ -511,9 +511,6 @@ class SequentialFairnessTest(ReportMixin):
     def _setup(self) -> Setup:
         margin = (-self.margin, self.margin) if self.margin else None
         return Setup(margin_bounds=margin, alpha=self.alpha, **words_of(resolve_metrics(self.metric)))
-
-    def _title(self) -> str:
-        return f"Monitoring: {enumerated([metric_title(metric.name) for metric in resolve_metrics(self.metric)])}"
 
     def _made(self) -> Report:
         return report.sequential_report(self)

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, pluralize
+from skfairtest.metrics import resolve_metrics
 from skfairtest.report import cells
 from skfairtest.report.report import Column, Figure, Report, Table, listed, values_of
 from skfairtest.report.sentences import Setup, equals_p, metric_title, number, smallest_p, span, written
@@ -46,6 +47,7 @@ def sequential_report(test: Any) -> Report:
     pairs = [f"{label(row.group)} and {label(row.other)} ({label(row.metric)})" for row in alone.itertuples()]
     late += [(n, f"{pair}: {UNCOMPARED[test.blocks_]}") for n, pair in zip(alone["n_uncompared"], pairs, strict=True)]
     return Report(
+        title=f"Monitoring: {enumerated([metric_title(m.name) for m in resolve_metrics(test.metric)])}",
         verdict=f"{verdict(test)} {ASSUMED[test.blocks_]}",
         concern=test.concern_,
         findings=tuple(_finding(setup, row, block) for row in rows if row["concern"]),

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfairtest._utils.base import check_seed, seed_sequence, with_parameters
 from skfairtest._utils.checks import check_choice, is_integer
 from skfairtest._utils.errors import ParameterError, brief, warn
-from skfairtest._utils.text import enumerated, label, pluralize
+from skfairtest._utils.text import label, pluralize
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.engine import words_of
@@ -36,7 +36,7 @@ from skfairtest.readers import (
     read_columns,
 )
 from skfairtest.report.report import Report
-from skfairtest.report.sentences import Setup, metric_title
+from skfairtest.report.sentences import Setup
 from skfairtest.subgroups import report, scan
 from skfairtest.tables import Sample
 from skfairtest.tables.subgroups import Cells, NotSearched, Subgroups, all_subgroups, distinct_subgroups
@@ -503,10 +503,6 @@ class SubgroupScan(GroupsTest):
         """
         check_is_fitted(self)
         return self.subgroups_.copy()
-
-    def _title(self) -> str:
-        metrics = enumerated([metric_title(metric) for metric in self.record_.metrics])
-        return f"{metrics} in subgroups of {enumerated([label(name) for name in self.record_.features])}"
 
     def _made(self) -> Report:
         return report.scan_report(self)

@@ -6,7 +6,7 @@ from typing import Any
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.report import cells
 from skfairtest.report.report import Cell, Column, Report, Table, listed
-from skfairtest.report.sentences import equals_p, number
+from skfairtest.report.sentences import equals_p, metric_title, number
 from skfairtest.subgroups.scan import ScanRecord
 
 #: What each guarantee promises, and what is added for means; {level} is the level of the test.
@@ -33,10 +33,11 @@ def scan_report(test: Any) -> Report:
         *cells.numbers(scan.setup, value="value_group", others="value_other", difference="disparity"),
         cells.P, cells.ADJUSTED_P, cells.VERDICT,
     )  # fmt: skip
-    rows = cells.records(test.subgroups_.head(cells.SHOWN))
+    rows, features = cells.records(test.subgroups_.head(cells.SHOWN)), enumerated([*map(label, scan.features)])
     caption = f"Subgroups with the strongest evidence ({len(rows):,} of {len(test.subgroups_):,} tested; subgroups_ has"
     return replace(
         scan_section(scan),
+        title=f"{enumerated([*map(metric_title, scan.metrics)])} in subgroups of {features}",
         tables=(Table.of(columns, rows, f"{caption} all)"),),
         parts=(*listed("Not looked at", left_out), *listed("Where numbers were cut", cut)),
     )
