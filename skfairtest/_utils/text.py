@@ -168,7 +168,7 @@ def enumerated(names: Sequence[str], joint: str = "and", most: int | None = None
         names = [*names[:most], f"{len(names) - most:,} more"]
     if any(mark in name for name in names for mark in (", ", f" {joint} ")):
         return "; ".join(names)
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {joint} {names[-1]}"
+    return "".join(names) or "none" if len(names) < 2 else f"{', '.join(names[:-1])} {joint} {names[-1]}"
 
 
 def display_width(text: str) -> int:

@@ -403,7 +403,12 @@ MOSTLY = 0.95
 
 
 def central_differences(
-    function: Objective, x: Floats, step: Floats, *, columns: NDArray[np.intp] | None = None, same: float = 0.0
+    function: Objective,
+    x: Floats,
+    step: Floats,
+    *,
+    columns: NDArray[np.intp] | None = None,
+    same: float | None = None,
 ) -> Floats:
     """Approximate the derivative of every row's value with respect to its own columns.
 
@@ -417,13 +422,13 @@ def central_differences(
         Half of the distance between the two values that are compared.
     columns : ndarray of int, optional
         The columns to differentiate with respect to; 0 for the others.
-    same : float
-        Values that differ by no more than this share are one.
+    same : float, optional
+        Values that differ by no more than this share are one, and so are two infinite ones; None: none are.
 
     Returns
     -------
     ndarray of shape (n, d)
-        The quotients.
+        The quotients; not finite where values are not.
 
     Examples
     --------
@@ -441,7 +446,7 @@ def central_differences(
         up, down = function(moved.reshape(-1, d), np.tile(np.arange(n), 2 * len(some))).reshape(2, len(some), n)
         across = moved[0, each, :, some] - moved[1, each, :, some]  # what was really added, after rounding
         with np.errstate(invalid="ignore"):  # infinite on both sides
-            differ = better(up, down, same) | better(down, up, same)
+            differ = True if same is None else better(up, down, same) | better(down, up, same)
             gradient[:, some] = (np.where(differ, up - down, 0.0) / across).T
     return gradient
 

@@ -16,17 +16,6 @@ def test_speed_benchmark_times_a_resample(capsys, what, other):
     assert "goal" in out
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("what", "other"), [("fit", "MetricFrame"), ("search", "accuracy alone")])
-def test_speed_benchmark_times_a_fit_and_a_search(capsys, what, other):
-    from benchmarks import speed
-
-    assert speed.main([what]) == 0
-    out = capsys.readouterr().out
-    assert other in out
-    assert "goal" in out
-
-
 def test_speed_benchmark_stores_two_versions_beside_each_other(capsys, monkeypatch, tmp_path):
     from benchmarks import speed
 

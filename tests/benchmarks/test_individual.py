@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
 
-from benchmarks import individual, individual_evidence
+from benchmarks import individual
 from benchmarks.common.gradients import log_loss_gradient
 from benchmarks.common.logistic_population import Map, Population, Truth, logistic, weight_with
 from skfairtest import Projection
@@ -30,21 +30,6 @@ def test_the_quick_benchmark_runs_as_a_command_and_reports_every_part(quick):
     assert sum("own value " in line for line in lines) == 2
     assert sum(" times " in line for line in lines) == 5
     assert any("dropped_although_harmed" in line for line in lines)
-
-
-@pytest.mark.slow
-def test_the_quick_verdicts_with_and_without_a_trace_report_every_cell(quick):
-    lines = quick("individual_evidence", "individual_evidence.json")
-    evidence = individual_evidence
-    planted = len(evidence.PLANTED) + 1  # the first one with three levels too
-    expected = {
-        "coins": 16,
-        "blind": len(evidence.BLIND),
-        "used": len(evidence.USED),
-        "planted": planted,
-        "searched": 1,
-    }
-    assert {name: sum(line.startswith(f"  {name} ") for line in lines) for name in expected} == expected
 
 
 def test_stored_verdicts_keep_what_the_documentation_promises():

@@ -200,24 +200,6 @@ def test_models_of_a_split_that_train_in_seconds_come_out_as_stored_and_as_publi
     assert all(row.agrees for row in rows)
 
 
-@pytest.mark.slow
-def test_every_model_of_either_data_set_is_trained_and_audited(raw_data, monkeypatch):
-    """With little training and few people, so that all of it runs in seconds."""
-    for file in maity_tables.NEEDS:
-        raw_data(file)
-    short = {name: replace(options, steps=50) for name, options in fair_training.SENSR.items()}
-    monkeypatch.setattr(fair_training, "SENSR", short)
-    monkeypatch.setattr(maity_tables, "AUDITED", dict.fromkeys(maity_tables.AUDITED, 300))
-    monkeypatch.setattr(maity_tables, "SEED", maity_tables.SEED[:2])
-    splits = {name: maity_tables.figures_of(name, maity_tables.SEED) for name in maity_tables.DATA}
-    printed = maity_tables.figures_of("compas", maity_tables.SEED, ["as_printed"])
-    everyone = maity_tables.figures_of("everyone", maity_tables.SEED, maity_tables.QUICK_MODELS)
-    angles = [maity_tables.angle_of(maity_tables.split_of("compas", seed)[3]) for seed, _ in maity_tables.SEED]
-    found = maity_tables.found(splits, angles, 45_222, printed, everyone)
-    assert len(found.rows) == 48 + 8 + 5 + 17
-    assert [len(table) for _, table in found.tables.values()] == [4, 4, 3, 2, 0]
-
-
 def test_what_is_shown_is_made_of_the_stored_splits():
     document = reproduce.stored("maity_tables")
     assert document["seed"] == [list(pair) for pair in adult_compas.SEEDS]
