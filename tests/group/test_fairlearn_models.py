@@ -307,7 +307,7 @@ def test_an_adversarial_classifier_is_a_model(labels):
     assert test.pos_label_ == labels[1]
     assert clone(test).estimator is model  # copies of the network fail, which fairlearn makes of a list of layers
     assert "AdversarialFairnessClassifier" in repr(test)
-    assert "Null distribution" in test._repr_html_()
+    assert "Test: Boschloo" in test._repr_html_()
     with pytest.raises(ValueError, match=r"has no .*predict_proba"):
         run(model, y=y, metric="roc_auc", pos_label=labels[1])
 
