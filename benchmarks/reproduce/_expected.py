@@ -129,13 +129,13 @@ def combined_error(claim, value, row):
     return spread * np.sqrt(1 / max(published - 1, 1) + 1 / (n - 1))
 
 
-def agrees(claim, row):
-    """Whether a figure of ours reproduces a claim."""
+def agrees(claim, row, *, errors=ERRORS, part=PART):
+    """Whether a figure of ours reproduces a claim: within so many errors, and such a part of its size."""
     if claim.kind == "statement":
         return row.ours == HOLDS if isinstance(row.ours, str) else row.agrees
     value, half = value_of(claim.printed)
-    errors = ERRORS * combined_error(claim, value, row)
-    return abs(row.ours - value) <= half + min(errors, PART * abs(value)) + ROUNDING * abs(value)
+    allowed = min(errors * combined_error(claim, value, row), part * abs(value))
+    return abs(row.ours - value) <= half + allowed + ROUNDING * abs(value)
 
 
 def judged(claim, rows):
