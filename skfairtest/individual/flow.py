@@ -447,7 +447,7 @@ def central_differences(
         across = moved[0, each, :, some] - moved[1, each, :, some]  # what was really added, after rounding
         with np.errstate(invalid="ignore"):  # infinite on both sides
             differ = True if same is None else better(up, down, same) | better(down, up, same)
-            gradient[:, some] = (np.where(differ, up - down, 0.0) / across).T
+            gradient[:, some] = (np.where(differ, up - down, 0.0) / np.where(across == 0, 1.0, across)).T
     return gradient
 
 
