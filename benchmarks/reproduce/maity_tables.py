@@ -94,7 +94,6 @@ AUDITS = {
 FEWER_STEPS = {
     "adult": {"loss_ratio_200_steps": ("testing", {"steps": (200, STEP_SIZE)})},
     "compas": {},
-    "everyone": {},
 }
 #: Another solver of the regressions that span the sensitive subspace, and the models that are trained and audited with
 #: it: those whose standard deviations are not reproduced, but SenSR, whose training is long.
@@ -203,11 +202,8 @@ def angle_of(metrics):
     return round(float(np.degrees(subspace_angles(*bases).max())), 2)
 
 
-def audited_models(name, seeds, models=MODELS, regression=fair_training.REGRESSION):
+def audited_models(name, seeds, models, regression, audits):
     """Train and audit the models of each split; yield the model and its figures."""
-    audits = AUDITS | FEWER_STEPS[name]
-    if regression is LIBLINEAR or name == "everyone" or models == ["as_printed"]:
-        audits = {key: audits[key] for key in WORDS if key in audits}
     for data_seed, model_seed in seeds:
         training, testing, sensitive, metrics = split_of(name, data_seed, regression)
         audited = testing.take(slice(AUDITED[name]))
@@ -223,10 +219,10 @@ def audited_models(name, seeds, models=MODELS, regression=fair_training.REGRESSI
             yield kind, {"seeds": [data_seed, model_seed], **figures, "audits": found}
 
 
-def figures_of(name, seeds, models=MODELS, regression=fair_training.REGRESSION):
-    """Return the figures of each model's splits."""
-    splits = {kind: [] for kind in models}
-    for kind, figures in audited_models(name, seeds, models, regression):
+def figures_of(name, seeds, models=MODELS, regression=fair_training.REGRESSION, audits=None):
+    """Return the figures of each model's splits, by all audits unless some are named."""
+    splits, audits = {kind: [] for kind in models}, audits or AUDITS | FEWER_STEPS[name]
+    for kind, figures in audited_models(name, seeds, models, regression, audits):
         splits[kind].append(figures)
     return splits
 
@@ -439,15 +435,18 @@ def quick_rows():
                 yield Row(what, ours, other=float(printed[name].printed), within=4 * spread)
 
 
+#: The audits of the paper.
+PUBLISHED = {key: AUDITS[key] for key in WORDS if key in AUDITS}
 #: What is stored of the splits; each part may be computed anew alone (``--part``).
 PARTS = {
     "splits": lambda: {name: figures_of(name, SEED) for name in DATA},
     "angles": lambda: [angle_of(split_of("compas", data_seed)[3]) for data_seed, _ in SEED],
     "people": lambda: len(adult_compas.load("adult")[0].y),
-    "printed_reductions": lambda: figures_of("compas", SEED, ["as_printed"]),
-    "everyone": lambda: figures_of("everyone", SEED, QUICK_MODELS),
+    "printed_reductions": lambda: figures_of("compas", SEED, ["as_printed"], audits=PUBLISHED),
+    "everyone": lambda: figures_of("everyone", SEED, QUICK_MODELS, audits=PUBLISHED),
     **{
-        f"liblinear_{name}": partial(figures_of, name, SEED, models, LIBLINEAR) for name, models in BY_LIBLINEAR.items()
+        f"liblinear_{name}": partial(figures_of, name, SEED, models, LIBLINEAR, PUBLISHED)
+        for name, models in BY_LIBLINEAR.items()
     },
 }
 

@@ -25,7 +25,7 @@ from skfairtest.comparisons.core import Exclusion
 from skfairtest.comparisons.engine import judge
 from skfairtest.comparisons.frames import comparisons_columns, excluded_frame, frame_of
 from skfairtest.comparisons.measure import FEW_PEOPLE
-from skfairtest.comparisons.outcomes import numbers, own_outcome
+from skfairtest.comparisons.outcomes import numbers, own_outcome, predicted_columns
 from skfairtest.comparisons.people import GroupsTest, Inputs
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.comparisons.unknown import with_p_values
@@ -349,10 +349,7 @@ class AdjustedFairnessTest(GroupsTest):
                 "covariates is missing: one or several columns of what people are to be alike in, for instance "
                 "fit(X, y, sensitive_features=df['sex'], covariates=df[['experience']]); without any, use FairnessTest"
             )
-        if y_score is not None:
-            raise ParameterError("y_pred and y_score are both given: pass the predictions or, in their place, scores")
-        given = {"y_true": inputs.y, "y_pred": y_pred}
-        labels = {name: readers.read_column(data, name, name=name) for name, data in given.items() if data is not None}
+        labels = predicted_columns(inputs.y, y_pred, y_score)
         columns = readers.read_columns(covariates, "covariates", default_name="covariate")
         people = Sample.from_predictions(None, labels["y_pred"], sensitive_features=inputs.groups, clusters=clusters)
         grouped = {"sensitive_features": people.sensitive, "covariates": columns, "clusters": people.clusters}

@@ -42,6 +42,14 @@ def numbers(column: Column, where: str, instead: str = "pass numbers") -> Floats
     return np.asarray(levels[column.codes])
 
 
+def predicted_columns(y_true: Any, y_pred: Any, y_score: Any) -> dict[str, Column]:
+    """Return true values, if there are any, and predictions, in whose place scores may stand, as columns."""
+    if y_score is not None:
+        raise ParameterError("y_pred and y_score are both given: pass the predictions or, in their place, scores")
+    given = {"y_true": y_true, "y_pred": y_pred}
+    return {name: read_column(data, name, name=name) for name, data in given.items() if data is not None}
+
+
 def own_outcome(function: Any, y_true: NDArray[Any], y_pred: NDArray[Any]) -> Floats:
     """Return the value of a user's function of true and predicted values, one finite number per person."""
     name = name_of(function)

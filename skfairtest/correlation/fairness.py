@@ -17,7 +17,7 @@ from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.engine import judge
 from skfairtest.comparisons.frames import comparisons_columns, excluded_frame, frame_of, null_distribution
 from skfairtest.comparisons.measure import FEW_PEOPLE
-from skfairtest.comparisons.outcomes import numbers, own_outcome
+from skfairtest.comparisons.outcomes import numbers, own_outcome, predicted_columns
 from skfairtest.comparisons.people import GroupsTest, Inputs
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.correlation import measure
@@ -307,10 +307,7 @@ class CorrelationFairnessTest(GroupsTest):
         return readers.scores(estimator, inputs.X, ["predict_proba"], **known), None
 
     def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
-        if y_score is not None:
-            raise ParameterError("y_pred and y_score are both given: pass the predictions or, in their place, scores")
-        given = {"y_true": inputs.y, "y_pred": y_pred}
-        labels = {name: readers.read_column(data, name, name=name) for name, data in given.items() if data is not None}
+        labels = predicted_columns(inputs.y, y_pred, y_score)
         features, controls = (
             () if data is None else readers.read_columns(data, f"{kind}_features", default_name=f"{kind}_feature")
             for kind, data in (("sensitive", inputs.groups), ("control", inputs.columns["control_features"]))

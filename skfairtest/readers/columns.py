@@ -80,7 +80,7 @@ class Column:
         return as_floats(self.levels)[self.codes] if numeric else None
 
     def is_label(self, label: Any) -> Booleans:
-        """Who has a label."""
+        """The mask of people with a label."""
         return np.array([bool(level == label) for level in self.levels], dtype=bool)[self.codes]
 
     def among(self, levels: Sequence[Any]) -> "Column":
@@ -124,7 +124,7 @@ class Numbers:
         return self.values
 
     def is_label(self, label: Any) -> Booleans:
-        """Who has a number."""
+        """The mask of people with a number."""
         return np.asarray(self.values == label)
 
     def take(self, rows: NDArray[Any]) -> "Numbers":
