@@ -201,6 +201,7 @@ def _observed(record: AuditRecord) -> Iterator[str]:
 def _missed(record: AuditRecord) -> Iterator[str]:
     """Say which groups have no value, which were too small to tell, and how much was left out."""
     fewest, few, crossed = min(len(part.sensitive) for part in record.parts), [], list[bool]()
+    undefined: dict[tuple[str, str], list[str]] = {}
     for part in record.parts:
         reasons = {(row["metric"], row["group"]): row["reason"] for row in records(part.excluded)}
         for group, own in standings(part).items():
@@ -213,8 +214,10 @@ def _missed(record: AuditRecord) -> Iterator[str]:
                 where = f" in {enumerated(small)}" if len(small) < len(own) else ""
                 few.append(f"{whom} ({next(iter(own.values())).people:,}){where}")
             for name in (name for name, each in own.items() if not each.n_effective):
-                why = reasons.get((name, group), "no one meets the condition")
-                yield f"{metric_title(name)} is undefined for {whom}: {label(why)}."
+                why = reasons.get((name, group), "no one meets the condition").removeprefix("undefined: ")
+                undefined.setdefault((name, why), []).append(whom)
+    for (name, why), groups in undefined.items():
+        yield f"{metric_title(name)} is undefined for {enumerated(groups, most=NAMED)}: {label(why)}."
     if len(few) > NAMED:
         few[NAMED:] = [pluralize(len(few) - NAMED, "further group")]
     if any(crossed):
