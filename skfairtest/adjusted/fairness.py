@@ -31,7 +31,7 @@ from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.comparisons.unknown import with_p_values
 from skfairtest.report.report import Report
 from skfairtest.report.sentences import Setup
-from skfairtest.sensitivity.result import Sensitivity
+from skfairtest.sensitivity.analysis import Sensitivity
 from skfairtest.tables import Sample
 
 #: What each outcome is called.

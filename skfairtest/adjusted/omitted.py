@@ -32,8 +32,7 @@ from skfairtest.comparisons.core import Result
 from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.score import studentize
 from skfairtest.inference.unknown import PValueBounds
-from skfairtest.sensitivity.analysis import Analysis, analysed
-from skfairtest.sensitivity.result import Sensitivity
+from skfairtest.sensitivity.analysis import Sensitivity, analysed
 
 
 @dataclass(frozen=True)
@@ -167,7 +166,7 @@ def omitted_variable(base: Result, omitted: Sequence[Omitted | None], at: Any) -
             return PValueBounds(log_p, log_p, "gcm", None, attained=True), (disparity, disparity)
         return known.bounds(amount, question.alternative)
 
-    found = analysed(Analysis(bounds, np.linspace(0, 20, 2001), base), "omitted_variable", at)
+    found = analysed(base, "omitted_variable", at, bounds, np.linspace(0, 20, 2001))
     amounts, n = found.frame["strength"], len(omitted)
     each = [(omitted[place % n], amount) for place, amount in enumerate(amounts)]
     confounders = [None if known is None else known.confounder(amount) for known, amount in each]
