@@ -42,10 +42,10 @@ class CorrelationFairnessTest(GroupsTest):
     """Test whether predictions or errors are correlated with a continuous sensitive feature, such as age.
 
     Null hypothesis: the correlation of the outcome (`of`) with each sensitive feature is zero. The feature is never cut
-    into groups. The outcome is permuted, and each permutation's correlation is divided by its own standard error. If
-    outcome and feature are independent, the test is exact in samples of any size. If they are uncorrelated but
-    dependent (errors that vary more among the young, but are no larger on average), it is valid in large samples, where
-    the ordinary permutation test is not.
+    into groups, and each of several is tested by itself. The outcome is permuted, and each permutation's correlation is
+    divided by its own standard error. If outcome and feature are independent, the test is exact in samples of any size.
+    If they are uncorrelated but dependent (errors that vary more among the young, but are no larger on average), it is
+    valid in large samples, where the ordinary permutation test is not.
 
     Parameters
     ----------
@@ -111,8 +111,8 @@ class CorrelationFairnessTest(GroupsTest):
 
     Notes
     -----
-    With control features, the outcome is permuted within strata, and the correlation is of deviations from the
-    stratum's mean (Spearman: of ranks within the stratum).
+    With control features, the outcome is permuted within strata (at most 1,000 of all features
+    together), and the correlation is of deviations from the stratum's mean (Spearman: of ranks within the stratum).
 
     An interval contains the correlations that the test does not reject. The critical value is that of the permutations,
     at the level of the test divided by the number of features. For "pearson" the
@@ -155,6 +155,10 @@ class CorrelationFairnessTest(GroupsTest):
         "clusters": False,
     }
     _of: ClassVar[str] = "of"
+    _refused: ClassVar[dict[str, str]] = {
+        "sample_weight": "people count alike in this test of correlations: leave it out",
+        "clusters": "permuting outcomes needs independent rows: pass one row per cluster, such as its means",
+    }
     _uncounted: ClassVar[str] = "table counts people, who are correlated one by one: use from_predictions"
     _reported: ClassVar[tuple[str, ...]] = (
         "p_value", "p_value_interval", "rejected", "concern", "statistic", "disparity", "confidence_interval",
@@ -178,95 +182,6 @@ class CorrelationFairnessTest(GroupsTest):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self.of != "prediction"
         return tags
-
-    def fit(  # type: ignore[override]
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sensitive_features: Any = None,
-        control_features: Any = None,
-        predict_params: dict[str, Any] | None = None,
-    ) -> Self:
-        """Predict with the estimator and test the outcome.
-
-        Parameters
-        ----------
-        X : array-like
-            The features that the estimator predicts from; with ``estimator=None`` the predictions, of shape
-            (n_samples,).
-        y : array-like of shape (n_samples,), optional
-            True values or labels; None only with ``of="prediction"``.
-        sensitive_features : array-like, frame, mapping, or names of columns of `X`
-            One or several columns of numbers of length n_samples; each is tested by itself.
-        control_features : array-like, frame, mapping, or names of columns of `X`, optional
-            Strata within which the outcome is permuted, at most 1,000 (times the number of sensitive features).
-        predict_params : dict, optional
-            Further arguments of the estimator's ``predict`` or ``predict_proba``.
-
-        Returns
-        -------
-        CorrelationFairnessTest
-            The fitted test.
-
-        Raises
-        ------
-        ValueError
-            If a parameter or an input is not usable; the message names it, what was found and what to do.
-        NotFittedError
-            If the estimator is a scikit-learn estimator that is not fitted.
-        """
-        columns = {"sensitive_features": sensitive_features, "control_features": control_features}
-        return self._fit(Inputs.of_fit(X, y, predict_params, **columns))
-
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: Any,
-        y_pred: Any = None,
-        *,
-        y_score: Any = None,
-        sensitive_features: Any = None,
-        control_features: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Test predictions, without an estimator.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n_samples,) or None
-            True values; None only with ``of="prediction"``.
-        y_pred : array-like of shape (n_samples,)
-            Predictions: numbers, for instance probabilities.
-        y_score : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, 2)
-            Scores, in place of predictions.
-        sensitive_features : array-like, frame or mapping
-            One or several columns of numbers of length n_samples; each is tested by itself.
-        control_features : array-like, frame or mapping, optional
-            Strata within which the outcome is permuted.
-        **params
-            Parameters of the test.
-
-        Returns
-        -------
-        CorrelationFairnessTest
-            The fitted test.
-
-        Examples
-        --------
-        >>> from skfairtest import CorrelationFairnessTest
-        >>> CorrelationFairnessTest.from_predictions(
-        ...     None,
-        ...     [0.1, 0.3, 0.2, 0.5, 0.4, 0.7, 0.6, 0.9, 0.8],
-        ...     sensitive_features=[20, 24, 30, 34, 41, 45, 50, 57, 62],
-        ...     of="prediction",
-        ...     correlation="spearman",
-        ...     random_state=0,
-        ... ).disparity_
-        0.933...
-        """
-        columns = {"sensitive_features": sensitive_features, "control_features": control_features}
-        return cls._of_predictions(y_true, y_pred, y_score, columns, params)
 
     def _without_groups(self, what: str = "columns of numbers", column: str = "age") -> ParameterError:
         return super()._without_groups(what, column)

@@ -168,6 +168,11 @@ class LabelledFairnessTest(FairnessTest):
         "table holds people who all have labels: use FairnessTest.from_table, or from_predictions with y_true that "
         "is missing for some"
     )
+    _refused: ClassVar[dict[str, str]] = {
+        "clusters": "labels are compared as independent ones: label one row of each cluster, such as one answer to a "
+        "prompt, or pass the labelled rows alone to FairnessTest, with their clusters"
+    }
+
     judge_ = Later()
 
     estimator: Any = field(default=None, kw_only=False)
@@ -201,6 +206,7 @@ class LabelledFairnessTest(FairnessTest):
         sensitive_features: Any = None,
         y_judge: Any = None,
         label_probability: Any = None,
+        clusters: Any = None,
         predict_params: dict[str, Any] | None = None,
     ) -> Self:
         """Predict with the estimator and test its predictions.
@@ -218,6 +224,8 @@ class LabelledFairnessTest(FairnessTest):
             What the judge says of everybody: a guessed label, or a score of the positive label. None: labels alone.
         label_probability : array-like of shape (n_samples,), or name of a column of `X`, optional
             How probable it was that each person was labelled: above 0, at most 1.
+        clusters : None
+            Labels that belong together have no such test; the error says what to do.
         predict_params : dict, optional
             Further arguments of the estimator's ``predict``.
 
@@ -232,7 +240,8 @@ class LabelledFairnessTest(FairnessTest):
             If a parameter or an input is not usable; labels that are missing where nothing says how the others were
             chosen among these.
         """
-        columns = {"sensitive_features": sensitive_features, "y_judge": y_judge, "label_probability": label_probability}
+        judged = {"y_judge": y_judge, "label_probability": label_probability}
+        columns = {"sensitive_features": sensitive_features, "clusters": clusters, **judged}
         return self._fit(Inputs.of_fit(X, y, predict_params, **columns))
 
     @classmethod
@@ -245,6 +254,7 @@ class LabelledFairnessTest(FairnessTest):
         sensitive_features: Any = None,
         y_judge: Any = None,
         label_probability: Any = None,
+        clusters: Any = None,
         **params: Any,
     ) -> Self:
         """Test predictions, without an estimator.
@@ -260,6 +270,8 @@ class LabelledFairnessTest(FairnessTest):
         sensitive_features : array-like, frame or mapping
             The groups: one or several columns of length n_samples.
         y_judge, label_probability : array-like of shape (n_samples,), optional
+            As in `fit`.
+        clusters : None
             As in `fit`.
         **params
             Parameters of the test.
@@ -282,11 +294,13 @@ class LabelledFairnessTest(FairnessTest):
         ...
         skfairtest._utils.errors.ParameterError: y_true is missing for 2 of 4 people, and nothing says how the others...
         """
-        columns = {"sensitive_features": sensitive_features, "y_judge": y_judge, "label_probability": label_probability}
+        judged = {"y_judge": y_judge, "label_probability": label_probability}
+        columns = {"sensitive_features": sensitive_features, "clusters": clusters, **judged}
         return cls._of_predictions(y_true, y_pred, y_score, columns, params)
 
     def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
-        return LabelledSample.read(inputs.y, y_pred, self.labelled, **inputs.columns)
+        columns = {name: values for name, values in inputs.columns.items() if name != "clusters"}
+        return LabelledSample.read(inputs.y, y_pred, self.labelled, **columns)
 
     def _compare(self, sample: Sample, settings: Settings, metrics: list[Metric], seed: Any) -> Result:
         assert isinstance(sample, LabelledSample)

@@ -182,6 +182,10 @@ class SubgroupScan(GroupsTest):
         "sample_weight": False,
         "clusters": False,
     }
+    _refused: ClassVar[dict[str, str]] = {
+        "sample_weight": "a scan counts people alike: leave it out",
+        "clusters": "a scan needs independent rows: pass one row per cluster",
+    }
     _reported: ClassVar[tuple[str, ...]] = (
         "p_value", "rejected", "concern", "statistic", "disparity", "confidence_interval", "comparisons",
         "not_searched", "remaining_p_value", "n_searched", "n_tested", "edges", "pos_label", "n_samples",
@@ -203,46 +207,6 @@ class SubgroupScan(GroupsTest):
     prediction_threshold: float | None = None
     response: str = "auto"
     random_state: Any = None
-
-    def fit(  # type: ignore[override]
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sensitive_features: Any = None,
-        control_features: Any = None,
-        predict_params: dict[str, Any] | None = None,
-    ) -> Self:
-        """Predict with the estimator and search its predictions.
-
-        Parameters
-        ----------
-        X : array-like
-            The columns that the estimator predicts from, which include `features`; with ``estimator=None`` the
-            predictions, of shape (n_samples,).
-        y : array-like of shape (n_samples,), optional
-            True labels; None where the metric needs none.
-        sensitive_features : array-like, frame, mapping, or names of columns of `X`
-            One or several columns of length n_samples, labels or numbers.
-        control_features : array-like, frame, mapping, or names of columns of `X`, optional
-            Strata within which subgroups are compared.
-        predict_params : dict, optional
-            Further arguments of the estimator's ``predict``.
-
-        Returns
-        -------
-        self
-            The fitted scan.
-
-        Raises
-        ------
-        ValueError
-            If a parameter or an input is not usable; the message names it, what was found and what to do.
-        NotFittedError
-            If the estimator is a scikit-learn estimator that is not fitted.
-        """
-        columns = {"sensitive_features": sensitive_features, "control_features": control_features}
-        return self._fit(Inputs.of_fit(X, y, predict_params, **columns))
 
     @classmethod
     def from_predictions(

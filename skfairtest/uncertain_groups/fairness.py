@@ -152,6 +152,10 @@ class UncertainGroupsTest(FairnessTest):
         "sample_weight": False,
         "clusters": False,
     }
+    _refused: ClassVar[dict[str, str]] = dict.fromkeys(
+        ("control_features", "sample_weight", "clusters"),
+        "groups with probabilities have no test with it: leave it out",
+    )
     _reported: ClassVar[tuple[str, ...]] = (*FairnessTest._reported, "assumption")
     _uncounted: ClassVar[str] = (
         "table holds people whose groups are known: use FairnessTest.from_table, or from_predictions with a column "
@@ -197,11 +201,6 @@ class UncertainGroupsTest(FairnessTest):
         return super()._check()
 
     def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
-        for name, values in inputs.columns.items():
-            if name != "sensitive_features" and values is not None:
-                raise ParameterError(
-                    f"{name} was given, and groups with probabilities have no test with it: leave it out"
-                )
         probabilities = read_probabilities(inputs.groups, "sensitive_features")
         self._certain = probabilities.are_labels
         if self.estimate == "thresholded":

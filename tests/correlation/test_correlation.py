@@ -501,6 +501,8 @@ def test_the_good_people_are_good():
         ({"sensitive_features": {"age": [1, np.inf, 3, 4, 5]}}, r"column 'age'\) holds infinite values"),
         ({"sensitive_features": "age"}, "is the string 'age'"),
         ({"sensitive_features": {"age": [1, 2, 3]}}, "different lengths"),
+        ({"sample_weight": [1] * 5}, "sample_weight was given, and people count alike"),
+        ({"clusters": [1, 1, 2, 2, 3]}, "clusters was given, and .* pass one row per cluster"),
         ({"control_features": {"site": ["a", None, "b", "b", "b"]}}, r"column 'site'\) has 1 missing value"),
         ({"y_true": None}, "y is missing: of='absolute_error' needs the true values"),
         ({"y_true": None, "of": np.subtract}, "y is missing: of=subtract"),
