@@ -16,8 +16,7 @@ from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.typing import Booleans, Floats, Integers, Positions
 from skfairtest.comparisons.frames import frame_of
 from skfairtest.comparisons.measure import positive_label
-from skfairtest.labelled.measure import people_in_roles
-from skfairtest.labelled.people import LabelledSample
+from skfairtest.labelled.measure import LabelledSample, people_in_roles
 from skfairtest.labelled.statistics import EXPECTED, LabelledRate, bins_of, disparity_limits
 from skfairtest.metrics import Rate, resolve_metrics
 

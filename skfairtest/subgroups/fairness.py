@@ -37,7 +37,7 @@ from skfairtest.readers import (
 )
 from skfairtest.report.report import Report
 from skfairtest.report.sentences import Setup
-from skfairtest.subgroups import report, scan
+from skfairtest.subgroups import scan
 from skfairtest.tables import Sample
 from skfairtest.tables.subgroups import Cells, NotSearched, Subgroups, all_subgroups, distinct_subgroups
 
@@ -469,7 +469,7 @@ class SubgroupScan(GroupsTest):
         return self.subgroups_.copy()
 
     def _made(self) -> Report:
-        return report.scan_report(self)
+        return scan.scan_report(self)
 
 
 def _together(sensitive_features: Any, X: Any, features: Any) -> tuple[Column, ...]:

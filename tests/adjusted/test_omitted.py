@@ -8,7 +8,7 @@ import statsmodels.api as sm
 from sklearn.linear_model import LinearRegression
 
 from skfairtest import AdjustedFairnessTest
-from skfairtest.adjusted.omitted import Omitted, Strength
+from skfairtest.adjusted.measure import Omitted, Strength
 from skfairtest.adjusted.statistics import Residuals
 
 
