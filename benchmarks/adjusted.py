@@ -27,7 +27,7 @@ from sklearn.linear_model import RidgeCV
 from benchmarks.common.bounds import Promise
 from benchmarks.common.results import write
 from skfairtest import AdjustedFairnessTest
-from skfairtest.adjusted.statistics import TREES, curves
+from skfairtest.adjusted.residuals import TREES, curves
 
 SEED = 20261122
 RESULTS = Path(__file__).parent / "results" / "adjusted.json"

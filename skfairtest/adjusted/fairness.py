@@ -18,7 +18,7 @@ from skfairtest._utils.errors import ParameterError, brief, warn
 from skfairtest._utils.text import enumerated, label, name_of
 from skfairtest._utils.typing import Floats
 from skfairtest.adjusted.measure import Covered, People, caution, measure_adjusted, omitted_of, omitted_variable
-from skfairtest.adjusted.statistics import CurvesThenTrees, covariate_frame
+from skfairtest.adjusted.residuals import CurvesThenTrees, covariate_frame
 from skfairtest.comparisons.contrasts import contrasts_of, kept_groups
 from skfairtest.comparisons.core import Exclusion
 from skfairtest.comparisons.engine import judge

@@ -31,16 +31,8 @@ from skfairtest._utils.checks import origin
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label, pluralize
 from skfairtest._utils.typing import Floats, Positions
-from skfairtest.adjusted.statistics import (
-    Residuals,
-    Target,
-    covariate_frame,
-    cross_fitted,
-    folds_of,
-    neighbours,
-    numbered,
-    studentized_mean,
-)
+from skfairtest.adjusted.residuals import Target, covariate_frame, cross_fitted, folds_of, neighbours, numbered
+from skfairtest.adjusted.statistics import Residuals, studentized_mean
 from skfairtest.comparisons.core import Comparison, Exclusion, NullDistribution, Result
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.margin import normal_log_p

@@ -33,7 +33,6 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from scipy.stats import binom
 
 from skfairtest._utils.batches import batches
@@ -180,9 +179,11 @@ def score_statistic(counts: Floats | Integers, weights: Floats, edge: float = 0.
     """
     tables = np.moveaxis(np.asarray(counts, dtype=np.int64), -2, -3)  # strata before groups
     shape, flat = tables.shape[:-2], tables.reshape(-1, 6)
-    # Most strata of samples are alike, and each kind is computed once.
-    place = pd.DataFrame(flat).groupby([*range(6)], sort=False).ngroup().to_numpy()
-    kinds = np.moveaxis(flat[np.unique(place, return_index=True)[1]].reshape(-1, 2, 3), 0, 1)
+    key = np.zeros(len(flat), dtype=np.int64)
+    for column in flat.T:  # most strata of samples are alike, and each kind is computed once
+        key = np.unique(key, return_inverse=True)[1] * (int(column.max()) + 1) + column
+    _, first, place = np.unique(key, return_index=True, return_inverse=True)
+    kinds = np.moveaxis(flat[first].reshape(-1, 2, 3), 0, 1)
     parts = np.concatenate([_parts(kinds[:, some], np.full(1, edge)) for some in batches(kinds.shape[1], STRATA)], 1)
     return np.asarray(_summed(parts[:, place].reshape(3, *shape), weights)[..., 0])
 

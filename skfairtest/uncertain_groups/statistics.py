@@ -278,8 +278,8 @@ class UncertainRates:
             most = critical(edges) if callable(critical) else critical
             return np.asarray(sign * distance <= most * np.maximum(error, np.finfo(float).tiny))
 
-        start, stop = np.arctan([start, stop]).tolist() if ratio else (start, stop)
-        place = float(farthest_covered(*np.array([[start], [stop]]), covered, [np.array([start])])[0])
+        inside, outside = (np.array([np.arctan(end) if ratio else end]) for end in (start, stop))
+        place = float(farthest_covered(inside, outside, covered, [inside])[0])
         if not ratio:
             return place
         return 0.0 if place <= NEAREST else np.inf if place >= np.pi / 2 - NEAREST else float(np.tan(place))
