@@ -1,6 +1,6 @@
 """A scan: what people's values add up to in every subgroup, which subgroups differ, and which of them explain it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -163,12 +163,8 @@ def doubtful(scanned: Scanned, row: int) -> str:
     return EXTREME if abs(third[0] - third[1]) > SKEWED * spread**1.5 else ""
 
 
-@dataclass(frozen=True)
-class Step:
-    """A subgroup that is reported: its row, and the logarithm of its adjusted p-value given those before it."""
-
-    row: int
-    log_p: float
+#: A subgroup that is reported: its row, and the logarithm of its adjusted p-value given those before it.
+Step = tuple[int, float]
 
 
 def explain(tested: Scanned, found: Positions, n_hypotheses: int, alpha: float) -> tuple[list[Step], float]:
@@ -188,7 +184,7 @@ def explain(tested: Scanned, found: Positions, n_hypotheses: int, alpha: float) 
     chosen: list[Step] = []
     left, remaining = found, 0.0
     while len(left):
-        above = [step.row for step in chosen]
+        above = [row for row, _ in chosen]
         rough = given(left, above, exact=False) if above else tested.log_p[left]
         best = left[np.lexsort((tested.subgroups.depth[left], rough))[:LOOKED_AT]]
         log_p = given(best, above, exact=True) if above else tested.log_p[best]
@@ -198,7 +194,7 @@ def explain(tested: Scanned, found: Positions, n_hypotheses: int, alpha: float) 
             return chosen, remaining
         row = _shortest(given, int(best[at]), left, rough, above, alpha, level - more)
         own = tested.log_p[row] if not above else given(np.array([row]), above, exact=True)[0]
-        chosen.append(Step(row, min(0.0, float(own) + more)))
+        chosen.append((row, min(0.0, float(own) + more)))
         # What is far from significant now is explained, and is not looked at again.
         left, remaining = left[(left != row) & (rough + more <= level + FAR)], 0.0
     return chosen, remaining
@@ -370,19 +366,15 @@ def subgroups_frame(
         people[rows], rest[rows] = first[:, 0, 0], second[:, 0, 0]
     value, other = tested.measure.sums.values(tested.own, tested.rest)
     chosen = np.zeros(len(subgroups), dtype=bool)
-    chosen[[step.row for step in reported]] = True
+    chosen[[row for row, _ in reported]] = True
     columns = (
         tested.measure.metric.name, names, value - other, others, subgroups.depth, people.astype(np.int64),
         rest.astype(np.int64), tested.measure.sums.counted(tested.own).astype(np.int64),
         value + tested.measure.sums.centre, other + tested.measure.sums.centre, tested.scores, chosen,
-        _exact(tested.log_p), _exact(log_adjusted), log_adjusted <= np.log(alpha) + 1e-12,
+        *([p_of(log_p) for log_p in each.tolist()] for each in (tested.log_p, log_adjusted)),
+        log_adjusted <= np.log(alpha) + 1e-12,
     )  # fmt: skip
     return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)), index=range(len(subgroups)))
-
-
-def _exact(log_p: Floats) -> list[float]:
-    """Return p-values of logarithms."""
-    return [p_of(one) for one in log_p.tolist()]
 
 
 def limits_of(tested: Scanned, row: int, disparity: float, error: float, *, rejected: bool) -> tuple[float, float]:
@@ -393,20 +385,20 @@ def limits_of(tested: Scanned, row: int, disparity: float, error: float, *, reje
 
 
 def results_frame(
-    frames: Sequence[pd.DataFrame], tested: Sequence[Scanned], chosen: Sequence[Sequence[Step]],
-    error: float, sentence: Callable[[dict[str, Any]], str],
+    frames: Sequence[pd.DataFrame], tested: Sequence[Scanned], chosen: Sequence[Sequence[Step]], error: float,
+    setup: Setup,
 ) -> pd.DataFrame:  # fmt: skip
     """Return the subgroups that are reported, of each metric in the order in which they were chosen.
 
-    Each interval may miss with a probability of `error`; `sentence` writes a row.
+    Each interval may miss with a probability of `error`.
     """
     rows = []
     for frame, one, steps in zip(frames, tested, chosen, strict=True):
-        for step in steps:
-            (row,) = records(frame.iloc[[step.row]])
-            low, high = limits_of(one, step.row, row["disparity"], error, rejected=row["concern"])
-            row |= {"ci_low": low, "ci_high": high, "p_value_given_above": p_of(step.log_p)}
-            rows.append({**row, "sentence": sentence(row)})
+        for place, log_p in steps:
+            (row,) = records(frame.iloc[[place]])
+            low, high = limits_of(one, place, row["disparity"], error, rejected=row["concern"])
+            row |= {"ci_low": low, "ci_high": high, "p_value_given_above": p_of(log_p)}
+            rows.append({**row, "sentence": subgroup_sentence(setup, row)})
     return pd.DataFrame(rows, columns=REPORTED_COLUMNS)
 
 
