@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, Self
@@ -67,17 +66,18 @@ class Counted:
 
 def sensitivity_of(counted: Counted, to: str, at: Any) -> Sensitivity:
     """Analyse how far a test's verdict depends on an assumption."""
-    check_choice("to", to, KINDS)
+    check_choice("to", to, ("missing_groups", "confounding"))
     if counted.result is None:
         raise ParameterError(
             f"to={brief(to)} is for rates of people who count alike, whose p-values are enumerated or asymptotic, and "
             f"not for {counted.refused}"
         )
-    return KINDS[to](counted, counted.result, at)
+    if to == "confounding":
+        return _confounding(counted.result, at)
+    return _missing_groups(counted.unassigned, counted.result, at)
 
 
-def _missing_groups(counted: Counted, base: Result, at: Any) -> Sensitivity:
-    unassigned = counted.unassigned
+def _missing_groups(unassigned: Unassigned | None, base: Result, at: Any) -> Sensitivity:
     if unassigned is None:
         raise ParameterError(
             "to='missing_groups' needs people of whom a sensitive feature is missing: fit the test with "
@@ -105,7 +105,7 @@ def _missing_groups(counted: Counted, base: Result, at: Any) -> Sensitivity:
     )  # fmt: skip
 
 
-def _confounding(counted: Counted, base: Result, at: Any) -> Sensitivity:
+def _confounding(base: Result, at: Any) -> Sensitivity:
     """Rosenbaum's bounds: the tests that all strata have the odds ratio gamma, and 1 / gamma, at their worst and best.
 
     Given the totals of a stratum, people of equal covariates whose odds of being in the group differ by up to gamma
@@ -133,9 +133,3 @@ def _confounding(counted: Counted, base: Result, at: Any) -> Sensitivity:
         return PValueBounds(low, high, worst.method, None, attained=True), (ratio / amount, ratio * amount)
 
     return analysed(base, "confounding", at, bounds, np.geomspace(1, 100, 1000))
-
-
-KINDS: dict[str, Callable[[Counted, Result, Any], Sensitivity]] = {
-    "missing_groups": _missing_groups,
-    "confounding": _confounding,
-}
