@@ -32,7 +32,7 @@ def finite_numbers(values: Any) -> Floats:
     """Return values as an array of one dimension; an empty one if they are none, or not finite numbers."""
     try:
         array = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return np.zeros(0)
     return array if array.ndim == 1 and np.isfinite(array).all() else np.zeros(0)
 

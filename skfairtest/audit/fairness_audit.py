@@ -32,9 +32,8 @@ from skfairtest.comparisons.people import FROM_TABLE, GroupsTest, Inputs
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.unknown import with_unknown
 from skfairtest.individual import IndividualFairnessTest
-from skfairtest.labelled.measure import label_columns, with_few_labels
-from skfairtest.labelled.people import LabelledSample
-from skfairtest.labelled.report import worth_sentence
+from skfairtest.labelled.fairness import worth_sentence
+from skfairtest.labelled.measure import LabelledSample, label_columns, with_few_labels
 from skfairtest.metrics import Metric, resolve_metrics, standard_metrics
 from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.readers import classes_of, is_label

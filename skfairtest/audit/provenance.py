@@ -9,7 +9,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from skfairtest._utils.text import label, shorten
-from skfairtest.labelled.people import LabelledSample
+from skfairtest.labelled.measure import LabelledSample
 from skfairtest.readers.columns import Column, Numbers
 from skfairtest.tables import Sample
 

@@ -31,7 +31,7 @@ from skfairtest.report.sentences import (
     null_sentence,
     p_text,
 )
-from skfairtest.subgroups.report import scan_section
+from skfairtest.subgroups.scan import scan_section
 
 _FILE = files("skfairtest.audit").joinpath("methods.toml")
 #: Methods with what was done and who described it, by what an audit has if it was used; in the order of the report.

@@ -66,6 +66,8 @@ class GroupsTest(Compared, ReportMixin):
     _scores_are_predictions: ClassVar[bool] = True
     #: Why people who are counted, in a table or by an engine, cannot be tested; empty where they can.
     _uncounted: ClassVar[str] = ""
+    #: Columns with which there is no such test, with the reason and what to do.
+    _refused: ClassVar[Mapping[str, str]] = {}
     random_state: Any
     pos_label: Any
     #: From which score on the positive label is predicted, and by which method the estimator scores, of tests that
@@ -383,6 +385,9 @@ class GroupsTest(Compared, ReportMixin):
         X, y, y_score = inputs.X, inputs.y, inputs.y_score
         if inputs.groups is None:
             raise self._without_groups()
+        for name, why in self._refused.items():
+            if inputs.columns.get(name) is not None:
+                raise ParameterError(f"{name} was given, and {why}")
         seed = self._seed()
         if self.estimator is None and inputs.called == "X":
             # What is no predictions is the first thing to be said.

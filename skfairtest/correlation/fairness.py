@@ -12,7 +12,7 @@ from skfairtest import readers
 from skfairtest._utils.base import check_seed, seed_sequence, with_parameters
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError, SmallGroupWarning, brief, warn
-from skfairtest._utils.text import name_of
+from skfairtest._utils.text import enumerated, label, name_of
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.engine import judge
 from skfairtest.comparisons.frames import comparisons_columns, excluded_frame, frame_of, null_distribution
@@ -21,10 +21,10 @@ from skfairtest.comparisons.outcomes import numbers, own_outcome, predicted_colu
 from skfairtest.comparisons.people import GroupsTest, Inputs
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.correlation import measure
-from skfairtest.correlation.report import correlation_report
 from skfairtest.correlation.statistics import arrange
-from skfairtest.report.report import Report
-from skfairtest.report.sentences import Setup
+from skfairtest.report import cells
+from skfairtest.report.report import Column, Report, Table
+from skfairtest.report.sentences import NO_PROOF, Setup, adjustment_note, capital, decimal, equals_p, sampling_error
 from skfairtest.tables import Sample
 
 #: What each outcome is called.
@@ -42,10 +42,10 @@ class CorrelationFairnessTest(GroupsTest):
     """Test whether predictions or errors are correlated with a continuous sensitive feature, such as age.
 
     Null hypothesis: the correlation of the outcome (`of`) with each sensitive feature is zero. The feature is never cut
-    into groups. The outcome is permuted, and each permutation's correlation is divided by its own standard error. If
-    outcome and feature are independent, the test is exact in samples of any size. If they are uncorrelated but
-    dependent (errors that vary more among the young, but are no larger on average), it is valid in large samples, where
-    the ordinary permutation test is not.
+    into groups, and each of several is tested by itself. The outcome is permuted, and each permutation's correlation is
+    divided by its own standard error. If outcome and feature are independent, the test is exact in samples of any size.
+    If they are uncorrelated but dependent (errors that vary more among the young, but are no larger on average), it is
+    valid in large samples, where the ordinary permutation test is not.
 
     Parameters
     ----------
@@ -111,8 +111,8 @@ class CorrelationFairnessTest(GroupsTest):
 
     Notes
     -----
-    With control features, the outcome is permuted within strata, and the correlation is of deviations from the
-    stratum's mean (Spearman: of ranks within the stratum).
+    With control features, the outcome is permuted within strata (at most 1,000 of all features
+    together), and the correlation is of deviations from the stratum's mean (Spearman: of ranks within the stratum).
 
     An interval contains the correlations that the test does not reject. The critical value is that of the permutations,
     at the level of the test divided by the number of features. For "pearson" the
@@ -155,6 +155,10 @@ class CorrelationFairnessTest(GroupsTest):
         "clusters": False,
     }
     _of: ClassVar[str] = "of"
+    _refused: ClassVar[dict[str, str]] = {
+        "sample_weight": "people count alike in this test of correlations: leave it out",
+        "clusters": "permuting outcomes needs independent rows: pass one row per cluster, such as its means",
+    }
     _uncounted: ClassVar[str] = "table counts people, who are correlated one by one: use from_predictions"
     _reported: ClassVar[tuple[str, ...]] = (
         "p_value", "p_value_interval", "rejected", "concern", "statistic", "disparity", "confidence_interval",
@@ -178,95 +182,6 @@ class CorrelationFairnessTest(GroupsTest):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self.of != "prediction"
         return tags
-
-    def fit(  # type: ignore[override]
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sensitive_features: Any = None,
-        control_features: Any = None,
-        predict_params: dict[str, Any] | None = None,
-    ) -> Self:
-        """Predict with the estimator and test the outcome.
-
-        Parameters
-        ----------
-        X : array-like
-            The features that the estimator predicts from; with ``estimator=None`` the predictions, of shape
-            (n_samples,).
-        y : array-like of shape (n_samples,), optional
-            True values or labels; None only with ``of="prediction"``.
-        sensitive_features : array-like, frame, mapping, or names of columns of `X`
-            One or several columns of numbers of length n_samples; each is tested by itself.
-        control_features : array-like, frame, mapping, or names of columns of `X`, optional
-            Strata within which the outcome is permuted, at most 1,000 (times the number of sensitive features).
-        predict_params : dict, optional
-            Further arguments of the estimator's ``predict`` or ``predict_proba``.
-
-        Returns
-        -------
-        CorrelationFairnessTest
-            The fitted test.
-
-        Raises
-        ------
-        ValueError
-            If a parameter or an input is not usable; the message names it, what was found and what to do.
-        NotFittedError
-            If the estimator is a scikit-learn estimator that is not fitted.
-        """
-        columns = {"sensitive_features": sensitive_features, "control_features": control_features}
-        return self._fit(Inputs.of_fit(X, y, predict_params, **columns))
-
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: Any,
-        y_pred: Any = None,
-        *,
-        y_score: Any = None,
-        sensitive_features: Any = None,
-        control_features: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Test predictions, without an estimator.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n_samples,) or None
-            True values; None only with ``of="prediction"``.
-        y_pred : array-like of shape (n_samples,)
-            Predictions: numbers, for instance probabilities.
-        y_score : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, 2)
-            Scores, in place of predictions.
-        sensitive_features : array-like, frame or mapping
-            One or several columns of numbers of length n_samples; each is tested by itself.
-        control_features : array-like, frame or mapping, optional
-            Strata within which the outcome is permuted.
-        **params
-            Parameters of the test.
-
-        Returns
-        -------
-        CorrelationFairnessTest
-            The fitted test.
-
-        Examples
-        --------
-        >>> from skfairtest import CorrelationFairnessTest
-        >>> CorrelationFairnessTest.from_predictions(
-        ...     None,
-        ...     [0.1, 0.3, 0.2, 0.5, 0.4, 0.7, 0.6, 0.9, 0.8],
-        ...     sensitive_features=[20, 24, 30, 34, 41, 45, 50, 57, 62],
-        ...     of="prediction",
-        ...     correlation="spearman",
-        ...     random_state=0,
-        ... ).disparity_
-        0.933...
-        """
-        columns = {"sensitive_features": sensitive_features, "control_features": control_features}
-        return cls._of_predictions(y_true, y_pred, y_score, columns, params)
 
     def _without_groups(self, what: str = "columns of numbers", column: str = "age") -> ParameterError:
         return super()._without_groups(what, column)
@@ -372,3 +287,42 @@ class CorrelationFairnessTest(GroupsTest):
         )
         self._keep_parameters()
         return self
+
+
+def correlation_report(test: Any) -> Report:
+    """The report of a fitted `CorrelationFairnessTest`."""
+    setup, strata = test._setup, test._setup.controls and label(test._setup.controls)
+    rows = cells.records(cells.pooled_first(test.comparisons_.sort_values("p_value", kind="stable")))
+    main, within = ([row for row in rows if (row["stratum"] is None) is pooled] for pooled in (True, False))
+    lead = cells.records(test.comparisons_)[test._leading]
+    feature, size = label(lead["feature"]), decimal(lead["correlation"], 2)
+    said = f"no correlation of {test._outcome} with {feature} was found"
+    if test.concern_:
+        said = f"{test._outcome} {'grow' if lead['correlation'] > 0 else 'shrink'} with {feature}"
+    interval = cells.difference_span(lambda end: decimal(end, 2), {**lead, "concern": test.concern_})
+    said += f"{f' within levels of {strata}' if strata else ''}: {test._measure} {size} (interval {interval})"
+    inside = f"within every {strata}, " if strata else ""
+    zero = {"two-sided": "zero", "greater": "at most zero", "less": "at least zero"}[setup.alternative]
+    columns = (
+        cells.FEATURE, cells.stratum(setup.controls), Column("people", shows="n"),
+        Column("correlation", shows=lambda row: decimal(row["correlation"])), cells.interval(decimal), cells.P,
+        cells.ADJUSTED_P, cells.VERDICT,
+    )  # fmt: skip
+    families = "Single strata are a second family, adjusted by itself; the verdict is on the pooled comparisons."
+    features = enumerated([label(feature) for feature in dict.fromkeys(test.comparisons_["feature"])])
+    return Report(
+        title=f"Correlation of {test._outcome} with {features}",
+        verdict=f"{capital(said)}, adjusted {equals_p(test.p_value_)}.",
+        concern=test.concern_,
+        remarks=(
+            *([] if test.concern_ else [NO_PROOF]), *cells.counted(main, "feature"),
+            *cells.counted(within, within=setup.controls), *sampling_error(test.p_value_interval_),
+        ),
+        hypotheses=(
+            f"{inside}the {test._measure} of {test._outcome} with each sensitive feature is {zero}. Permuting is exact "
+            "if they are independent, and is valid in large samples if they are only uncorrelated.",
+        ),
+        tables=(Table.of(columns, cells.barred(rows, at="correlation"), "Comparisons", few=cells.SHOWN),),
+        left_out=cells.excluded_tables(test.excluded_),
+        notes=(adjustment_note(setup.adjust, setup.alpha, "feature"), *([families] if within else [])),
+    )  # fmt: skip

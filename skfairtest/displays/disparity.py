@@ -189,10 +189,9 @@ class DisparityDisplay(GroupDisplay):
         found = test._record()
         frame, sizes = found.frame, found.sizes
         share = set(frame["metric"]) <= set(found.shares) or None
-        names = [("{}".join(["", *joints, ""]), *pieces) for pieces, joints in map(found.pieces, records(frame))]
         return cls._of_rows(
             records(frame.assign(concern=frame["concern"] != sizes)),
-            names,
+            list(map(found.compared, records(frame))),
             name,
             share=share,
             xlabel=f"{'size of the ' * sizes}disparity{UNITS[share]}: from model A (hollow) to model B",

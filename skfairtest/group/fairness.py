@@ -36,8 +36,8 @@ from skfairtest.group.report import group_report
 from skfairtest.metrics import Metric
 from skfairtest.readers import classes_of
 from skfairtest.report.report import Report
+from skfairtest.sensitivity.analysis import Sensitivity
 from skfairtest.sensitivity.rates import Counted, sensitivity_of
-from skfairtest.sensitivity.result import Sensitivity
 from skfairtest.tables import Sample
 
 

@@ -6,8 +6,11 @@ from dataclasses import field, replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
+import pandas as pd
+
 from skfairtest._utils.base import Later, with_parameters
 from skfairtest._utils.checks import check_choice
+from skfairtest._utils.text import label
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import judge
 from skfairtest.comparisons.frames import frame_of
@@ -15,12 +18,13 @@ from skfairtest.comparisons.measure import measure
 from skfairtest.comparisons.people import Inputs
 from skfairtest.comparisons.settings import Settings
 from skfairtest.group.fairness import FairnessTest
-from skfairtest.labelled.measure import judge_columns, label_columns, with_few_labels
-from skfairtest.labelled.people import LabelledSample
-from skfairtest.labelled.report import labelled_report, worth_sentence
+from skfairtest.group.report import group_report
+from skfairtest.labelled.measure import LabelledSample, judge_columns, label_columns, with_few_labels
 from skfairtest.metrics import Metric
 from skfairtest.readers import classes_of
-from skfairtest.report.report import Report
+from skfairtest.report import cells
+from skfairtest.report.report import Column, Report, Table
+from skfairtest.report.sentences import decimal, smallest_p
 from skfairtest.tables import Sample
 
 
@@ -168,6 +172,11 @@ class LabelledFairnessTest(FairnessTest):
         "table holds people who all have labels: use FairnessTest.from_table, or from_predictions with y_true that "
         "is missing for some"
     )
+    _refused: ClassVar[dict[str, str]] = {
+        "clusters": "labels are compared as independent ones: label one row of each cluster, such as one answer to a "
+        "prompt, or pass the labelled rows alone to FairnessTest, with their clusters"
+    }
+
     judge_ = Later()
 
     estimator: Any = field(default=None, kw_only=False)
@@ -201,6 +210,7 @@ class LabelledFairnessTest(FairnessTest):
         sensitive_features: Any = None,
         y_judge: Any = None,
         label_probability: Any = None,
+        clusters: Any = None,
         predict_params: dict[str, Any] | None = None,
     ) -> Self:
         """Predict with the estimator and test its predictions.
@@ -218,6 +228,8 @@ class LabelledFairnessTest(FairnessTest):
             What the judge says of everybody: a guessed label, or a score of the positive label. None: labels alone.
         label_probability : array-like of shape (n_samples,), or name of a column of `X`, optional
             How probable it was that each person was labelled: above 0, at most 1.
+        clusters : None
+            Labels that belong together have no such test; the error says what to do.
         predict_params : dict, optional
             Further arguments of the estimator's ``predict``.
 
@@ -232,7 +244,8 @@ class LabelledFairnessTest(FairnessTest):
             If a parameter or an input is not usable; labels that are missing where nothing says how the others were
             chosen among these.
         """
-        columns = {"sensitive_features": sensitive_features, "y_judge": y_judge, "label_probability": label_probability}
+        judged = {"y_judge": y_judge, "label_probability": label_probability}
+        columns = {"sensitive_features": sensitive_features, "clusters": clusters, **judged}
         return self._fit(Inputs.of_fit(X, y, predict_params, **columns))
 
     @classmethod
@@ -245,6 +258,7 @@ class LabelledFairnessTest(FairnessTest):
         sensitive_features: Any = None,
         y_judge: Any = None,
         label_probability: Any = None,
+        clusters: Any = None,
         **params: Any,
     ) -> Self:
         """Test predictions, without an estimator.
@@ -260,6 +274,8 @@ class LabelledFairnessTest(FairnessTest):
         sensitive_features : array-like, frame or mapping
             The groups: one or several columns of length n_samples.
         y_judge, label_probability : array-like of shape (n_samples,), optional
+            As in `fit`.
+        clusters : None
             As in `fit`.
         **params
             Parameters of the test.
@@ -282,11 +298,13 @@ class LabelledFairnessTest(FairnessTest):
         ...
         skfairtest._utils.errors.ParameterError: y_true is missing for 2 of 4 people, and nothing says how the others...
         """
-        columns = {"sensitive_features": sensitive_features, "y_judge": y_judge, "label_probability": label_probability}
+        judged = {"y_judge": y_judge, "label_probability": label_probability}
+        columns = {"sensitive_features": sensitive_features, "clusters": clusters, **judged}
         return cls._of_predictions(y_true, y_pred, y_score, columns, params)
 
     def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
-        return LabelledSample.read(inputs.y, y_pred, self.labelled, **inputs.columns)
+        columns = {name: values for name, values in inputs.columns.items() if name != "clusters"}
+        return LabelledSample.read(inputs.y, y_pred, self.labelled, **columns)
 
     def _compare(self, sample: Sample, settings: Settings, metrics: list[Metric], seed: Any) -> Result:
         assert isinstance(sample, LabelledSample)
@@ -308,3 +326,49 @@ class LabelledFairnessTest(FairnessTest):
 
     def _made(self) -> Report:
         return labelled_report(self)
+
+
+def worth_sentence(labels: pd.DataFrame, metric: str) -> str:
+    """Say how many labels without a judge the labels and the judge are worth, of one metric."""
+    n, found, worth = (round(value) for value in labels.loc[labels["metric"] == metric, ["n", "labels", "worth"]].sum())
+    if n == found:
+        return "Everyone has a label."
+    share = f"{100 * found / n:.1f}% of {n:,} people have a label"
+    if worth <= found:
+        return f"{share}: the verdict rests on {found:,} labels, to which the judge adds nothing."
+    return (
+        f"{share}. {found:,} labels and the judge are worth {worth:,} labels: {100 * found / worth:.0f}% of the "
+        f"evidence rests on labels, {100 - 100 * found / worth:.0f}% on the judge, whose errors are allowed for."
+    )
+
+
+def labelled_report(test: Any) -> Report:
+    """The report of a fitted `LabelledFairnessTest`: that of groups, and what labels and the judge are worth."""
+    several = test.labels_["metric"].nunique() > 1
+    of_labels = (
+        several and cells.METRIC, cells.GROUP, Column("people", shows="n"),
+        Column("labels", shows="labels"), Column("worth", shows=lambda row: f"{row['worth']:.0f} labels"),
+        Column("bins", shows="bins"), Column("value", shows=lambda row: decimal(row["value"])),
+        Column("the judge says", shows=lambda row: decimal(row["value_judge"])),
+    )  # fmt: skip
+    rows: Any = {"marks": None, "few": cells.SHOWN}
+    tables = [Table.of(of_labels, cells.records(test.labels_), "What labels are worth with the judge", **rows)]
+    judged, findings = test.judge_[test.judge_["disparity_judge"].notna()], []
+    if len(judged):
+        of_judge = (
+            several and cells.METRIC, cells.GROUP, cells.COMPARED_WITH,
+            Column("disparity", shows=lambda row: decimal(row["disparity"])),
+            Column("by the judge alone", shows=lambda row: decimal(row["disparity_judge"])),
+            Column("p (judge is right)", shows=cells.P.shows),
+        )  # fmt: skip
+        tables += [Table.of(of_judge, cells.records(judged), "The disparity that the judge alone finds", **rows)]
+        worst = judged.loc[judged["p_value"].idxmin()] if judged["p_value"].notna().any() else None
+        if worst is not None and worst["p_value"] * len(judged) <= test._setup.alpha:
+            findings.append(
+                f"The judge is biased between groups: its disparity of {label(worst['group'])} and "
+                f"{label(worst['other'])} is off by {decimal(worst['bias'])} "
+                f"({smallest_p(min(1.0, worst['p_value'] * len(judged)), len(judged))}). The test is not."
+            )
+    report = group_report(test)
+    judge = Report(title="Labels and the judge", findings=tuple(findings), tables=tuple(tables))
+    return replace(report, parts=(judge, *report.parts))

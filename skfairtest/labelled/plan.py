@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
 from skfairtest._utils.base import check_seed, seed_sequence
 from skfairtest._utils.checks import check_probability, is_integer, is_number
@@ -17,8 +16,7 @@ from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.typing import Booleans, Floats, Integers, Positions
 from skfairtest.comparisons.frames import frame_of
 from skfairtest.comparisons.measure import positive_label
-from skfairtest.labelled.measure import people_in_roles
-from skfairtest.labelled.people import LabelledSample
+from skfairtest.labelled.measure import LabelledSample, people_in_roles
 from skfairtest.labelled.statistics import EXPECTED, LabelledRate, bins_of, disparity_limits
 from skfairtest.metrics import Rate, resolve_metrics
 
@@ -47,8 +45,6 @@ class LabelPlan:
         How many labels that makes.
     interval_width : float
         The expected width of the interval of two groups' difference (of more groups, of the widest one).
-    power : float or None
-        The probability to find a difference of the size that was asked for.
     """
 
     strata: pd.DataFrame
@@ -56,7 +52,6 @@ class LabelPlan:
     label_probability: Floats
     n_labels: int
     interval_width: float
-    power: float | None
 
     def to_frame(self) -> pd.DataFrame:
         """Return the strata as a frame."""
@@ -71,13 +66,11 @@ def label_plan(
     metric: Any = "true_positive_rate",
     n_labels: int | None = None,
     interval_width: float | None = None,
-    power: float | None = None,
-    difference: float | None = None,
     confidence_level: float = 0.95,
     pos_label: Any = None,
     random_state: Any = None,
 ) -> LabelPlan:
-    """Plan which people to label, so that a difference of rates between groups is known well, or found.
+    """Plan which people to label, so that a difference of rates between groups is known well.
 
     Within each group people with similar scores of the judge are a stratum, and gets labels in proportion to its share
     of the group times the standard deviation of what its labels would tell (Neyman 1934), if the judge were right; no
@@ -97,11 +90,10 @@ def label_plan(
     metric : str or Rate, default="true_positive_rate"
         The rate to plan for.
     n_labels : int, optional
-        How many labels there can be. Give this, or `interval_width`, or `power` and `difference`.
+        How many labels there can be. Give this or `interval_width`.
     interval_width : float, optional
-        The width of the interval that is wanted.
-    power, difference : float, optional
-        The wanted probability to find a difference of this size.
+        The width of the interval that is wanted. A width of 1.4 d finds a difference of d at the level of 5% with a
+        power of 80% (of 2 z d / (z + z_power) in general, with normal quantiles).
     confidence_level : float, default=0.95
         Of the interval; one minus it is the level of the test.
     pos_label : label, optional
@@ -147,7 +139,14 @@ def label_plan(
     """
     check_seed(random_state)
     check_probability("confidence_level", confidence_level)
-    _check_wanted(n_labels, interval_width, power, difference)
+    if (n_labels is None) is (interval_width is None):
+        raise ParameterError(
+            f"n_labels or interval_width: give one of them; found {brief(n_labels)} and {brief(interval_width)}"
+        )
+    if n_labels is not None and not (is_integer(n_labels) and n_labels > 0):
+        raise ParameterError(f"n_labels must be a number of labels above 0; found {brief(n_labels)}")
+    if interval_width is not None and not (is_number(interval_width) and 0 < interval_width < 2):
+        raise ParameterError(f"interval_width must be above 0 and below 2; found {brief(interval_width)}")
     metrics = resolve_metrics(metric)
     if len(metrics) != 1 or not isinstance(metrics[0], Rate) or metrics[0].value is not None:
         raise ParameterError(f"metric={brief(metric)} must be one rate: plan for the one that matters most")
@@ -165,8 +164,15 @@ def label_plan(
     people = strata["people"].to_numpy()
     importance = _importance(sample, roles, strata)
     if n_labels is None:
-        aim = interval_width or 2 * z * abs(difference or 0.0) / (z + float(ndtri(power or 0.5)))
-        n_labels = _fewest(people, importance, width, aim, "interval_width" if power is None else "power")
+        assert interval_width is not None
+        if width(people) > interval_width:
+            raise ParameterError(
+                f"interval_width={interval_width:g} is narrower than labels can make it: with a label for everybody it "
+                f"would be {width(people):.3f} if the judge is right on average, because people are few"
+            )
+        n_labels = bisect_left(
+            range(people.sum()), True, 1, key=lambda n: width(shared_out(n, people, importance)) <= interval_width
+        )
     labels = shared_out(n_labels, people, importance)
     rng = np.random.default_rng(seed_sequence(random_state))
     # Those of whom no label is needed have the smallest probability, which is of no meaning, and not 1.
@@ -175,35 +181,13 @@ def label_plan(
     for here, many in zip(rows, labels.tolist(), strict=True):
         selected[rng.choice(here, many, replace=False)] = True
         probability[here] = many / len(here)
-    error = width(labels) / (2 * z)
     columns = {
         "group": [sample.group_labels[group] for group in strata["group"]],
         **{name: strata[name].tolist() for name in ("score_low", "score_high", "people")},
         "labels": labels.tolist(),
         "label_probability": (labels / people).tolist(),
     }
-    reached = None if difference is None else float(ndtr(abs(difference) / error - z))
-    return LabelPlan(frame_of(columns), selected, probability, int(labels.sum()), width(labels), reached)
-
-
-def _check_wanted(n_labels: Any, interval_width: Any, power: Any, difference: Any) -> None:
-    """Check that one thing is wanted, which can be."""
-    given = [name for name, value in (("n_labels", n_labels), ("interval_width", interval_width), ("power", power))
-             if value is not None]  # fmt: skip
-    if len(given) != 1:
-        raise ParameterError(
-            "n_labels, interval_width and power: give one of them, the last with difference; found "
-            f"{' and '.join(given) or 'none of them'}"
-        )
-    if n_labels is not None and not (is_integer(n_labels) and n_labels > 0):
-        raise ParameterError(f"n_labels must be a number of labels above 0; found {n_labels!r}")
-    for name, value in (("interval_width", interval_width), ("difference", difference)):
-        if value is not None and not (is_number(value) and 0 < abs(value) < 2):
-            raise ParameterError(f"{name} must be a difference of rates, which is not 0; found {brief(value)}")
-    if power is not None:
-        check_probability("power", power)
-        if difference is None:
-            raise ParameterError("difference is missing: power is the probability to find a difference of some size")
+    return LabelPlan(frame_of(columns), selected, probability, int(labels.sum()), width(labels))
 
 
 def _strata(sample: LabelledSample, rate: Rate, positive: Any) -> tuple[Floats, list[Positions], pd.DataFrame]:
@@ -252,16 +236,6 @@ def _importance(sample: LabelledSample, roles: Floats, strata: pd.DataFrame) -> 
     event, condition = (roles[kind, 0] - roles[kind, 1]).T
     believed = np.clip(believed, SUREST, 1 - SUREST)
     return np.asarray(share * np.abs(event - rates[group] * condition) * np.sqrt(believed * (1 - believed)))
-
-
-def _fewest(people: Integers, importance: Floats, width: Callable[[Integers], float], aim: float, name: str) -> int:
-    """The smallest number of labels with an interval that is no wider."""
-    if width(people) > aim:
-        raise ParameterError(
-            f"{name} is more than labels can do: the interval would have to be {aim:.3f} wide, and with a label for "
-            f"everybody it would be {width(people):.3f} if the judge is right on average, because people are few"
-        )
-    return bisect_left(range(people.sum()), True, 1, key=lambda n: width(shared_out(n, people, importance)) <= aim)
 
 
 def shared_out(n_labels: int, people: Integers, importance: Floats) -> Integers:

@@ -312,7 +312,7 @@ def measure_changes(
     design: Design, metric: Paired, made: Evaluation, known: Known, seed: np.random.SeedSequence
 ) -> core.Measurement:
     """Make and test the comparisons of a rate's change; a hypothesis is tested once."""
-    question, n_resamples, shape = made.question, design.settings.n_resamples, design.sample.sizes.shape
+    question, shape = made.question, design.sample.sizes.shape
     counts, fairer = counts_of(metric, made.kinds, made.pos_label, shape), question.alternative == "equivalence"
     missing: Counter[tuple[int, int | None]] = Counter()
     excluded: list[core.Exclusion] = []
@@ -352,15 +352,12 @@ def measure_changes(
         if hypothesis in known:
             one = one.tested_as(known[hypothesis])
         else:
+            how: Any = {"n_resamples": design.settings.n_resamples, "seed": own}
             if question.margin_bounds is not None:
-                margin = question.margin_bounds[1]
-                tested = statistics.compare_sizes(changes, sums, margin, n_resamples=n_resamples, seed=own)
+                tested = statistics.compare_sizes(changes, sums, question.margin_bounds[1], **how)
             else:
-                tested = statistics.compare_changes(
-                    changes, alternative=question.alternative, n_resamples=n_resamples, seed=own
-                )
-            one = replace(one, log_p=tested.log_p, method=tested.method, statistic=tested.statistic, draws=tested.draws)
-            one = replace(one, n_extreme=tested.n_extreme, n_defined=0 if one.draws is None else len(one.draws))
+                tested = statistics.compare_changes(changes, alternative=question.alternative, **how)
+            one = replace(one, **tested._asdict(), n_defined=0 if tested.draws is None else len(tested.draws))
             if hypothesis is not None:
                 known[hypothesis] = one
         comparisons.append(one)

@@ -5,7 +5,6 @@ production are made of a `PairedRecord`.
 """
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from skfairtest._utils.text import enumerated, label, pluralize
+from skfairtest._utils.text import label, pluralize
 from skfairtest.comparisons.frames import frame_of
 from skfairtest.group.report import group_title
 from skfairtest.group.report import notes as group_notes
@@ -76,106 +75,81 @@ class PairedRecord(Recorded):
         return label(self.names[0]), label(self.names[1])
 
     @property
+    def margin(self) -> float:
+        """By how much the disparity of model B may be larger in size."""
+        return (self.setup.margin_bounds or (0.0, 0.0))[1]
+
+    @property
     def frame(self) -> pd.DataFrame:
         """The comparisons, those with the strongest evidence first, each so that model A's disparity is positive."""
-        listed = list(map(self._oriented, self.results))
-        rows = cells.by_p_value(self.setup, frame_of({name: [row[name] for row in listed] for name in listed[0]}))
+        pairs = self.setup.compare == "between_groups" and self.setup.alternative == "two-sided"
+        oriented = [
+            {**sentences.turned(self.setup, row), "value_a": -row["value_a"], "value_b": -row["value_b"]}
+            if pairs and self.setup.models == "change" and row["value_a"] < 0
+            else row
+            for row in self.results
+        ]
+        rows = cells.by_p_value(self.setup, frame_of({name: [row[name] for row in oriented] for name in oriented[0]}))
         return cells.pooled_first(rows.iloc[::-1] if self.sizes else rows)
 
-    def _oriented(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
-        pairs = self.setup.compare == "between_groups" and self.setup.alternative == "two-sided"
-        if not (pairs and self.setup.models == "change" and row["value_a"] < 0):
-            return row
-        return {**sentences.turned(self.setup, row), "value_a": -row["value_a"], "value_b": -row["value_b"]}
+    def compared(self, row: Mapping[str, Any]) -> tuple[str, ...]:
+        """The name of a comparison: a template, and the labels in it."""
+        groups = ("{}",) if self.one_group else ("{} and {}" if self.sizes else "{} minus {}", row["other"])
+        stratum = ("{}, in {}", row["stratum"]) if row["stratum"] else ("{}",)
+        return (stratum[0].replace("{}", groups[0], 1), *map(label, (row["group"], *groups[1:], *stratum[1:])))
 
-    def pieces(self, row: Mapping[str, Any]) -> tuple[list[str], list[str]]:
-        """The pieces of a comparison's name in a drawing, and what joins them."""
-        pieces, joints = [label(row["group"]), label(row["other"])], [" and " if self.sizes else " minus "]
-        return ([*pieces, label(row["stratum"])], [*joints, ", "]) if row["stratum"] else (pieces, joints)
-
-    def writer(self, metric: str, *, level: bool = False) -> tuple[Any, str]:
-        """The format of a metric's values, and their unit; a `level` is a rate and no difference."""
-        if metric not in self.shares:
-            return number, ""
-        return (percent, "") if level else (points, " points")
-
-    def text(self, row: Mapping[str, Any], field: str, *, level: bool = False) -> str:
-        """Write a field of a row as its metric is written."""
-        return str(self.writer(row["metric"], level=level)[0](row[field]))
+    def text(self, row: Mapping[str, Any], name: str, *, unit: str = "") -> str:
+        """Write a value of a row: of shares in percentage points, or in percent if it is the rate of one group."""
+        if row["metric"] not in self.shares:
+            return number(row[name])
+        return percent(row[name]) if self.one_group and name.startswith("value") else points(row[name]) + unit
 
     def limits(self, row: Mapping[str, Any]) -> str:
         """Write the interval of a difference, or the upper limit of a difference of sizes."""
-        write, _ = self.writer(row["metric"])
-        if self.sizes:
-            return "" if math.isnan(row["ci_high"]) else str(write(row["ci_high"]))
-        return cells.difference_span(write, row)
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """A sentence about each comparison, the strongest evidence first."""
-        return tuple(map(self.sentence, cells.records(self.frame)))
+        if not self.sizes:
+            return cells.difference_span(points if row["metric"] in self.shares else number, row)
+        return "" if math.isnan(row["ci_high"]) else self.text(row, "ci_high")
 
     def sentence(self, row: Mapping[str, Any]) -> str:
-        """Say what both disparities are, how they differ, and which is smaller."""
-        gap, limits = self.writer(row["metric"]), self.limits(row)
+        """Say what both values are, how they differ, and whether that is significant."""
+        whom, *names = self.compared(row)
+        a, b = (
+            f"{self.text(row, name, unit=' points')} under {model}"
+            for name, model in zip(("value_a", "value_b"), self.labels, strict=True)
+        )
+        limits = self.limits(row)
         inside = f"{'at most' if self.sizes else 'interval'} {limits}, " if limits else ""
         return (
-            f"{self._both(row)}, a difference of {gap[0](row['disparity'])}{gap[1]} "
-            f"({inside}adjusted {equals_p(row['p_value_adjusted'])}): {self._judged(row)}."
+            f"{metric_title(row['metric'])}, {whom.format(*names)}: {'disparity in size ' * self.sizes}{a} and {b}, "
+            f"a difference of {self.text(row, 'disparity', unit=' points')} ({inside}adjusted "
+            f"{equals_p(row['p_value_adjusted'])}): {self._judged(row)}."
         )
-
-    def _both(self, row: Mapping[str, Any]) -> str:
-        """Say what both models' values are."""
-        pieces, joints = self.pieces(row)
-        whom = f"{pieces[0]}{'' if self.one_group else joints[0] + pieces[1]}"
-        whom += f", in {pieces[2]}: " if row["stratum"] else ": "
-        write, unit = self.writer(row["metric"], level=self.one_group)
-        a, b = (
-            f"{write(row[field])}{unit} under {name}"
-            for field, name in zip(("value_a", "value_b"), self.labels, strict=True)
-        )
-        return f"{metric_title(row['metric'])}, {whom}{'disparity in size ' * self.sizes}{a} and {b}"
-
-    def _smaller(self, row: Mapping[str, Any]) -> str:
-        """Name the model whose disparity is smaller in size."""
-        a, b = abs(row["value_a"]), abs(row["value_b"])
-        return "" if a == b else self.labels[int(b < a)]
 
     def _judged(self, row: Mapping[str, Any]) -> str:
-        b, smaller = self.labels[1], self._smaller(row)
+        b = self.labels[1]
         if self.sizes:
-            (write, unit), margin = self.writer(row["metric"]), self._margin
-            what = f"not larger by {write(margin)}{unit} or more" if margin else "smaller"
+            margin = self.text({**row, "margin": self.margin}, "margin", unit=" points")
+            what = f"not larger by {margin} or more" if self.margin else "smaller"
             return f"{'not certified' if row['concern'] else 'certified'} to be {what} under {b}"
         if not row["concern"]:
             return "no significant difference was detected"
         if self.one_group:
             return f"significantly {'lower' if row['disparity'] < 0 else 'higher'} under {b}"
-        smaller = f"smaller in size under {smaller}" if smaller else "of the same size"
-        opposite = row["value_a"] * row["value_b"] < 0
-        return (
-            f"significantly different, {smaller}, and in opposite directions"
-            if opposite
-            else f"significantly {smaller}"
-        )
-
-    @property
-    def _margin(self) -> float:
-        return (self.setup.margin_bounds or (0.0, 0.0))[1]
+        of_a, of_b = abs(row["value_a"]), abs(row["value_b"])
+        smaller = "of the same size" if of_a == of_b else f"smaller in size under {self.labels[of_b < of_a]}"
+        if row["value_a"] * row["value_b"] < 0:
+            return f"significantly different, {smaller}, and in opposite directions"
+        return f"significantly {smaller}"
 
     def null_sentence(self, metric: str) -> str:
         """State the null hypothesis of one metric's comparisons."""
-        (a, b), setup, larger = self.labels, self.setup, "as large in size or larger"
-        if self._margin:
-            larger = f"larger in size by {number(self._margin)} or more"
-        ways = {
+        (a, b), setup = self.labels, self.setup
+        larger = f"larger in size by {number(self.margin)} or more" if self.margin else "as large in size or larger"
+        how = {
             "greater": f"not greater under {b}", "less": f"not less under {b}",
             "equivalence": f"{larger} under {b} than under {a}",
-        }  # fmt: skip
-        how, what = (
-            ways.get(setup.alternative, "the same under both models"),
-            f"the disparity by {label(setup.features)}",
-        )
+        }.get(setup.alternative, "the same under both models")  # fmt: skip
+        what = f"the disparity by {label(setup.features)}"
         if self.one_group:
             happens, among = setup.told(metric)
             what = f"among {among}, the share who {happens}"
@@ -185,51 +159,31 @@ class PairedRecord(Recorded):
     @property
     def verdict(self) -> str:
         """Whether the models differ, in a sentence or two."""
-        n = sum(not row["stratum"] for row in self.results)
-        (a, b), by, asked, margin = self.labels, label(self.setup.features), pluralize(n, "comparison"), self._margin
+        n, (a, b), by = sum(not row["stratum"] for row in self.results), self.labels, label(self.setup.features)
+        compared, size = pluralize(n, "comparison"), number(self.margin)
+        if self.sizes and self.concern:
+            larger = f"larger by {size} or more" if self.margin else "as large or larger"
+            return (
+                f"Not certified: for {'the' if n == 1 else 'at least one of'} {compared} it cannot be ruled out that "
+                f"the disparity by {by} is {larger} under {b} (largest {equals_p(self.p_value)})."
+            )
         if self.sizes:
-            some, every = f"at least one of {asked}", f"every one of {asked}"
-            some, every = ("the one comparison",) * 2 if n == 1 else (some, every)
-            p, size = f"(largest {equals_p(self.p_value)})", number(margin)
-            if self.concern:
-                worse = f"is larger by {size} or more" if margin else "is as large or larger"
-                said = f"for {some} it cannot be ruled out that the disparity by {by} {worse} under {b}"
-                return f"Not certified: {said} {p}."
-            better = f"is larger by less than {size}, if it is larger at all," if margin else "is smaller"
-            fairer = "" if margin else f"{b} is fairer than {a}; "
-            level = f"{100 * (1 - self.setup.alpha):g}%"
-            return f"Certified at {level}: {fairer}in {every} the disparity by {by} {better} under {b} {p}."
-        if self.concern:
-            return f"Significant difference between {a} and {b}: {self._fairer(by, asked)}"
-        what = "rates" if self.one_group else f"disparities by {by}"
-        return (
-            f"No significant difference between the models' {what} was detected in {asked} "
-            f"({sentences.smallest_p(self.p_value, n)}). This does not prove that they are the "
-            "same: the intervals show which differences the data do not rule out."
-        )
-
-    def _fairer(self, by: str, asked: str) -> str:
-        """Name the model whose disparities are smaller where they differ significantly, and the strongest evidence."""
-        rows = [row for row in cells.records(self.frame) if row["concern"]]
-        rows = [row for row in rows if not row["stratum"]] or rows
-        if not rows:
-            return f"by {by}, in none of {asked} by itself ({equals_p(self.p_value)})."
-        if self.one_group:
-            return self.sentence(rows[0])
-        straight = [row for row in rows if row["value_a"] * row["value_b"] >= 0]
-        smaller = Counter(filter(None, map(self._smaller, straight)))
-        told = [f"{name} in {smaller[name]:,}" for name in self.labels if name in smaller]
-        if len(told) == 1:
-            where = f" in {told[0].rpartition(' ')[2]} of {asked}, and significantly larger in none" * (len(rows) > 1)
-            said = f"{next(iter(smaller))} is fairer by {by} (the observed disparity is smaller{where})"
-        else:
-            why = "no disparity is smaller in the same direction"
-            if told:
-                why = f"the observed disparity is smaller under {enumerated(told)} of {asked}"
-            said = f"neither is fairer by {by}: {why}"
-        if crossed := len(rows) - len(straight):
-            said += f"; {pluralize(crossed, 'comparison')} changed direction"
-        return f"{said}. Strongest evidence: {self._both(rows[0])} (adjusted {equals_p(rows[0]['p_value_adjusted'])})."
+            smaller = f"larger by less than {size}, if it is larger at all," if self.margin else "smaller"
+            return (
+                f"Certified at {100 * (1 - self.setup.alpha):g}%: for {'the' if n == 1 else 'each of'} {compared} the "
+                f"disparity by {by} is {smaller} under {b} (largest {equals_p(self.p_value)})."
+            )
+        what, rows = "rates" if self.one_group else f"disparities by {by}", cells.records(self.frame)
+        if not self.concern:
+            return (
+                f"No significant difference between the models' {what} was detected in {compared} "
+                f"({sentences.smallest_p(self.p_value, n)}). This does not prove that they are the "
+                "same: the intervals show which differences the data do not rule out."
+            )
+        averages = [row for row in rows if not row["stratum"]]
+        strongest = next((row for row in averages if row["concern"]), averages[0])
+        many = "" if n == 1 else f", significant in {sum(row['concern'] for row in averages):,} of {compared}"
+        return f"Significant difference between {a} and {b}{many}. {self.sentence(strongest)}"
 
 
 def paired_report(test: Any, found: PairedRecord) -> Report:
@@ -237,7 +191,8 @@ def paired_report(test: Any, found: PairedRecord) -> Report:
     setup, report = test._setup, paired_section(found)
     keys = [cells.METRIC, cells.GROUP, cells.stratum(setup.controls), Column("people", shows="n")]
     rows, caption = cells.records(test.by_model_), "Values under both models"
-    values = Table.of([*keys, *_of_models(found, level=True)], rows, caption, None, few=cells.SHOWN)
+    rates = replace(found, setup=replace(setup, models="one group"))
+    values = Table.of([*keys, *_of_models(rates)], rows, caption, None, few=cells.SHOWN)
     return replace(
         report,
         title=f"Two models: {group_title(test)}",
@@ -266,10 +221,10 @@ def paired_section(found: PairedRecord) -> Report:
     )
 
 
-def _of_models(found: PairedRecord, *, level: bool) -> list[Column]:
+def _of_models(found: PairedRecord) -> list[Column]:
     """The columns of the values under both models."""
     fields = [(name, f"value_{model}") for name, model in zip(found.labels, "ab", strict=True)]
-    return [Column(name, named=True, shows=partial(found.text, field=field, level=level)) for name, field in fields]
+    return [Column(name, named=True, shows=partial(found.text, name=field)) for name, field in fields]
 
 
 def models_table(found: PairedRecord, rows: Sequence[Mapping[str, Any]], caption: str, first: Column | bool) -> Table:
@@ -281,7 +236,7 @@ def models_table(found: PairedRecord, rows: Sequence[Mapping[str, Any]], caption
     drawn = bars(ends, math.nan if rates else 0.0, kinds=["significant" * bool(each) for each in judged])
     columns = (
         first, cells.METRIC, cells.GROUP, not rates and cells.COMPARED_WITH,
-        any(row["stratum"] for row in rows) and cells.STRATUM, *_of_models(found, level=rates),
+        any(row["stratum"] for row in rows) and cells.STRATUM, *_of_models(found),
         Column("difference", shows=lambda row: Cell(found.text(row, "disparity"), bar=row["bar"])),
         Column("at most" if sizes else "interval", shows=found.limits), cells.P, cells.ADJUSTED_P,
         Column("verdict", "mark", shows="judged"),

@@ -181,9 +181,7 @@ def score_statistic(counts: Floats | Integers, weights: Floats, edge: float = 0.
     shape, flat = tables.shape[:-2], tables.reshape(-1, 6)
     key = np.zeros(len(flat), dtype=np.int64)
     for column in flat.T:  # most strata of samples are alike, and each kind is computed once
-        if (int(key.max()) + 1) * (int(column.max()) + 1) >= 2**62:
-            key = np.unique(key, return_inverse=True)[1]
-        key = key * (int(column.max()) + 1) + column
+        key = np.unique(key, return_inverse=True)[1] * (int(column.max()) + 1) + column
     _, first, place = np.unique(key, return_index=True, return_inverse=True)
     kinds = np.moveaxis(flat[first].reshape(-1, 2, 3), 0, 1)
     parts = np.concatenate([_parts(kinds[:, some], np.full(1, edge)) for some in batches(kinds.shape[1], STRATA)], 1)

@@ -7,18 +7,22 @@ said, and never less.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from skfairtest._utils.checks import finite_numbers, is_number
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.unknown import with_p_values
 from skfairtest.inference.unknown import PValueBounds
-from skfairtest.sensitivity.result import VIOLATIONS, Sensitivity, largest_surviving
+from skfairtest.report.sentences import points
 
 #: P-values and disparities that a comparison may have.
 Possible = tuple[PValueBounds, tuple[float, float]]
@@ -27,64 +31,167 @@ Bounds = Callable[[int, float], Possible]
 
 
 @dataclass(frozen=True)
-class Analysis:
-    """How an assumption is violated: bounds, and candidate amounts.
+class Violation:
+    """A way in which data may mislead: how its amount is called, its unit, and which amounts are looked at.
 
-    `base` is what was found, where nothing is violated. Where bounds do not widen with the amount, `up_to` are those of
-    all smaller amounts together. `further` hypotheses may join the family with an amount.
+    Parameters
+    ----------
+    parameter : str
+        Column of the amounts.
+    least, most : float
+        The smallest amount, with which nothing is violated, and the largest one.
+    grid : tuple of float
+        Amounts in the frame where none are asked for.
+    survives : str
+        What a verdict survives, with a place for the amount.
     """
 
-    bounds: Bounds
-    candidates: Floats
-    base: Result
-    up_to: Bounds | None = None
-    further: Callable[[float], int] = lambda amount: 0
+    parameter: str
+    least: float
+    most: float
+    grid: tuple[float, ...]
+    survives: str
 
-    def ends(self, amount: float, bounds: Bounds) -> tuple[list[Possible], list[Result]]:
-        """The bounds of each comparison, and what would be found with the smallest and with the largest p-values."""
-        found = [bounds(place, amount) for place in range(len(self.base.tested))]
-        families = {"low": replace(self.base, further=0), "high": replace(self.base, further=self.further(amount))}
-        return found, [with_p_values(family, [getattr(p, end) for p, _ in found]) for end, family in families.items()]
+    def amounts(self, at: Any) -> list[float]:
+        """Check the amounts of a frame, and sort them."""
+        amounts = finite_numbers(self.grid if at is None else [at] if is_number(at) else at)
+        if not len(amounts) or not ((amounts >= self.least) & (amounts <= self.most)).all():
+            limits = f"from {self.least:g} on" if np.isinf(self.most) else f"between {self.least:g} and {self.most:g}"
+            raise ParameterError(f"at must be one or several numbers {limits}; found {brief(at)}")
+        return sorted(set(amounts.tolist()))
 
-    def turns(self, amount: float) -> bool:
-        """Whether the verdict may turn."""
-        return any(
-            end.verdict.concern is not self.base.verdict.concern
-            for end in self.ends(amount, self.up_to or self.bounds)[1]
-        )
 
-    def rows(self, amount: float) -> list[dict[str, Any]]:
-        """What each comparison may be."""
-        found, (low, high) = self.ends(amount, self.bounds)
-        ends = zip(found, self.base.comparisons, low.comparisons, high.comparisons, strict=True)
-        return [
-            {
-                "metric": one.metric, "group": one.group, "other": one.other, "stratum": one.stratum,
-                "disparity_low": disparity[0], "disparity_high": disparity[1],
+VIOLATIONS = {
+    "missing_groups": Violation(
+        "share", 0.0, 1.0, (0.0, 0.1, 0.2, 0.5, 1.0), "{} of the people of unknown group in any group",
+    ),
+    "confounding": Violation(
+        "gamma", 1.0, np.inf, (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0),
+        "an unmeasured confounder that changes the odds of being in a group by a factor of {}",
+    ),
+    "omitted_variable": Violation(
+        "strength", 0.0, np.inf, (0.0, 0.5, 1.0, 2.0, 3.0),
+        "an unmeasured confounder {} times as strong as the strongest covariate",
+    ),
+}  # fmt: skip
+#: Rows that are printed.
+SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """How far a verdict depends on an assumption that the data cannot check.
+
+    Parameters
+    ----------
+    to : str
+        The assumption.
+    verdict : str
+        What was found.
+    frame : DataFrame
+        A row for each amount of the violation, and for each comparison: the smallest and the largest disparity and
+        p-value, by itself and adjusted, over all that is possible; whether the comparison's verdict may turn; whether
+        the p-values are ``attained`` or lie outside of all; and the ``method`` of the test.
+    survives : float
+        The largest amount with which the verdict of the whole test cannot turn; NaN where it may with the smallest.
+    violation : Violation
+        What amounts are.
+
+    Examples
+    --------
+    >>> from skfairtest import FairnessTest
+    >>> from skfairtest.datasets import load_compas
+    >>> compas = load_compas()
+    >>> test = FairnessTest.from_predictions(
+    ...     compas.y_true,
+    ...     compas.y_pred,
+    ...     sensitive_features=compas.sensitive_features["sex"],
+    ...     metric="selection_rate",
+    ... )
+    >>> found = test.sensitivity("confounding", at=[1, 1.5])
+    >>> found.frame[["gamma", "p_value_low", "p_value_high", "turns"]].round(3)
+       gamma  p_value_low  p_value_high  turns
+    0    1.0        0.003         0.003  False
+    1    1.5        0.000         1.000   True
+    """
+
+    to: str
+    verdict: str
+    frame: pd.DataFrame = field(repr=False)
+    survives: float
+    violation: Violation = field(repr=False)
+
+    def __str__(self) -> str:
+        """A sentence, then the first and the last rows of the frame."""
+        shown = self.frame.to_string(float_format="{:.4g}".format, na_rep="-", max_rows=SHOWN)
+        more = f"\n{len(self.frame)} rows; `frame` has all" if len(self.frame) > SHOWN else ""
+        return f"{self.sentence}\n\n{shown}{more}"
+
+    @property
+    def sentence(self) -> str:
+        """How far the verdict survives."""
+        what, amount, least = self.violation.survives, self.survives, self.violation.least
+        if amount >= self.violation.most:
+            return f"{self.verdict}. The verdict survives any amount of what was assumed here."
+        if np.isnan(amount) or self._written(amount) == self._written(least):  # so little is none
+            return f"{self.verdict}. The verdict survives not even {what.format(self._written(least + 0.01))}."
+        # Rounded down: what is written is survived.
+        return f"{self.verdict}. The verdict survives up to {what.format(self._written(amount))}."
+
+    def _written(self, amount: float) -> str:
+        if self.violation.parameter != "share":
+            return f"{np.floor(amount * 100) / 100:g}"
+        digits = 1 if amount >= 0.001 or not amount else 3
+        return f"{points(np.floor(amount * 100 * 10**digits + 1e-9) / 10**digits / 100, digits)}%"
+
+
+def analysed(
+    base: Result,
+    to: str,
+    at: Any,
+    bounds: Bounds,
+    candidates: Floats,
+    *,
+    up_to: Bounds | None = None,
+    further: Callable[[float], int] = lambda amount: 0,
+) -> Sensitivity:
+    """Tabulate what may be with the amounts `at`, and find the largest of the candidates that the verdict survives.
+
+    `base` is the result if nothing is violated. If bounds do not widen with the amount, `up_to` are those of all
+    smaller amounts together. `further` hypotheses may join the family with an amount.
+    """
+    violation, concern = VIOLATIONS[to], base.verdict.concern
+
+    def ends(amount: float, bounds: Bounds) -> tuple[list[Possible], list[Result]]:
+        """The bounds of each comparison, and the results with the smallest and with the largest p-values."""
+        possible = [bounds(place, amount) for place in range(len(base.tested))]
+        families = {"low": replace(base, further=0), "high": replace(base, further=further(amount))}
+        return possible, [
+            with_p_values(family, [getattr(p, end) for p, _ in possible]) for end, family in families.items()
+        ]
+
+    def turns(amount: float) -> bool:
+        return any(end.verdict.concern is not concern for end in ends(float(amount), up_to or bounds)[1])
+
+    rows = []
+    for amount in violation.amounts(at):
+        possible, (low, high) = ends(amount, bounds)
+        for (p, disparity), one, least, most in zip(
+            possible, base.comparisons, low.comparisons, high.comparisons, strict=True
+        ):
+            rows.append({
+                violation.parameter: amount, "metric": one.metric, "group": one.group, "other": one.other,
+                "stratum": one.stratum, "disparity_low": disparity[0], "disparity_high": disparity[1],
                 "p_value_low": p_of(p.low), "p_value_high": p_of(p.high),
                 "p_value_adjusted_low": p_of(least.log_p_adjusted), "p_value_adjusted_high": p_of(most.log_p_adjusted),
                 "turns": one.concern is not least.concern or one.concern is not most.concern,
                 "attained": p.attained, "method": p.method,
-            }
-            for (p, disparity), one, least, most in ends
-        ]  # fmt: skip
-
-
-def analysed(analysis: Analysis, to: str, at: Any) -> Sensitivity:
-    """Look at the amounts that are asked for, and for the largest one with which the verdict survives."""
-    violation = VIOLATIONS[to]
-    rows = [{violation.parameter: amount, **row} for amount in violation.amounts(at) for row in analysis.rows(amount)]
+            })  # fmt: skip
     frame = pd.DataFrame(rows)
     if frame["stratum"].isna().all():
         del frame["stratum"]
-    survives = largest_surviving(analysis.turns, analysis.candidates)
-    disparity = "odds_ratio" if to == "confounding" else analysis.base.settings.question.disparity
-    return Sensitivity(to, verdict_of(analysis.base), frame, survives, violation, disparity)
-
-
-def verdict_of(base: Result) -> str:
-    """Say what was found."""
-    concern = base.verdict.concern
+    first = bisect_left(candidates, True, key=turns)  # the first amount with which the verdict may turn
+    verdict = ("No significant disparity", "Significant disparity")[concern]
     if base.settings.question.alternative == "equivalence":
-        return "Not certified" if concern else "Certified"
-    return "Significant disparity" if concern else "No significant disparity"
+        verdict = ("Certified", "Not certified")[concern]
+    return Sensitivity(to, verdict, frame, float(candidates[first - 1]) if first else np.nan, violation)

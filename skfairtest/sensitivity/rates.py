@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, Self
@@ -12,7 +11,7 @@ import numpy as np
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError, brief
 from skfairtest.comparisons.contrasts import BEST
-from skfairtest.comparisons.core import Comparison, Result
+from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.measure import is_counted
 from skfairtest.comparisons.rates import RateNull
 from skfairtest.comparisons.unknown import Unassigned, disparity_ends, with_p_values
@@ -20,8 +19,7 @@ from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.rates import answer, pair_disparity
 from skfairtest.inference.unknown import PValueBounds, p_value_bounds
 from skfairtest.metrics import Rate
-from skfairtest.sensitivity.analysis import Analysis, Possible, analysed
-from skfairtest.sensitivity.result import Sensitivity
+from skfairtest.sensitivity.analysis import Possible, Sensitivity, analysed
 
 
 @dataclass(frozen=True)
@@ -68,22 +66,18 @@ class Counted:
 
 def sensitivity_of(counted: Counted, to: str, at: Any) -> Sensitivity:
     """Analyse how far a test's verdict depends on an assumption."""
-    check_choice("to", to, KINDS)
+    check_choice("to", to, ("missing_groups", "confounding"))
     if counted.result is None:
         raise ParameterError(
             f"to={brief(to)} is for rates of people who count alike, whose p-values are enumerated or asymptotic, and "
             f"not for {counted.refused}"
         )
-    return analysed(KINDS[to](counted, counted.result), to, at)
+    if to == "confounding":
+        return _confounding(counted.result, at)
+    return _missing_groups(counted.unassigned, counted.result, at)
 
 
-def _as_found(one: Comparison) -> Possible:
-    found, disparity = one.in_family, one.disparity
-    return PValueBounds(found.log_p, found.log_p, found.method, None, attained=True), (disparity, disparity)
-
-
-def _missing_groups(counted: Counted, base: Result) -> Analysis:
-    unassigned = counted.unassigned
+def _missing_groups(unassigned: Unassigned | None, base: Result, at: Any) -> Sensitivity:
     if unassigned is None:
         raise ParameterError(
             "to='missing_groups' needs people of whom a sensitive feature is missing: fit the test with "
@@ -105,13 +99,13 @@ def _missing_groups(counted: Counted, base: Result) -> Analysis:
         base = with_p_values(replace(base, further=0), nobody)
     # With more people fewer assignments may turn a verdict: what survives does so with every smaller number.
     amounts = np.arange(unassigned.n + 1) / unassigned.n
-    return Analysis(
-        bounds, amounts, base, up_to=partial(bounds, exactly=False),
+    return analysed(
+        base, "missing_groups", at, bounds, amounts, up_to=partial(bounds, exactly=False),
         further=lambda amount: unassigned.further(int(amount * unassigned.n + 1e-9)),
     )  # fmt: skip
 
 
-def _confounding(counted: Counted, base: Result) -> Analysis:
+def _confounding(base: Result, at: Any) -> Sensitivity:
     """Rosenbaum's bounds: the tests that all strata have the odds ratio gamma, and 1 / gamma, at their worst and best.
 
     Given the totals of a stratum, people of equal covariates whose odds of being in the group differ by up to gamma
@@ -127,21 +121,15 @@ def _confounding(counted: Counted, base: Result) -> Analysis:
         null = one.null
         assert isinstance(null, RateNull)
         ratio = pair_disparity(null.pair, np.zeros(0), np.zeros(0), "odds_ratio")  # which needs no values
+        known = one.in_family
         if amount == 1:
-            return _as_found(one)[0], (ratio, ratio)
+            return PValueBounds(known.log_p, known.log_p, known.method, None, attained=True), (ratio, ratio)
         # Against the observed direction the bias hides, along it it makes the disparity.
         worst, best = (
             answer(null.pair, Scale(), replace(question, margin_bounds=odds))
             for odds in ((1 / amount, amount), (amount, 1 / amount))
         )
-        evidence = one.in_family.log_p
-        found = PValueBounds(min(best.log_p, evidence), max(worst.log_p, evidence), worst.method, None, attained=True)
-        return found, (ratio / amount, ratio * amount)
+        low, high = min(best.log_p, known.log_p), max(worst.log_p, known.log_p)
+        return PValueBounds(low, high, worst.method, None, attained=True), (ratio / amount, ratio * amount)
 
-    return Analysis(bounds, np.geomspace(1, 100, 1000), base)
-
-
-KINDS: dict[str, Callable[[Counted, Result], Analysis]] = {
-    "missing_groups": _missing_groups,
-    "confounding": _confounding,
-}
+    return analysed(base, "confounding", at, bounds, np.geomspace(1, 100, 1000))

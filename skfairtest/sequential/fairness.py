@@ -15,33 +15,38 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from skfairtest import readers
 from skfairtest._utils.base import Later, with_parameters
 from skfairtest._utils.checks import check_choice, check_probability, is_integer, is_number, is_sequence
 from skfairtest._utils.errors import ParameterError, brief, warn
 from skfairtest._utils.files import write_text
-from skfairtest._utils.text import enumerated, label
+from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.engine import words_of
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.metrics import Metric, resolve_metrics
-from skfairtest.readers import Column, one_column, other_labels
 from skfairtest.readers.containers import series_name
+from skfairtest.report import cells
 from skfairtest.report.mixin import ReportMixin
 from skfairtest.report.plain import plain_value
-from skfairtest.report.report import Report
-from skfairtest.report.sentences import Setup
-from skfairtest.sequential import frames, report
+from skfairtest.report.report import Column, Figure, Report, Table, listed, values_of
+from skfairtest.report.sentences import Setup, equals_p, metric_title, number, smallest_p, span, written
 from skfairtest.sequential.e_process import METHODS
 from skfairtest.sequential.stream import (
     BLOCKS,
     Plan,
     Stream,
+    as_e,
     bounds_of,
     check_bounded,
+    groups_frame,
     labels_of,
+    looks_frame,
+    pairs_frame,
+    pending_frame,
     plain_time,
     positive_of,
-    values_of,
+    values_by_group,
     with_labels,
 )
 from skfairtest.tables import Sample, distinct_levels, tagged
@@ -275,7 +280,7 @@ class SequentialFairnessTest(ReportMixin):
         sample = with_labels(sample, getattr(self, "_labels", {}), getattr(self, "n_samples_", 0))
         positive = positive_of(sample, ready, self.pos_label) if ready else getattr(self, "pos_label_", None)
         design = Design(sample, settings, (), (), positive, self.pos_label, ())
-        found = {metric.name: values_of(design, metric) for metric in ready}
+        found = {metric.name: values_by_group(design, metric) for metric in ready}
         self._begin(metrics, sample.n_samples)
         late = self._stream.take(found, sample.group_labels, name, plain_time(time)) if ready else []
         left = [metric.name for metric in metrics if metric not in ready]
@@ -376,7 +381,7 @@ class SequentialFairnessTest(ReportMixin):
         waiting: Mapping[str, Any],
     ) -> tuple[Sample, list[Metric]]:  # fmt: skip
         """Read a batch; return it with the metrics that are taken in now."""
-        y_pred, y_true = one_column(y_pred), one_column(y_true)
+        y_pred, y_true = readers.one_column(y_pred), readers.one_column(y_true)
         reads = frozenset().union(*(metric.reads for metric in metrics))
         given = {"y_score" if "y_score" in reads and "y_pred" not in reads else "y_pred": y_pred}
         sample = Sample.from_predictions(y_true, sensitive_features=sensitive_features, **given)
@@ -446,7 +451,7 @@ class SequentialFairnessTest(ReportMixin):
         self.__dict__.pop("_kept", None)
         stream = self._stream
         self._show()
-        self.e_value_ = float(frames.as_e(stream.adjusted().max(initial=0.0)))
+        self.e_value_ = float(as_e(stream.adjusted().max(initial=0.0)))
         self.p_value_ = float(np.exp(-stream.log_global))
         self.rejected_ = bool(self.p_value_ <= self.alpha)
         rejected = stream.rejected_at[~np.isnan(stream.rejected_at)]
@@ -454,14 +459,14 @@ class SequentialFairnessTest(ReportMixin):
         self.groups_, self.n_batches_, self.batches_ = list(stream.arrivals), stream.looks, list(self._names)
         self.blocks_, self.method_, self.adjust_ = stream.plan.blocks, stream.plan.method, stream.plan.adjust
         labels = distinct_levels([label for labels in self._labels.values() for label in labels])
-        self.negative_labels_ = other_labels(labels, self.pos_label_)
+        self.negative_labels_ = readers.other_labels(labels, self.pos_label_)
 
     def _show(self) -> None:
         """Set the frames, which are made when somebody looks at them: a stream of single samples would make many."""
-        self.comparisons_ = partial(frames.pairs_frame, self._stream)
-        self.wealth_ = partial(frames.looks_frame, self._stream)
-        self.by_group_ = partial(frames.groups_frame, self._stream)
-        self.pending_ = partial(frames.pending_frame, self._waiting)
+        self.comparisons_ = partial(pairs_frame, self._stream)
+        self.wealth_ = partial(looks_frame, self._stream)
+        self.by_group_ = partial(groups_frame, self._stream)
+        self.pending_ = partial(pending_frame, self._waiting)
 
     @property
     def confidence_sequence_(self) -> Any:
@@ -506,14 +511,14 @@ class SequentialFairnessTest(ReportMixin):
             The verdict of the report.
         """
         check_is_fitted(self)
-        return report.verdict(self)
+        return verdict(self)
 
     def _setup(self) -> Setup:
         margin = (-self.margin, self.margin) if self.margin else None
         return Setup(margin_bounds=margin, alpha=self.alpha, **words_of(resolve_metrics(self.metric)))
 
     def _made(self) -> Report:
-        return report.sequential_report(self)
+        return sequential_report(self)
 
 
 def _sizes(sample: Sample) -> dict[Any, int]:
@@ -527,9 +532,78 @@ def _digest(sample: Sample) -> str:
     frame = pd.DataFrame(
         {
             number: np.array([*map(str, column.levels)], dtype=object)[column.codes]
-            if isinstance(column, Column)
+            if isinstance(column, readers.Column)
             else column.values
             for number, column in enumerate(columns)
         }
     )
     return hashlib.sha256(pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes()).hexdigest()[:16]
+
+
+#: What has to be true of a stream, and why a sample may have been compared with nobody.
+ASSUMED = {
+    "batches": "Valid if who is in a batch does not follow the outcomes in it.",
+    "queues": "Valid also where outcomes decide who comes next, if the samples of each group are independent draws.",
+}
+UNCOMPARED = {"batches": "the other group was missing from their batches", "queues": "they wait for the other group"}
+
+
+def verdict(test: Any) -> str:
+    """Say in a sentence or two whether any look has shown a significant disparity."""
+    seen = f"{pluralize(test.n_batches_, 'batch', 'batches')} ({test.n_samples_:,} samples)"
+    beyond = " beyond the margin" if test.margin else ""
+    found, p = test.comparisons_[test.comparisons_["concern"]], smallest_p(test.p_value_, len(test.comparisons_))
+    if len(found):
+        return f"Significant disparity{beyond} in {seen}: first at look {int(found['rejected_at'].min())} ({p})."
+    return f"No significant disparity{beyond} was detected in {seen} ({p}). This does not prove fairness."
+
+
+def sequential_report(test: Any) -> Report:
+    """The report of a fitted `SequentialFairnessTest`."""
+    setup, rows = test._setup(), cells.records(test.comparisons_)
+    block, metrics = "batch" if test.blocks_ == "batches" else "block", [*setup.sentences, *setup.descriptions]
+    columns = (
+        len(metrics) > 1 and cells.METRIC, cells.GROUP, cells.COMPARED_WITH,
+        Column("samples", shows=lambda row: f"{row['n_group'] + row['n_other']:,}"),
+        *cells.numbers(setup, difference="disparity", **{"from": "ci_low", "to": "ci_high"}),
+        Column("e-value", shows=lambda row: number(row["e_value"])), cells.ADJUSTED_P, cells.VERDICT,
+    )  # fmt: skip
+    null = f"Of each pair of groups, in every {block}: the difference in {enumerated([*map(label, metrics)])} is "
+    null += f"at most {test.margin:g} in size. " if test.margin else "zero. "
+    null += f"The probability that a true hypothesis is ever rejected is at most {100 * setup.alpha:g}%, "
+    pending, alone = test.pending_, test.comparisons_[test.comparisons_["n_uncompared"] > 0]
+    late = [(row.n, f"batch {label(row.batch)}: their labels have not come") for row in pending.itertuples()]
+    pairs = [f"{label(row.group)} and {label(row.other)} ({label(row.metric)})" for row in alone.itertuples()]
+    late += [(n, f"{pair}: {UNCOMPARED[test.blocks_]}") for n, pair in zip(alone["n_uncompared"], pairs, strict=True)]
+    return Report(
+        title=f"Monitoring: {enumerated([metric_title(m.name) for m in resolve_metrics(test.metric)])}",
+        verdict=f"{verdict(test)} {ASSUMED[test.blocks_]}",
+        concern=test.concern_,
+        findings=tuple(_finding(setup, row, block) for row in rows if row["concern"]),
+        hypotheses=(f"{null}however often the stream is looked at.",),
+        figures=(_figure(setup, rows, test.wealth_),) if len(test.wealth_) else (),
+        tables=(Table.of(columns, cells.barred(rows, setup), "Pairs of groups now; wealth_ has every look"),),
+        parts=listed("Not compared", [f"{pluralize(int(n), 'sample')} of {whom}" for n, whom in late]),
+    )
+
+
+def _finding(setup: Setup, row: Mapping[str, Any], block: str) -> str:
+    """Say what is known of a pair that differs."""
+    how, metric = written(setup, row), metric_title(row["metric"])
+    limits = span(how.disparity, row["ci_low"], row["ci_high"], setup.margin_bounds or (0.0,))
+    return (
+        f"{metric}: {label(row['group'])} minus {label(row['other'])} is {how.disparity(row['disparity'])}{how.unit} "
+        f"within a {block} ({100 * (1 - setup.alpha):g}% confidence sequence {limits}); significant since look "
+        f"{int(row['rejected_at'])}, adjusted {equals_p(row['p_value_adjusted'])}."
+    )
+
+
+def _figure(setup: Setup, rows: Sequence[Mapping[str, Any]], wealth: pd.DataFrame) -> Figure:
+    """Draw the pair with the strongest evidence, look by look."""
+    row, keys = min(rows, key=lambda row: (row["p_value_adjusted"], row["p_value"])), ["metric", "group", "other"]
+    same = wealth[(wealth[keys] == [row[key] for key in keys]).all(axis=1)].sort_values("look", kind="stable")
+    scale, unit = (100.0, " in percentage points") if setup.is_share(row["metric"]) else (1.0, "")
+    numbers = {"y": scale * same["disparity"], "low": scale * same["ci_low"], "high": scale * same["ci_high"]}
+    what = f"{metric_title(row['metric'])}: {label(row['group'])} minus {label(row['other'])}"
+    caption = f"{what}, the pair with the strongest evidence. The band is its confidence sequence, the line equality."
+    return Figure("curve", what, caption, values_of({"x": same["look"], **numbers}), "look", f"difference{unit}")

@@ -1,8 +1,6 @@
-"""Streams.
+"""A stream of batches: the pairs of groups, the evidence about each, what is significant so far, and their frames.
 
-A stream of batches: which pairs of groups there are, the evidence about each, and what is significant so far.
-
-From a batch of samples to values between 0 and 1: which metrics have them, and what they are by group.
+A batch of samples becomes values between 0 and 1 by group, of the metrics that have them.
 """
 
 from __future__ import annotations
@@ -13,6 +11,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from skfairtest._utils.checks import is_integer, is_number
 from skfairtest._utils.errors import ParameterError
@@ -34,7 +33,7 @@ KEPT = 0.1
 #: Distinct values up to which the pairs of a batch are computed together.
 FEW = 16
 #: What is kept of a look at a pair.
-NUMBERS = ("n_group", "n_other", "difference", "low", "high", "log_e", "log_adjusted")
+NUMBERS = ("n_group", "n_other", "disparity", "ci_low", "ci_high", "wealth", "e_value_adjusted")
 #: What a block is made of.
 BLOCKS = ("queues", "batches")
 
@@ -266,8 +265,8 @@ class Stream(Recorded):
             if len(pairs):
                 n = self.n_samples(metric)[pairs]
                 sizes = self.disparities(metric)[pairs]
-                logs = np.stack([process.log_e, adjusted[place]], axis=1)[pairs]
-                self.records.append((self.looks, batch, time, metric, pairs, np.hstack([n, sizes, logs])))
+                evidence = as_e(np.stack([process.log_e, adjusted[place]], axis=1)[pairs])
+                self.records.append((self.looks, batch, time, metric, pairs, np.hstack([n, sizes, evidence])))
 
     def disparities(self, metric: str) -> Floats:
         """The difference of every pair now and its limits, which exclude equality if it was rejected, (P, 3).
@@ -358,7 +357,7 @@ def bounds_of(metric: Metric) -> tuple[float, float]:
     return (-1.0 if np.isinf(low) and len(metric.reads) > 1 else 0.0), 1.0
 
 
-def values_of(design: Design, metric: Metric) -> dict[Any, Floats]:
+def values_by_group(design: Design, metric: Metric) -> dict[Any, Floats]:
     """Return by group the values of samples, scaled to 0 and 1, in their order."""
     low, high = bounds_of(metric)
     measured, sample = measure_of(design, metric), design.sample
@@ -394,3 +393,84 @@ def plain_time(time: Any) -> str | float | int | None:
     if is_integer(time):
         return int(time)
     return float(time) if is_number(time) else str(time)
+
+
+#: Logarithm of the largest e-value that is written.
+LARGEST = 700.0
+COLUMNS = (
+    "metric", "group", "other", "disparity", "ci_low", "ci_high", "n_group", "n_other", "n_uncompared", "value_group",
+    "value_other", "e_value", "e_value_adjusted", "rejected_at", "p_value", "p_value_adjusted", "concern",
+)  # fmt: skip
+
+
+def as_e(log_e: Any) -> Any:
+    """Return e-values; the largest number there is in place of larger ones."""
+    return np.exp(np.minimum(log_e, LARGEST))
+
+
+def _order(stream: Stream) -> Positions:
+    """Return the places of pairs in the order of their groups."""
+    places = {group: place for place, group in enumerate(sort_levels(stream.arrivals))}
+    codes = np.reshape([[places[group] for group in pair] for pair in stream.pairs], (-1, 2))
+    return np.lexsort(codes.T[::-1])
+
+
+def pairs_frame(stream: Stream) -> pd.DataFrame:
+    """The present state of every pair."""
+    order, frames = _order(stream), []
+    pairs = [stream.pairs[place] for place in order]
+    adjusted = stream.adjusted(stream.plan.adjust)
+    for place, (metric, process) in enumerate(stream.evidence.items()):
+        totals = [[stream.totals.get((metric, group), (0.0, np.nan)) for group in pair] for pair in pairs]
+        n, sums = np.moveaxis(np.reshape(totals, (-1, 2, 2)), -1, 0)
+        value = np.divide(sums, n, out=np.full_like(sums, np.nan), where=n > 0)
+        limits = stream.disparities(metric)[order].T
+        log_p = -stream.log_most[place, order], -stream.log_adjusted[place, order]
+        columns: dict[str, Any] = {
+            "metric": metric,
+            "group": [group for group, _ in pairs],
+            "other": [other for _, other in pairs],
+            "n_group": n[:, 0].astype(int),
+            "n_other": n[:, 1].astype(int),
+            "n_uncompared": (n - process.seen[order, :, 0]).sum(axis=1).astype(int),
+            "value_group": value[:, 0],
+            "value_other": value[:, 1],
+            **dict(zip(("disparity", "ci_low", "ci_high"), limits, strict=True)),
+            "e_value": as_e(process.log_e[order]),
+            "p_value": np.exp(log_p[0]),
+            "e_value_adjusted": as_e(adjusted[place, order]),
+            "p_value_adjusted": np.exp(log_p[1]),
+            "rejected_at": stream.rejected_at[place, order],
+            "concern": ~np.isnan(stream.rejected_at[place, order]),
+        }
+        frames.append(pd.DataFrame(columns, index=range(len(pairs)), columns=COLUMNS))
+    return pd.concat(frames, ignore_index=True).astype({"rejected_at": "Int64", "concern": bool})
+
+
+def looks_frame(stream: Stream) -> pd.DataFrame:
+    """The states of pairs at every look that compared them."""
+    rank = np.argsort(_order(stream))
+    told: list[tuple[Any, ...]] = []
+    numbers = [np.zeros((0, len(NUMBERS)))]
+    for look, batch, time, metric, pairs, own in stream.records:
+        order = np.argsort(rank[pairs])
+        told += [(look, batch, time, metric, *stream.pairs[place]) for place in pairs[order]]
+        numbers.append(own[order])
+    frame = pd.DataFrame(told, columns=["look", "batch", "time", "metric", "group", "other"])
+    return frame.assign(**dict(zip(NUMBERS, np.concatenate(numbers).T, strict=True))).astype(
+        {"n_group": int, "n_other": int}
+    )
+
+
+def groups_frame(stream: Stream) -> pd.DataFrame:
+    """Return the samples and the value of every group over all batches."""
+    rows = [
+        (metric, group, int(n), total / n if n else np.nan) for (metric, group), (n, total) in stream.totals.items()
+    ]
+    return pd.DataFrame(rows, columns=["metric", "group", "n", "value"])
+
+
+def pending_frame(waiting: Mapping[str, Any]) -> pd.DataFrame:
+    """Batches that wait for their labels."""
+    rows = [(name, told["time"], sum(n for _, n in told["n"])) for name, told in waiting.items()]
+    return pd.DataFrame(rows, columns=["batch", "time", "n"])

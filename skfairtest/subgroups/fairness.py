@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field, replace
-from functools import partial
+from operator import itemgetter
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -37,7 +37,7 @@ from skfairtest.readers import (
 )
 from skfairtest.report.report import Report
 from skfairtest.report.sentences import Setup
-from skfairtest.subgroups import report, scan
+from skfairtest.subgroups import scan
 from skfairtest.tables import Sample
 from skfairtest.tables.subgroups import Cells, NotSearched, Subgroups, all_subgroups, distinct_subgroups
 
@@ -182,6 +182,10 @@ class SubgroupScan(GroupsTest):
         "sample_weight": False,
         "clusters": False,
     }
+    _refused: ClassVar[dict[str, str]] = {
+        "sample_weight": "a scan counts people alike: leave it out",
+        "clusters": "a scan needs independent rows: pass one row per cluster",
+    }
     _reported: ClassVar[tuple[str, ...]] = (
         "p_value", "rejected", "concern", "statistic", "disparity", "confidence_interval", "comparisons",
         "not_searched", "remaining_p_value", "n_searched", "n_tested", "edges", "pos_label", "n_samples",
@@ -203,46 +207,6 @@ class SubgroupScan(GroupsTest):
     prediction_threshold: float | None = None
     response: str = "auto"
     random_state: Any = None
-
-    def fit(  # type: ignore[override]
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sensitive_features: Any = None,
-        control_features: Any = None,
-        predict_params: dict[str, Any] | None = None,
-    ) -> Self:
-        """Predict with the estimator and search its predictions.
-
-        Parameters
-        ----------
-        X : array-like
-            The columns that the estimator predicts from, which include `features`; with ``estimator=None`` the
-            predictions, of shape (n_samples,).
-        y : array-like of shape (n_samples,), optional
-            True labels; None where the metric needs none.
-        sensitive_features : array-like, frame, mapping, or names of columns of `X`
-            One or several columns of length n_samples, labels or numbers.
-        control_features : array-like, frame, mapping, or names of columns of `X`, optional
-            Strata within which subgroups are compared.
-        predict_params : dict, optional
-            Further arguments of the estimator's ``predict``.
-
-        Returns
-        -------
-        self
-            The fitted scan.
-
-        Raises
-        ------
-        ValueError
-            If a parameter or an input is not usable; the message names it, what was found and what to do.
-        NotFittedError
-            If the estimator is a scikit-learn estimator that is not fitted.
-        """
-        columns = {"sensitive_features": sensitive_features, "control_features": control_features}
-        return self._fit(Inputs.of_fit(X, y, predict_params, **columns))
 
     @classmethod
     def from_predictions(
@@ -380,7 +344,7 @@ class SubgroupScan(GroupsTest):
 
     def _warn_of_means(self, tested: Sequence[scan.Scanned], chosen: Sequence[Sequence[scan.Step]]) -> None:
         """Warn of reported means of too few people, or of a few extreme ones, whose p-values are approximate."""
-        reported = [(one, step.row) for one, steps in zip(tested, chosen, strict=True) for step in steps]
+        reported = [(one, row) for one, steps in zip(tested, chosen, strict=True) for row, _ in steps]
         means = [(one, row) for one, row in reported if isinstance(one.measure.sums, MeanSums)]
         reasons = [(one, row, why) for one, row in means if (why := scan.doubtful(one, row))]
         if reasons:
@@ -447,7 +411,7 @@ class SubgroupScan(GroupsTest):
             one = scan.Scanned.of(measure, halves[0][0], halves[0][place], subgroups, self.alternative)
             if self.guarantee == "split":
                 steps, _ = scan.explain(one, np.flatnonzero(one.log_p <= np.log(alpha)), 1, alpha)
-                rows = np.array([step.row for step in steps], dtype=np.intp)
+                rows = np.array([row for row, _ in steps], dtype=np.intp)
                 one = scan.Scanned.of(measure, halves[1][0], halves[1][place], subgroups.take(rows), self.alternative)
             tested.append(one)
         return tested
@@ -475,23 +439,21 @@ class SubgroupScan(GroupsTest):
         ]
         by_evidence = ["p_value", "depth"]
         self.subgroups_ = pd.concat(frames).sort_values(by_evidence, kind="stable", ignore_index=True)
-        sentence = partial(scan.subgroup_sentence, self._setup)
-        self.comparisons_ = scan.results_frame(frames, tested, chosen, alpha / max(n_tested, 1), sentence)
+        self.comparisons_ = scan.results_frame(frames, tested, chosen, alpha / max(n_tested, 1), self._setup)
         self.p_value_ = p_of(min((float(log_p.min()) for log_p in log_adjusted if len(log_p)), default=0.0))
         self.rejected_ = self.p_value_ <= alpha
         self.concern_ = len(self.comparisons_) > 0
-        strongest = min(
-            ((float(one.log_p.min()), place) for place, one in enumerate(tested) if len(one.log_p)), default=(0.0, -1)
-        )[1]
-        self.statistic_ = self.disparity_ = np.nan
-        self.confidence_interval_ = (np.nan, np.nan)
-        if strongest >= 0:
-            first = tested[strongest]
-            row = int(np.argmin(first.log_p))
-            self.statistic_ = float(first.scores[row])
-            self.disparity_ = float(frames[strongest]["disparity"].iloc[row])
-            rejected = log_adjusted[strongest][row] <= np.log(alpha) + 1e-12
-            self.confidence_interval_ = scan.limits_of(first, row, self.disparity_, alpha / n_tested, rejected=rejected)
+        self.statistic_, self.disparity_, self.confidence_interval_ = np.nan, np.nan, (np.nan, np.nan)
+        if n_tested:
+            _, strongest, frame = min(
+                ((one.log_p.min(), one, frame) for one, frame in zip(tested, frames, strict=True) if len(one.log_p)),
+                key=itemgetter(0),
+            )
+            row = int(np.argmin(strongest.log_p))
+            self.statistic_, self.disparity_ = float(strongest.scores[row]), float(frame["disparity"].iloc[row])
+            self.confidence_interval_ = scan.limits_of(
+                strongest, row, self.disparity_, alpha / n_tested, rejected=frame["concern"].iloc[row]
+            )
 
     def to_frame(self) -> Any:
         """Return every subgroup that was tested as a flat frame.
@@ -505,7 +467,7 @@ class SubgroupScan(GroupsTest):
         return self.subgroups_.copy()
 
     def _made(self) -> Report:
-        return report.scan_report(self)
+        return scan.scan_report(self)
 
 
 def _together(sensitive_features: Any, X: Any, features: Any) -> tuple[Column, ...]:

@@ -1,7 +1,7 @@
 """A scan: what people's values add up to in every subgroup, which subgroups differ, and which of them explain it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Self
@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skfairtest._utils.text import label
+from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest._utils.typing import Floats, Positions
 from skfairtest.comparisons.contrasts import EXTREME, FEW, SKEWED, SMALL
 from skfairtest.comparisons.family import p_of
@@ -17,9 +17,11 @@ from skfairtest.comparisons.outcomes import Measure
 from skfairtest.inference.rates import Question
 from skfairtest.inference.score import of_score
 from skfairtest.metrics import Mean
+from skfairtest.report import cells
 from skfairtest.report.cells import records
 from skfairtest.report.record import Recorded
-from skfairtest.report.sentences import Setup, finding_sentence
+from skfairtest.report.report import Cell, Column, Report, Table, listed
+from skfairtest.report.sentences import Setup, equals_p, finding_sentence, metric_title, number
 from skfairtest.tables.subgroups import Cells, Subgroups
 
 #: Subgroups whose exact p-values are computed in a step of the explanation: those with the largest scores.
@@ -161,12 +163,8 @@ def doubtful(scanned: Scanned, row: int) -> str:
     return EXTREME if abs(third[0] - third[1]) > SKEWED * spread**1.5 else ""
 
 
-@dataclass(frozen=True)
-class Step:
-    """A subgroup that is reported: its row, and the logarithm of its adjusted p-value given those before it."""
-
-    row: int
-    log_p: float
+#: A subgroup that is reported: its row, and the logarithm of its adjusted p-value given those before it.
+Step = tuple[int, float]
 
 
 def explain(tested: Scanned, found: Positions, n_hypotheses: int, alpha: float) -> tuple[list[Step], float]:
@@ -186,7 +184,7 @@ def explain(tested: Scanned, found: Positions, n_hypotheses: int, alpha: float) 
     chosen: list[Step] = []
     left, remaining = found, 0.0
     while len(left):
-        above = [step.row for step in chosen]
+        above = [row for row, _ in chosen]
         rough = given(left, above, exact=False) if above else tested.log_p[left]
         best = left[np.lexsort((tested.subgroups.depth[left], rough))[:LOOKED_AT]]
         log_p = given(best, above, exact=True) if above else tested.log_p[best]
@@ -196,7 +194,7 @@ def explain(tested: Scanned, found: Positions, n_hypotheses: int, alpha: float) 
             return chosen, remaining
         row = _shortest(given, int(best[at]), left, rough, above, alpha, level - more)
         own = tested.log_p[row] if not above else given(np.array([row]), above, exact=True)[0]
-        chosen.append(Step(row, min(0.0, float(own) + more)))
+        chosen.append((row, min(0.0, float(own) + more)))
         # What is far from significant now is explained, and is not looked at again.
         left, remaining = left[(left != row) & (rough + more <= level + FAR)], 0.0
     return chosen, remaining
@@ -368,19 +366,15 @@ def subgroups_frame(
         people[rows], rest[rows] = first[:, 0, 0], second[:, 0, 0]
     value, other = tested.measure.sums.values(tested.own, tested.rest)
     chosen = np.zeros(len(subgroups), dtype=bool)
-    chosen[[step.row for step in reported]] = True
+    chosen[[row for row, _ in reported]] = True
     columns = (
         tested.measure.metric.name, names, value - other, others, subgroups.depth, people.astype(np.int64),
         rest.astype(np.int64), tested.measure.sums.counted(tested.own).astype(np.int64),
         value + tested.measure.sums.centre, other + tested.measure.sums.centre, tested.scores, chosen,
-        _exact(tested.log_p), _exact(log_adjusted), log_adjusted <= np.log(alpha) + 1e-12,
+        *([p_of(log_p) for log_p in each.tolist()] for each in (tested.log_p, log_adjusted)),
+        log_adjusted <= np.log(alpha) + 1e-12,
     )  # fmt: skip
     return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)), index=range(len(subgroups)))
-
-
-def _exact(log_p: Floats) -> list[float]:
-    """Return p-values of logarithms."""
-    return [p_of(one) for one in log_p.tolist()]
 
 
 def limits_of(tested: Scanned, row: int, disparity: float, error: float, *, rejected: bool) -> tuple[float, float]:
@@ -391,18 +385,81 @@ def limits_of(tested: Scanned, row: int, disparity: float, error: float, *, reje
 
 
 def results_frame(
-    frames: Sequence[pd.DataFrame], tested: Sequence[Scanned], chosen: Sequence[Sequence[Step]],
-    error: float, sentence: Callable[[dict[str, Any]], str],
+    frames: Sequence[pd.DataFrame], tested: Sequence[Scanned], chosen: Sequence[Sequence[Step]], error: float,
+    setup: Setup,
 ) -> pd.DataFrame:  # fmt: skip
     """Return the subgroups that are reported, of each metric in the order in which they were chosen.
 
-    Each interval may miss with a probability of `error`; `sentence` writes a row.
+    Each interval may miss with a probability of `error`.
     """
     rows = []
     for frame, one, steps in zip(frames, tested, chosen, strict=True):
-        for step in steps:
-            (row,) = records(frame.iloc[[step.row]])
-            low, high = limits_of(one, step.row, row["disparity"], error, rejected=row["concern"])
-            row |= {"ci_low": low, "ci_high": high, "p_value_given_above": p_of(step.log_p)}
-            rows.append({**row, "sentence": sentence(row)})
+        for place, log_p in steps:
+            (row,) = records(frame.iloc[[place]])
+            low, high = limits_of(one, place, row["disparity"], error, rejected=row["concern"])
+            row |= {"ci_low": low, "ci_high": high, "p_value_given_above": p_of(log_p)}
+            rows.append({**row, "sentence": subgroup_sentence(setup, row)})
     return pd.DataFrame(rows, columns=REPORTED_COLUMNS)
+
+
+#: What each guarantee promises, and what is added for means; {level} is the level of the test.
+PROMISES = {
+    "familywise": "The probability that any true hypothesis is rejected is at most {level} (Holm).",
+    "split": "Subgroups were chosen on a random half of the people and tested on the other half: the probability that "
+    "any true hypothesis is rejected there is at most {level} (Holm).",
+}
+OF_MEANS = (
+    "Of means this is exact where nothing differs, and approximate, in large samples, where equal means have unequal "
+    "distributions."
+)
+
+
+def scan_report(test: Any) -> Report:
+    """The report of a fitted `SubgroupScan`."""
+    scan, searched = test.record_, test.not_searched_.groupby("reason", sort=True)["subgroups"].sum()
+    left_out = [f"{pluralize(int(n), 'subgroup')}: {reason}" for reason, n in searched.items()]
+    cut = [f"{label(name)}: {', '.join(map(number, edges))}" for name, edges in sorted(test.edges_.items())]
+    columns = (
+        len(scan.metrics) > 1 and cells.METRIC, Column("subgroup", "name", shows="subgroup"),
+        bool(scan.contextual) and Column("compared with", "name", shows="compared_with"),
+        Column("people", shows="n_group"),
+        *cells.numbers(scan.setup, value="value_group", others="value_other", difference="disparity"),
+        cells.P, cells.ADJUSTED_P, cells.VERDICT,
+    )  # fmt: skip
+    rows, features = cells.records(test.subgroups_.head(cells.SHOWN)), enumerated([*map(label, scan.features)])
+    caption = f"Subgroups with the strongest evidence ({len(rows):,} of {len(test.subgroups_):,} tested; subgroups_ has"
+    return replace(
+        scan_section(scan),
+        title=f"{enumerated([*map(metric_title, scan.metrics)])} in subgroups of {features}",
+        tables=(Table.of(columns, rows, f"{caption} all)"),),
+        parts=(*listed("Not looked at", left_out), *listed("Where numbers were cut", cut)),
+    )
+
+
+def scan_section(scan: ScanRecord) -> Report:
+    """What reports of a scan, and of an audit, say of the subgroups that differ."""
+    setup, n, differ = scan.setup, len(scan.frame), scan.n_significant
+    drawn = cells.barred(cells.records(scan.frame.assign(concern=True)), setup)
+    tested = f"{pluralize(scan.n_searched, 'subgroup')} of {enumerated([*map(label, scan.features + scan.contextual)])}"
+    p = f"(smallest adjusted {equals_p(scan.p_value)})."
+    verdict = f"Significant disparity: of {tested}, {differ:,} {'differs' if differ == 1 else 'differ'} {p}"
+    if not differ:
+        verdict = f"No significant disparity was detected in {tested} {p} This does not prove fairness."
+    elif scan.remaining_p_value <= setup.alpha:
+        verdict += f" {n:,} reported below, each chosen given those before; given these, others differ as well."
+    elif n < differ:
+        remaining = f"no other subgroup differs (smallest adjusted {equals_p(scan.remaining_p_value)})"
+        verdict += f" {pluralize(n, 'description')} below explain all: given {'it' if n == 1 else 'them'}, {remaining}."
+    names = [*map(label, scan.contextual)]
+    whom = f"among {f'the others with the same {enumerated(names)}' if names else 'everyone else'}"
+    inside = f", within every {label(setup.controls)}" if setup.controls else ""
+    how = {"greater": "is not greater than", "less": "is not less than"}.get(setup.alternative, "is the same as")
+    asked = pluralize(scan.n_tested, "different hypothesis", "different hypotheses")
+    promise = PROMISES[scan.guarantee].format(level=f"{100 * setup.alpha:g}%")
+    null = f"{enumerated([*map(label, scan.metrics)])} in a subgroup {how} {whom}{inside}: {asked}. {promise}"
+    return Report(
+        verdict=verdict,
+        concern=differ > 0,
+        findings=tuple(Cell(said, bar=row["bar"]) for said, row in zip(scan.sentences, drawn, strict=True)),
+        hypotheses=(f"{null} {OF_MEANS}" if setup.descriptions else null,),
+    )

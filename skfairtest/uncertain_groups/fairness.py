@@ -13,13 +13,14 @@ from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError, brief
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import judge
+from skfairtest.comparisons.measure import measure
 from skfairtest.comparisons.people import Inputs
 from skfairtest.comparisons.settings import Settings
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.metrics import Metric
 from skfairtest.readers import classes_of, read_probabilities, read_values
 from skfairtest.tables import Sample, UncertainSample
-from skfairtest.uncertain_groups.measure import ASSUMPTIONS, measure_uncertain
+from skfairtest.uncertain_groups.measure import ASSUMPTIONS, uncertain_rate
 
 
 @with_parameters
@@ -152,6 +153,10 @@ class UncertainGroupsTest(FairnessTest):
         "sample_weight": False,
         "clusters": False,
     }
+    _refused: ClassVar[dict[str, str]] = dict.fromkeys(
+        ("control_features", "sample_weight", "clusters"),
+        "groups with probabilities have no test with it: leave it out",
+    )
     _reported: ClassVar[tuple[str, ...]] = (*FairnessTest._reported, "assumption")
     _uncounted: ClassVar[str] = (
         "table holds people whose groups are known: use FairnessTest.from_table, or from_predictions with a column "
@@ -197,11 +202,6 @@ class UncertainGroupsTest(FairnessTest):
         return super()._check()
 
     def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
-        for name, values in inputs.columns.items():
-            if name != "sensitive_features" and values is not None:
-                raise ParameterError(
-                    f"{name} was given, and groups with probabilities have no test with it: leave it out"
-                )
         probabilities = read_probabilities(inputs.groups, "sensitive_features")
         self._certain = probabilities.are_labels
         if self.estimate == "thresholded":
@@ -218,10 +218,8 @@ class UncertainGroupsTest(FairnessTest):
         assert sample.probabilities is not None
         if sample.probabilities.are_labels:
             return super()._compare(sample, settings, metrics, seed)
-        how = (self.estimate, self.n_reference, self.pos_label, classes_of(self.estimator))
-        measured = measure_uncertain(sample, metrics, settings, *how, seed)
-        (result,) = judge([measured], settings)
-        return result
+        rates: list[Metric] = [uncertain_rate(metric, self.estimate, self.n_reference) for metric in metrics]
+        return judge([measure(sample, rates, settings, self.pos_label, classes_of(self.estimator), seed)], settings)[0]
 
     def _fit_sample(
         self, sample: Sample, settings: Settings, metrics: list[Metric] | None, seed: Any, subject: str

@@ -1,21 +1,19 @@
 """Rates in groups that are known by their probabilities: score tests, and outcomes drawn with the rates they test."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
 
-from skfairtest._utils.base import seed_sequence
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons import core
-from skfairtest.comparisons.contrasts import Design, contrasts_of, disparity_bounds, groups_of, kept_groups, numbers_of
-from skfairtest.comparisons.measure import positive_label
+from skfairtest.comparisons.contrasts import Design, disparity_bounds, groups_of
+from skfairtest.comparisons.measure import measure_metric
 from skfairtest.comparisons.outcomes import measure_of
 from skfairtest.comparisons.rates import group_values, scale_of
-from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.rate_draws import pair_of
 from skfairtest.inference.rates import disparity_of, values
 from skfairtest.inference.resampling import TOLERANCE, monte_carlo_p, upper_quantile
@@ -112,51 +110,39 @@ class UncertainNull(core.NullDistribution):
         return lambda edge: np.interp(scale(edge), scale(np.array(edges)), most)
 
 
-def measure_uncertain(
-    sample: UncertainSample,
-    metrics: Sequence[Metric],
-    settings: Settings,
-    estimate: str,
-    n_reference: float | None,
-    pos_label: Any,
-    classes: tuple[Any, ...] | None,
-    random_state: Any,
-) -> core.Result:
-    """Estimate rates and compare them."""
-    rates = [metric for metric in metrics if isinstance(metric, Rate)]
-    for metric in metrics:
-        if not isinstance(metric, Rate):
-            raise ParameterError(
-                f"metric={metric.name!r} is no rate, and groups with probabilities have tests of rates"
-            )
-    excluded: list[core.Exclusion] = []
-    positive = positive_label(sample, metrics, pos_label, classes)
-    kept = kept_groups(sample, excluded, settings, len(rates))
-    contrasts = tuple(contrasts_of(sample, kept, settings, excluded, len(rates)))
-    design = Design(
-        sample, settings, tuple(kept), contrasts, positive, pos_label, tuple(numbers_of(len(sample.groups)))
+@dataclass(frozen=True)
+class UncertainRate(Rate):
+    """A rate in groups that are known by their probabilities, with the parameters of `UncertainGroupsTest`."""
+
+    estimate: str = "weighted"
+    n_reference: float | None = None
+
+
+def uncertain_rate(metric: Metric, estimate: str, n_reference: float | None) -> UncertainRate:
+    """The same rate in uncertain groups."""
+    if not isinstance(metric, Rate):
+        raise ParameterError(f"metric={metric.name!r} is no rate, and groups with probabilities have tests of rates")
+    return UncertainRate(
+        **{field.name: getattr(metric, field.name) for field in fields(Rate)},
+        estimate=estimate,
+        n_reference=n_reference,
     )
-    seed = seed_sequence(random_state)
-    by_metric = {rate.name: _measured(design, rate, estimate, n_reference, seed) for rate in rates}
-    comparisons = tuple(comparison for rate in rates for comparison in by_metric[rate.name].comparisons)
-    excluded += [exclusion for measurement in by_metric.values() for exclusion in measurement.excluded]
-    return core.Result(settings, comparisons, tuple(excluded), sample, tuple(metrics), positive, by_metric)
 
 
-def _measured(
-    design: Design, rate: Rate, estimate: str, n_reference: float | None, seed: np.random.SeedSequence
-) -> core.Measurement:
-    assert isinstance(design.sample, UncertainSample)
-    assert design.sample.probabilities is not None
+@measure_metric.register(UncertainRate)
+def _(rate: UncertainRate, design: Design, kinds: Any, known: Any, seed: np.random.SeedSequence) -> core.Measurement:
+    sample = design.sample
+    assert isinstance(sample, UncertainSample)
+    assert sample.probabilities is not None
     event, given = measure_of(design, rate).rows.T
-    rows = rows_of(np.where(event, 0, np.where(given, 1, 2)), design.sample.probabilities.values)
-    scale, question, sizes = scale_of(rate), design.question(rate), design.sample.sizes[0]
-    table = expected_table(rows, estimate)
-    effective = effective_people(rows, table, estimate)
+    rows = rows_of(np.where(event, 0, np.where(given, 1, 2)), sample.probabilities.values)
+    scale, question, sizes = scale_of(rate), design.question(rate), sample.sizes[0]
+    table = expected_table(rows, rate.estimate)
+    effective = effective_people(rows, table, rate.estimate)
     events, denominators = table[None, :, 0], table[None, :, :2].sum(axis=2)
     comparisons, excluded = [], []
     for contrast, other in design.contrasts:
-        group, n, n_effective = design.group(contrast), int(sizes[contrast.first]), round(effective[contrast.first])
+        group, n_effective = design.group(contrast), round(effective[contrast.first])
         first, second = (float(v) for v in values(pair_of(events, denominators, contrast), scale))  # type: ignore[arg-type]  # no whole numbers
         disparity = float(disparity_of(np.asarray(first), np.asarray(second), question.disparity))
         own, rest = groups_of(len(sizes), contrast)
@@ -166,8 +152,8 @@ def _measured(
         if not np.isnan(disparity) or undefined:
             reason = f"not identified: the probabilities do not tell {group!r} and {other!r} apart"
             compared = uncertain_rates(
-                rows, table, np.stack([own, others]),
-                estimate=estimate, scale=scale, disparity=question.disparity, n_reference=n_reference,
+                rows, table, np.stack([own, others]), estimate=rate.estimate, scale=scale,
+                disparity=question.disparity, n_reference=rate.n_reference,
             )  # fmt: skip
         if compared is None:
             excluded.append(design.left_out(rate.name, contrast, other, reason, n_effective))
@@ -179,7 +165,7 @@ def _measured(
         what = design.what_is_equal(rate, question, scored=False)
         comparisons.append(design.comparison(
             rate.name, contrast, other, (first, second), disparity, null,
-            bounds=disparity_bounds((0.0, 1.0), question.disparity), n=(n, int(sizes[others].sum())),
+            bounds=disparity_bounds((0.0, 1.0), question.disparity),
             hypothesis=design.hypothesis(question, contrast, what, []), undefined=undefined, **_evidence(null),
         ))  # fmt: skip
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -40,6 +40,7 @@ import numpy as np
 
 from skfairtest._utils.batches import batches
 from skfairtest._utils.typing import Booleans, Floats, Moments, Positions
+from skfairtest.inference.intervals import farthest_covered
 from skfairtest.inference.linear_form import NEAREST, Scale, linear_form
 from skfairtest.inference.score import restricted_rates, studentize
 
@@ -48,8 +49,6 @@ _STEPS, _ENOUGH = 20_000, 1e-10
 #: Numbers held in memory at the same time.
 _NUMBERS = 4_000_000
 _ROLES = 3
-#: How often the way to a limit is divided, and by how many places.
-_DIVISIONS, _PLACES = 6, 65
 #: Shares of a variance or of an eigenvalue that count as nothing, and how well a contrast is solved for.
 _NOTHING, _IDENTIFIED = 1e-9, 1e-6
 
@@ -279,21 +278,11 @@ class UncertainRates:
             most = critical(edges) if callable(critical) else critical
             return np.asarray(sign * distance <= most * np.maximum(error, np.finfo(float).tiny))
 
+        inside, outside = (np.array([np.arctan(end) if ratio else end]) for end in (start, stop))
+        place = float(farthest_covered(inside, outside, covered, [inside])[0])
         if not ratio:
-            return _last(start, stop, covered)
-        place = _last(float(np.arctan(start)), float(np.arctan(stop)), covered)
+            return place
         return 0.0 if place <= NEAREST else np.inf if place >= np.pi / 2 - NEAREST else float(np.tan(place))
-
-
-def _last(start: float, stop: float, covered: Callable[[Floats], Booleans]) -> float:
-    """Return the last place that is covered on the way from one that is; `stop` if all are."""
-    for _ in range(_DIVISIONS):
-        places = np.linspace(start, stop, _PLACES)
-        outside = np.flatnonzero(~covered(places))
-        if not len(outside):
-            return stop
-        start, stop = places[max(outside[0] - 1, 0)], places[outside[0]]
-    return float(start)
 
 
 def uncertain_rates(

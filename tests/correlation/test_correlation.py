@@ -6,7 +6,6 @@ from itertools import permutations
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from scipy import stats
 from sklearn.base import BaseEstimator
@@ -17,8 +16,6 @@ from sklearn.svm import LinearSVC
 from skfairtest import CorrelationFairnessTest, CountTable
 from skfairtest._utils import progress as _progress
 from skfairtest.correlation import measure as _outcomes
-
-VALUES = ("p_value_", "statistic_", "disparity_", "confidence_interval_", "p_value_interval_", "rejected_", "concern_")
 
 
 @pytest.fixture(scope="module")
@@ -39,16 +36,6 @@ def run(data, features=("age", "income"), *, control=False, put=lambda values: v
     arguments["sensitive_features"] = {name: put(data[name]) for name in features}
     params = {"n_resamples": 199, "random_state": 3, **params}
     return CorrelationFairnessTest.from_predictions(put(data["y_true"]), put(data["y_pred"]), **arguments, **params)
-
-
-def assert_same(one, two):
-    """Compare everything two tests say, to the last digit."""
-    for name in ("comparisons_", "excluded_"):
-        pd.testing.assert_frame_equal(getattr(one, name), getattr(two, name), check_exact=True)
-    for name in VALUES:
-        np.testing.assert_equal(getattr(one, name), getattr(two, name), err_msg=name)
-    np.testing.assert_array_equal(one.null_distribution_, two.null_distribution_)
-    assert str(one) == str(two)
 
 
 # What it says ---------------------------------------------------------------------------------------------------------
@@ -228,33 +215,8 @@ def test_one_sided_intervals_are_open(data):
     assert run(data, ["age"], alternative="less").confidence_interval_[0] == -1
 
 
-def test_greater_and_less_are_mirrored(data):
-    up = run(data, ["age"], alternative="greater")
-    down = run(data.assign(age=-data["age"]), ["age"], alternative="less")
-    assert up.rejected_
-    assert down.rejected_
-    assert up.statistic_ == pytest.approx(-down.statistic_)
-    assert not run(data, ["age"], alternative="less").rejected_
-
-
-@pytest.mark.parametrize("adjust", ["auto", "holm", "bonferroni", "fdr_bh", None])
-def test_every_adjustment_runs_and_never_undercuts_the_rows_own_p_value(adjust, data):
-    test = run(data, control=True, adjust=adjust)
-    rows = test.comparisons_
-    assert (rows["p_value_adjusted"] >= rows["p_value"] - 1e-12).all()
-    assert test.adjust_ == ("holm" if adjust == "auto" else adjust)
-    assert test.p_value_ >= rows["p_value"].iloc[:2].min()
-    assert (rows["ci_low"] < rows["correlation"]).all()
-
-
 def test_the_global_p_value_is_familywise_without_adjustment(data):
     assert run(data, adjust=None).p_value_ == pytest.approx(run(data, adjust="holm").p_value_)
-
-
-def test_a_two_valued_feature_works(data):
-    test = run(data.assign(age=(data["age"] > 45)), ["age"], correlation="spearman")
-    assert test.disparity_ > 0
-    assert run(data.assign(age=(data["age"] > 45) * 1), ["age"]).rejected_
 
 
 @pytest.mark.filterwarnings("ignore:.*lack the extreme")  # of squared errors, which are skewed
@@ -268,18 +230,11 @@ def test_a_callable_outcome(data):
 # Containers ----------------------------------------------------------------------------------------------------------
 
 
-def test_frames_bring_their_names(data):
-    expected = run(data)
-    for frame in (data[["age", "income"]], pl.DataFrame(data[["age", "income"]].to_dict("list"))):
-        test = CorrelationFairnessTest.from_predictions(
-            data["y_true"].to_numpy(), data["y_pred"].to_numpy(), sensitive_features=frame, n_resamples=199,
-            random_state=3,
-        )  # fmt: skip
-        assert_same(test, expected)
-    array = CorrelationFairnessTest.from_predictions(
-        data["y_true"], data["y_pred"], sensitive_features=data[["age", "income"]].to_numpy(), n_resamples=9999
+def test_columns_without_names_are_numbered(data):
+    test = CorrelationFairnessTest.from_predictions(
+        data["y_true"], data["y_pred"], sensitive_features=data[["age", "income"]].to_numpy(), n_resamples=99
     )
-    assert list(array.comparisons_["feature"]) == ["sensitive_feature_0", "sensitive_feature_1"]
+    assert list(test.comparisons_["feature"]) == ["sensitive_feature_0", "sensitive_feature_1"]
 
 
 # Estimators -----------------------------------------------------------------------------------------------------------
@@ -501,6 +456,8 @@ def test_the_good_people_are_good():
         ({"sensitive_features": {"age": [1, np.inf, 3, 4, 5]}}, r"column 'age'\) holds infinite values"),
         ({"sensitive_features": "age"}, "is the string 'age'"),
         ({"sensitive_features": {"age": [1, 2, 3]}}, "different lengths"),
+        ({"sample_weight": [1] * 5}, "sample_weight was given, and people count alike"),
+        ({"clusters": [1, 1, 2, 2, 3]}, "clusters was given, and .* pass one row per cluster"),
         ({"control_features": {"site": ["a", None, "b", "b", "b"]}}, r"column 'site'\) has 1 missing value"),
         ({"y_true": None}, "y is missing: of='absolute_error' needs the true values"),
         ({"y_true": None, "of": np.subtract}, "y is missing: of=subtract"),

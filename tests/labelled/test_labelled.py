@@ -247,6 +247,7 @@ def test_directions_have_one_sided_p_values():
         ({"disparity": "odds_ratio"}, "disparity"),
         ({"adjust": "max_t"}, "adjust"),
         ({"labelled": "by_complaint"}, "labelled"),
+        ({"clusters": np.arange(N) // 2}, "clusters was given, and labels .* label one row of each cluster"),
     ],
 )
 def test_what_is_refused_names_what_to_do(more, says):

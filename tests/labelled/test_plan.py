@@ -129,25 +129,14 @@ def test_a_plan_that_labels_everyone_who_matters_can_be_carried_out():
     assert width_of(made, Y, PRED, GROUP, **asked) == pytest.approx(made.interval_width, rel=0.3)
 
 
-def test_power_asks_for_more_labels_the_smaller_the_difference():
-    few, many = (plan(power=0.8, difference=d) for d in (0.3, 0.2))
-    assert few.n_labels < many.n_labels
-    assert few.power == pytest.approx(0.8, abs=0.03)
-
-
 @pytest.mark.parametrize(
     ("params", "says"),
     [
-        ({}, "give one of them, the last with difference; found none"),
-        ({"n_labels": 10, "power": 0.8, "difference": 0.1}, "found n_labels and power"),
+        ({}, "give one of them; found None and None"),
+        ({"n_labels": 10, "interval_width": 0.1}, "give one of them; found 10 and 0.1"),
         ({"n_labels": 0}, "n_labels must be a number of labels above 0"),
-        ({"power": 0.8}, "difference is missing"),
-        ({"power": 1.2, "difference": 0.1}, "power"),
-        ({"interval_width": 0}, "interval_width must be a difference of rates"),
-        (
-            {"interval_width": 0.01},
-            "interval_width is more than labels can do: the interval would have to be 0.010",
-        ),
+        ({"interval_width": 0}, "interval_width must be above 0 and below 2"),
+        ({"interval_width": 0.01}, "interval_width=0.01 is narrower than labels can make it"),
         ({"n_labels": 50, "metric": "equalized_odds"}, "must be one rate"),
         ({"n_labels": 50, "metric": "selection_rate"}, "needs no true labels"),
     ],

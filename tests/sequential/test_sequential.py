@@ -307,8 +307,8 @@ def test_a_state_does_not_grow_with_how_many_samples_there_are():
 
 def test_no_frame_is_made_before_somebody_looks_and_then_one(monkeypatch):
     made = []
-    looks = sequential.frames.looks_frame
-    monkeypatch.setattr(sequential.frames, "looks_frame", lambda stream: made.append(stream.looks) or looks(stream))
+    looks = sequential.looks_frame
+    monkeypatch.setattr(sequential, "looks_frame", lambda stream: made.append(stream.looks) or looks(stream))
     test = fed(SequentialFairnessTest(), range(5))
     assert made == []
     assert len(test.wealth_) == len(test.to_frame()) == 5

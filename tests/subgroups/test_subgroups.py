@@ -411,6 +411,8 @@ def test_parameters_that_mean_nothing_are_named(params, message):
 def test_missing_groups_and_weights_are_named():
     with pytest.raises(ValueError, match="sensitive_features is missing"):
         SubgroupScan(metric="selection_rate").fit([0, 1, 1])
+    with pytest.raises(ValueError, match="sample_weight was given, and a scan counts people alike"):
+        SubgroupScan(metric="selection_rate").fit([0, 1, 1], sensitive_features=list("aab"), sample_weight=[1, 1, 1])
     rows = pd.DataFrame({"event": [0, 1] * 50, "sex": ["f", "m"] * 50, "weight": np.linspace(1, 2, 100)})
     weighted = CountTable.from_frame(rows, y_pred="event", sensitive_features="sex", sample_weight="weight")
     with pytest.raises(ValueError, match="sums of weights"):
