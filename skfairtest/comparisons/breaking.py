@@ -118,20 +118,24 @@ def breaking_point_of(results: Sequence[Result], *, together: bool = False) -> p
     reason = next(filter(None, (reason_of(result) for result in results)), "")
     if reason:
         return reason
-    # People are not kept for that, their counts are.
-    samples = [Sample.from_table(result.table) for result in results if result.table is not None]
-    whole = max(samples, key=lambda sample: len(sample.sensitive_names))
-    if set(whole.sensitive_names) != {name for sample in samples for name in sample.sensitive_names}:
+    names = [result.design.sample.sensitive_names for result in results]
+    if len(set().union(*names)) > max(map(len, names)):
         return "it does not count people by all features together: intersections=True does"
+    # People are not kept for that, their counts are.
     parts = [
-        replace(result, sample=None, by_metric={}, table=None, design=replace(result.design, sample=counted))
-        for result, counted in zip(results, samples, strict=True)
+        replace(result, sample=None, by_metric={}, design=replace(result.design, sample=result.table))
+        for result in results
     ]
-    return partial(breaking_points, parts, whole, together=together)
+    return partial(breaking_points, parts, together=together)
 
 
-def breaking_points(parts: Sequence[Result], whole: Sample, *, together: bool) -> BreakingPoint:
+def breaking_points(parts: Sequence[Result], *, together: bool) -> BreakingPoint:
     """Put together what breaking points follow from."""
+    samples = [Sample.from_table(part.design.sample) for part in parts]
+    whole = max(samples, key=lambda sample: len(sample.sensitive_names))
+    parts = [
+        replace(part, design=replace(part.design, sample=counted)) for part, counted in zip(parts, samples, strict=True)
+    ]
     first, metrics = parts[0], parts[0].metrics
     reads = frozenset().union(*(metric.reads for metric in metrics if isinstance(metric, Rate)))
     listed = [hypothesis for part in parts for hypothesis in _hypotheses(part, whole)]

@@ -17,10 +17,8 @@ J. C. Hsu (1996). Multiple Comparisons: Theory and Methods. Chapter 4.
 from collections import Counter
 from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from itertools import combinations, permutations
 from math import comb
-from operator import xor
 from typing import Any
 
 import numpy as np
@@ -59,15 +57,6 @@ MOST_COMPARISONS = 100_000
 Known = dict[Equality, Comparison]
 
 
-def numbers_of(sets: int) -> list[int]:
-    """Return numbers for disjoint sets of people, of which the exclusive or stands for several sets together.
-
-    Different unions get the same number with a probability of 2^-128.
-    """
-    words = np.random.default_rng(0).integers(0, 2**64, size=(sets, 2), dtype=np.uint64, endpoint=False)
-    return [high << 64 | low for high, low in words.tolist()]
-
-
 @dataclass(frozen=True)
 class Design:
     """What every metric of a sample is compared by.
@@ -85,7 +74,8 @@ class Design:
     pos_label : object
         The positive label; `asked_pos_label` is the one that was asked for, or None.
     sets : tuple of int
-        A number for the set of people in each group (see `numbers_of`).
+        The people in each group as a sum of powers of two, one for each smallest group of people: equal if and only if
+        the people are.
     """
 
     sample: Sample
@@ -190,7 +180,7 @@ class Design:
         if contrast.overall and (question.method == "bootstrap" or question.margin_bounds is not None):
             return None, 1  # everyone's samples, or margins, depend on how many of them the group is
         first = self.sets[contrast.first]
-        second = reduce(xor, (self.sets[group] for group in contrast.others(len(self.sets))))
+        second = sum(self.sets[group] for group in contrast.others(len(self.sets)))
         place = 0 if len(self.sample.strata) == 1 else contrast.stratum
         sides = frozenset({first, second})
         own = question.margin_bounds and (question.margin_bounds, sides)  # sides that no other hypothesis shares

@@ -19,7 +19,6 @@ from skfairtest.inference.detectable import TwoRates
 from skfairtest.inference.homogeneity import Homogeneity
 from skfairtest.inference.linear_form import Resampled
 from skfairtest.inference.multiplicity import Equality
-from skfairtest.inference.null_distribution import Bins
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import Question, quantiles
 from skfairtest.metrics import Metric
@@ -32,20 +31,6 @@ RESAMPLED = frozenset(
         "permutation", "permutation within scores", "simulation", "sign flipping", "bootstrap", "parametric bootstrap",
     }
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Enumerated:
-    """An enumerated distribution of the disparity in bins, and the data's disparity.
-
-    It is that of `n_events` events in `n_strata` strata, which are the metric where it `is_rate`, and else behind it.
-    """
-
-    bins: Bins
-    observed: float
-    n_events: int
-    n_strata: int
-    is_rate: bool
 
 
 @dataclass(frozen=True)
@@ -104,10 +89,6 @@ class NullDistribution:
     def error(self) -> float:
         """Return the standard error of the difference, or of the logarithm of the ratio; NaN where there is none."""
         return np.nan
-
-    def enumerated(self, log_p: float, method: str) -> Enumerated | None:
-        """Return the distribution that gave the p-value; None where it was not enumerated, or is too long to show."""
-        return None
 
     def n_effective(self, row: Comparison) -> int:
         """The number of people of the group on whom the estimate rests."""

@@ -460,7 +460,7 @@ def _with_samples(
         settings = replace(settings, n_resamples=min(settings.n_resamples, enough), adaptive=False)
     chunks = resampling.resample(draw, settings, seed, what=made.name)
     for number, family in enumerate(families):
-        moments = resampling.join([chunk[number] for chunk in chunks])
+        moments = [np.concatenate(arrays) for arrays in zip(*(chunk[number] for chunk in chunks), strict=True)]
         for at, one in enumerate(family):
             null = _null(one)
             there = [places.index(place) for place in null.sides.places]

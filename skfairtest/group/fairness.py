@@ -15,8 +15,9 @@ from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import check_question, judge, setup_of
 from skfairtest.comparisons.family import equivalence_interval
 from skfairtest.comparisons.frames import (
-    ByGroup,
     bounds_frame,
+    by_group,
+    by_group_frame,
     comparisons_columns,
     excluded_frame,
     frame_of,
@@ -24,6 +25,7 @@ from skfairtest.comparisons.frames import (
     method_of,
     null_distribution,
     standardized_columns,
+    values_frame,
 )
 from skfairtest.comparisons.measure import cells_read, measure, permuted_within, shared
 from skfairtest.comparisons.null_histogram import Supposed, null_histogram_of
@@ -242,8 +244,9 @@ class FairnessTest(GroupsTest):
         self._set_verdict(result)
         if settings.question.alternative == "equivalence":
             self.equivalence_interval_ = equivalence_interval(leading, settings)
-        by_group = ByGroup.of(result)
-        self.by_group_, self._values = partial(by_group.frame), partial(by_group.flat)
+        values = by_group(result)
+        self.by_group_ = partial(by_group_frame, values, several=len(metrics) != 1)
+        self._values = partial(values_frame, values)
         self.comparisons_ = partial(frame_of, comparisons_columns(rows))
         self.excluded_ = partial(excluded_frame, result.excluded)
         self.homogeneity_ = partial(frame_of, homogeneity_columns(rows))

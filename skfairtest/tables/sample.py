@@ -325,7 +325,7 @@ class Sample:
         """The number of people."""
         return len(self.sensitive[0]) if self.counts is None else int(self.counts.sum())
 
-    @property
+    @cached_property
     def labels(self) -> list[Any]:
         """The labels in y_true and predictions together, sorted; none if any of these is numbers of many values."""
         names = ("y_true", "y_pred", *tabular.PAIRED_NAMES[:2])
@@ -335,12 +335,12 @@ class Sample:
         seen = [level for column in columns if isinstance(column, Column) for level in column.levels]
         return tabular.distinct_levels(seen)
 
-    @property
+    @cached_property
     def sensitive_names(self) -> tuple[str, ...]:
         """Names of the sensitive features."""
         return tuple(column.name for column in self.sensitive)
 
-    @property
+    @cached_property
     def control_names(self) -> tuple[str, ...]:
         """Names of the control features."""
         return tuple(column.name for column in self.control)

@@ -11,7 +11,7 @@ from skfairtest._utils.base import seed_sequence
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons import core
-from skfairtest.comparisons.contrasts import Design, contrasts_of, disparity_bounds, groups_of, kept_groups, numbers_of
+from skfairtest.comparisons.contrasts import Design, contrasts_of, disparity_bounds, groups_of, kept_groups
 from skfairtest.comparisons.measure import positive_label
 from skfairtest.comparisons.outcomes import measure_of
 from skfairtest.comparisons.rates import group_values, scale_of
@@ -133,9 +133,8 @@ def measure_uncertain(
     positive = positive_label(sample, metrics, pos_label, classes)
     kept = kept_groups(sample, excluded, settings, len(rates))
     contrasts = tuple(contrasts_of(sample, kept, settings, excluded, len(rates)))
-    design = Design(
-        sample, settings, tuple(kept), contrasts, positive, pos_label, tuple(numbers_of(len(sample.groups)))
-    )
+    people = tuple(1 << group for group in range(len(sample.groups)))
+    design = Design(sample, settings, tuple(kept), contrasts, positive, pos_label, people)
     seed = seed_sequence(random_state)
     by_metric = {rate.name: _measured(design, rate, estimate, n_reference, seed) for rate in rates}
     comparisons = tuple(comparison for rate in rates for comparison in by_metric[rate.name].comparisons)
