@@ -225,12 +225,6 @@ def _verdict(
         n_resamples=n_resamples,
         adjust=settings.adjust,
         n_hypotheses=len(log_p),
-        level=_level_of_one(settings, len(log_p), own=own),
+        # What the adjustment leaves the smallest p-value; that of a test may be Holm's.
+        level=settings.alpha / (1 if equivalence or (own and settings.adjust is None) else len(log_p)),
     )
-
-
-def _level_of_one(settings: Settings, n_hypotheses: int, *, own: bool) -> float:
-    """Return the level that an adjustment leaves the smallest p-value; a test's `own` may be Holm's."""
-    if settings.question.alternative == "equivalence" or (own and settings.adjust is None):
-        return settings.alpha
-    return settings.alpha / n_hypotheses

@@ -5,8 +5,9 @@ Warnings beside the result: what was left out, and where a result is doubtful.
 The frames that a person sees: values by group, comparisons, and what was left out.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
+from functools import partial
 from itertools import product
 from operator import attrgetter, itemgetter
 from typing import Any
@@ -147,6 +148,11 @@ def frame_of(columns: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(arrays, index=index)
 
 
+def frame_by(columns: Mapping[str, Any] | Callable[[], Mapping[str, Any]]) -> pd.DataFrame:
+    """Return the frame of columns, or of those that a call makes."""
+    return frame_of(columns() if callable(columns) else columns)
+
+
 def _objects(values: Sequence[Any], index: pd.Index) -> pd.Series:
     column = np.empty(len(values), dtype=object)
     column[:] = values
@@ -245,13 +251,15 @@ def excluded_frame(
 ByGroup = tuple[dict[str, GroupValues], Integers, tuple[tuple[Sequence[str], Sequence[Key]], ...]]
 
 
-def by_group(result: Result) -> ByGroup:
-    """What frames of values by group are made of, without people."""
+def by_group(result: Result) -> tuple[partial[pd.DataFrame | None], partial[pd.DataFrame]]:
+    """The calls that make frames of values by group, indexed and flat, without people."""
     sample = result.sample
     assert sample is not None
     found = ((metric.name, result.by_metric[metric.name].values) for metric in result.metrics)
     values = {name: each for name, each in found if each is not None}
-    return values, sample.sizes, ((sample.control_names, sample.strata), (sample.sensitive_names, sample.groups))
+    axes = (sample.control_names, sample.strata), (sample.sensitive_names, sample.groups)
+    shown = values, sample.sizes, axes
+    return partial(by_group_frame, shown, several=len(result.metrics) != 1), partial(values_frame, shown)
 
 
 def by_group_frame(values: ByGroup, *, several: bool) -> pd.DataFrame | None:

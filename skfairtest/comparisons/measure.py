@@ -11,8 +11,8 @@ from skfairtest._utils.base import seed_sequence
 from skfairtest._utils.errors import GroupsMissing, ParameterError
 from skfairtest._utils.parallel import one_blas_thread
 from skfairtest._utils.progress import progress
-from skfairtest.comparisons.contrasts import Design, Known, check_how_many, contrasts_of, kept_groups
-from skfairtest.comparisons.core import Comparison, Exclusion, Measurement, Result
+from skfairtest.comparisons.contrasts import Known, check_how_many, contrasts_of, kept_groups
+from skfairtest.comparisons.core import Comparison, Design, Exclusion, Measurement, Result
 from skfairtest.comparisons.evaluation import Evaluation, binning_error
 from skfairtest.comparisons.omnibus import check_omnibus, measure_calibration, measure_omnibus
 from skfairtest.comparisons.rates import count, test_enumerated, test_rate
@@ -178,17 +178,19 @@ def is_counted(sample: Sample, settings: Settings) -> bool:
 def positive_label(sample: Sample, metrics: Sequence[Metric], asked: Any, classes: tuple[Any, ...] | None) -> Any:
     """Return the positive label; None where no metric asks for it and nothing says which it is."""
     of_labels = [metric for metric in metrics if is_of_labels(metric)]
-    for name in sorted(frozenset().union(*(metric.reads for metric in of_labels))):
+    read = sorted(frozenset().union(*(metric.reads for metric in of_labels)))
+    for name in read:
         if not name.startswith("y_score") and name in sample.columns:
             _check_labels(sample, name, of_labels)
     check_classes(getattr(sample.columns.get("y_true"), "levels", ()), classes, asked)
-    read = frozenset().union(*(metric.reads for metric in of_labels))
     levels = {name: getattr(sample.columns.get(name), "levels", ()) for name in LABELS if name in read}
     if len(levels) > 1 and sample.n_samples >= FEW_PEOPLE:
         check_codings(levels)
-    labels = _labels_asked(sample, metrics)
-    if any(metric.needs_pos_label for metric in metrics):
-        return resolve_pos_label(labels, asked, classes)
+    labels, needing = sample.labels, [metric for metric in metrics if metric.needs_pos_label]
+    if needing:
+        by_truth = not any(metric.reads & {"y_pred", "y_pred_a"} for metric in needing)  # predictions are scores
+        truth = list(sample.columns["y_true"].levels) if by_truth and "y_true" in sample.columns else labels
+        return resolve_pos_label(truth, asked, classes)
     if not labels:
         return asked
     try:
@@ -222,14 +224,6 @@ def _check_labels(sample: Sample, name: str, metrics: Sequence[Metric]) -> None:
             f"computed without labels. Metrics of numbers are {of_numbers}; for a rate turn true values and "
             "predictions into decisions, as in y_true >= threshold"
         ) from error
-
-
-def _labels_asked(sample: Sample, metrics: Sequence[Metric]) -> list[Any]:
-    """Return labels among which one is positive; those of ``y_true`` alone where predictions are scores."""
-    reads = frozenset().union(*(metric.reads for metric in metrics if metric.needs_pos_label))
-    if reads and not reads & {"y_pred", "y_pred_a"} and "y_true" in sample.columns:
-        return list(sample.columns["y_true"].levels)
-    return sample.labels
 
 
 def _check_weights(sample: Sample, metrics: Sequence[Metric]) -> None:

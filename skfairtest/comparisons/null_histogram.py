@@ -152,10 +152,9 @@ class Supposed:
     enough: bool = True
 
     @classmethod
-    def of(cls, one: Comparison, result: Result) -> Self:
-        """Take it from one comparison of a result, at the level that the adjustment leaves the smallest p-value."""
-        null, level = one.null, result.verdict.level
-        enough = one.draws is None or level * (1 + result.settings.n_resamples) >= 1
+    def of(cls, one: Comparison, level: float, n_resamples: int) -> Self:
+        """Take it from a comparison, at the level that the adjustment leaves the smallest p-value."""
+        null, enough = one.null, one.draws is None or level * (1 + n_resamples) >= 1
         return cls(null.question, level, one.bounds, null.table(), null.error(), enough)
 
     def among(self, times: float) -> Self:
@@ -201,5 +200,6 @@ def detectable_sizes(
 
 def minimum_detectable(results: Sequence[Result]) -> list[Floats]:
     """Return sizes of disparities that the comparisons of each result would have detected with the usual power."""
-    sizes = detectable_sizes([Supposed.of(one, result) for result in results for one in result.comparisons])
+    given = ((one, r.verdict.level, r.settings.n_resamples) for r in results for one in r.comparisons)
+    sizes = detectable_sizes([Supposed.of(*each) for each in given])
     return np.split(sizes, np.cumsum([len(result.comparisons) for result in results])[:-1])

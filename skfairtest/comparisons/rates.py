@@ -12,7 +12,7 @@ from skfairtest._utils.parallel import in_parallel
 from skfairtest._utils.progress import progress
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons import core
-from skfairtest.comparisons.contrasts import Design, Known, disparity_bounds, few_in_strata, new_hypotheses
+from skfairtest.comparisons.contrasts import Known, disparity_bounds, few_in_strata, new_hypotheses
 from skfairtest.comparisons.resample import with_draws, with_samples
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference import rate_draws
@@ -126,7 +126,7 @@ def scale_of(rate: Rate) -> Scale:
 
 
 def count(
-    design: Design,
+    design: core.Design,
     rate: Rate,
     table: tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]],
     what: tuple[Hashable, bool],
@@ -168,7 +168,7 @@ def group_values(events: np.ndarray, denominators: np.ndarray, scale: Scale, set
 
 
 def _rows(
-    design: Design,
+    design: core.Design,
     rate: Rate,
     question: Question,
     what: tuple[Hashable, bool],
@@ -186,7 +186,11 @@ def _rows(
         n_groups, n_others = people.x1.sum(axis=1), people.x2.sum(axis=1)
         n_others = n_others + n_groups * bases[0].overall
         each, first, second = _defined_values(pairs, scale)
-        disparity = _disparities(each, first, second, question)
+        if question.disparity == "odds_ratio":
+            found = zip(each, first, second, strict=True)
+            disparity = [np.nan if pair is None else pair_disparity(pair, a, b, "odds_ratio") for pair, a, b in found]
+        else:
+            disparity = disparity_of(first, second, question.disparity).tolist()
         columns = each, n_groups.tolist(), n_others.tolist(), first.tolist(), second.tolist(), disparity
         for row, ((base, other), pair, n_group, n_other, value, beside, apart) in enumerate(
             zip(design.contrasts, *columns, strict=True)
@@ -226,16 +230,6 @@ def _defined_values(pairs: Pair, scale: Scale) -> tuple[list[Pair | None], Float
             for row, a, b, c, d in zip(rows.tolist(), x1, d1, x2, d2, strict=True):
                 each[row] = Pair(a, b, c, d, pairs.overall)
     return each, first, second
-
-
-def _disparities(pairs: Sequence[Pair | None], first: Floats, second: Floats, question: Question) -> list[float]:
-    """Return the disparity of each pair with these values; NaN where it is not defined."""
-    if question.disparity != "odds_ratio":
-        return disparity_of(first, second, question.disparity).tolist()  # type: ignore[no-any-return]
-    return [
-        np.nan if pair is None else pair_disparity(pair, a, b, "odds_ratio")
-        for pair, a, b in zip(pairs, first, second, strict=True)
-    ]
 
 
 def rate_table(
@@ -328,9 +322,11 @@ def _resampled(
             table, contrasts, shape[0], question.disparity, settings.variance, settings.n_resamples, rng
         )
         for place, (null, drawn) in enumerate(zip(nulls, samples, strict=True)):
-            alike = _is_alike(null.pair)
+            # Everyone of a side shows the event, or no one does.
+            pair, large = null.pair, replace(question, method="asymptotic")
+            alike = any(x.sum() in (0, d.sum()) for x, d in ((pair.x1, pair.d1), (pair.x2, pair.d2)))
             one = replace(rows[place], null=replace(rows[place].null, samples=drawn, alike=alike))
-            rows[place] = with_samples(one, _asymptotic_log_p(null) if alike else -np.inf)
+            rows[place] = with_samples(one, answer(pair, null.scale, large).log_p if alike else -np.inf)
         return rows
     new, draws = new_hypotheses(rows, known), dict[int, Floats]()
     if new:
@@ -385,12 +381,3 @@ def _error(null: RateNull, settings: Settings, error: float) -> float:
         distance, of_log = (float(v) for v in linearized(null.pair, null.scale, "ratio"))
         return of_log if np.isfinite(distance) else np.nan  # the logarithm is infinite
     return error
-
-
-def _is_alike(pair: Pair) -> bool:
-    """Whether everyone of a side shows the event, or no one does."""
-    return any(x.sum() in (0, d.sum()) for x, d in ((pair.x1, pair.d1), (pair.x2, pair.d2)))
-
-
-def _asymptotic_log_p(null: RateNull) -> float:
-    return answer(null.pair, null.scale, replace(null.question, method="asymptotic")).log_p

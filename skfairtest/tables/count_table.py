@@ -22,6 +22,7 @@ from skfairtest.readers.columns import (
     Column,
     check_level_count,
     check_same_people,
+    check_vocabularies,
     read_column,
     read_groups,
     warn_of_many,
@@ -31,7 +32,6 @@ from skfairtest.readers.containers import one_column
 from skfairtest.readers.engines import Question, count_frame
 from skfairtest.readers.levels import listed
 from skfairtest.readers.score_bins import ScoreBins, check_edges
-from skfairtest.readers.vocabulary import check_vocabularies
 from skfairtest.tables import rows as tabular
 from skfairtest.tables.rows import Rows, distinct_levels, name_list, read_counted, tally
 

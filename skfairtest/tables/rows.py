@@ -19,10 +19,9 @@ import pandas as pd
 
 from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.typing import Booleans, Floats, Integers, Positions
-from skfairtest.readers.columns import Column, check_labels, read_column
+from skfairtest.readers.columns import Column, check_labels, check_vocabularies, read_column
 from skfairtest.readers.containers import is_table, split_table
 from skfairtest.readers.levels import distinct, listed, small, sort_levels, unify_numbers
-from skfairtest.readers.vocabulary import check_vocabularies
 
 CELL_NAMES = ("y_true", "y_pred", "y_score")
 #: What two models say of the same people.
