@@ -224,8 +224,7 @@ class FairnessTest(GroupsTest):
 
     def _compare(self, sample: Sample, settings: Settings, metrics: list[Metric], seed: Any) -> Result:
         tested = measure(sample, metrics, settings, self.pos_label, classes_of(self.estimator), seed)
-        (adjusted,) = judge([with_unknown(tested)], settings)
-        return adjusted
+        return judge([with_unknown(tested)], settings)[0]
 
     def _fit_sample(
         self, sample: Sample, settings: Settings, metrics: list[Metric] | None, seed: Any, subject: str
@@ -265,8 +264,8 @@ class FairnessTest(GroupsTest):
         if settings.missing == "bounds":
             self.bounds_, self.p_value_bounds_ = bounds_frame(rows), p_value_bounds_of(result)
             self.disparity_bounds_ = disparities_of(leading)
-        summary = next((metric.summary for metric in metrics if metric.name == leading.metric), None)
-        self._summary = "" if summary is None else summary.name
+        summarized = (metric.summary for metric in metrics if metric.name == leading.metric)
+        self._summary = next((summary.name for summary in summarized if summary is not None), "")
         self._setup = setup_of(result)
         self._feature = self._setup.features
         self._null_histogram = later(null_histogram_of, leading)

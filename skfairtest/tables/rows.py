@@ -125,20 +125,6 @@ class Rows:
     counts: Integers
     weights: Floats | None = None
 
-    def select(self, names: Sequence[str]) -> "Rows":
-        """Keep the columns of these names, in this order; rows may then repeat."""
-        by_name = {column.name: column for column in self.columns}
-        return Rows(tuple(by_name[name] for name in names), self.counts, self.weights)
-
-    def take(self, rows: Booleans | Positions) -> "Rows":
-        """Return some of the rows, with the levels that occur in them."""
-        columns = tuple(used(column, rows) for column in self.columns)
-        return Rows(columns, self.counts[rows], None if self.weights is None else self.weights[rows])
-
-    def negated(self) -> "Rows":
-        """Return the rows whose addition subtracts these."""
-        return Rows(self.columns, -self.counts, None if self.weights is None else -self.weights)
-
 
 def distinct_levels(values: Sequence[Any]) -> list[Any]:
     """Return different values in order; True, 1 and 1.0 are one level, as they are within a column."""
