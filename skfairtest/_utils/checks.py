@@ -45,7 +45,7 @@ def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
     >>> check_choice("method", "auto", ("auto", "exact"))
     """
     choices = tuple(choices)
-    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
+    if not isinstance(value, str | None) or value not in choices:
         near = meant_value(value, choices)
         instead = f"; did you mean {near}?" if near else ""
         raise ParameterError(f"{name} must be one of {', '.join(map(repr, choices))}; found {brief(value)}{instead}")

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from skfairtest._utils.errors import ParameterError, brief
-from skfairtest.comparisons.contrasts import BEST, numbers_of
+from skfairtest.comparisons.contrasts import BEST
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.metrics import SCORES, Metric
@@ -140,13 +140,13 @@ def groupings(levels: Mapping[str, int], *, intersections: bool) -> Iterator[tup
 
 
 def sets_of(sample: Sample, people: Sample) -> list[int]:
-    """Return a number for the set of people in each group of a grouping: equal for equal sets of all groupings."""
+    """The people in each group of a grouping (see `Design.sets`): equal for equal people in all groupings."""
     place = [sample.sensitive_names.index(name) for name in people.sensitive_names]
     found = dict.fromkeys(people.groups, 0)
-    for key, number in zip(sample.groups, numbers_of(len(sample.groups)), strict=True):
+    for number, key in enumerate(sample.groups):
         own = tuple(key[p] for p in place)
         if own in found:  # people of whom one of the features is not known are in none of its groups
-            found[own] ^= number
+            found[own] |= 1 << number
     return list(found.values())
 
 

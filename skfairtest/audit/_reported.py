@@ -133,7 +133,7 @@ def _part_of(result: Result, detectable: Floats, words: Mapping[str, Any]) -> Au
     comparisons.insert(len(comparisons.columns) - 2, "verdict", verdicts)
     said = [finding_sentence(setup, row) for row in records(oriented(setup, comparisons))]
     comparisons.insert(list(comparisons).index("method"), "sentence", pd.Series(said, dtype=object))
-    shown = (frames.ByGroup.of(result).flat(), comparisons, frames.excluded_frame(result.excluded))
+    shown = (frames.by_group(result)[1](), comparisons, frames.excluded_frame(result.excluded))
     for frame in shown:
         frame.insert(0, "feature", pd.Series([setup.features] * len(frame), dtype=object))
     return AuditPart(sample.sensitive_names, sample.control_names, setup, *shown)

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.typing import Integers
-from skfairtest.comparisons.contrasts import BEST, groups_of
-from skfairtest.comparisons.core import Result
+from skfairtest.comparisons.contrasts import BEST
+from skfairtest.comparisons.core import Design, Result, groups_of
 from skfairtest.comparisons.frames import frame_of
 from skfairtest.comparisons.measure import by_labels, is_counted
 from skfairtest.comparisons.rates import scale_of
@@ -118,23 +118,25 @@ def breaking_point_of(results: Sequence[Result], *, together: bool = False) -> p
     reason = next(filter(None, (reason_of(result) for result in results)), "")
     if reason:
         return reason
-    # People are not kept for that, their counts are.
-    samples = [Sample.from_table(result.table) for result in results if result.table is not None]
-    whole = max(samples, key=lambda sample: len(sample.sensitive_names))
-    if set(whole.sensitive_names) != {name for sample in samples for name in sample.sensitive_names}:
+    names = [result.sample.sensitive_names for result in results if result.sample is not None]
+    if len(set().union(*names)) > max(map(len, names)):
         return "it does not count people by all features together: intersections=True does"
-    parts = [
-        replace(result, sample=None, by_metric={}, table=None, design=replace(result.design, sample=counted))
-        for result, counted in zip(results, samples, strict=True)
-    ]
-    return partial(breaking_points, parts, whole, together=together)
+    # People are not kept for that, their counts are.
+    designs = [result.design for result in results if result.design is not None]
+    who = [(d.kept, d.contrasts, d.pos_label, d.asked_pos_label, d.sets) for d in designs]
+    parts = [replace(result, sample=None, by_metric={}, design=None) for result in results]
+    return partial(breaking_points, parts, who, together=together)
 
 
-def breaking_points(parts: Sequence[Result], whole: Sample, *, together: bool) -> BreakingPoint:
-    """Put together what breaking points follow from."""
+def breaking_points(parts: Sequence[Result], who: Sequence[tuple[Any, ...]], *, together: bool) -> BreakingPoint:
+    """Put together what breaking points follow from; `who` are the fields of designs but people and settings."""
+    samples = [Sample.from_table(part.table) for part in parts if part.table is not None]
+    whole = max(samples, key=lambda sample: len(sample.sensitive_names))
+    designs = [Design(sample, part.settings, *fields) for sample, part, fields in zip(samples, parts, who, strict=True)]
     first, metrics = parts[0], parts[0].metrics
     reads = frozenset().union(*(metric.reads for metric in metrics if isinstance(metric, Rate)))
-    listed = [hypothesis for part in parts for hypothesis in _hypotheses(part, whole)]
+    designed = zip(parts, designs, strict=True)
+    listed = [hypothesis for part, design in designed for hypothesis in _hypotheses(part, design, whole)]
     same = distinct([equality for equality, *_ in listed])
     equality, sides, event, given, question, scale, overall, log_p = zip(*(listed[own[0]] for own in same), strict=True)
     # As numbers, which any format can hold.
@@ -154,9 +156,9 @@ def breaking_points(parts: Sequence[Result], whole: Sample, *, together: bool) -
     )  # fmt: skip
 
 
-def _hypotheses(part: Result, whole: Sample) -> list[tuple[Any, ...]]:
+def _hypotheses(part: Result, design: Design, whole: Sample) -> list[tuple[Any, ...]]:
     """What all comparisons test, also those that are undefined as counts are: fields of `Decided`, in their order."""
-    design, listed = part.design, []
+    listed: list[tuple[Any, ...]] = []
     tested = {(one.metric, one.contrast): one.in_family for one in part.tested}
     own = [whole.sensitive_names.index(name) for name in design.sample.sensitive_names]
     group = {key: place for place, key in enumerate(design.sample.groups)}

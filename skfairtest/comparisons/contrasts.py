@@ -14,26 +14,22 @@ References
 J. C. Hsu (1996). Multiple Comparisons: Theory and Methods. Chapter 4.
 """
 
-from collections import Counter
 from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import reduce
+from dataclasses import replace
 from itertools import combinations, permutations
 from math import comb
-from operator import xor
 from typing import Any
 
 import numpy as np
 
 from skfairtest._utils.errors import GroupsMissing, ParameterError, brief
 from skfairtest._utils.text import label, pluralize
-from skfairtest._utils.typing import Booleans
-from skfairtest.comparisons.core import Comparison, Exclusion, GroupValues, NullDistribution
+from skfairtest.comparisons.core import Comparison, Exclusion, GroupValues
+from skfairtest.comparisons.core import Design as Design
+from skfairtest.comparisons.core import groups_of as groups_of
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.multiplicity import Equality, distinct
 from skfairtest.inference.rate_draws import Contrast
-from skfairtest.inference.rates import Question
-from skfairtest.metrics import Metric, Rate
 from skfairtest.readers import is_label
 from skfairtest.tables import Sample
 
@@ -57,151 +53,6 @@ MOST_COMPARISONS = 100_000
 
 #: The first comparison that was tested with a hypothesis.
 Known = dict[Equality, Comparison]
-
-
-def numbers_of(sets: int) -> list[int]:
-    """Return numbers for disjoint sets of people, of which the exclusive or stands for several sets together.
-
-    Different unions get the same number with a probability of 2^-128.
-    """
-    words = np.random.default_rng(0).integers(0, 2**64, size=(sets, 2), dtype=np.uint64, endpoint=False)
-    return [high << 64 | low for high, low in words.tolist()]
-
-
-@dataclass(frozen=True)
-class Design:
-    """What every metric of a sample is compared by.
-
-    Parameters
-    ----------
-    sample : Sample
-        People, with the columns that the metrics read.
-    settings : Settings
-        How they are compared.
-    kept : tuple of int
-        The groups that take part.
-    contrasts : tuple of (Contrast, object)
-        What is compared, and the label of what the group is compared with.
-    pos_label : object
-        The positive label; `asked_pos_label` is the one that was asked for, or None.
-    sets : tuple of int
-        A number for the set of people in each group (see `numbers_of`).
-    """
-
-    sample: Sample
-    settings: Settings
-    kept: tuple[int, ...]
-    contrasts: tuple[tuple[Contrast, Any], ...]
-    pos_label: Any
-    asked_pos_label: Any
-    sets: tuple[int, ...]
-
-    @property
-    def places(self) -> list[int | None]:
-        """Where comparisons are made: over all strata (None), then in each of them where there are control features."""
-        each = self.sample.control_names and self.settings.by_stratum
-        return [None, *range(len(self.sample.strata))] if each else [None]
-
-    def stratum(self, place: int | None) -> Any:
-        """Return the label of a place."""
-        return None if place is None else self.sample.stratum_labels[place]
-
-    def strata(self, places: Sequence[int]) -> tuple[Any, ...]:
-        """Return the labels of several places."""
-        return tuple(map(self.stratum, places)) if len(places) > 1 else ()
-
-    def group(self, contrast: Contrast) -> Any:
-        """Return the label of the group that is compared."""
-        return self.sample.group_labels[contrast.first]
-
-    def people(self, contrast: Contrast) -> tuple[int, int]:
-        """The people of both sides of a comparison; the other side is everyone for compare='to_overall'."""
-        sizes = self.sample.sizes if contrast.stratum is None else self.sample.sizes[[contrast.stratum]]
-        first, second = (int(sizes[:, side].sum()) for side in groups_of(sizes.shape[1], contrast))
-        return first, second + first * contrast.overall
-
-    def comparison(
-        self,
-        metric: str,
-        contrast: Contrast,
-        other: Any,
-        values: tuple[float, float],
-        disparity: float,
-        null: NullDistribution,
-        *,
-        n: tuple[int, int] | None = None,
-        hypothesis: tuple[Equality | None, int] = (None, 1),
-        strata: Sequence[int] = (),
-        **known: Any,
-    ) -> Comparison:
-        """A comparison, of which more may be `known`; its people are counted unless they were before."""
-        n = self.people(contrast) if n is None else n
-        return Comparison(
-            metric, self.group(contrast), other, self.stratum(contrast.stratum), contrast, *n, *values, disparity,
-            null, hypothesis=hypothesis[0], sign=hypothesis[1], strata=self.strata(strata), **known,
-        )  # fmt: skip
-
-    def left_out(
-        self, metric: str, contrast: Contrast, other: Any, reason: str, n_effective: int, n: int | None = None
-    ) -> Exclusion:
-        """A comparison that cannot be made, with the reason."""
-        n = self.people(contrast)[0] if n is None else n
-        group, stratum = self.group(contrast), self.stratum(contrast.stratum)
-        return Exclusion(metric, group, other, stratum, reason, n, n_effective, 1)
-
-    def question(self, metric: Metric) -> Question:
-        """Return the question that is asked of a metric, which may always be compared by the same disparity."""
-        question = self.settings.question
-        return replace(question, disparity=metric.disparity or question.disparity)
-
-    def undefined(self, metric: str, found: Counter[tuple[int, int | None]], reason: str) -> Iterator[Exclusion]:
-        """List groups, and strata of a group, in which a metric is undefined; and how many comparisons that costs."""
-        sizes = self.sample.sizes
-        for (group, place), comparisons in found.items():
-            n = int(sizes[:, group].sum() if place is None else sizes[place, group])
-            name, why = self.sample.group_labels[group], reason if n else "no people"
-            yield Exclusion(metric, name, None, self.stratum(place), why, n, 0, comparisons)
-
-    def what_is_equal(self, rate: Rate, question: Question, *, scored: bool) -> tuple[Hashable, bool]:
-        """The rate that is equal exactly where this one is, and whether it is the complement.
-
-        `scored` statistics of equality are of the rate, whatever the disparity and whichever function of it is shown.
-        Others are the same for the complement, but for their sign, where differences of the rate itself are compared;
-        otherwise tests of one hypothesis differ, and each counts.
-        """
-        what, complement = rate.equality(several_labels=len(self.sample.labels) > 2)
-        disparity = rate.disparity or question.disparity
-        if disparity == "odds_ratio":  # tested exactly by Fisher's test, the complement alike
-            return (what, disparity), complement
-        if (scored and question.margin_bounds is None) or (disparity == "difference" and rate.value is None):
-            return what, complement
-        return (what, complement, disparity, rate.value), False
-
-    def hypothesis(
-        self, question: Question, contrast: Contrast, what: tuple[Hashable, bool], strata: Sequence[int]
-    ) -> tuple[Equality | None, int]:
-        """Return the hypothesis of a comparison, unless it is one-sided, and the sign of its statistic.
-
-        One-sided tests stay hypotheses of their own: swapped sides and complements ask something else there. That two
-        values are within a margin is one hypothesis whichever comes first, which does not follow from other pairs'.
-        """
-        if question.directed:
-            return None, 1
-        if contrast.overall and (question.method == "bootstrap" or question.margin_bounds is not None):
-            return None, 1  # everyone's samples, or margins, depend on how many of them the group is
-        first = self.sets[contrast.first]
-        second = reduce(xor, (self.sets[group] for group in contrast.others(len(self.sets))))
-        place = 0 if len(self.sample.strata) == 1 else contrast.stratum
-        sides = frozenset({first, second})
-        own = question.margin_bounds and (question.margin_bounds, sides)  # sides that no other hypothesis shares
-        equality = Equality((what[0], place, tuple(strata), own), sides)
-        return equality, (1 if first < second else -1) * (-1 if what[1] else 1)
-
-
-def groups_of(n_groups: int, contrast: Contrast) -> tuple[Booleans, Booleans]:
-    """The groups on either side of a contrast."""
-    groups = np.arange(n_groups)
-    return groups == contrast.first, np.isin(groups, contrast.others(n_groups))
 
 
 def few_in_strata(comparisons: Iterable[Comparison], values: GroupValues, alpha: float) -> Iterator[tuple[Any, str]]:

@@ -5,6 +5,7 @@ Several tables (a model's predictions by race, by sex, and by both) can be one f
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
@@ -56,32 +57,31 @@ def decide(results: Sequence[Result], settings: Settings, *, together: bool = Fa
         settings = replace(settings, adjust="holm")
     for tested in families:
         _adjust(rows, tested, settings, further)
-    stops = np.cumsum([len(result.tested) for result in results]).tolist()
-    shown: dict[int, Comparison] = {}
-    for result, stop in zip(results, stops, strict=True):
-        own = {place: rows[place] for place in range(stop - len(result.tested), stop)}
-        shown |= against_best(own, result.settings.compare) if result.settings.compare in BEST else own
+    shown: list[dict[int, Comparison]] = []
+    numbered = enumerate(rows)
+    for result in results:
+        own = dict(islice(numbered, len(result.tested)))
+        best = result.settings.compare in BEST
+        shown.append(dict(sorted(against_best(own, result.settings.compare).items())) if best else own)
+    grouping = {place: number for number, own in enumerate(shown) for place in own}
     leading, verdict = _verdict(
         [[rows[place] for place in same] for same in families[0]],
-        np.array([any(place in shown for place in same) for same in families[0]]),
+        np.array([not grouping.keys().isdisjoint(same) for same in families[0]]),
         settings,
         further,
         together=together,
     )
     if settings.question.alternative == "equivalence":
         # A certificate for all pairs is one for each; short of it, pairs are certified one by one.
-        for place, one in shown.items():
+        for place, number in grouping.items():
+            one = shown[number][place]
             uncertified = not at_most(one.log_p_adjusted, settings.alpha)
-            shown[place] = replace(one, concern=uncertified and (verdict.concern or not one.is_pooled))
-    place = next(place for place in families[0][leading] if place in shown)
-    number = int(np.searchsorted(stops, place, side="right"))
-    places = [
-        sorted(p for p in shown if stop - len(r.tested) <= p < stop) for r, stop in zip(results, stops, strict=True)
-    ]
-    verdict = replace(verdict, leading=(number, places[number].index(place)))
+            shown[number][place] = replace(one, concern=uncertified and (verdict.concern or not one.is_pooled))
+    place = next(place for place in families[0][leading] if place in grouping)
+    verdict = replace(verdict, leading=(grouping[place], list(shown[grouping[place]]).index(place)))
     return [
-        replace(result, comparisons=tuple(shown[place] for place in own), verdict=verdict)
-        for result, own in zip(results, places, strict=True)
+        replace(result, comparisons=tuple(own.values()), verdict=verdict)
+        for result, own in zip(results, shown, strict=True)
     ]
 
 
@@ -225,12 +225,6 @@ def _verdict(
         n_resamples=n_resamples,
         adjust=settings.adjust,
         n_hypotheses=len(log_p),
-        level=_level_of_one(settings, len(log_p), own=own),
+        # What the adjustment leaves the smallest p-value; that of a test may be Holm's.
+        level=settings.alpha / (1 if equivalence or (own and settings.adjust is None) else len(log_p)),
     )
-
-
-def _level_of_one(settings: Settings, n_hypotheses: int, *, own: bool) -> float:
-    """Return the level that an adjustment leaves the smallest p-value; a test's `own` may be Holm's."""
-    if settings.question.alternative == "equivalence" or (own and settings.adjust is None):
-        return settings.alpha
-    return settings.alpha / n_hypotheses

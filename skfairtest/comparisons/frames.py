@@ -5,10 +5,12 @@ Warnings beside the result: what was left out, and where a result is doubtful.
 The frames that a person sees: values by group, comparisons, and what was left out.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from functools import partial
 from itertools import product
-from typing import Any, Self
+from operator import attrgetter, itemgetter
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +18,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairtest._utils.errors import SmallGroupWarning, warn
 from skfairtest._utils.text import label, pluralize
+from skfairtest._utils.typing import Integers
 from skfairtest.comparisons.contrasts import SMALL
 from skfairtest.comparisons.core import RESAMPLED, Comparison, Exclusion, GroupValues, Result
 from skfairtest.comparisons.family import p_of, p_values_of
@@ -25,6 +28,8 @@ from skfairtest.inference.multiplicity import holm
 from skfairtest.inference.standardized import standardized_difference, standardized_limits
 from skfairtest.metrics import Rate
 from skfairtest.readers import sort_levels
+from skfairtest.tables.count_table import key_labels
+from skfairtest.tables.rows import Key
 
 
 def warn_about_people(result: Result) -> None:
@@ -143,6 +148,11 @@ def frame_of(columns: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(arrays, index=index)
 
 
+def frame_by(columns: Mapping[str, Any] | Callable[[], Mapping[str, Any]]) -> pd.DataFrame:
+    """Return the frame of columns, or of those that a call makes."""
+    return frame_of(columns() if callable(columns) else columns)
+
+
 def _objects(values: Sequence[Any], index: pd.Index) -> pd.Series:
     column = np.empty(len(values), dtype=object)
     column[:] = values
@@ -154,16 +164,19 @@ def comparisons_columns(
 ) -> dict[str, list[Any]]:
     """One row per comparison; `columns` are those of the contract, or say which of them others are."""
     named = columns if isinstance(columns, Mapping) else dict(zip(columns, columns, strict=True))
-    known: dict[str, list[Any]] = {
-        "p_value": p_values_of(one.log_p for one in rows),
-        "p_value_adjusted": p_values_of(one.log_p_adjusted for one in rows),
-        "ci_low": [one.interval[0] for one in rows],
-        "ci_high": [one.interval[1] for one in rows],
-    }
-    return {
-        name: known[source] if source in known else [getattr(one, source) for one in rows]
-        for name, source in named.items()
-    }
+    sources = {"p_value": "log_p", "p_value_adjusted": "log_p_adjusted", "ci_low": "interval", "ci_high": "interval"}
+    out = {name: list(map(attrgetter(sources.get(source, source)), rows)) for name, source in named.items()}
+    for name, source in named.items():
+        if sources.get(source) == "interval":
+            out[name] = list(map(itemgetter(source == "ci_high"), out[name]))
+        elif source in sources:
+            out[name] = p_values_of(out[name])
+    return out
+
+
+def _columns(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:
+    """Rows as named columns, which are empty if there are none."""
+    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=False)) or {name: [] for name in names}
 
 
 def homogeneity_columns(rows: Iterable[Comparison]) -> dict[str, list[Any]]:
@@ -174,18 +187,15 @@ def homogeneity_columns(rows: Iterable[Comparison]) -> dict[str, list[Any]]:
     p_values = np.array([found.p_value if found.df else 1.0 for _, found in tested])
     with np.errstate(divide="ignore"):
         adjusted = np.exp(holm(np.log(p_values)))
-    columns: dict[str, list[Any]] = {name: [] for name in HOMOGENEITY_COLUMNS}
+    shown = []
     for (one, found), p in zip(tested, adjusted, strict=True):
-        if not found.df:
-            continue
-        farthest = int(np.nanargmax(np.abs(found.distances)))
-        row = (
-            one.metric, one.group, one.other, len(one.strata), found.statistic, found.df, found.p_value, float(p),
-            found.common, one.strata[farthest], float(found.distances[farthest]), found.method,
-        )  # fmt: skip
-        for name, value in zip(HOMOGENEITY_COLUMNS, row, strict=True):
-            columns[name].append(value)
-    return columns
+        if found.df:
+            farthest = int(np.nanargmax(np.abs(found.distances)))
+            shown.append((
+                one.metric, one.group, one.other, len(one.strata), found.statistic, found.df, found.p_value, float(p),
+                found.common, one.strata[farthest], float(found.distances[farthest]), found.method,
+            ))  # fmt: skip
+    return _columns(HOMOGENEITY_COLUMNS, shown)
 
 
 def standardized_columns(rows: Iterable[Comparison]) -> dict[str, list[Any]]:
@@ -204,7 +214,7 @@ def standardized_columns(rows: Iterable[Comparison]) -> dict[str, list[Any]]:
                 p_values_of([one.log_p, one.log_p_adjusted]),
             )
             found.append((*labels, *value, low, high, *p_values))
-    return {name: [row[place] for row in found] for place, name in enumerate(STANDARDIZED_COLUMNS)}
+    return _columns(STANDARDIZED_COLUMNS, found)
 
 
 def bounds_frame(rows: Iterable[Comparison]) -> pd.DataFrame:
@@ -218,7 +228,7 @@ def bounds_frame(rows: Iterable[Comparison]) -> pd.DataFrame:
         for one, null in ((one, one.null) for one in rows)
         if isinstance(null, UnknownNull)
     ]  # fmt: skip
-    return frame_of({name: [row[place] for row in bounded] for place, name in enumerate(BOUNDS_COLUMNS)})
+    return frame_of(_columns(BOUNDS_COLUMNS, bounded))
 
 
 def written_labels(frame: pd.DataFrame) -> pd.DataFrame:
@@ -237,82 +247,61 @@ def excluded_frame(
     return frame_of({name: col if name in LABELS else np.array(col, dtype=int) for name, col in cells.items()})
 
 
-@dataclass(frozen=True)
-class ByGroup:
-    """Each metric in each stratum and group, and how many people they have: what is shown of the people of a test."""
+#: The values of metrics, the people of each stratum and group, and names and keys of strata and of groups.
+ByGroup = tuple[dict[str, GroupValues], Integers, tuple[tuple[Sequence[str], Sequence[Key]], ...]]
 
-    strata: Sequence[tuple[Any, ...]]
-    groups: Sequence[tuple[Any, ...]]
-    names: tuple[tuple[str, ...], tuple[str, ...]]  # of control features and of sensitive ones
-    sizes: np.ndarray
-    values: Mapping[str, GroupValues]
-    several: bool
-    labels: tuple[Sequence[Any], Sequence[Any]]  # of strata and groups
 
-    @classmethod
-    def of(cls, result: Result) -> Self:
-        """Take it from what was result."""
-        sample = result.sample
-        assert sample is not None
-        found = ((metric.name, result.by_metric[metric.name].values) for metric in result.metrics)
-        return cls(
-            sample.strata,
-            sample.groups,
-            (sample.control_names, sample.sensitive_names),
-            sample.sizes,
-            {name: values for name, values in found if values is not None},
-            len(result.metrics) != 1,
-            (sample.stratum_labels if sample.control_names else [None] * len(sample.strata), sample.group_labels),
-        )
+def by_group(result: Result) -> tuple[partial[pd.DataFrame | None], partial[pd.DataFrame]]:
+    """The calls that make frames of values by group, indexed and flat, without people."""
+    sample = result.sample
+    assert sample is not None
+    found = ((metric.name, result.by_metric[metric.name].values) for metric in result.metrics)
+    values = {name: each for name, each in found if each is not None}
+    axes = (sample.control_names, sample.strata), (sample.sensitive_names, sample.groups)
+    shown = values, sample.sizes, axes
+    return partial(by_group_frame, shown, several=len(result.metrics) != 1), partial(values_frame, shown)
 
-    def frame(self) -> pd.DataFrame | None:
-        """A frame that is indexed like fairlearn's ``MetricFrame.by_group``; None if no metric has values."""
-        keys, index = self._index()
-        place = {
-            (*stratum, *group): (s, g) for s, stratum in enumerate(self.strata) for g, group in enumerate(self.groups)
-        }
-        places = [place.get(key) for key in keys]
-        frames = {name: self._one_metric(values, places, index) for name, values in self.values.items()}
-        if not self.several:
-            return next(iter(frames.values()), None)
-        return pd.concat(frames, names=["metric"]) if frames else None
 
-    def flat(self) -> pd.DataFrame:
-        """A flat frame of the strata and groups that have people; without rows if no metric has values."""
-        strata, groups = self.labels
-        places = np.argwhere(self.sizes > 0).tolist()
-        rows = [(name, values, s, g) for name, values in self.values.items() for s, g in places]
-        columns: dict[str, list[Any]] = {
-            "metric": [name for name, *_ in rows],
-            "stratum": [strata[s] for *_, s, _ in rows],
-            "group": [groups[g] for *_, g in rows],
-            "n": [int(self.sizes[s, g]) for *_, s, g in rows],
-        }
-        columns |= {name: [getattr(values, name)[s, g].item() for _, values, s, g in rows] for name in VALUE_COLUMNS}
-        return frame_of(columns | {"small": [effective < SMALL for effective in columns["n_effective"]]})
+def by_group_frame(values: ByGroup, *, several: bool) -> pd.DataFrame | None:
+    """A frame that is indexed like fairlearn's ``MetricFrame.by_group``; None if no metric has values."""
+    by_metric, sizes, axes = values
+    names = [name for of_axis, _ in axes for name in of_axis]
+    levels = [sort_levels(dict.fromkeys(level)) for _, keys in axes for level in zip(*keys, strict=True)]
+    keys = list(product(*levels))
+    if len(names) == 1:
+        index = pd.Index([key[0] for key in keys], name=names[0], tupleize_cols=False)
+    else:
+        index = pd.MultiIndex.from_tuples(keys, names=names)
+    known = {(*stratum, *group): (s, g) for s, stratum in enumerate(axes[0][1]) for g, group in enumerate(axes[1][1])}
+    # A combination of features that nobody has is a row without people, as in fairlearn.
+    places = [known.get(key) for key in keys]
+    frames = {name: pd.DataFrame(_values(each, sizes, places), index=index) for name, each in by_metric.items()}
+    if not several:
+        return next(iter(frames.values()), None)
+    return pd.concat(frames, names=["metric"]) if frames else None
 
-    def _one_metric(
-        self, values: GroupValues, places: Sequence[tuple[int, int] | None], index: pd.Index
-    ) -> pd.DataFrame:
-        # A combination of features that nobody has is a row without people, as in fairlearn.
-        columns: dict[str, Any] = {"n": np.array([0 if at is None else int(self.sizes[at]) for at in places])}
-        for name in VALUE_COLUMNS:
-            array, whole = getattr(values, name), name == "n_effective"
-            found = [array[at] if at is not None else 0 if whole else np.nan for at in places]
-            columns[name] = np.array(found, dtype=int if whole else float)
-        return pd.DataFrame(columns | {"small": columns["n_effective"] < SMALL}, index=index)
 
-    def _index(self) -> tuple[list[tuple[Any, ...]], pd.Index]:
-        names = [name for of in self.names for name in of]
-        levels = [
-            sort_levels(dict.fromkeys(key[i] for key in found))
-            for of, found in zip(self.names, (self.strata, self.groups), strict=True)
-            for i in range(len(of))
-        ]
-        keys = list(product(*levels))
-        if len(names) == 1:
-            return keys, pd.Index([key[0] for key in keys], name=names[0], tupleize_cols=False)
-        return keys, pd.MultiIndex.from_tuples(keys, names=names)
+def values_frame(values: ByGroup) -> pd.DataFrame:
+    """A flat frame of the strata and groups that have people; without rows if no metric has values."""
+    by_metric, sizes, ((controls, strata), (_, groups)) = values
+    labels = key_labels(strata) if controls else [None] * len(strata), key_labels(groups)
+    places = [(s, g) for s, g in np.argwhere(sizes > 0).tolist()]
+    found = [
+        {"metric": [name] * len(places), "stratum": [labels[0][s] for s, _ in places],
+         "group": [labels[1][g] for _, g in places], **_values(each, sizes, places)}
+        for name, each in by_metric.items()
+    ]  # fmt: skip
+    names = ["metric", "stratum", "group", "n", *VALUE_COLUMNS, "small"]
+    return frame_of({name: [value for columns in found for value in columns[name]] for name in names})
+
+
+def _values(values: GroupValues, sizes: Integers, places: Sequence[tuple[int, int] | None]) -> dict[str, Any]:
+    columns: dict[str, Any] = {"n": np.array([0 if at is None else int(sizes[at]) for at in places])}
+    for name in VALUE_COLUMNS:
+        array, whole = getattr(values, name), name == "n_effective"
+        found = [array[at] if at is not None else 0 if whole else np.nan for at in places]
+        columns[name] = np.array(found, dtype=int if whole else float)
+    return columns | {"small": columns["n_effective"] < SMALL}
 
 
 def null_distribution(comparisons: Iterable[Comparison], n_resamples: int) -> Any:

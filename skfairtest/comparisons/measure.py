@@ -11,11 +11,11 @@ from skfairtest._utils.base import seed_sequence
 from skfairtest._utils.errors import GroupsMissing, ParameterError
 from skfairtest._utils.parallel import one_blas_thread
 from skfairtest._utils.progress import progress
-from skfairtest.comparisons.contrasts import Design, Known, check_how_many, contrasts_of, kept_groups, numbers_of
-from skfairtest.comparisons.core import Comparison, Exclusion, Measurement, Result
+from skfairtest.comparisons.contrasts import Known, check_how_many, contrasts_of, kept_groups
+from skfairtest.comparisons.core import Comparison, Design, Exclusion, Measurement, Result
 from skfairtest.comparisons.evaluation import Evaluation, binning_error
 from skfairtest.comparisons.omnibus import check_omnibus, measure_calibration, measure_omnibus
-from skfairtest.comparisons.rates import count, enumerated_of, test_enumerated, test_rate
+from skfairtest.comparisons.rates import count, test_enumerated, test_rate
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.studentized import measure_studentized
 from skfairtest.inference.rate_draws import RateTable
@@ -56,13 +56,13 @@ def measure(
     design, excluded = _design(sample, metrics, settings, pos_label, classes, sets)
     counted: list[tuple[Rate, Measurement, RateTable]] = []
     others: list[tuple[ScoreMetric | Rate | Omnibus, Kinds]] = []
-    table = None
+    counts_people, table = is_counted(sample, settings), None
+    if counts_people and any(type(metric) is Rate for metric in metrics):
+        table = sample.table(cells_read([metric for metric in metrics if isinstance(metric, Rate)], settings))
+        counts, cells, labels = by_labels(table, design.pos_label)
     for metric in metrics:
-        if type(metric) is Rate and is_counted(sample, settings):  # others are measured as their kind of test does
-            rates_read = cells_read([m for m in metrics if isinstance(m, Rate)], settings)
-            table = table or sample.table(rates_read)
-            counts, cells, labels = by_labels(table, design.pos_label)
-            roles = {name: labels[name] if len(sample.labels) > 2 else cells[name] for name in cells}
+        if type(metric) is Rate and counts_people:  # others are measured as their kind of test does
+            roles = labels if len(sample.labels) > 2 else cells
             what = design.what_is_equal(metric, settings.question, scored=settings.variance == "score")
             counted.append(count(design, metric, (counts, *metric.masks(cells, labels), roles), what))
             continue
@@ -79,17 +79,11 @@ def measure(
     whole = settings.within != "auto" or settings.question.method == "bootstrap"
     by_metric: dict[str, Measurement] = {}
     known: Known = {}
-    # Enumerated tests are done all at once; a part of their own have the rates of which there is more to do.
-    more = [draw or len(enumerated_of(made)) < len(made.comparisons) for _, made, _ in counted]
-    total = sum(more) + len(others) + (not all(more))
-    with progress(" x ".join(sample.sensitive_names), total, bool(settings.verbose)) as advance:
-        enumerated = test_enumerated([made for _, made, _ in counted], settings)
-        if not all(more):
-            advance()
-        for of_one, tested, further, own in zip(counted, enumerated, more, seed.spawn(len(counted)), strict=True):
+    with progress(" x ".join(sample.sensitive_names), len(metrics), bool(settings.verbose)) as advance:
+        tested = test_enumerated((row for _, made, _ in counted for row in made.comparisons), settings)
+        for of_one, own in zip(counted, seed.spawn(len(counted)), strict=True):
             by_metric[of_one[0].name] = test_rate(*of_one, settings, known, seed if whole else own, tested)
-            if further:
-                advance()
+            advance()
         for (metric, kinds), own in zip(others, seed.spawn(len(others)), strict=True):
             by_metric[metric.name] = measure_metric(metric, design, kinds, known, own)
             advance()
@@ -163,8 +157,8 @@ def _design(
         if isinstance(metric, Omnibus):
             check_omnibus(metric, settings, alone=len(metrics) == 1)
     contrasts = tuple(contrasts_of(sample, kept, settings, excluded, len(metrics)))
-    numbers = tuple(numbers_of(len(sample.groups)) if sets is None else sets)
-    return Design(sample, settings, tuple(kept), contrasts, positive, pos_label, numbers), excluded
+    people = tuple(1 << group for group in range(len(sample.groups))) if sets is None else tuple(sets)
+    return Design(sample, settings, tuple(kept), contrasts, positive, pos_label, people), excluded
 
 
 def undefined_draws(one: Comparison) -> Iterator[Exclusion]:
@@ -184,17 +178,19 @@ def is_counted(sample: Sample, settings: Settings) -> bool:
 def positive_label(sample: Sample, metrics: Sequence[Metric], asked: Any, classes: tuple[Any, ...] | None) -> Any:
     """Return the positive label; None where no metric asks for it and nothing says which it is."""
     of_labels = [metric for metric in metrics if is_of_labels(metric)]
-    for name in sorted(frozenset().union(*(metric.reads for metric in of_labels))):
+    read = sorted(frozenset().union(*(metric.reads for metric in of_labels)))
+    for name in read:
         if not name.startswith("y_score") and name in sample.columns:
             _check_labels(sample, name, of_labels)
     check_classes(getattr(sample.columns.get("y_true"), "levels", ()), classes, asked)
-    read = frozenset().union(*(metric.reads for metric in of_labels))
     levels = {name: getattr(sample.columns.get(name), "levels", ()) for name in LABELS if name in read}
     if len(levels) > 1 and sample.n_samples >= FEW_PEOPLE:
         check_codings(levels)
-    labels = _labels_asked(sample, metrics)
-    if any(metric.needs_pos_label for metric in metrics):
-        return resolve_pos_label(labels, asked, classes)
+    labels, needing = sample.labels, [metric for metric in metrics if metric.needs_pos_label]
+    if needing:
+        by_truth = not any(metric.reads & {"y_pred", "y_pred_a"} for metric in needing)  # predictions are scores
+        truth = list(sample.columns["y_true"].levels) if by_truth and "y_true" in sample.columns else labels
+        return resolve_pos_label(truth, asked, classes)
     if not labels:
         return asked
     try:
@@ -228,14 +224,6 @@ def _check_labels(sample: Sample, name: str, metrics: Sequence[Metric]) -> None:
             f"computed without labels. Metrics of numbers are {of_numbers}; for a rate turn true values and "
             "predictions into decisions, as in y_true >= threshold"
         ) from error
-
-
-def _labels_asked(sample: Sample, metrics: Sequence[Metric]) -> list[Any]:
-    """Return labels among which one is positive; those of ``y_true`` alone where predictions are scores."""
-    reads = frozenset().union(*(metric.reads for metric in metrics if metric.needs_pos_label))
-    if reads and not reads & {"y_pred", "y_pred_a"} and "y_true" in sample.columns:
-        return list(sample.columns["y_true"].levels)
-    return sample.labels
 
 
 def _check_weights(sample: Sample, metrics: Sequence[Metric]) -> None:

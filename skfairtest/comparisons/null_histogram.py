@@ -13,14 +13,15 @@ import numpy as np
 
 from skfairtest._utils.text import label, pluralize
 from skfairtest._utils.typing import Floats
-from skfairtest.comparisons.core import RESAMPLED, Comparison, Enumerated, Result
+from skfairtest.comparisons.core import RESAMPLED, Comparison, Result
 from skfairtest.comparisons.family import p_of
+from skfairtest.comparisons.rates import RateNull
 from skfairtest.inference import null_distribution
 from skfairtest.inference.detectable import TwoRates, detectable_estimates, detectable_rates
 from skfairtest.inference.margin import normal_log_p
-from skfairtest.inference.null_distribution import Bins
+from skfairtest.inference.null_distribution import Bins, DrawnBins
 from skfairtest.inference.power_designs import turned_over
-from skfairtest.inference.rates import Question
+from skfairtest.inference.rates import Pair, Question
 from skfairtest.inference.resampling import monte_carlo_p
 from skfairtest.report.draw import NullHistogram
 from skfairtest.report.sentences import DETECTION_POWER, p_text
@@ -38,116 +39,101 @@ RESAMPLES = {
 
 def null_histogram_of(one: Comparison) -> NullHistogram | None:
     """Return the distribution of a comparison under its null hypothesis; None where its statistic is undefined."""
-    found = one.null.enumerated(one.log_p, one.method)
-    if found is not None:
-        return _enumerated(one, found)
+    null, equality = one.null, one.null.question.margin_bounds is None
+    if isinstance(null, RateNull) and equality and one.method.startswith("exact") and null.worst is not None:
+        histogram = _enumerated(one, null, null.worst)
+        if histogram is not None:
+            return histogram
     if np.isnan(one.statistic):
         return None
-    return _drawn(one) if one.draws is not None and one.method in RESAMPLED else _normal(one)
-
-
-def _enumerated(one: Comparison, found: Enumerated) -> NullHistogram:
-    """Return the distribution of the difference given how many events both sides have."""
-    metric, where = label(one.metric), "" if found.n_strata == 1 else " in every stratum"
-    note = (
-        f"All the ways in which {pluralize(found.n_events, 'person', 'people')} in the numerator of {metric} can fall "
-        f"on the two sides if chance alone divides them, given that there are so many{where}"
-    )
-    inside, p = float(found.bins.extreme.sum()), p_of(one.log_p)
-    if one.method == "exact conditional":
-        note += f"; those at least as extreme as the data add up to the p-value, {p_text(p)}."
+    # At equality there is one hypothesis with one statistic, whether a difference or a ratio is shown.
+    statistic = "difference" if equality else "distance from the margin"
+    statistic = label(one.metric) if null.extreme else "studentized " * null.studentized + statistic
+    # Of both edges of a margin, or of both tails, one decides.
+    times = 2 if null.side == "two-sided" and not (equality and not null.extreme) else 1
+    sides = ("greater", "less") if times == 2 or null.side == "equivalence" else (null.side,)
+    if one.draws is None or one.method not in RESAMPLED:
+        shares = {side: float(np.exp(normal_log_p(one.statistic, side))) for side in sides}
+        side = min(sides, key=lambda side: abs(_log(times * shares[side]) - one.log_p))
+        note = "The standard normal distribution, which the statistic has in large samples if the null hypothesis holds"
+        if one.method.startswith("exact"):
+            why = "for so many people" if equality else "with a margin"
+            note += (
+                f", drawn {why} in place of the exact distribution that gives the p-value, {p_text(p_of(one.log_p))}"
+            )
+        else:
+            note += f"; {'twice ' * (times == 2)}what is at least as extreme as the data is the p-value, "
+            note += p_text(p_of(one.log_p))
+        bins, kind = null_distribution.normal(one.statistic, side), "normal"
     else:
-        note += (
-            f"; those at least as extreme as the data add up to {p_text(inside)}, and the p-value, {p_text(p)}, is the "
-            "largest probability of such an outcome over all shares that both sides could have in common, without "
-            "taking that number as given."
-        )
-    statistic = "difference" if found.is_rate else f"difference of the shares behind {metric}"
-    return _histogram("enumerated", statistic, found.bins, found.observed, one, note)
+        counted = {side: monte_carlo_p(one.draws, one.statistic, side) for side in sides}
+        side = min(sides, key=lambda side: abs(_log(times * counted[side][0]) - one.log_p))
+        drawn = null_distribution.drawn(one.draws, one.statistic, side)
+        if drawn is None:
+            return None
+        note, bins, kind = _of_draws(one, times, *counted[side][:2], drawn), drawn.bins, "drawn"
+    if np.isinf(one.statistic):
+        note += "; the data's own statistic is infinite, because it has no standard error"
+    return _histogram(kind, statistic, bins, one.statistic, one, f"{note}.")
 
 
-def _drawn(one: Comparison) -> NullHistogram | None:
-    """Return a histogram of the draws that the p-value counts."""
-    assert one.draws is not None
-    sides, times = _sides(one)
-    shares = {side: monte_carlo_p(one.draws, one.statistic, side) for side in sides}
-    side = _nearest({side: share[0] for side, share in shares.items()}, times, one.log_p)
-    is_other = times * shares[side][0] < np.exp(one.least_log_p)
-    found = null_distribution.drawn(one.draws, one.statistic, side)
-    if found is None:
+def _enumerated(one: Comparison, null: RateNull, pair: Pair) -> NullHistogram | None:
+    """The distribution of the difference given how many events both sides have; None if it is too long to show."""
+    conditional, p = one.method == "exact conditional", p_of(one.log_p)
+    known = one.log_p if conditional else None
+    bins = null_distribution.given_totals(pair.x1, pair.d1, pair.x2, pair.d2, null.question.alternative, known)
+    if bins is None:
         return None
+    # The difference, averaged over strata, is a linear function of the events of the group.
+    d1, d2, totals = (np.asarray(a, dtype=float) for a in (pair.d1, pair.d2, pair.x1 + pair.x2))
+    expected = float((d1 * totals / (d1 + d2)).sum())
+    unit = 1 / float(d1.sum() if pair.overall else (d1 * d2 / (d1 + d2)).sum())
     note = (
-        f"The statistic in {found.n_defined:,} {RESAMPLES[one.method]}, of which {shares[side][1]:,} are at least "
-        "as extreme as the data"
+        f"All the ways in which {pluralize(int(totals.sum()), 'person', 'people')} in the numerator of "
+        f"{label(one.metric)} can fall on the two sides if chance alone divides them, given that there are so many"
+        f"{' in every stratum' * (len(d1) > 1)}; those at least as extreme as the data add up to "
     )
     note += (
-        f"{'; twice this share' if times == 2 else ', which'} gives "
-        f"{p_text(times * shares[side][0]) + ', less than ' if is_other else ''}the p-value, "
-        f"{p_text(p_of(one.log_p))}{', of the distribution in large samples' if is_other else ''}"
+        f"the p-value, {p_text(p)}."
+        if conditional
+        else (
+            f"{p_text(float(bins.extreme.sum()))}, and the p-value, {p_text(p)}, is the largest probability of such an "
+            "outcome over all shares that both sides could have in common, without taking that number as given."
+        )
     )
-    if found.n_infinite:
-        note += f"; {found.n_infinite:,} of them are infinite and not drawn"
+    statistic = "difference" if null.scale.is_identity else f"difference of the shares behind {label(one.metric)}"
+    observed = (int(pair.x1.sum()) - expected) * unit
+    return _histogram("enumerated", statistic, bins.moved(-expected * unit, unit), observed, one, note)
+
+
+def _of_draws(one: Comparison, times: int, share: float, n_extreme: int, drawn: DrawnBins) -> str:
+    """Say how the p-value counts draws."""
+    larger, p = times * share < np.exp(one.least_log_p), p_text(p_of(one.log_p))
+    note = (
+        f"The statistic in {drawn.n_defined:,} {RESAMPLES[one.method]}, of which {n_extreme:,} are at least as extreme "
+        f"as the data{'; twice this share' if times == 2 else ', which'} gives "
+    )
+    note += (
+        f"{p_text(times * share)}, less than the p-value, {p}, of the distribution in large samples"
+        if larger
+        else (f"the p-value, {p}")
+    )
+    if drawn.n_infinite:
+        note += f"; {drawn.n_infinite:,} of them are infinite and not drawn"
     if one.n_undefined:
         others = pluralize(one.n_undefined, "other draw, which is", "other draws, which are")
         note += f"; it is undefined in {others} not counted"
-    return _histogram("drawn", _statistic(one), found.bins, one.statistic, one, _ended(note, one.statistic))
+    return note
 
 
-def _normal(one: Comparison) -> NullHistogram:
-    """Return the standard normal distribution, where the statistic has none of its own."""
-    sides, times = _sides(one)
-    statistic = one.statistic
-    side = _nearest({s: float(np.exp(normal_log_p(statistic, s))) for s in sides}, times, one.log_p)
-    p = p_text(p_of(one.log_p))
-    note = "The standard normal distribution, which the statistic has in large samples if the null hypothesis holds"
-    if one.method.startswith("exact"):
-        why = "with a margin" if one.null.question.margin_bounds is not None else "for so many people"
-        note += f", drawn {why} in place of the exact distribution that gives the p-value, {p}"
-    else:
-        note += f"; {'twice ' if times == 2 else ''}what is at least as extreme as the data is the p-value, {p}"
-    bins = null_distribution.normal(statistic, side)
-    return _histogram("normal", _statistic(one), bins, statistic, one, _ended(note, statistic))
-
-
-def _sides(one: Comparison) -> tuple[tuple[str, ...], int]:
-    """Return the sides on which draws may have been counted, and how often their share counts."""
-    null = one.null
-    if null.side in ("greater", "less"):
-        return (null.side,), 1
-    if null.question.margin_bounds is None and not null.extreme:
-        return ("two-sided",), 1
-    # Tests of both edges of a margin, or of both tails, of which one decides.
-    return ("greater", "less"), 1 if null.side == "equivalence" else 2
-
-
-def _nearest(shares: dict[str, float], times: int, log_p: float) -> str:
-    """Return the side whose share is the p-value."""
-    if len(shares) == 1:
-        return next(iter(shares))
+def _log(share: float) -> float:
     with np.errstate(divide="ignore"):
-        return min(shares, key=lambda side: abs(float(np.log(min(1.0, times * shares[side]))) - log_p))
-
-
-def _statistic(one: Comparison) -> str:
-    """Say what is on the axis."""
-    null = one.null
-    if null.extreme:
-        return label(one.metric)
-    if null.question.margin_bounds is not None:
-        return ("studentized " if null.studentized else "") + "distance from the margin"
-    # Equality is one hypothesis with one statistic, whether a difference or a ratio is shown.
-    return "studentized difference" if null.studentized else "difference"
-
-
-def _ended(note: str, statistic: float) -> str:
-    infinite = "; the data's own statistic is infinite, because it has no standard error" if np.isinf(statistic) else ""
-    return f"{note}{infinite}."
+        return float(np.log(min(1.0, share)))
 
 
 def _histogram(kind: str, statistic: str, bins: Bins, observed: float, one: Comparison, note: str) -> NullHistogram:
     low, high, mass, extreme = (tuple(values.tolist()) for values in (bins.low, bins.high, bins.mass, bins.extreme))
-    p = p_of(one.log_p)
-    return NullHistogram(kind, statistic, low, high, mass, extreme, float(observed), p, note)
+    return NullHistogram(kind, statistic, low, high, mass, extreme, float(observed), p_of(one.log_p), note)
 
 
 @dataclass(frozen=True)
@@ -166,10 +152,9 @@ class Supposed:
     enough: bool = True
 
     @classmethod
-    def of(cls, one: Comparison, result: Result) -> Self:
-        """Take it from one comparison of a result, at the level that the adjustment leaves the smallest p-value."""
-        null, level = one.null, result.verdict.level
-        enough = one.draws is None or level * (1 + result.settings.n_resamples) >= 1
+    def of(cls, one: Comparison, level: float, n_resamples: int) -> Self:
+        """Take it from a comparison, at the level that the adjustment leaves the smallest p-value."""
+        null, enough = one.null, one.draws is None or level * (1 + n_resamples) >= 1
         return cls(null.question, level, one.bounds, null.table(), null.error(), enough)
 
     def among(self, times: float) -> Self:
@@ -215,5 +200,6 @@ def detectable_sizes(
 
 def minimum_detectable(results: Sequence[Result]) -> list[Floats]:
     """Return sizes of disparities that the comparisons of each result would have detected with the usual power."""
-    sizes = detectable_sizes([Supposed.of(one, result) for result in results for one in result.comparisons])
+    given = ((one, r.verdict.level, r.settings.n_resamples) for r in results for one in r.comparisons)
+    sizes = detectable_sizes([Supposed.of(*each) for each in given])
     return np.split(sizes, np.cumsum([len(result.comparisons) for result in results])[:-1])

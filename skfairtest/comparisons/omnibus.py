@@ -12,13 +12,14 @@ import numpy as np
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats
-from skfairtest.comparisons.contrasts import Design, groups_of
 from skfairtest.comparisons.core import (
     Comparison,
+    Design,
     Exclusion,
     GroupValues,
     Measurement,
     NullDistribution,
+    groups_of,
 )
 from skfairtest.comparisons.resample import resample, with_draws
 from skfairtest.comparisons.settings import Settings
@@ -58,9 +59,11 @@ def measure_calibration(design: Design, metric: Calibration, kinds: Kinds, seed:
     contrasts = design.contrasts if metric.between else [(Contrast(group, None), None) for group in design.kept]
     for (contrast, other), own in zip(contrasts, seed.spawn(len(contrasts)), strict=True):
         paths = _paths(design, metric, read, contrast)
+        several = list(paths.values())
+        together = type(several[0]).joined(several) if len(several) > 1 else next(iter(several), None)  # type: ignore[arg-type]
         seeds = own.spawn(len(design.places))
         for place, of_place in zip(design.places, seeds, strict=True):
-            path = _joined(paths) if place is None else paths.get(place)
+            path = together if place is None else paths.get(place)
             found = _compared(design, metric, replace(contrast, stratum=place), other, path, settings, of_place)
             if isinstance(found, Comparison):
                 comparisons.append(found)
@@ -84,14 +87,6 @@ def _paths(design: Design, metric: Calibration, read: Reader, contrast: Contrast
             if path.total:
                 out[stratum] = path
     return out
-
-
-def _joined(paths: dict[int, Path]) -> Path | None:
-    """Return the path of all strata together."""
-    found = list(paths.values())
-    if len(found) < 2:
-        return found[0] if found else None
-    return type(found[0]).joined(found)  # type: ignore[arg-type]
 
 
 def _compared(

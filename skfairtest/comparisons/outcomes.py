@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import name_of
 from skfairtest._utils.typing import Floats
-from skfairtest.comparisons.contrasts import Design
+from skfairtest.comparisons.core import Design
 from skfairtest.comparisons.measure import check_numbers, missing_message, positive_for
 from skfairtest.comparisons.rates import scale_of
 from skfairtest.inference.linear_form import Scale

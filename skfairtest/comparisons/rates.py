@@ -1,7 +1,7 @@
 """Rates of counted people: exact, asymptotic, permutation and bootstrap tests of tables of counts."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -12,10 +12,10 @@ from skfairtest._utils.parallel import in_parallel
 from skfairtest._utils.progress import progress
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons import core
-from skfairtest.comparisons.contrasts import Design, Known, disparity_bounds, few_in_strata, new_hypotheses
+from skfairtest.comparisons.contrasts import Known, disparity_bounds, few_in_strata, new_hypotheses
 from skfairtest.comparisons.resample import with_draws, with_samples
 from skfairtest.comparisons.settings import Settings
-from skfairtest.inference import null_distribution, rate_draws
+from skfairtest.inference import rate_draws
 from skfairtest.inference.detectable import TwoRates
 from skfairtest.inference.homogeneity import Homogeneity, breslow_day, cochran_q, score_homogeneity
 from skfairtest.inference.intervals import wilson
@@ -90,22 +90,10 @@ class RateNull(core.NullDistribution):
             return np.nan  # a value is 0
         return float(linearized(self.pair, self.scale, self.question.disparity, smooth=0.5)[1])
 
-    def enumerated(self, log_p: float, method: str) -> core.Enumerated | None:
-        """Return the distribution of the difference given how many events both sides have; None if it is too long."""
-        pair, conditional = self.pair, method == "exact conditional"
-        if not method.startswith("exact") or self.question.margin_bounds is not None:
-            return None
-        known = log_p if conditional else None
-        bins = null_distribution.given_totals(pair.x1, pair.d1, pair.x2, pair.d2, self.question.alternative, known)
-        if bins is None:
-            return None
-        # The difference, averaged over strata, is a linear function of the events of the group.
-        d1, d2, totals = (np.asarray(a, dtype=float) for a in (pair.d1, pair.d2, pair.x1 + pair.x2))
-        expected = float((d1 * totals / (d1 + d2)).sum())
-        unit = 1 / float(d1.sum() if pair.overall else (d1 * d2 / (d1 + d2)).sum())
-        observed = (int(pair.x1.sum()) - expected) * unit
-        moved = bins.moved(-expected * unit, unit)
-        return core.Enumerated(moved, observed, int(totals.sum()), len(d1), is_rate=self.scale.is_identity)
+    @property
+    def worst(self) -> Pair | None:
+        """The counts whose exact distribution gives the p-value."""
+        return self.pair
 
     def n_effective(self, row: core.Comparison) -> int:
         """The number of people of the group who meet the condition."""
@@ -132,18 +120,13 @@ def null_of(one: core.Comparison) -> RateNull:
     return one.null
 
 
-def enumerated_of(made: core.Measurement) -> list[int]:
-    """Return the places of comparisons whose exact test is that the two rates of one stratum are equal."""
-    return [place for place, one in enumerate(made.comparisons) if null_of(one).is_enumerated]
-
-
 def scale_of(rate: Rate) -> Scale:
     """The function by which a metric follows from its rate."""
     return Scale() if rate.value is None or rate.slope is None else Scale(rate.value, rate.slope)
 
 
 def count(
-    design: Design,
+    design: core.Design,
     rate: Rate,
     table: tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]],
     what: tuple[Hashable, bool],
@@ -185,7 +168,7 @@ def group_values(events: np.ndarray, denominators: np.ndarray, scale: Scale, set
 
 
 def _rows(
-    design: Design,
+    design: core.Design,
     rate: Rate,
     question: Question,
     what: tuple[Hashable, bool],
@@ -203,7 +186,11 @@ def _rows(
         n_groups, n_others = people.x1.sum(axis=1), people.x2.sum(axis=1)
         n_others = n_others + n_groups * bases[0].overall
         each, first, second = _defined_values(pairs, scale)
-        disparity = _disparities(each, first, second, question)
+        if question.disparity == "odds_ratio":
+            found = zip(each, first, second, strict=True)
+            disparity = [np.nan if pair is None else pair_disparity(pair, a, b, "odds_ratio") for pair, a, b in found]
+        else:
+            disparity = disparity_of(first, second, question.disparity).tolist()
         columns = each, n_groups.tolist(), n_others.tolist(), first.tolist(), second.tolist(), disparity
         for row, ((base, other), pair, n_group, n_other, value, beside, apart) in enumerate(
             zip(design.contrasts, *columns, strict=True)
@@ -245,16 +232,6 @@ def _defined_values(pairs: Pair, scale: Scale) -> tuple[list[Pair | None], Float
     return each, first, second
 
 
-def _disparities(pairs: Sequence[Pair | None], first: Floats, second: Floats, question: Question) -> list[float]:
-    """Return the disparity of each pair with these values; NaN where it is not defined."""
-    if question.disparity != "odds_ratio":
-        return disparity_of(first, second, question.disparity).tolist()  # type: ignore[no-any-return]
-    return [
-        np.nan if pair is None else pair_disparity(pair, a, b, "odds_ratio")
-        for pair, a, b in zip(pairs, first, second, strict=True)
-    ]
-
-
 def rate_table(
     counts: np.ndarray, event: np.ndarray, given: np.ndarray, roles: dict[str, np.ndarray], settings: Settings
 ) -> RateTable:
@@ -276,49 +253,50 @@ def rate_table(
     return RateTable(counts, event, given, tuple(tuple(b.tolist()) for b in blocks if len(b)))
 
 
-#: Log p-values and labels of tests of equality, by the comparison's place.
-Tested = dict[int, tuple[float, str]]
+#: Log p-values and labels of tests of equality, by `hypothesis_of`.
+Tested = dict[Hashable, tuple[float, str]]
 
 
-def test_enumerated(counted: Sequence[core.Measurement], settings: Settings) -> list[Tested]:
-    """Test what all rates together have `enumerated`, all at once, and each hypothesis once."""
-    out: list[Tested] = [{} for _ in counted]
-    found, asked = set[Hashable](), []
-    for made, tested in zip(counted, out, strict=True):
-        places, rows = enumerated_of(made), made.comparisons
-        new = new_hypotheses([rows[place] for place in places], found)
-        asked += [(null_of(rows[places[i]]).pair, tested, places[i]) for i in new]
-        found.update(rows[place].hypothesis for place in places)
-        found.discard(None)
-    if asked:
-        with progress("rates", len(asked), bool(settings.verbose)) as advance:
-            answers = equalities([pair for pair, _, _ in asked], settings.question.alternative, advance)
-        for (pair, tested, place), answered in zip(asked, answers, strict=True):
-            if answered[1] == "asymptotic":
-                refuse_to_enumerate(pair, settings.question)
-            tested[place] = answered
-    return out
+def hypothesis_of(one: core.Comparison) -> Hashable:
+    """What a comparison shares its p-value by: its hypothesis, or what makes a directed one unlike any other."""
+    return one.hypothesis or (one.metric, one.contrast)
+
+
+def test_enumerated(rows: Iterable[core.Comparison], settings: Settings) -> Tested:
+    """Test all comparisons of rates whose exact test is that the rates of one stratum are equal, all at once."""
+    pairs: dict[Hashable, Pair] = {}
+    for one in rows:
+        if null_of(one).is_enumerated:
+            pairs.setdefault(hypothesis_of(one), null_of(one).pair)
+    if not pairs:
+        return {}
+    with progress("rates", len(pairs), bool(settings.verbose)) as advance:
+        answers = equalities(list(pairs.values()), settings.question.alternative, advance)
+    for pair, (_, method) in zip(pairs.values(), answers, strict=True):
+        if method == "asymptotic":
+            refuse_to_enumerate(pair, settings.question)
+    return dict(zip(pairs, answers, strict=True))
 
 
 def test_rate(
     rate: Rate, made: core.Measurement, table: RateTable, settings: Settings, known: Known,
-    seed: np.random.SeedSequence, enumerated: Tested,
+    seed: np.random.SeedSequence, tested: Tested,
 ) -> core.Measurement:  # fmt: skip
     """Test each comparison of one rate; draw tables where a resampled method needs them.
 
-    A hypothesis is tested once: further comparisons with it take the p-value of the first. `enumerated` has been
-    tested already.
+    A hypothesis is tested once: further comparisons with it take the p-value of the first, which is `known`, or
+    `tested` already.
     """
     if not made.comparisons:
         return made
-    rows, scale = list(made.comparisons), scale_of(rate)
+    rows = list(made.comparisons)
     if rows[0].null.question.method in ("permutation", "bootstrap"):
         rows = _resampled(rate, rows, table, settings, known, seed)
     else:
-        rows = _answered(rate, rows, settings, known, enumerated)
+        rows = _answered(rate, rows, settings, tested)
     # Margins of the rates themselves hold the level over strata of any size.
     assert made.values is not None
-    inexact = () if scale.is_identity else few_in_strata(rows, made.values, settings.alpha)
+    inexact = () if scale_of(rate).is_identity else few_in_strata(rows, made.values, settings.alpha)
     return replace(made, comparisons=tuple(rows), doubtful=tuple(inexact))
 
 
@@ -344,9 +322,11 @@ def _resampled(
             table, contrasts, shape[0], question.disparity, settings.variance, settings.n_resamples, rng
         )
         for place, (null, drawn) in enumerate(zip(nulls, samples, strict=True)):
-            alike = _is_alike(null.pair)
+            # Everyone of a side shows the event, or no one does.
+            pair, large = null.pair, replace(question, method="asymptotic")
+            alike = any(x.sum() in (0, d.sum()) for x, d in ((pair.x1, pair.d1), (pair.x2, pair.d2)))
             one = replace(rows[place], null=replace(rows[place].null, samples=drawn, alike=alike))
-            rows[place] = with_samples(one, _asymptotic_log_p(null) if alike else -np.inf)
+            rows[place] = with_samples(one, answer(pair, null.scale, large).log_p if alike else -np.inf)
         return rows
     new, draws = new_hypotheses(rows, known), dict[int, Floats]()
     if new:
@@ -363,37 +343,34 @@ def _resampled(
     return rows
 
 
-def _answered(
-    rate: Rate, rows: list[core.Comparison], settings: Settings, known: Known, enumerated: Tested
-) -> list[core.Comparison]:
-    """Enumerate the tests that have not been yet, or those of large samples; a margin's has one for each order."""
-    question, scale, nulls = rows[0].null.question, scale_of(rate), list(map(null_of, rows))
-    answers: dict[int, Answer] = {}
-    if enumerated:
-        pairs = [nulls[place].pair for place in enumerated]
-        answers.update(zip(enumerated, answer_known(pairs, scale, question, list(enumerated.values())), strict=True))
-    new = new_hypotheses(rows, known) if question.margin_bounds is None else range(len(rows))
-    others = [place for place in new if place not in answers]
+def _answered(rate: Rate, rows: list[core.Comparison], settings: Settings, tested: Tested) -> list[core.Comparison]:
+    """Take the p-values of `tested` hypotheses, and test the others; at a margin each comparison has its own test."""
+    question, scale, pairs = rows[0].null.question, scale_of(rate), [null_of(one).pair for one in rows]
+    at_margin = question.margin_bounds is not None
+    keys = list(range(len(rows))) if at_margin else list(map(hypothesis_of, rows))
+    others: dict[Hashable, Pair] = {}
+    for key, pair in zip(keys, pairs, strict=True):
+        if key not in tested:
+            others.setdefault(key, pair)
+    answers: dict[Hashable, Answer] = {}
     if others:
         # What takes no time is not worth a process.
         n_jobs = 1 if question.method == "asymptotic" else settings.n_jobs
-        pieces = ((nulls[place].pair, nulls[place].scale, question) for place in others)
+        pieces = ((pair, scale, question) for pair in others.values())
         with progress(rate.name, len(others), bool(settings.verbose)) as advance:
-            for place, tested in zip(others, in_parallel(answer, pieces, n_jobs), strict=True):
-                answers[place] = tested
+            for key, answered in zip(others, in_parallel(answer, pieces, n_jobs), strict=True):
+                answers[key] = answered
                 advance()
-    for place, (one, null) in enumerate(zip(rows, nulls, strict=True)):
-        if place not in answers:
-            assert one.hypothesis is not None
-            first = known[one.hypothesis]
-            (answers[place],) = answer_known([null.pair], scale, question, [(first.log_p, first.method)])
-        found = answers[place]
-        rows[place] = replace(
-            one, log_p=found.log_p, method=found.method, statistic=found.statistic, standard_error=found.standard_error
-        )
-        if one.hypothesis is not None:
-            known.setdefault(one.hypothesis, rows[place])
-    return rows
+    if not at_margin:
+        tested |= {key: (answered.log_p, answered.method) for key, answered in answers.items()}
+        n_strata = [len(pair.x1) for pair in pairs]
+        for n in set(n_strata):
+            places = [place for place, own in enumerate(n_strata) if own == n]
+            known = [tested[keys[place]] for place in places]
+            answers |= zip(
+                places, answer_known([pairs[place] for place in places], scale, question, known), strict=True
+            )
+    return [replace(one, **vars(answers[place])) for place, one in enumerate(rows)]
 
 
 def _error(null: RateNull, settings: Settings, error: float) -> float:
@@ -404,12 +381,3 @@ def _error(null: RateNull, settings: Settings, error: float) -> float:
         distance, of_log = (float(v) for v in linearized(null.pair, null.scale, "ratio"))
         return of_log if np.isfinite(distance) else np.nan  # the logarithm is infinite
     return error
-
-
-def _is_alike(pair: Pair) -> bool:
-    """Whether everyone of a side shows the event, or no one does."""
-    return any(x.sum() in (0, d.sum()) for x, d in ((pair.x1, pair.d1), (pair.x2, pair.d2)))
-
-
-def _asymptotic_log_p(null: RateNull) -> float:
-    return answer(null.pair, null.scale, replace(null.question, method="asymptotic")).log_p

@@ -7,15 +7,13 @@ P-values that count resamples, at equality or at a margin.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from joblib import effective_n_jobs
 
-from skfairtest._utils.batches import batches
 from skfairtest._utils.parallel import in_parallel
 from skfairtest._utils.progress import progress
 from skfairtest._utils.typing import Floats
@@ -26,9 +24,6 @@ from skfairtest.inference.rates import Question
 from skfairtest.inference.resampling import looks, monte_carlo_p, reference_log_p, sequential_p, stopped_p
 
 T = TypeVar("T")
-Chunks = Sequence[tuple[int, np.random.SeedSequence]]
-#: Calls for each process, where chunks are given to processes together; seconds that are worth a process.
-CALLS, WORTH = 8, 0.25
 
 
 class Task(NamedTuple):
@@ -53,8 +48,6 @@ def resample(
 
 def resample_all(tasks: Sequence[Task], settings: Settings, *, what: str) -> list[list[Any]]:
     """Draw all resamples of several tasks, or with ``n_resamples="adaptive"`` as many as each asks for."""
-    if not tasks:
-        return []
     sizes = looks(settings.n_resamples, adaptive=settings.adaptive, n_decisive=settings.n_decisive)
     n_chunks = sum(map(len, sizes))
     seeds = [iter(task.seed.spawn(n_chunks)) for task in tasks]
@@ -63,48 +56,15 @@ def resample_all(tasks: Sequence[Task], settings: Settings, *, what: str) -> lis
     going = list(range(len(tasks)))
     with progress(what, n_chunks * len(tasks), bool(settings.verbose)) as advance:
         for look in sizes:
-            at_once = _chunks_of_a_call(len(look), len(going), settings.n_jobs)
-            calls: list[tuple[int, Chunks]] = [
-                (place, [(size, next(seeds[place])) for size in look[cut]])
-                for place in going
-                for cut in batches(len(look), at_once)
-            ]
-            for (place, chunks), results in zip(calls, _results(tasks, calls, settings), strict=True):
-                out[place] += results
-                for _ in chunks:
-                    advance()
+            calls = [(place, (tasks[place].draw, size, next(seeds[place]))) for place in going for size in look]
+            drawn = in_parallel(operator.call, (call for _, call in calls), settings.n_jobs)
+            for (place, _), chunk in zip(calls, drawn, strict=True):
+                out[place].append(chunk)
+                advance()
             going = [place for place in going if not (early and tasks[place].done(out[place]))]  # type: ignore[misc]
             if not going:
                 break
     return out
-
-
-def _results(tasks: Sequence[Task], calls: list[tuple[int, Chunks]], settings: Settings) -> Iterator[list[Any]]:
-    """Yield what calls give, in their order.
-
-    A look may be short: its first call is made here, and its time shows whether other processes are worthwhile.
-    """
-    started, n_jobs, others = time.perf_counter(), settings.n_jobs, calls
-    if settings.adaptive:
-        (place, chunks), *others = calls
-        yield _draw(tasks[place].draw, chunks)
-        n_jobs = 1 if (time.perf_counter() - started) * len(others) < WORTH else n_jobs
-    yield from in_parallel(_draw, ((tasks[place].draw, chunks) for place, chunks in others), n_jobs)
-
-
-def _draw(draw: Callable[[int, np.random.SeedSequence], Any], chunks: Chunks) -> list[Any]:
-    return [draw(size, seed) for size, seed in chunks]
-
-
-def _chunks_of_a_call(n_chunks: int, n_tasks: int, n_jobs: int | None) -> int:
-    """The number of chunks of a task for one process: sending the people has a cost, too."""
-    jobs = effective_n_jobs(n_jobs)  # type: ignore[arg-type]  # None: as configured
-    return 1 if jobs == 1 else -(-n_chunks * n_tasks // (CALLS * jobs))
-
-
-def join(parts: Sequence[Any]) -> Any:
-    """Join chunks of moments, arrays (B, S), into one."""
-    return type(parts[0])(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 def with_draws(

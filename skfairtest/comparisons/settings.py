@@ -19,6 +19,11 @@ CHOICES: dict[str, tuple[object, ...]] = {
     "adjust": ("auto", "holm", "bonferroni", "fdr_bh", None),
     "missing": ("raise", "exclude", "group", "bounds"),
 }
+#: What parameters are if a test does not have them: the first of their choices, and of others these.
+DEFAULTS = {name: choices[0] for name, choices in CHOICES.items()} | {
+    "reference_group": None, "margin": None, "confidence_level": 0.95, "n_resamples": 9999, "n_jobs": None,
+    "verbose": 0,
+}  # fmt: skip
 ONE_SIDED = ("greater", "less")
 #: Resamples after which ``n_resamples="adaptive"`` stops at the latest.
 MOST_ADAPTIVE = 9999
@@ -59,32 +64,16 @@ class Settings:
     by_stratum: bool = True
 
 
-def check_settings(
-    *,
-    compare: Any = "between_groups",
-    reference_group: Any = None,
-    disparity: Any = "difference",
-    alternative: Any = "two-sided",
-    margin: Any = None,
-    method: Any = "auto",
-    variance: Any = "auto",
-    within: Any = "auto",
-    adjust: Any = "auto",
-    confidence_level: Any = 0.95,
-    n_resamples: Any = 9999,
-    n_jobs: Any = None,
-    verbose: Any = 0,
-    missing: Any = "raise",
-    unit: bool = True,
-    **_: Any,
-) -> Settings:
-    """Check every parameter, and refuse combinations that have no meaning.
+def check_settings(*, unit: bool = True, **params: Any) -> Settings:
+    """Check every parameter of a test, and refuse combinations that have no meaning; others are not looked at.
 
     `unit` says that no metric goes beyond 0 and 1, so that no difference exceeds 1.
     """
-    given = (compare, disparity, alternative, method, variance, within, adjust, missing)
-    for (name, choices), value in zip(CHOICES.items(), given, strict=True):
-        check_choice(name, value, choices)
+    given = {name: params.get(name, default) for name, default in DEFAULTS.items()}
+    for name, choices in CHOICES.items():
+        check_choice(name, given[name], choices)
+    compare, disparity, alternative, method, variance, within, adjust, missing, *others = given.values()
+    reference_group, margin, confidence_level, n_resamples, n_jobs, verbose = others
     check_running(confidence_level, n_jobs, verbose)
     adaptive = isinstance(n_resamples, str) and n_resamples == "adaptive"
     if adaptive:
@@ -118,6 +107,8 @@ def check_settings(
     margin_bounds = _margin_bounds(margin, disparity, alternative, unit=unit)
     asked_variance = variance
     method, variance = _method(method, variance, within, margin_bounds)
+    if missing == "bounds":
+        _check_bounds(compare, method)
     if adjust == "auto":
         adjust = "shaffer"
     if adaptive and method == "bootstrap":
@@ -141,26 +132,21 @@ def check_settings(
         adaptive,
         int(verbose),
         published=published,
-        missing=_check_missing(missing, compare, method),
+        missing=missing,
     )
 
 
-def _check_missing(missing: str, compare: str, method: str) -> str:
-    """Refuse bounds over all groups where p-values are not those of one table after the other."""
-    refused = {
-        f"compare={compare!r}": (compare in ("to_highest", "to_lowest"), "compare='between_groups'"),
-        f"method={method!r}": (
-            method in ("permutation", "bootstrap"),
-            "method='auto', variance='auto', within='auto'",
-        ),
-    }
-    for given, (bad, instead) in refused.items():
-        if missing == "bounds" and bad:
-            raise ParameterError(
-                f"missing='bounds' looks at the enumerated or asymptotic test of every assignment, which {given} has "
-                f"not: use {instead}, or missing='exclude'"
-            )
-    return missing
+def _check_bounds(compare: str, method: str) -> None:
+    """Refuse bounds over all groups if p-values are not those of one table after the other."""
+    by_best = compare in ("to_highest", "to_lowest")
+    if by_best or method in ("permutation", "bootstrap"):
+        given, instead = f"method={method!r}", "method='auto', variance='auto', within='auto'"
+        if by_best:
+            given, instead = f"compare={compare!r}", "compare='between_groups'"
+        raise ParameterError(
+            f"missing='bounds' looks at the enumerated or asymptotic test of every assignment, which {given} has not: "
+            f"use {instead}, or missing='exclude'"
+        )
 
 
 def _check_odds_ratio(compare: Any, method: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Self, cast
 import numpy as np
 
 from skfairtest._utils.typing import Floats, Moments
-from skfairtest.comparisons.contrasts import Design, groups_of
+from skfairtest.comparisons.core import Design, groups_of
 from skfairtest.comparisons.evaluation import Evaluation
 from skfairtest.inference import two_sides
 from skfairtest.inference.homogeneity import Homogeneity, cochran_q

@@ -12,7 +12,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Moments
 from skfairtest.comparisons import contrasts
 from skfairtest.comparisons import resample as resampling
-from skfairtest.comparisons.core import Comparison, Exclusion, GroupValues, Measurement, NullDistribution
+from skfairtest.comparisons.core import Comparison, Design, Exclusion, GroupValues, Measurement, NullDistribution
 from skfairtest.comparisons.evaluation import Evaluation
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.sides import TwoSides, evaluate_sides
@@ -82,7 +82,7 @@ def _strata(family: Family) -> dict[int, Stratum]:
 
 
 def measure_studentized(
-    design: contrasts.Design, made: Evaluation, known: contrasts.Known, seed: np.random.SeedSequence
+    design: Design, made: Evaluation, known: contrasts.Known, seed: np.random.SeedSequence
 ) -> Measurement:
     """Make and test the comparisons of one metric."""
     if made.question.disparity == "odds_ratio":
@@ -145,7 +145,7 @@ def _why_undefined(made: Evaluation) -> str:
 
 
 def _values(
-    design: contrasts.Design, made: Evaluation, seed: np.random.SeedSequence, doubtful: list[tuple[Any, str]]
+    design: Design, made: Evaluation, seed: np.random.SeedSequence, doubtful: list[tuple[Any, str]]
 ) -> tuple[GroupValues, str | None]:
     """Evaluate the metric in every stratum and group; also return the kind of its standard error."""
     sample, settings = design.sample, design.settings
@@ -209,7 +209,7 @@ def _at_least(error: float, n: float, bounds: tuple[float, float]) -> float:
 
 
 def _compared(
-    design: contrasts.Design,
+    design: Design,
     made: Evaluation,
     base: Contrast,
     other: Any,
@@ -281,7 +281,7 @@ def _shown(sides: TwoSides, disparity: str, origin: float) -> tuple[tuple[float,
 def _test(
     made: Evaluation,
     families: list[Family],
-    design: contrasts.Design,
+    design: Design,
     known: contrasts.Known,
     seed: np.random.SeedSequence,
 ) -> list[Comparison]:
@@ -290,7 +290,9 @@ def _test(
     if made.is_scored:
         method = "score"
     elif method == "auto":
-        method = "asymptotic" if question.margin_bounds is not None or _too_many(families) else "permutation"
+        totals = [int(stratum.counts.sum()) for family in families for stratum in _strata(family).values()]
+        # Of so many people no tables are sampled.
+        method = "asymptotic" if question.margin_bounds or max(totals, default=0) >= MOST_PEOPLE else "permutation"
     seeds = seed.spawn(len(families) + 1)
     if method == "permutation":
         families = _permuted(made, families, settings, known, seeds)
@@ -301,12 +303,6 @@ def _test(
     else:
         families = [[_asymptotic(made, one, method) for one in family] for family in families]
     return [one for family in families for one in family]
-
-
-def _too_many(families: list[Family]) -> bool:
-    """Whether there are too many people for tables to be sampled; nothing is random then."""
-    totals = (int(stratum.counts.sum()) for family in families for stratum in _strata(family).values())
-    return max(totals, default=0) >= MOST_PEOPLE
 
 
 def _at_equality(one: Comparison, distance: float, error: float) -> FormNull:
@@ -436,7 +432,7 @@ def _bootstrapped(made: Evaluation, one: Comparison) -> Comparison:
 
 
 def _with_samples(
-    made: Evaluation, families: list[Family], design: contrasts.Design, seed: np.random.SeedSequence
+    made: Evaluation, families: list[Family], design: Design, seed: np.random.SeedSequence
 ) -> list[Family]:
     """Draw both values of all comparisons together, from people resampled within their groups."""
     n_groups, disparity = design.sample.sizes.shape[1], made.question.disparity
@@ -460,7 +456,7 @@ def _with_samples(
         settings = replace(settings, n_resamples=min(settings.n_resamples, enough), adaptive=False)
     chunks = resampling.resample(draw, settings, seed, what=made.name)
     for number, family in enumerate(families):
-        moments = resampling.join([chunk[number] for chunk in chunks])
+        moments = [np.concatenate(arrays) for arrays in zip(*(chunk[number] for chunk in chunks), strict=True)]
         for at, one in enumerate(family):
             null = _null(one)
             there = [places.index(place) for place in null.sides.places]

@@ -16,7 +16,7 @@ import numpy as np
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import pluralize
 from skfairtest.comparisons.contrasts import SMALLEST_GROUP
-from skfairtest.comparisons.core import Comparison, Enumerated, Exclusion, NullDistribution, Result
+from skfairtest.comparisons.core import Comparison, Exclusion, NullDistribution, Result
 from skfairtest.comparisons.family import decide, p_of
 from skfairtest.comparisons.measure import by_labels
 from skfairtest.comparisons.rates import RateNull
@@ -66,9 +66,10 @@ class UnknownNull(RateNull):
         """Return NaN: nor is there a standard error."""
         return np.nan
 
-    def enumerated(self, log_p: float, method: str) -> Enumerated | None:
-        """Return the distribution in the assignment with the largest p-value; None where that is a bound."""
-        return None if self.found.worst is None else self._at(self.found.worst).enumerated(log_p, method)
+    @property
+    def worst(self) -> Pair | None:
+        """The counts of the assignment with the largest p-value; None where that is a bound."""
+        return self.found.worst
 
 
 def disparity_ends(pair: Pair, unknown: Sequence[Unknown], scale: Scale, disparity: str) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field, replace
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -15,11 +16,11 @@ from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import check_question, judge, setup_of
 from skfairtest.comparisons.family import equivalence_interval
 from skfairtest.comparisons.frames import (
-    ByGroup,
     bounds_frame,
+    by_group,
     comparisons_columns,
     excluded_frame,
-    frame_of,
+    frame_by,
     homogeneity_columns,
     method_of,
     null_distribution,
@@ -174,9 +175,9 @@ class FairnessTest(GroupsTest):
     False
     """
 
-    # Most fits are asked for a few numbers: frames and the histogram are put together when somebody looks at them.
+    # Most fits are asked for a few numbers: the rest is put together when somebody looks at it.
     by_group_, comparisons_, excluded_, homogeneity_, standardized_differences_ = (Later() for _ in range(5))
-    _values, _null_histogram, _breaking = Later(), Later(), Later()
+    _values, _null_histogram, _supposed, _breaking = (Later() for _ in range(4))
 
     _reported: ClassVar[tuple[str, ...]] = (
         "p_value", "p_value_interval", "rejected", "concern", "statistic", "disparity", "confidence_interval",
@@ -223,8 +224,7 @@ class FairnessTest(GroupsTest):
 
     def _compare(self, sample: Sample, settings: Settings, metrics: list[Metric], seed: Any) -> Result:
         tested = measure(sample, metrics, settings, self.pos_label, classes_of(self.estimator), seed)
-        (adjusted,) = judge([with_unknown(tested)], settings)
-        return adjusted
+        return judge([with_unknown(tested)], settings)[0]
 
     def _fit_sample(
         self, sample: Sample, settings: Settings, metrics: list[Metric] | None, seed: Any, subject: str
@@ -242,17 +242,21 @@ class FairnessTest(GroupsTest):
         self._set_verdict(result)
         if settings.question.alternative == "equivalence":
             self.equivalence_interval_ = equivalence_interval(leading, settings)
-        by_group = ByGroup.of(result)
-        self.by_group_, self._values = partial(by_group.frame), partial(by_group.flat)
-        self.comparisons_ = partial(frame_of, comparisons_columns(rows))
+        self.by_group_, self._values = by_group(result)
+        # Counts may wait until somebody looks at them; people and resamples are not kept for that.
+        are_counts = all(isinstance(one.null, RateNull) and one.draws is None for one in rows)
+
+        def later(make: Callable[..., Any], *given: Any) -> Any:
+            return partial(make, *given) if are_counts else make(*given)
+
+        self.comparisons_ = partial(frame_by, later(comparisons_columns, rows))
         self.excluded_ = partial(excluded_frame, result.excluded)
-        self.homogeneity_ = partial(frame_of, homogeneity_columns(rows))
-        self.standardized_differences_ = partial(frame_of, standardized_columns(rows))
+        self.homogeneity_ = partial(frame_by, later(homogeneity_columns, rows))
+        self.standardized_differences_ = partial(frame_by, later(standardized_columns, rows))
         self.null_distribution_ = null_distribution(rows, verdict.n_resamples)
         self.method_ = method_of(result)
-        tested = dict.fromkeys(one.metric for one in rows)
-        errors = {name: result.by_metric[name] for name in tested}
-        self.variance_ = shared({name: one.variance for name, one in errors.items() if one.values is not None})
+        measured = {one.metric: result.by_metric[one.metric] for one in rows}
+        self.variance_ = shared({name: one.variance for name, one in measured.items() if one.values is not None})
         self.within_ = permuted_within(metrics, settings, clustered=sample.clusters is not None)
         self.binning_error_ = max((one.binning_error for one in result.by_metric.values()), default=0.0)
         self.groups_ = list(sample.group_labels)
@@ -260,16 +264,14 @@ class FairnessTest(GroupsTest):
         if settings.missing == "bounds":
             self.bounds_, self.p_value_bounds_ = bounds_frame(rows), p_value_bounds_of(result)
             self.disparity_bounds_ = disparities_of(leading)
-        summaries = {metric.name: metric.summary for metric in metrics if metric.summary is not None}
-        summary = summaries.get(leading.metric)
-        self._summary = "" if summary is None else summary.name
+        summarized = (metric.summary for metric in metrics if metric.name == leading.metric)
+        self._summary = next((summary.name for summary in summarized if summary is not None), "")
         self._setup = setup_of(result)
         self._feature = self._setup.features
-        # Counts may wait until somebody looks at them; people are not kept for that.
-        drawn = partial(null_histogram_of, leading)
-        self._null_histogram = drawn if isinstance(leading.null, RateNull) else drawn()
+        self._null_histogram = later(null_histogram_of, leading)
         # What the power of the strongest evidence follows from, and the sensitivity of the verdict.
-        self._supposed, self._counted = Supposed.of(leading, result), Counted.of(result)
+        self._supposed = later(Supposed.of, leading, verdict.level, settings.n_resamples)
+        self._counted = Counted.of(result)
         self._breaking = breaking_point_of([result])
         self._keep_parameters()
 

@@ -371,7 +371,7 @@ class PairedFairnessTest(FairnessTest):
                 "it out, or use alternative='two-sided'"
             )
         names = " and ".join(dict.fromkeys(type(model).__name__ for model in models.values()))
-        sample = Sample.from_predictions(y, of_models=said, **columns)
+        sample = Sample.from_predictions(y, **said, **columns)
         return sample, settings, metrics, seed, "predictions" if lacking else names
 
     def _store(self, result: Result) -> None:

@@ -312,7 +312,7 @@ def supposed_of(test: Any) -> Supposed:
         raise ParameterError(
             "test has control features, and power is not implemented for pooled comparisons: pass numbers"
         )
-    supposed = test._supposed
+    supposed: Supposed = test._supposed
     if supposed.table is None and not supposed.error > 0:
         raise ParameterError(
             "test has no standard error, from which power is computed (metrics of all groups at once and variance=None "

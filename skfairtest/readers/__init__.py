@@ -1,12 +1,17 @@
 """Containers and estimators -> plain arrays: codes, levels, labels, predictions."""
 
 from skfairtest.readers.columns import (
+    LABELS,
     MAX_GROUPS,
     WARN_GROUPS,
     Column,
     Numbers,
+    check_classes,
+    check_codings,
     check_labels,
     check_same_people,
+    check_vocabularies,
+    is_fraction,
     read_column,
     read_columns,
     resolve_pos_label,
@@ -35,4 +40,3 @@ from skfairtest.readers.predictions import (
     unknown_groups,
 )
 from skfairtest.readers.score_bins import ScoreBins
-from skfairtest.readers.vocabulary import LABELS, check_classes, check_codings, check_vocabularies, is_fraction

@@ -259,7 +259,8 @@ def given_to_fit(X: Any, y: Any, columns: Mapping[str, Any]) -> tuple[Any, Any, 
     ['f', 'm']
     """
     X, y = in_memory(X), in_memory(y)
-    return X, y, {name: _looked_up(X, in_memory(values), name) for name, values in columns.items()}
+    given = {name: in_memory(values) for name, values in columns.items() if values is not None}
+    return X, y, dict.fromkeys(columns) | {name: _looked_up(X, values, name) for name, values in given.items()}
 
 
 def _looked_up(X: Any, values: Any, parameter: str) -> Any:

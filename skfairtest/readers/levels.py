@@ -117,7 +117,7 @@ def unify_numbers(values: Iterable[Any], types: Iterable[type]) -> list[Any]:
     ``True``, ``1``, ``1.0`` and ``Decimal(1)`` are equal, so they are one level; which of them represents it must not
     depend on which came first.
     """
-    kinds = {number_kind(kind) for kind in types} - {None}
+    kinds = {number_kind(kind) for kind in set(types)} - {None}
     return list(values) if len(kinds) < 2 else [_plainest(value) for value in values]
 
 

@@ -55,8 +55,9 @@ def read_values(data: Any, parameter: str) -> Column | Numbers:
         column, numbers = None, np.asarray(values, dtype=float)
     else:
         column = column_of(data, values, parameter, parameter, instead=instead)
-        few = FEW_WHOLE if all(isinstance(level, int) for level in column.levels) else FEW
-        if not all(isinstance(level, int | float) for level in column.levels):
+        types = set(map(type, column.levels))
+        few = FEW if float in types else FEW_WHOLE
+        if not types <= {bool, int, float}:
             return column
         if len(column.levels) <= few and np.isfinite(as_floats(column.levels)).all():
             return column

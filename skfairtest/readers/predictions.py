@@ -21,6 +21,9 @@ from skfairtest.readers.containers import is_table, one_dimensional
 from skfairtest.readers.levels import listed, plain_scalar, sort_levels
 from skfairtest.readers.numbers import read_values
 
+#: Kinds of parameters that can be passed by their names.
+NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
 
 def check_rows(X: Any, by_position: bool = False, /, **given: Any) -> None:
     """Check, before a model is called, that its rows are the same people as in all other arguments.
@@ -89,7 +92,8 @@ def ask(
     if "random_state" in accepted and "random_state" not in params:
         params["random_state"] = _as_seed(random_state)
     name = type(estimator).__name__
-    lacking = [p.name for p in list(accepted.values())[1:] if _is_required(p) and p.name not in params]
+    required = [p.name for p in list(accepted.values())[1:] if p.default is p.empty and p.kind in NAMED]
+    lacking = [parameter for parameter in required if parameter not in params]
     if lacking:
         where = lacking[0] if lacking == ["sensitive_features"] else f"predict_params={{{lacking[0]!r}: ...}}"
         asking = f"{type(path[depth]).__name__}.{response}"
@@ -173,7 +177,8 @@ def unknown_groups(
     # As fairlearn reads them: several columns become one text.
     rows = check_array(as_model_input(groups), ensure_2d=False, dtype=None, ensure_all_finite=False)
     if rows.ndim == 2 and rows.shape[1] > 1:
-        rows = np.array([",".join(map(_escaped, row)) for row in rows.astype(str).tolist()], dtype=object)
+        texts = ([text.replace("\\", "\\\\").replace(",", "\\,") for text in row] for row in rows.astype(str).tolist())
+        rows = np.array([",".join(row) for row in texts], dtype=object)
     counts = pd.Series(rows.reshape(-1)).value_counts(dropna=False)
     strange = {group: n for group, n in counts.items() if group not in known}
     if not strange:
@@ -199,10 +204,6 @@ def _groups_of(model: Any) -> Mapping[Any, Any] | None:
     """Return the groups that fairlearn's model of thresholds was fitted on; None of any other model."""
     own = getattr(model, "__dict__", {})
     return getattr(own.get("interpolated_thresholder_", model), "__dict__", {}).get("interpolation_dict")
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace(",", "\\,")
 
 
 def path_of(estimator: Any) -> list[Any]:
@@ -345,11 +346,6 @@ def parameters_of(function: Any) -> Mapping[str, inspect.Parameter]:
         return inspect.signature(function).parameters
     except (TypeError, ValueError):  # compiled code may have no signature, and what is missing has none
         return {}
-
-
-def _is_required(parameter: inspect.Parameter) -> bool:
-    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    return parameter.default is inspect.Parameter.empty and parameter.kind in named
 
 
 def _as_seed(random_state: int | np.random.RandomState | np.random.Generator | None) -> int | None:

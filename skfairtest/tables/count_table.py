@@ -22,6 +22,7 @@ from skfairtest.readers.columns import (
     Column,
     check_level_count,
     check_same_people,
+    check_vocabularies,
     read_column,
     read_groups,
     warn_of_many,
@@ -31,7 +32,6 @@ from skfairtest.readers.containers import one_column
 from skfairtest.readers.engines import Question, count_frame
 from skfairtest.readers.levels import listed
 from skfairtest.readers.score_bins import ScoreBins, check_edges
-from skfairtest.readers.vocabulary import check_vocabularies
 from skfairtest.tables import rows as tabular
 from skfairtest.tables.rows import Rows, distinct_levels, name_list, read_counted, tally
 
@@ -692,7 +692,9 @@ class CountTable:
         mine, its = self.score_bins, other.score_bins
         if mine is not None and its is not None and not mine.fits(its):
             raise ParameterError("score_bins differ between the tables: it is not clear which people to subtract.")
-        rows = tabular.join_rows([self.to_rows(), other._rows_in(mine).negated()])
+        less = other._rows_in(mine)
+        less = replace(less, counts=-less.counts, weights=None if less.weights is None else -less.weights)
+        rows = tabular.join_rows([self.to_rows(), less])
         left = self._with(rows, self.score_bins, self.suppressed).to_rows()
         if (left.counts < 0).any():
             worst = int(left.counts.argmin())
@@ -766,7 +768,8 @@ class CountTable:
         )
         if few[table.counts.any(axis=2)].all():
             raise ParameterError(f"minimum_cell={minimum_cell}: no group has that many people, so nothing remains.")
-        rows = table.to_rows().take(~few[np.nonzero(table.counts)[:2]])
+        rows = table.to_rows()
+        rows = replace(rows, counts=np.where(few[np.nonzero(table.counts)[:2]], 0, rows.counts))
         bins = None if self.score_bins is None else self.score_bins.told()
         table = self._with(rows, bins, self.suppressed + left_out)
         cells = np.argwhere((table.counts > 0) & (table.counts < minimum_cell))
@@ -831,8 +834,7 @@ class CountTable:
             sensitive = tuple(n for n in self.sensitive_names if n not in control)
         if control_features is None:
             control = tuple(n for n in self.control_names if n not in sensitive)
-        rows = self.to_rows().select([*control, *sensitive, *self.cell_names])
-        return self.of_rows(rows, control, sensitive, self.cell_names, self.score_bins, self.suppressed)
+        return self._by(control, sensitive, self.cell_names)
 
     def marginal(self, cell_names: str | Iterable[str]) -> Self:
         """Sum over some of y_true, y_pred and y_score.
@@ -866,8 +868,14 @@ class CountTable:
                     f"cell_names={name!r} is not among the cells, which are {listed(self.cell_names)}."
                 )
         kept = [name for name in self.cell_names if name in asked]
-        rows = self.to_rows().select([*self.control_names, *self.sensitive_names, *kept])
-        return self.of_rows(rows, self.control_names, self.sensitive_names, kept, self.score_bins, self.suppressed)
+        return self._by(self.control_names, self.sensitive_names, kept)
+
+    def _by(self, control: Sequence[str], sensitive: Sequence[str], cells: Sequence[str]) -> Self:
+        """Return the table of some of its columns."""
+        rows = self.to_rows()
+        by_name = {column.name: column for column in rows.columns}
+        columns = tuple(by_name[name] for name in (*control, *sensitive, *cells))
+        return self.of_rows(replace(rows, columns=columns), control, sensitive, cells, self.score_bins, self.suppressed)
 
     def _with(self, rows: Rows, score_bins: ScoreBins | None, suppressed: tuple[Suppressed, ...]) -> Self:
         names = self.control_names, self.sensitive_names, self.cell_names

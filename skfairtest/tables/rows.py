@@ -19,10 +19,9 @@ import pandas as pd
 
 from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.typing import Booleans, Floats, Integers, Positions
-from skfairtest.readers.columns import Column, check_labels, read_column
+from skfairtest.readers.columns import Column, check_labels, check_vocabularies, read_column
 from skfairtest.readers.containers import is_table, split_table
 from skfairtest.readers.levels import distinct, listed, small, sort_levels, unify_numbers
-from skfairtest.readers.vocabulary import check_vocabularies
 
 CELL_NAMES = ("y_true", "y_pred", "y_score")
 #: What two models say of the same people.
@@ -125,20 +124,6 @@ class Rows:
     columns: tuple[Column, ...]
     counts: Integers
     weights: Floats | None = None
-
-    def select(self, names: Sequence[str]) -> "Rows":
-        """Keep the columns of these names, in this order; rows may then repeat."""
-        by_name = {column.name: column for column in self.columns}
-        return Rows(tuple(by_name[name] for name in names), self.counts, self.weights)
-
-    def take(self, rows: Booleans | Positions) -> "Rows":
-        """Return some of the rows, with the levels that occur in them."""
-        columns = tuple(used(column, rows) for column in self.columns)
-        return Rows(columns, self.counts[rows], None if self.weights is None else self.weights[rows])
-
-    def negated(self) -> "Rows":
-        """Return the rows whose addition subtracts these."""
-        return Rows(self.columns, -self.counts, None if self.weights is None else -self.weights)
 
 
 def distinct_levels(values: Sequence[Any]) -> list[Any]:

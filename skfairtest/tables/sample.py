@@ -180,10 +180,10 @@ class Sample:
         clusters: Any = None,
         few_groups: bool = True,
         missing: str | None = None,
-        of_models: Mapping[str, Any] | None = None,
+        **of_models: Any,
     ) -> "Sample":
-        """Read people from one row per person."""
-        given = {"y_true": y_true, "y_pred": y_pred, "y_score": y_score, **(of_models or {})}
+        """Read people from one row per person, `of_models` what each of two models says."""
+        given = {"y_true": y_true, "y_pred": y_pred, "y_score": y_score, **of_models}
         columns = {name: read_values(values, name) for name, values in given.items() if values is not None}
         sensitive, control = read_groups(
             sensitive_features,
@@ -261,7 +261,7 @@ class Sample:
             {i: features[i].levels[code] for i, code in enumerate(own) if code >= 0} for own in known.tolist()
         ]
 
-    @property
+    @cached_property
     def n_unknown(self) -> int:
         """How many people there are of whom a feature is not known."""
         return 0 if self.everyone is None else int(self.everyone._unknown.sum())
@@ -320,12 +320,12 @@ class Sample:
 
     # What a table has, too ------------------------------------------------------------------
 
-    @property
+    @cached_property
     def n_samples(self) -> int:
         """The number of people."""
         return len(self.sensitive[0]) if self.counts is None else int(self.counts.sum())
 
-    @property
+    @cached_property
     def labels(self) -> list[Any]:
         """The labels in y_true and predictions together, sorted; none if any of these is numbers of many values."""
         names = ("y_true", "y_pred", *tabular.PAIRED_NAMES[:2])
@@ -335,12 +335,12 @@ class Sample:
         seen = [level for column in columns if isinstance(column, Column) for level in column.levels]
         return tabular.distinct_levels(seen)
 
-    @property
+    @cached_property
     def sensitive_names(self) -> tuple[str, ...]:
         """Names of the sensitive features."""
         return tuple(column.name for column in self.sensitive)
 
-    @property
+    @cached_property
     def control_names(self) -> tuple[str, ...]:
         """Names of the control features."""
         return tuple(column.name for column in self.control)
@@ -353,22 +353,22 @@ class Sample:
     def _strata(self) -> tuple[tuple[tabular.Key, ...], Positions]:
         return tabular.distinct_keys(self.control, len(self.sensitive[0]))
 
-    @property
+    @cached_property
     def groups(self) -> tuple[tabular.Key, ...]:
         """The groups that somebody is in, sorted."""
         return self._groups[0]
 
-    @property
+    @cached_property
     def strata(self) -> tuple[tabular.Key, ...]:
         """The strata that somebody is in, sorted."""
         return self._strata[0]
 
-    @property
+    @cached_property
     def stratum_codes(self) -> Positions:
         """Which stratum each row is in."""
         return self._strata[1]
 
-    @property
+    @cached_property
     def group_codes(self) -> Positions:
         """Which group each row is in."""
         return self._groups[1]
