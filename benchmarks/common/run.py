@@ -129,17 +129,16 @@ def _familywise(cell, rng):
 def _enumerated(cell, rng):
     """Size and power of Boschloo's and Fisher's test: sums over all outcomes, averaged over drawn denominators."""
     drawn = counted_events(draw_tables(cell.people, cell.null, cell.denominators, rng), cell.metric)[1]
-    sizes, powers = [], []
+    questions, sizes, powers = [Question(method=method) for method in ("exact", "permutation")], [], []
     for d1, d2 in drawn.tolist():
         if min(d1, d2) == 0:  # nobody meets the condition in a group: no test, no rejection
             sizes.append((0.0, 0.0))
             powers.append((0.0, 0.0))
             continue
-        questions = [Question(method=method) for method in ("exact", "permutation")]
         _check(d1, d2, [rejection_region(d1, d2, question, ALPHA) for question in questions], rng)
         p1, p2 = (_rate_of(cell, q) for q in cell.effect)
-        for rates, out in (((p1, p1), sizes), ((p1, p2), powers)):
-            out.append([comparison_power(d1, d2, *rates, question, ALPHA)[0] for question in questions])
+        sizes.append([comparison_power(d1, d2, p1, p1, question, ALPHA)[0] for question in questions])
+        powers.append([comparison_power(d1, d2, p1, p2, question, ALPHA)[0] for question in questions])
     out = {}
     for place, method in enumerate(("exact", "fisher")):
         size, power = np.array(sizes)[:, place], np.array(powers)[:, place]
