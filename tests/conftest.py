@@ -27,7 +27,7 @@ from skfairtest._utils import parallel
 from skfairtest._utils.errors import ParameterError
 from skfairtest.comparisons import null_histogram
 from skfairtest.datasets import load_berkeley, load_compas
-from skfairtest.inference import intervals, margin, margin_regions, rates
+from skfairtest.inference import intervals, margin, rates
 from skfairtest.planning import plan
 
 try:
@@ -273,7 +273,7 @@ def exact_answers_about_the_same_counts_are_computed_once():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rates, "unconditional_log_p", remembered)
         for name, modules in {
-            "margin_log_p": (margin, margin_regions),
+            "margin_log_p": (margin,),
             "miettinen_nurminen": (intervals,),
             "detectable_rates": (null_histogram,),
             "rate_power": (plan,),

@@ -10,7 +10,9 @@ from benchmarks.common.families import judge_family, judge_highest, true_nulls
 from benchmarks.common.methods import JUDGES, cautioned, counted_events, draw_tables, masks, true_values
 from benchmarks.common.rows import NULL, SHARES, judge_rows, judge_shares
 from skfairtest.inference.conditional import conditional_log_p
-from skfairtest.inference.regions import equality_region
+from skfairtest.inference.power import comparison_power
+from skfairtest.inference.rates import Question
+from skfairtest.inference.regions import rejection_region
 from skfairtest.inference.unconditional import unconditional_log_p
 
 SEED = 20201120
@@ -127,17 +129,16 @@ def _familywise(cell, rng):
 def _enumerated(cell, rng):
     """Size and power of Boschloo's and Fisher's test: sums over all outcomes, averaged over drawn denominators."""
     drawn = counted_events(draw_tables(cell.people, cell.null, cell.denominators, rng), cell.metric)[1]
-    sizes, powers = [], []
+    questions, sizes, powers = [Question(method=method) for method in ("exact", "permutation")], [], []
     for d1, d2 in drawn.tolist():
         if min(d1, d2) == 0:  # nobody meets the condition in a group: no test, no rejection
             sizes.append((0.0, 0.0))
             powers.append((0.0, 0.0))
             continue
-        regions = [equality_region(d1, d2, ALPHA, reference=name) for name in ("unconditional", "conditional")]
-        _check(d1, d2, regions, rng)
+        _check(d1, d2, [rejection_region(d1, d2, question, ALPHA) for question in questions], rng)
         p1, p2 = (_rate_of(cell, q) for q in cell.effect)
-        sizes.append([region.probability(p1, p1) for region in regions])
-        powers.append([region.probability(p1, p2) for region in regions])
+        sizes.append([comparison_power(d1, d2, p1, p1, question, ALPHA)[0] for question in questions])
+        powers.append([comparison_power(d1, d2, p1, p2, question, ALPHA)[0] for question in questions])
     out = {}
     for place, method in enumerate(("exact", "fisher")):
         size, power = np.array(sizes)[:, place], np.array(powers)[:, place]
@@ -160,5 +161,5 @@ def _check(d1, d2, regions, rng):
     """The regions are those of the tests that users run."""
     x1, x2 = int(rng.integers(d1 + 1)), int(rng.integers(d2 + 1))
     for region, log_p in zip(regions, (unconditional_log_p, conditional_log_p), strict=True):
-        if (log_p(x1, d1, x2, d2) <= np.log(ALPHA) + 1e-12) != region.rejects(x1, x2):
+        if (log_p(x1, d1, x2, d2) <= np.log(ALPHA) + 1e-12) != region[x1, x2]:
             raise SystemExit(f"region and test disagree at {x1}/{d1} against {x2}/{d2}")

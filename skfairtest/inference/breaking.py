@@ -20,14 +20,12 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference.conditional import conditional_log_p
 from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.multiplicity import FAMILYWISE, Equality, rejected
-from skfairtest.inference.rates import Pair, Question, answer, equalities, statistic
-from skfairtest.inference.score import score_at
+from skfairtest.inference.rates import Pair, Question, answer, equalities, score_log_p
 from skfairtest.inference.unconditional import within_cap
 
 #: Changes of so many people are all looked at; those of more until so many p-values were, then those along paths.
@@ -187,7 +185,7 @@ class Decided:
                 expected = np.minimum(d1, d2) * np.minimum(events, people - events) / people
                 score = scale.is_identity and not overall
                 score &= question.disparity != "odds_ratio" or question.margin_bounds is None
-                near = _score_log_p(x1, d1, x2, d2, question) if score else np.zeros_like(x1)
+                near = score_log_p(x1, d1, x2, d2, question) if score else np.zeros_like(x1)
                 error = np.where(score & (expected >= _EXPECTED), slack(near, expected), np.inf)
             near[(d1 == 0) | (d2 == 0)] = np.nan
             low[at], high[at] = near - error, np.minimum(near + error, 0.0)
@@ -422,17 +420,3 @@ def _fewest(changes: Integers) -> list[list[int]]:
     tied = changes[people == people.min()].tolist()
     tied.sort(key=lambda way: (way[0], way[1] != 0 and way[2] != 0, way))
     return list({group: [group, *moved] for group, *moved in reversed(tied)}.values())[::-1]
-
-
-def _score_log_p(x1: Floats, d1: Floats, x2: Floats, d2: Floats, question: Question) -> Floats:
-    """Logarithms of p-values of score tests."""
-    found = []
-    for edge, side in question.tests:
-        if question.margin_bounds is None:
-            z = statistic(Pair(*np.stack([x1, d1, x2, d2])[..., None]), Scale(), "score")[0]
-        else:
-            z = score_at(x1, d1, x2, d2, edge, question.disparity)[0]
-        found.append(log_ndtr(-np.abs(z)) + np.log(2) if side == "two-sided" else log_ndtr(z if side == "less" else -z))
-    if question.alternative == "equivalence":
-        return np.asarray(np.max(found, axis=0))
-    return np.asarray(np.minimum(0.0, np.min(found, axis=0) + np.log(len(found))))

@@ -27,18 +27,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from skfairtest._utils.batches import batches, parts, places, starts
-from skfairtest._utils.typing import Booleans, Floats, Integers
+from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference._discrete import log_factorials
 from skfairtest.inference._given_totals import given_totals_in_parts, nearly_raised_levels, width_held
+from skfairtest.inference.intervals import secants
 from skfairtest.inference.linear_form import identity
-from skfairtest.inference.margin_regions import to_rest
-from skfairtest.inference.power import NEAR, comparison_power, smallest_distance, smallest_distances
-from skfairtest.inference.power_designs import estimate_power, normal_power, values_tested
+from skfairtest.inference.power import comparison_power, smallest_distances
+from skfairtest.inference.power_designs import normal_power, values_tested
 from skfairtest.inference.rates import Question
-from skfairtest.inference.regions import reference_of, score_limits
+from skfairtest.inference.regions import reference_of, score_limits, to_rest
 
 #: Totals looked at, where they are many: at least so many, and more the fewer outcomes a total has.
 _TOTALS, _CELLS = 24, 8_000
@@ -160,7 +160,7 @@ class PowerCurves:
             d1, d2, place = self.d1[own], self.d2[own], self._first[own] + total
             kept: Iterable[tuple[Any, tuple[Integers, Integers]]]
             if scored:
-                kept = [(slice(None), score_limits(d1, d2, total, self.alpha, "two-sided"))]
+                kept = [(slice(None), score_limits(d1, d2, total, self.alpha))]
             else:
                 kept = (
                     (part, given.kept(self.level[own[part]]))
@@ -170,17 +170,14 @@ class PowerCurves:
                 self._lower[place[part]], self._end[place[part]] = lower, upper + 1
 
 
-#: Halvings of an interval of probabilities.
-HALVINGS = 50
 #: Standard deviation of the group's events, given everyone's, from which the normal approximation is taken: its power
 #: is within .01 there.
 NORMAL_EVENTS = 100.0
-#: How near to the power wanted a quick search ends, on the scale of normal quantiles (.002 at .8).
-QUICK = 0.007
-#: Where the normal approximation of one direction is this far below the other's, the other is the farther one.
-NEARER = 0.6
+#: Steps of the secant method towards a distance, from that by normal approximation.
+_SECANTS = 7
 #: People of the comparisons that are searched at the same time.
 _PEOPLE = 1_000_000
+_FIELDS = ("other", "d_group", "d_other", "share")
 
 
 @dataclass(frozen=True)
@@ -258,142 +255,87 @@ def detectable_rates(
     >>> detectable_rates([TwoRates(0.3, 93, 93)], **asked).round(3)
     array([0.202])
     """
-    p2, n1, n2 = (np.array([getattr(t, name) for t in tables], float) for name in ("other", "d_group", "d_other"))
+    p2, d1, d2, share = (np.array([getattr(t, name) for t in tables], float) for name in _FIELDS)
     signs = {"farther": (1, -1), "up": (1,), "down": (-1,)}[direction]
-    ratio, equality = question.disparity != "difference", question.margin_bounds is None
-    tail = alpha if question.alternative in ("greater", "less") else alpha / 2
-    gaps = np.array([_normal_gap(p2, n1, n2, sign, -float(ndtri(tail)), -float(ndtri(1 - power))) for sign in signs])
-    sizes = np.array(
+    equality, inwards = question.margin_bounds is None, question.alternative == "equivalence"
+    exact, sides, gaps = accuracy == "exact", [], []
+    for sign in signs:
+        null = p2
+        if not equality:
+            low, high = np.array([to_rest(question, each).margin_bounds for each in share], float).T
+            edge = high if sign > 0 else low
+            null = np.clip(edge * p2 if question.disparity == "ratio" else p2 + edge, 0.0, 1.0)
+        room, way = (np.abs(null - p2), -sign) if inwards else (1 - null if sign > 0 else null, sign)
+        sides.append((null, way, room))
+
+        def power_at(gap: Floats, null: Floats = null, way: int = way) -> Floats:
+            p1 = np.clip(null + way * gap, 0.0, 1.0)
+            if not exact:
+                return _normal_powers(p1, d1, p2, d2, np.zeros_like(share) if equality else share, question, alpha)
+            people = zip(d1.astype(int).tolist(), d2.astype(int).tolist(), p1, p2, share, strict=True)
+            return np.array(
+                [comparison_power(n1, n2, own, other, question, alpha, part)[0] for n1, n2, own, other, part in people]
+            )
+
+        gaps.append(smallest_distances(power_at, power, room))
+    if equality and accuracy == "quick":
+        tail = alpha if question.alternative in ("greater", "less") else alpha / 2
+        _refine(gaps, sides, p2, d1.astype(int), d2.astype(int), question, tail, power)
+    sizes = [
         [
-            [table.size(gap, sign, question.disparity) for table, gap in zip(tables, row, strict=True)]
-            for row, sign in zip(gaps.tolist(), signs, strict=True)
+            table.size(gap, sign, question.disparity)
+            for table, gap in zip(tables, np.abs(null - p2) + (-own if inwards else own), strict=True)
         ]
-    )
-    few = _few(p2, n1, n2, np.fmin(gaps[0], gaps[-1])) & (accuracy == "quick")
-    searched = np.flatnonzero(few | (accuracy == "exact") | (not equality))
-    searched = searched[np.argsort((n1 + n2)[searched], kind="stable")]
-    for part in parts((n1 + n2)[searched].astype(np.int64) + 1, _PEOPLE):
-        own = searched[part]
-        some = [tables[i] for i in own.tolist()]
-        powers_at = _powers_of(some, question, alpha, tail, accuracy)
-        near = QUICK if equality and accuracy == "quick" else NEAR
-        sizes[:, own] = _searched_sizes(
-            powers_at, some, question, signs, sizes[:, own], gaps[:, own], power, tail, near
-        )
-    found = np.fmax(sizes[0], sizes[-1])
+        for sign, (null, _, _), own in zip(signs, sides, gaps, strict=True)
+    ]
+    found = np.fmax.reduce(np.array(sizes))
     found = np.where(np.isnan(found), np.inf, found)
-    return np.where(p2 == 0, np.nan, found) if ratio else found
+    return found if question.disparity == "difference" else np.where(p2 == 0, np.nan, found)
 
 
-def _powers_of(
-    tables: Sequence[TwoRates], question: Question, alpha: float, tail: float, accuracy: str
-) -> Callable[[Integers, Floats], Floats]:
-    """Return the powers of some of the tables at rates of their groups."""
-    d1, d2 = (np.array([int(getattr(table, name)) for table in tables]) for name in ("d_group", "d_other"))
-    p2 = np.array([table.other for table in tables])
-    if accuracy != "exact" and question.margin_bounds is None:
-        reference = [reference_of(question, *pair) for pair in zip(d1.tolist(), d2.tolist(), strict=True)]
-        return PowerCurves(d1, d2, p2, 2 * tail, reference).at
-
-    def power_at(table: TwoRates, p1: float) -> float:
-        if accuracy == "exact":
-            people = int(table.d_group), int(table.d_other)
-            return comparison_power(*people, p1, table.other, question, alpha, table.share)[0]
-        rest = to_rest(question, table.share)
-        return normal_power(p1, table.d_group, table.other, table.d_other, rest, alpha)
-
-    return lambda which, p1: np.array(
-        [power_at(tables[i], own) for i, own in zip(which.tolist(), p1.tolist(), strict=True)]
-    )
-
-
-def _searched_sizes(
-    powers_at: Callable[[Integers, Floats], Floats],
-    tables: Sequence[TwoRates],
-    question: Question,
-    signs: tuple[int, ...],
-    sizes: Floats,
-    gaps: Floats,
-    power: float,
-    tail: float,
-    near: float,
+def _normal_powers(
+    p1: Floats, d1: Floats, p2: Floats, d2: Floats, share: Floats, question: Question, alpha: float
 ) -> Floats:
-    """Find the sizes of disparities both ways, from those by normal approximation; NaN if there is none."""
-    equality, out = question.margin_bounds is None, np.full_like(sizes, np.nan)
-    distances = sizes if question.disparity == "difference" else np.log(sizes)
-    farthest = np.fmax.reduce(distances)
-    for way in np.argsort(-np.nan_to_num(distances, nan=np.inf), axis=0, kind="stable"):
-        nearer = distances[way, np.arange(len(tables))] < NEARER * farthest  # clearly
-        own = np.flatnonzero(~(nearer & ~np.isnan(out).all(axis=0) & equality))
-        some, sign = [tables[i] for i in own.tolist()], np.array(signs)[way[own]]
-        start = gaps[way[own], own] if equality else np.full(len(own), np.nan)
-        found = _searched_gaps(
-            lambda which, p1, own=own: powers_at(own[which], p1),  # type: ignore[misc]
-            some, question, sign, power, start, tail, near,
-        )  # fmt: skip
-        out[way[own], own] = [
-            table.size(gap, up, question.disparity)
-            for table, gap, up in zip(some, found.tolist(), sign.tolist(), strict=True)
-        ]
+    """Return powers by normal approximation; a margin to everyone is another one to the rest for each share."""
+    out = np.empty_like(p1)
+    for each in np.unique(share):
+        some = share == each
+        out[some] = normal_power(p1[some], d1[some], p2[some], d2[some], to_rest(question, float(each)), alpha)
     return out
 
 
-def _searched_gaps(
-    powers_at: Callable[[Integers, Floats], Floats],
-    tables: Sequence[TwoRates],
+def _refine(
+    gaps: list[Floats],
+    sides: Sequence[Any],
+    p2: Floats,
+    d1: Integers,
+    d2: Integers,
     question: Question,
-    sign: Integers,
-    power: float,
-    start: Floats,
     tail: float,
-    near: float,
-) -> Floats:
-    """Find distances of the groups' rates above (sign 1) or below (-1) the others'; NaN if there is none."""
-    p2 = np.array([table.other for table in tables])
-    null = p2.copy()
-    if question.margin_bounds is not None:
-        low, high = np.array([to_rest(question, table.share).margin_bounds for table in tables], float).T
-        edge = np.where(sign > 0, high, low)
-        null = np.clip(edge * p2 if question.disparity == "ratio" else p2 + edge, 0.0, 1.0)
-    inwards = question.alternative == "equivalence"
-    room, way = (np.abs(null - p2), -sign) if inwards else (np.where(sign > 0, 1 - null, null), sign)
-    found = smallest_distances(
-        lambda which, gap: powers_at(which, np.clip(null[which] + way[which] * gap, 0.0, 1.0)),
-        power,
-        room,
-        start=start,
-        at_null=np.where(null == p2, tail, np.nan),
-        near=near,
-    )
-    return np.asarray(np.abs(null - p2) + (-found if inwards else found))
+    power: float,
+) -> None:
+    """Find the distances of the test that is run, from those by normal approximation, if that is not good enough."""
+    nearest = np.fmin.reduce(gaps)
+    spread = np.inf
+    for sign in (-1, 1):
+        pooled = (d1 * np.clip(p2 + sign * nearest, 0, 1) + d2 * p2) / (d1 + d2)
+        spread = np.minimum(spread, pooled * (1 - pooled) * d1 * d2 / (d1 + d2))
+    few = np.flatnonzero(~(spread >= NORMAL_EVENTS**2))
+    few = few[np.argsort((d1 + d2)[few], kind="stable")]
+    for part in parts((d1 + d2)[few] + 1, _PEOPLE):
+        own = few[part]
+        reference = [reference_of(question, *pair) for pair in zip(d1[own].tolist(), d2[own].tolist(), strict=True)]
+        curves, every = PowerCurves(d1[own], d2[own], p2[own], 2 * tail, reference), np.arange(len(own))
+        for gap, (null, way, room) in zip(gaps, sides, strict=True):
 
+            def quantile(at: Floats, null: Floats = null[own], way: int = way) -> Floats:
+                found = curves.at(every, np.clip(null + way * at, 0.0, 1.0))  # noqa: B023
+                return np.asarray(ndtri(np.clip(found, 1e-12, 1 - 1e-12)) - ndtri(tail))
 
-def _normal_gap(p2: Floats, n1: Floats, n2: Floats, sign: int, z: float, beyond: float) -> Floats:
-    """Find the distance of a group's rate above (sign 1) or below (-1) the others'; NaN if there is none."""
-    room = 1 - p2 if sign > 0 else p2
-
-    def found(gap: Floats) -> Booleans:
-        p1 = np.clip(p2 + sign * gap, 0.0, 1.0)
-        pooled = (n1 * p1 + n2 * p2) / (n1 + n2)
-        null = np.sqrt(pooled * (1 - pooled) * (1 / n1 + 1 / n2))
-        own = np.sqrt(p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2)
-        return np.asarray(gap - z * null - beyond * own >= 0)
-
-    low, high = np.zeros_like(p2), room.copy()
-    possible = found(high) & (room > 0)
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        enough = found(middle)
-        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    return np.where(possible, high, np.nan)
-
-
-def _few(p2: Floats, n1: Floats, n2: Floats, gap: Floats) -> Booleans:
-    """Whether the normal approximation is not good enough, including where it finds no disparity at all."""
-    pooled = (n1 * np.clip(p2 - np.abs(gap), 0, 1) + n2 * p2) / (n1 + n2)
-    above = (n1 * np.clip(p2 + np.abs(gap), 0, 1) + n2 * p2) / (n1 + n2)
-    spread = np.minimum(pooled * (1 - pooled), above * (1 - above)) * n1 * n2 / (n1 + n2)
-    return ~(spread >= NORMAL_EVENTS**2)
+            aim, most = np.full(len(own), ndtri(power) - ndtri(tail)), room[own]
+            start = np.where(np.isnan(gap[own]), most, gap[own])
+            reached = secants(quantile, aim, np.zeros(len(own)), start, (0.0, most), steps=_SECANTS)
+            gap[own] = np.where((quantile(most) >= aim) & (most > 0), reached, np.nan)
 
 
 def detectable_estimates(error: ArrayLike, question: Question, *, alpha: float, power: float) -> Floats:
@@ -426,15 +368,12 @@ def detectable_estimates(error: ArrayLike, question: Question, *, alpha: float, 
     if alternative == "equivalence":
         tested = values_tested(question)
 
-        def certified(error: float) -> float:
-            def power_at(gap: float) -> float:
-                return estimate_power([(edge - gap - value, side) for value, side in tested], error, alpha, alternative)
+        def power_at(gap: Floats) -> Floats:
+            shifts = [(edge - gap - value) * (1 if side == "greater" else -1) for value, side in tested]
+            return np.asarray(sum(ndtr(shift / errors + ndtri(alpha)) for shift in shifts) - len(shifts) + 1)
 
-            return edge - smallest_distance(power_at, power, edge)
-
-        size = np.array(
-            [np.nan if np.isnan(error) else np.nan_to_num(certified(error), nan=np.inf) for error in errors]
-        )
+        size = edge - smallest_distances(power_at, power, np.full_like(errors, edge))
+        size = np.where(np.isnan(size) & ~np.isnan(errors), np.inf, size)
     else:
         level = alpha / 2 if alternative == "two-sided" else alpha
         size = edge + max(0.0, -float(ndtri(level)) - float(ndtri(1 - power))) * errors

@@ -14,6 +14,7 @@ curve. Radiology 143, 29-36.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -54,18 +55,17 @@ def simulated(rejected: Booleans) -> Computed:
 
 @dataclass(frozen=True)
 class Design:
-    """The people, the shares who meet the conditions, the true rates, and the question.
+    """The people, the shares who meet the conditions, the true values, and the question.
 
     Parameters
     ----------
     people : tuple of int
         People per group.
     shares : tuple of float
-        Share of each group who meet the condition of the first rate.
-    rates : tuple of tuple of float
-        Per rate, the event probability in every group.
-    complement : tuple of bool
-        Per rate, whether its condition is met by those who do not meet the first rate's.
+        Share of each group who meet the condition of the first rate; for areas, of positives.
+    values : tuple of tuple
+        Per rate, the event probability in every group; a second rate's condition is met by those who do not meet the
+        first one's. Of means one row of means and standard deviations, of areas one row of areas.
     question : Question
         Disparity, alternative, margin and method of every comparison.
     contrasts : tuple of (int, int or None)
@@ -78,8 +78,7 @@ class Design:
 
     people: tuple[int, ...]
     shares: tuple[float, ...]
-    rates: tuple[tuple[float, ...], ...]
-    complement: tuple[bool, ...]
+    values: tuple[tuple[Any, ...], ...]
     question: Question
     contrasts: tuple[tuple[int, int | None], ...]
     overall: bool
@@ -90,41 +89,9 @@ class Design:
         """Whether every comparison has to reject, rather than one."""
         return self.question.alternative == "equivalence"
 
-    def level(self, n_rates: int) -> float:
+    def level(self, n_rates: int = 1) -> float:
         """Level of one comparison: Holm's smallest adjusted p-value is at most alpha when one is below alpha / k."""
         return self.alpha if self.both else self.alpha / (len(self.contrasts) * max(n_rates, 1))
-
-
-@dataclass(frozen=True)
-class Estimates:
-    """A design whose values are means or areas under the ROC curve, tested with a studentized statistic.
-
-    Parameters
-    ----------
-    people : tuple of int
-        People per group.
-    values : tuple of float
-        True value in every group.
-    spreads : tuple of float or None
-        Standard deviation of one person's value in every group; None: areas under the ROC curve.
-    shares : tuple of float
-        Share of positives in every group, for areas.
-    question, contrasts, alpha
-        As in `Design`.
-    """
-
-    people: tuple[int, ...]
-    values: tuple[float, ...]
-    spreads: tuple[float, ...] | None
-    shares: tuple[float, ...]
-    question: Question
-    contrasts: tuple[tuple[int, int | None], ...]
-    alpha: float
-
-    @property
-    def level(self) -> float:
-        """Level of one comparison."""
-        return self.alpha if self.question.alternative == "equivalence" else self.alpha / len(self.contrasts)
 
 
 def turned_over(question: Question) -> Question:
@@ -216,9 +183,15 @@ def binomial_draws(n: int, p: float, uniform: Floats) -> Integers:
 
 
 def normal_power(
-    p1: float, d1: float, p2: float, d2: float, question: Question, alpha: float, *, corrected: bool = False
-) -> float:
-    """Power of the score test of two rates by the normal approximation (Farrington and Manning 1990).
+    p1: ArrayLike,
+    d1: ArrayLike,
+    p2: ArrayLike,
+    d2: ArrayLike,
+    question: Question,
+    alpha: float,
+    corrected: bool = False,
+) -> Floats:
+    """Power of the score test of two rates by the normal approximation (Farrington and Manning 1990); broadcasts.
 
     The statistic's standard error is that at the restricted maximum of the expected counts; with no margin and groups
     of one size this is R's ``power.prop.test(strict = TRUE)``. `corrected`: for Fisher's test, which is the score test
@@ -226,30 +199,29 @@ def normal_power(
 
     Examples
     --------
-    >>> round(normal_power(0.5, 50, 0.75, 50, Question(), 0.05), 3)
+    >>> float(normal_power(0.5, 50, 0.75, 50, Question(), 0.05).round(3))
     0.74
     """
-    own = float(np.sqrt(p1 * (1 - p1) / d1 + p2 * (1 - p2) / d2))
+    p1, d1, p2, d2 = (np.asarray(each, dtype=float) for each in (p1, d1, p2, d2))
+    v1, v2, parts = p1 * (1 - p1) / d1, p2 * (1 - p2) / d2, []
+    own, ratio = np.sqrt(v1 + v2), question.disparity == "ratio"
     if question.margin_bounds is None:
         pooled = (d1 * p1 + d2 * p2) / (d1 + d2)
-        null = float(np.sqrt(pooled * (1 - pooled) * (1 / d1 + 1 / d2)))
+        null = np.sqrt(pooled * (1 - pooled) * (1 / d1 + 1 / d2))
         parts = [(p1 - p2, null, side) for side in ("greater", "less") if question.alternative in (side, "two-sided")]
     else:
-        parts = []
         for edge, side in question.tests:
-            null = float(score_at(d1 * p1, d1, d2 * p2, d2, edge, question.disparity)[1])
-            distance = p1 - edge * p2 if question.disparity == "ratio" else p1 - p2 - edge
-            parts.append((distance, null, side))
-        if question.disparity == "ratio":
-            weight = sum(edge for edge, _ in question.tests) / len(parts)
-            own = float(np.sqrt(p1 * (1 - p1) / d1 + weight**2 * p2 * (1 - p2) / d2))
+            null = score_at(d1 * p1, d1, d2 * p2, d2, edge, question.disparity)[1]
+            parts.append((p1 - edge * p2 if ratio else p1 - p2 - edge, null, side))
+        if ratio:
+            own = np.sqrt(v1 + (sum(edge for edge, _ in question.tests) / len(parts)) ** 2 * v2)
     z = -float(ndtri(alpha / 2 if question.alternative == "two-sided" else alpha))
-    found = []
+    step, found = (1 / d1 + 1 / d2) / 2 if corrected else 0.0, np.zeros(())
     for distance, error, side in parts:
-        beyond = (distance if side == "greater" else -distance) - z * error
-        beyond -= (1 / d1 + 1 / d2) / 2 if corrected else 0.0
-        found.append(float(ndtr(beyond / own)) if own > 0 else float(beyond >= 0))
-    return max(0.0, sum(found) - len(found) + 1) if question.alternative == "equivalence" else min(1.0, sum(found))
+        beyond = (distance if side == "greater" else -distance) - z * error - step
+        found = found + np.where(own > 0, ndtr(beyond / np.where(own > 0, own, 1.0)), beyond >= 0)
+    every = len(parts) - 1 if question.alternative == "equivalence" else 0
+    return np.asarray(np.clip(found - every, 0.0, 1.0))
 
 
 def hanley_mcneil(auc: ArrayLike, positives: ArrayLike, negatives: ArrayLike) -> Floats:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from numpy.typing import ArrayLike
+from scipy.special import log_ndtr, ndtr, ndtri
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Integers, Moments
@@ -316,6 +317,21 @@ def equalities(
     known = conditional.enumerated(d1, d2, x1 + x2)
     labels = np.where(whole, "exact unconditional", np.where(known, "exact conditional", "asymptotic"))
     return list(zip(log_p.tolist(), labels.tolist(), strict=True))
+
+
+def score_log_p(x1: ArrayLike, d1: ArrayLike, x2: ArrayLike, d2: ArrayLike, question: Question) -> Floats:
+    """Logarithms of p-values of score tests in one stratum; counts broadcast."""
+    found = []
+    for edge, side in question.tests:
+        if question.margin_bounds is None:
+            counts = np.stack(np.broadcast_arrays(x1, d1, x2, d2))
+            z = statistic(Pair(*counts[..., None]), Scale(), "score")[0]
+        else:
+            z = score_at(x1, d1, x2, d2, edge, question.disparity)[0]
+        found.append(log_ndtr(-np.abs(z)) + np.log(2) if side == "two-sided" else log_ndtr(z if side == "less" else -z))
+    if question.alternative == "equivalence":
+        return np.asarray(np.max(found, axis=0))
+    return np.asarray(np.minimum(0.0, np.min(found, axis=0) + np.log(len(found))))
 
 
 def _equality(pair: Pair, question: Question) -> tuple[float, str]:

@@ -19,8 +19,8 @@ from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.text import enumerated
 from skfairtest.comparisons.contrasts import BEST
 from skfairtest.comparisons.settings import Settings, check_settings
-from skfairtest.inference.power import LARGEST, NEAR, rate_power, smallest_distance
-from skfairtest.inference.power_designs import Computed, Design, Estimates, normal_power
+from skfairtest.inference.power import LARGEST, rate_power, smallest_distances
+from skfairtest.inference.power_designs import Computed, Design, normal_power
 from skfairtest.inference.rates import Question
 from skfairtest.metrics import CELLS, Rate, disparity_of, resolve_metrics
 from skfairtest.planning.estimates import estimates_power
@@ -301,12 +301,10 @@ def read_proportions(shares: Any, groups: int) -> tuple[float, ...]:
 
 def computed_power(plan: Plan, people: tuple[int, ...]) -> Computed:
     """Return the power of a plan with these numbers of people."""
-    question, alpha = plan.settings.question, plan.settings.alpha
-    if not plan.rates:
-        means, spreads = zip(*plan.values[0], strict=True) if plan.is_mean else (plan.values[0], None)
-        return estimates_power(Estimates(people, means, spreads, plan.met, question, plan.contrasts, alpha))
-    complement = (False, True)[: len(plan.rates)]
-    return rate_power(Design(people, plan.met, plan.values, complement, question, plan.contrasts, plan.overall, alpha))
+    design = Design(
+        people, plan.met, plan.values, plan.settings.question, plan.contrasts, plan.overall, plan.settings.alpha
+    )
+    return rate_power(design) if plan.rates else estimates_power(design)
 
 
 def _parts(plan: Plan, people: Sequence[float]) -> list[tuple[float, float, float, float]]:
@@ -364,7 +362,7 @@ def normal_start(plan: Plan, people: Callable[[int], tuple[int, ...]], target: f
     alpha = plan.settings.alpha / (1 if both else len(plan.contrasts) * len(plan.rates))
 
     def enough(size: int) -> bool:
-        found = [normal_power(*part, question, alpha) for part in _parts(plan, people(size))]
+        found = [float(normal_power(*part, question, alpha)) for part in _parts(plan, people(size))]
         return (min(found) if both else max(found)) >= target
 
     inside = 2
@@ -414,13 +412,15 @@ def detectable(plan: Plan, people: tuple[int, ...], target: float, direction: st
             least = 1e-9 if plan.is_area else 0.0
             extreme = 1 - least if sign > 0 else least
         null = (min if sign > 0 else max)(null, extreme)
-        near = 1e-3 if len(people) > 2 else NEAR  # simulated, or not
         if question.alternative == "equivalence":
             # Against everyone the margin reaches further than against the others.
             null, extreme = (extreme if plan.overall else null), level
         way = 1 if extreme > null else -1
-        found = smallest_distance(lambda gap: power_at(null + way * gap), target, abs(extreme - null), near=near)
-        return None if np.isnan(found) else null + way * found
+        room, halvings = np.array([abs(extreme - null)]), 15 if len(people) > 2 else 45  # simulated, or not
+        found = smallest_distances(
+            lambda gap: np.array([power_at(null + way * float(gap[0]))]), target, room, halvings
+        )[0]
+        return None if np.isnan(found) else null + way * float(found)
 
     signs = [1 if way == "up" else -1 for way in directions(question, direction)]
     for sign in signs:

@@ -70,12 +70,11 @@ def power(
 
     Notes
     -----
-    Two groups, a rate: the rejection region is enumerated and its probability summed. With `base_rates` below 1 the
-    denominators are binomial and power is averaged over them, at nodes half a standard deviation apart (.7 for more
-    than 600 people, 1 for more than 4,000; within about .002 of the whole average), because power at the mean
-    denominators is too high. Rejection regions of tests with a margin use the exact test's critical scores,
-    interpolated for more than 60 people in a group and extrapolated for more than 400 in both. Beyond 4 million likely
-    outcomes (about 80,000 people) the normal approximation is used, with Yates's correction for the exact test.
+    Two groups, a rate: the rejection region is enumerated and its probability summed, up to a million outcomes
+    (100,000 with a margin); beyond, the normal approximation of the score test is used, with Yates's correction for
+    Fisher's. With `base_rates` below 1 the denominators are binomial and power is averaged over them, at nodes half a
+    standard deviation apart (one for more than 600 people, and with a margin; within about .002 of the whole average),
+    because power at the mean denominators is too high.
 
     Several rates on complementary conditions are independent given the denominators. More than two groups share people
     between comparisons: 20,000 data sets are drawn from a fixed seed, the standard error is at most .0036, and the
@@ -159,8 +158,8 @@ def required_sample_size(
 
     Notes
     -----
-    After a size is found, the next 30 sizes, and 30 more up to a quarter above it, are checked (8 up to a tenth above
-    if the teeth are small). With more than two groups, power is simulated and the size is accurate to about one part in
+    After a size is found by bisection, the next 30 sizes are checked (8 if denominators are random).
+    With more than two groups, power is simulated and the size is accurate to about one part in
     a hundred.
 
     References

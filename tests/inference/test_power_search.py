@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from skfairtest.inference.power import smallest_distance, smallest_size
+from skfairtest.inference.power import smallest_distances, smallest_size
 from skfairtest.inference.power_designs import Computed
 
 
@@ -13,15 +13,14 @@ def test_a_size_is_the_smallest_from_which_power_stays():
         assert smallest_size(lambda n: Computed(power[n], "exact"), 0.8, start) == 46
 
 
-def test_a_distance_is_found_wherever_the_search_begins_or_there_is_none():
-    for start in (np.nan, 1e-6, 0.7, 1.0):
-        assert smallest_distance(lambda v: v, 0.8, 1.0, start=start) == pytest.approx(0.8, abs=1e-6)
-    assert np.isnan(smallest_distance(lambda v: v / 2, 0.8, 1.0))
-    assert np.isnan(smallest_distance(lambda v: 1.0, 0.8, 0.0))
-    assert smallest_distance(lambda v: 0.9, 0.8, 1.0) == 0
+def test_distances_are_found_or_there_are_none():
+    found = smallest_distances(lambda v: v, 0.8, np.array([1.0, 0.9, 0.7, 0.0]))
+    assert found[:2] == pytest.approx(0.8, abs=1e-9)
+    assert np.isnan(found[2:]).all()
+    assert smallest_distances(lambda v: 0.9 + 0 * v, 0.8, np.ones(1)) == pytest.approx(0, abs=1e-9)
 
 
 def test_a_simulated_power_that_goes_up_in_steps_is_found_where_it_reaches_the_one_wanted():
-    found = smallest_distance(lambda v: np.floor(v * 50) / 50, 0.81, 1.0)
+    (found,) = smallest_distances(lambda v: np.floor(v * 50) / 50, 0.81, np.ones(1))
     assert found == pytest.approx(0.82, abs=1e-6)
     assert np.floor(found * 50) / 50 >= 0.81

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from statsmodels.stats.power import TTestIndPower
 
-from skfairtest.inference.power_designs import Estimates
+from skfairtest.inference.power_designs import Design
 from skfairtest.inference.rates import Question
 from skfairtest.planning.estimates import estimates_power
 
@@ -14,9 +14,9 @@ GOLDEN = json.loads((Path(__file__).parents[1] / "inference" / "golden" / "power
 def test_power_of_means_is_that_of_r_and_of_statsmodels():
     case = GOLDEN["power_t_test"]["power"]
     question = Question()
-    design = Estimates((20, 20), (1.0, 0.0), (1.0, 1.0), (1.0, 1.0), question, ((0, 1),), 0.05)
+    design = Design((20, 20), (1.0, 1.0), (((1.0, 1.0), (0.0, 1.0)),), question, ((0, 1),), False, 0.05)
     assert estimates_power(design).value == pytest.approx(case["value"], abs=1e-6)
-    unequal = Estimates((30, 30), (0.6, 0.0), (1.0, 1.0), (1.0, 1.0), question, ((0, 1),), 0.01)
+    unequal = Design((30, 30), (1.0, 1.0), (((0.6, 1.0), (0.0, 1.0)),), question, ((0, 1),), False, 0.01)
     theirs = TTestIndPower().power(0.6, 30, 0.01)
     # The integral over the distribution of the pooled variance, with 30 digits by mpmath.
     exact = 0.375130366912756519
