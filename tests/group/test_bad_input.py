@@ -314,16 +314,6 @@ def test_the_group_and_the_stratum_are_named_in_which_a_function_fails(result, r
         run(metric=fragile, n_resamples=99, **groups)
 
 
-def test_it_is_said_for_whom_a_function_fails_beside_groups():
-    def fragile(y_true, y_pred):  # fine in every group, and not in all the others together
-        if len(y_true) > 10:
-            raise KeyError("too many")
-        return float(np.mean(y_pred))
-
-    with pytest.raises(ValueError, match=r"rest.*fragile raises KeyError|fragile raises KeyError.*rest"):
-        run(sensitive_features=PLACE % 4, metric=fragile, compare="to_rest", n_resamples=99, control_features=None)
-
-
 # Warnings -------------------------------------------------------------------------------------------------------------
 
 
