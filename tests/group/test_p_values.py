@@ -227,26 +227,30 @@ def strict_recall(y_true, y_pred):
     return statistics.mean(int(p) for t, p in zip(y_true, y_pred, strict=True) if t == 1)
 
 
+#: Fewer of them, because functions of one group are evaluated person by person.
+Y, P, SIDE, IN_FIRST = (column[1:12] for column in (TRUTH, SCORE, GROUP, IN_A))
+
+
 @pytest.mark.parametrize("function", [spread, weighted_error, median_error])
 def test_any_function_has_the_exhaustive_p_value_and_the_jackknifes_error(function):
-    observed, exact = exhaustive(functools.partial(jackknife, function), (TRUTH, SCORE), IN_A)
-    published = run(TRUTH, SCORE, GROUP, function, n_resamples=MANY, method="diciccio", variance="jackknife")
-    assert_monte_carlo(published.p_value_, exact)
-    test = run(TRUTH, SCORE, GROUP, function, n_resamples=MANY)
+    observed, exact = exhaustive(functools.partial(jackknife, function), (Y, P), IN_FIRST)
+    published = run(Y, P, SIDE, function, n_resamples=FEWER, method="diciccio", variance="jackknife")
+    assert_monte_carlo(published.p_value_, exact, FEWER)
+    test = run(Y, P, SIDE, function, n_resamples=FEWER)
     assert test.statistic_ == pytest.approx(observed, rel=1e-7)
     assert test.p_value_ == pytest.approx(max(published.p_value_, 2 * norm.sf(abs(observed))), rel=1e-7)
-    for group, side in (("a", IN_A), ("b", ~IN_A)):
-        value, variance = jackknife(function, TRUTH[side], SCORE[side])
+    for group, side in (("a", IN_FIRST), ("b", ~IN_FIRST)):
+        value, variance = jackknife(function, Y[side], P[side])
         assert test.by_group_.loc[group, ["value", "standard_error"]].tolist() == pytest.approx([value, variance**0.5])
     assert (test.variance_, test.within_) == ("jackknife", None)
 
 
 def test_a_function_is_permuted_where_it_was_asked():
-    _, exact = exhaustive(functools.partial(jackknife, spread), (TRUTH, SCORE), IN_A, TRUTH)
+    _, exact = exhaustive(functools.partial(jackknife, spread), (Y, P), IN_FIRST, Y)
     alone = {"method": "diciccio", "variance": "jackknife", "within": "y_true"}
-    assert_monte_carlo(run(TRUTH, SCORE, GROUP, spread, n_resamples=MANY, **alone).p_value_, exact)
-    test = run(TRUTH, SCORE, GROUP, spread, n_resamples=999, within="y_true")
-    own = run(TRUTH, SCORE, GROUP, ScoreMetric("spread", spread, within="y_true"), n_resamples=999)
+    assert_monte_carlo(run(Y, P, SIDE, spread, n_resamples=FEWER, **alone).p_value_, exact, FEWER)
+    test = run(Y, P, SIDE, spread, n_resamples=999, within="y_true")
+    own = run(Y, P, SIDE, ScoreMetric("spread", spread, within="y_true"), n_resamples=999)
     assert own.p_value_ == test.p_value_
     assert own.within_ == "y_true"
 
