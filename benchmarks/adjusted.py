@@ -12,11 +12,8 @@ Power: a difference of the same size for all ("same for all"), and one that chan
 Without ``--quick`` figures are written to benchmarks/results/adjusted.json with the seed and versions.
 """
 
-import argparse
-import json
 import sys
 import time
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +22,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import RidgeCV
 
 from benchmarks.common.bounds import Promise
-from benchmarks.common.results import write
+from benchmarks.common.command import command, generator
 from skfairtest import AdjustedFairnessTest
 from skfairtest.adjusted.residuals import TREES, curves
 
@@ -116,7 +113,7 @@ def cases(*, quick):
     for models, shape in (("curves", "steps"), ("trees", "smooth")):
         params = {"n": 500, "runs": 4 if quick else 200, "shape": shape, "models": models}
         out[f"size by {models} alone, {shape}, 500 people"] = params
-    return out
+    return {name: lambda rng, params=params: run(rng=rng, **params) for name, params in out.items()}
 
 
 def problems(figures):
@@ -134,40 +131,14 @@ def problems(figures):
 def quick():
     """Check a few data sets whose groups do not differ given covariates that the default models learn."""
     name = "size, products, 500 people"
-    rng = np.random.default_rng([SEED, zlib.crc32(name.encode())])
-    found = run(500, QUICK, rng, shape="products")
+    found = run(500, QUICK, generator(SEED, name), shape="products")
     says = f"given covariates: size at most {LEVEL} and three Monte-Carlo errors, {QUICK} data sets of 500 people"
     return Promise(says, 1, list(problems({name: found})))
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="a few runs, nothing stored")
-    parser.add_argument("--only", metavar="PATTERN", default="", help="cases whose name contains this")
-    options = parser.parse_args(argv)
-    computed = cases(quick=options.quick)
-    for name, params in computed.items():
-        if options.only in name:
-            # A case's numbers depend on its name alone.
-            found = run(**params, rng=np.random.default_rng([SEED, zlib.crc32(name.encode())]))
-            print(f"{name}: {found}", flush=True)
-            if not options.quick:
-                store(list(computed), {name: found})
-    broken = [] if options.quick else list(problems(load()))
-    print("\n".join(broken) or "Every figure holds.")
-    return 1 if broken else 0
-
-
-def load():
-    """Return the stored figures."""
-    return json.loads(RESULTS.read_text())["figures"] if RESULTS.exists() else {}
-
-
-def store(names, found):
-    """Store figures beside those that are there."""
-    figures = {**load(), **found}
-    ordered = {name: figures[name] for name in names if name in figures}
-    write(RESULTS, "disparities given covariates; see benchmarks/adjusted.py", SEED, level=LEVEL, figures=ordered)
+    what = "disparities given covariates; see benchmarks/adjusted.py"
+    return command(argv, what, RESULTS, SEED, cases, problems, level=LEVEL)
 
 
 if __name__ == "__main__":

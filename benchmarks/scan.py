@@ -17,12 +17,9 @@ People are those of Adult; predictions are those of a logistic regression fitted
 Without ``--quick`` figures are written to benchmarks/results/scan.json with the seed and versions.
 """
 
-import argparse
-import functools
-import json
 import sys
 import time
-import zlib
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +27,7 @@ import pandas as pd
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.common.bounds import Promise
-from benchmarks.common.results import write
+from benchmarks.common.command import command
 from benchmarks.make_compas_counts import data_folder
 from skfairtest import SubgroupScan
 from skfairtest.inference.multiplicity import holm
@@ -250,48 +247,23 @@ def problems(figures):
             yield f"{name}: found in {found['found']} of {found['runs']} runs"
 
 
-def cases(adult, rng, *, quick):
-    """Return what is computed, by name."""
+def cases(adult, *, quick):
+    """Return what is computed, by name: of a generator."""
     n_planted, n_null = (3, 10) if quick else (PLANTED, NULL)
+    nulls = null_hypotheses(adult, np.random.default_rng(0))
     return {
-        "planted, errors permuted": lambda: planted(adult, n_planted, rng, permuted=True),
-        **{name: functools.partial(rate, n_null, one) for name, one in null_hypotheses(adult, rng).items()},
-        "discreteness": lambda: discreteness(adult, rng),
-        "planted, predictions as they are": lambda: planted(adult, n_planted, rng, permuted=False),
-        **({} if quick else {"speed": lambda: speed(adult)}),
+        "planted, errors permuted": lambda rng: planted(adult, n_planted, rng, permuted=True),
+        **{name: lambda rng, name=name: rate(n_null, null_hypotheses(adult, rng)[name]) for name in nulls},
+        "discreteness": lambda rng: discreteness(adult, rng),
+        "planted, predictions as they are": lambda rng: planted(adult, n_planted, rng, permuted=False),
+        **({} if quick else {"speed": lambda rng: speed(adult)}),
     }
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="a few runs, nothing stored")
-    parser.add_argument("--only", metavar="PATTERN", default="", help="cases whose name contains this")
-    options = parser.parse_args(argv)
     adult = Adult()
-    names = list(cases(adult, np.random.default_rng(0), quick=options.quick))
-    for name in names:
-        if options.only in name:
-            # A case's numbers depend on its name alone.
-            rng = np.random.default_rng([SEED, zlib.crc32(name.encode())])
-            found = cases(adult, rng, quick=options.quick)[name]()
-            print(f"{name}: {found}", flush=True)
-            if not options.quick:
-                store(names, {name: found}, len(adult))
-    broken = [] if options.quick else list(problems(load()))
-    print("\n".join(broken) or "Every figure holds.")
-    return 1 if broken else 0
-
-
-def load():
-    """Return the stored figures."""
-    return json.loads(RESULTS.read_text())["figures"] if RESULTS.exists() else {}
-
-
-def store(names, found, people):
-    """Store figures beside those that are there."""
-    figures = {**load(), **found}
-    ordered = {name: figures[name] for name in names if name in figures}
-    write(RESULTS, "a scan of subgroups; see benchmarks/scan.py", SEED, people=people, level=LEVEL, figures=ordered)
+    what = "a scan of subgroups; see benchmarks/scan.py"
+    return command(argv, what, RESULTS, SEED, partial(cases, adult), problems, people=len(adult), level=LEVEL)
 
 
 if __name__ == "__main__":

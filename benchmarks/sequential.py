@@ -16,10 +16,7 @@ batch, and a stream of single samples after every one.
 Without ``--quick`` figures are written to benchmarks/results/sequential.json with the seed and versions.
 """
 
-import argparse
-import json
 import sys
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +24,7 @@ import numpy as np
 from scipy.stats import hypergeom
 
 from benchmarks.common.bounds import Promise
-from benchmarks.common.results import write
+from benchmarks.common.command import command, generator
 from skfairtest import required_sample_size
 from skfairtest.sequential.e_process import EProcess, e_holm, mixed
 
@@ -369,7 +366,7 @@ def coverage(n_streams, rng):
     return out
 
 
-def cases(quick):
+def cases(*, quick):
     """Return what is computed, by name: of a generator."""
     n, m = (300, 100) if quick else (STREAMS, DELAYED)
     fair = {f"fair: {name}": lambda rng, name=name: false_alarms(name, n, rng) for name in FAIR}
@@ -415,42 +412,18 @@ def problems(figures):
             yield f"{name}: rejected {found['delay']['blocks']['rejected']} within {found['looks']} looks"
 
 
-def generator(name):
-    """The random numbers of a case, which depend on its name alone (as first written, with a space before "%")."""
-    return np.random.default_rng([SEED, zlib.crc32(name.replace("%", " %").encode())])
-
-
 def quick():
     """Check a few streams that are fair, and what is ever outside of confidence sequences."""
-    chosen = [name for name in cases(True) if name in QUICK]
-    computed = cases(True)
-    figures = {name: computed[name](generator(name)) for name in chosen}
+    chosen = [name for name in cases(quick=True) if name in QUICK]
+    computed = cases(quick=True)
+    figures = {name: computed[name](generator(SEED, name)) for name in chosen}
     says = "streams: ever rejected, or outside of the confidence sequence, at most .05 and three Monte-Carlo errors"
     return Promise(says, len(figures), list(problems(figures)))
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.sequential", description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="few streams, nothing stored")
-    parser.add_argument("--only", metavar="PATTERN", default="", help="cases whose name contains this")
-    options = parser.parse_args(argv)
-    everything, figures = cases(options.quick), {} if options.quick else load()
-    for name, compute in everything.items():
-        if options.only in name:
-            figures[name] = compute(generator(name))
-            print(f"{name}: {figures[name]}", flush=True)
-            if not options.quick:
-                ordered = {each: figures[each] for each in everything if each in figures}
-                what = "streams; see benchmarks/sequential.py"
-                write(RESULTS, what, SEED, level=LEVEL, compared=COMPARED, figures=ordered)
-    broken = list(problems(figures))
-    print("\n".join(broken) or "Every figure holds.")
-    return 1 if broken else 0
-
-
-def load():
-    """Return the stored figures."""
-    return json.loads(RESULTS.read_text())["figures"] if RESULTS.exists() else {}
+    what = "streams; see benchmarks/sequential.py"
+    return command(argv, what, RESULTS, SEED, cases, problems, level=LEVEL, compared=COMPARED)
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ def fit_on(test, fit, X, y, sensitive_features):
         test.estimator = model
 
 
-class FairnessTestOfModel(FairnessTest):
+class OfModel:
     """Fits its model, and supplies the groups."""
 
     def fit(self, X, y=None, *, sensitive_features=None):
@@ -58,20 +58,28 @@ class FairnessTestOfModel(FairnessTest):
         return fit_on(self, super().fit, X, y, sensitive_features)
 
 
-class FairnessAuditOfModel(FairnessAudit):
-    """Fits its model, and supplies the groups."""
-
-    def fit(self, X, y=None, *, sensitive_features=None):
-        """Audit the model on the people it was fitted on."""
-        return fit_on(self, super().fit, X, y, sensitive_features)
+class FairnessTestOfModel(OfModel, FairnessTest):
+    pass
 
 
-class SubgroupScanOfModel(SubgroupScan):
-    """Fits its model, and supplies the groups."""
+class FairnessAuditOfModel(OfModel, FairnessAudit):
+    pass
 
-    def fit(self, X, y=None, *, sensitive_features=None):
-        """Scan the model's predictions of the people it was fitted on."""
-        return fit_on(self, super().fit, X, y, sensitive_features)
+
+class SubgroupScanOfModel(OfModel, SubgroupScan):
+    pass
+
+
+class LabelledFairnessTestOfModel(OfModel, LabelledFairnessTest):
+    pass
+
+
+class CorrelationFairnessTestOfModel(OfModel, CorrelationFairnessTest):
+    pass
+
+
+class IndividualFairnessTestOfModel(OfModel, IndividualFairnessTest):
+    pass
 
 
 class UncertainGroupsTestOfModel(UncertainGroupsTest):
@@ -82,22 +90,6 @@ class UncertainGroupsTestOfModel(UncertainGroupsTest):
         if sensitive_features is None:
             groups = np.asarray(every_second(X))
             sensitive_features = np.where((groups == groups[:1])[:, None], [0.8, 0.2], [0.2, 0.8])
-        return fit_on(self, super().fit, X, y, sensitive_features)
-
-
-class LabelledFairnessTestOfModel(LabelledFairnessTest):
-    """Fits its model, and supplies the groups."""
-
-    def fit(self, X, y=None, *, sensitive_features=None):
-        """Test the model on the people it was fitted on, who all have labels."""
-        return fit_on(self, super().fit, X, y, sensitive_features)
-
-
-class CorrelationFairnessTestOfModel(CorrelationFairnessTest):
-    """Fits its model, and supplies numbers."""
-
-    def fit(self, X, y=None, *, sensitive_features=None):
-        """Test the model on the people it was fitted on."""
         return fit_on(self, super().fit, X, y, sensitive_features)
 
 
@@ -152,7 +144,7 @@ class AdjustedFairnessTestOfModel(AdjustedFairnessTest):
         return fit_on(self, partial(super().fit, covariates=covariates), X, y, sensitive_features)
 
 
-class AuditedClassifierWithGroups(AuditedClassifier):
+class WithGroups:
     """Supplies the groups."""
 
     def fit(self, X, y, sample_weight=None):
@@ -160,20 +152,12 @@ class AuditedClassifierWithGroups(AuditedClassifier):
         return super().fit(X, y, sensitive_features=every_second(X), sample_weight=sample_weight)
 
 
-class AuditedRegressorWithGroups(AuditedRegressor):
-    """Supplies the groups."""
-
-    def fit(self, X, y, sample_weight=None):
-        """Fit with every second person in the other group."""
-        return super().fit(X, y, sensitive_features=every_second(X), sample_weight=sample_weight)
+class AuditedClassifierWithGroups(WithGroups, AuditedClassifier):
+    pass
 
 
-class IndividualFairnessTestOfModel(IndividualFairnessTest):
-    """Fits its model, and supplies the groups."""
-
-    def fit(self, X, y=None, *, sensitive_features=None):
-        """Test the model on the people it was fitted on."""
-        return fit_on(self, super().fit, X, y, sensitive_features)
+class AuditedRegressorWithGroups(WithGroups, AuditedRegressor):
+    pass
 
 
 class SensitiveSubspaceWithGroups(SensitiveSubspace):

@@ -1,20 +1,20 @@
 """Other packages: LiFT's constants, schemes against references, and packages that run here, elsewhere or nowhere."""
 
-import json
-import sys
-
 import numpy as np
 import pytest
 from scipy.stats import hypergeom
+from sklearn.metrics import roc_auc_score
 from statsmodels.stats.proportion import proportions_ztest
 
 from skfairtest import FairnessTest
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
 from benchmarks.reproduce import __main__ as reproduce
-from benchmarks.reproduce import _individuals, _lift, _peers, _schemes, competitors
+from benchmarks.reproduce import _individuals, _lift, _peers, _questions, _schemes, competitors
 
 TABLE = [[80, 20, 20, 80], [80, 20, 45, 55]]
+
+
 DESIGNS = {"different": (_peers.TPR, [TABLE] * 2)}
 
 
@@ -23,14 +23,6 @@ def test_lift_gives_its_constants_to_the_last_digits(name):
     people, groups, metric, constants = _lift.CASES[name]
     found = _lift.permutation_test(people, *groups, metric, _lift.TRIALS, _lift.SEED)
     assert list(found.values()) == pytest.approx(constants, abs=1e-12)
-
-
-def test_what_is_drawn_below_a_bound_is_evenly_spread():
-    random = _lift.JavaRandom(7)
-    for bound in (6, 8):
-        counts = np.bincount([random.below(bound) for _ in range(6000)], minlength=bound)
-        assert abs(counts - 6000 / bound).max() < 5 * np.sqrt(6000 / bound)
-        assert len(counts) == bound
 
 
 def test_the_pooled_statistic_is_that_of_the_z_test():
@@ -77,29 +69,6 @@ def test_the_schemes_do_what_their_packages_do():
     assert competitors.without_zero((60, 60), people, np.random.default_rng(0))
 
 
-@pytest.mark.slow
-def test_a_package_elsewhere_decides_as_it_does_here(monkeypatch):
-    monkeypatch.setenv("SKFAIRTEST_PEERS", sys.executable)
-    here = _peers.run("statsmodels", DESIGNS, 2)
-    there = competitors.elsewhere(_peers, json.dumps(["statsmodels", DESIGNS, 2]))
-    assert there["version"] == _peers.version_here("statsmodels")
-    for what, found in here.items():
-        assert found["different"]["rejected"] == there["calls"][what]["different"]["rejected"] == [[True], [True]]
-
-
-def test_a_package_that_is_nowhere_keeps_its_row_without_figures(monkeypatch):
-    monkeypatch.delenv("SKFAIRTEST_PEERS", raising=False)
-    monkeypatch.setattr(_peers, "version_here", lambda package: "1.0" if package == "scipy" else None)
-    figures = competitors.figures_of(competitors.compared(1, np.random.SeedSequence(0)))
-    for metric in (_peers.TPR, _peers.SELECTION):
-        head, rows = competitors.compared_table(metric, figures)
-        assert {len(row) for row in rows} == {len(head)}
-        absent = [row for row in rows if row[1] == "not installed here"]
-        assert {row[0] for row in absent} == set(_peers.PACKAGES) - {"scipy"}
-        assert {value for row in absent for value in row[4:]} == {None}
-        assert all(row[4] == 1 for row in rows if row[0] in ("scipy", "skfairtest"))
-
-
 def test_a_call_that_raises_has_no_answer_and_decides_nothing():
     def broken(*_):
         raise ZeroDivisionError
@@ -111,37 +80,12 @@ def test_a_call_that_raises_has_no_answer_and_decides_nothing():
     assert competitors.decided(shown) == "–, no answer 2"
 
 
-def test_the_distance_allowed_is_four_monte_carlo_errors():
-    assert competitors.allowed(0.5, 100, 400) == pytest.approx(4 * np.sqrt(0.25 * (1 / 100 + 1 / 400)))
-    assert competitors.allowed(0.0, 100, 400) > 0
-
-
 def test_the_slope_is_that_of_the_mean_ratio_in_the_population():
     X, y, _ = _individuals.simulated(np.random.default_rng(0), 300)
     slope = competitors.slope_of(1.25, X, y)
     assert competitors.individual((slope, 1.0), X, y).statistic_ == pytest.approx(1.25, abs=1e-4)
     assert competitors.slope_of(None, X, y) == 0
     assert competitors.individual((0.0, 1.0), X, y).statistic_ < 1.01
-
-
-def test_data_sets_of_individuals_are_those_of_their_seed():
-    design = _individuals.Design((0.5, 1.0), 50, 3)
-    first, again = ([X for X, _ in _individuals.data_sets(design, 2)] for _ in range(2))
-    assert all((a == b).all() for a, b in zip(first, again, strict=True))
-    assert not (first[0] == first[1]).all()
-    found = _individuals.timed(competitors.as_published, design, 2)
-    assert found["rejected"] == [[True], [True]]
-    assert len(found["seconds"]) == 2
-
-
-def test_individuals_without_infairness_keep_rows_without_figures(monkeypatch):
-    monkeypatch.setenv("SKFAIRTEST_PEERS", sys.executable)
-    if _peers.version_here(_individuals.PACKAGE):
-        pytest.skip("inFairness is installed")
-    head, rows = competitors.individual_table(1, 100, np.random.SeedSequence(0))
-    assert {len(row) for row in rows} == {len(head)}
-    assert [row[2] for row in rows[1:]] == list(_individuals.CALLS)
-    assert all(row[1] == "not installed here" and set(row[3:]) == {None} for row in rows[1:])
 
 
 def test_infairness_with_the_paper_s_step_decides_as_ours_and_by_default_finds_nobody():
@@ -155,3 +99,25 @@ def test_infairness_with_the_paper_s_step_decides_as_ours_and_by_default_finds_n
     assert ours[0] == 0
     assert max(ours[1:3]) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
     assert min(ours[3:]) > 0.5
+
+
+def test_designs_have_the_areas_rates_and_means_that_they_name():
+    rng = np.random.default_rng(0)
+    given = {"people": (40_000, 40_000), "areas": (0.98, 0.98), "spreads": (1.0, 3.0)}
+    data = _questions.areas(rng, **given)
+    for name in "ab":
+        here = data["group"] == name
+        assert roc_auc_score(data["truth"][here], data["score"][here]) == pytest.approx(0.98, abs=0.004)
+    data = _questions.labels(rng, (40_000, 40_000), (0.9, 0.1), (0.8, 0.65))
+    shares = {
+        (name, label): data["predicted"][(data["group"] == name) & (data["truth"] == label)].mean()
+        for name in "ab"
+        for label in (0, 1)
+    }
+    assert shares == pytest.approx({("a", 0): 0.2, ("a", 1): 0.8, ("b", 0): 0.2, ("b", 1): 0.65}, abs=0.03)
+    data = _questions.two_models(rng, (40_000, 40_000), (0.5, 0.3), (0.5, 0.7))
+    rates = {name: (data["after"] - data["before"])[data["group"] == name].mean() for name in "ab"}
+    assert rates == pytest.approx({"a": 0.0, "b": 0.2 * 0.4}, abs=0.02)
+    data = _questions.errors(rng, (40_000, 40_000), (0.0, 0.2), (1.0, 4.0))
+    error = data["system"] - data["human"]
+    assert [error[data["group"] == name].std() for name in "ab"] == pytest.approx([1.0, 4.0], rel=0.05)

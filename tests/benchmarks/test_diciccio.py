@@ -12,8 +12,7 @@ from benchmarks.reproduce import _diciccio_data as data
 from benchmarks.reproduce import _diciccio_limits as limits
 from benchmarks.reproduce import _diciccio_simulations as simulations
 from benchmarks.reproduce import diciccio
-from benchmarks.reproduce._expected import NOT, READING, claims, verdicts
-from skfairtest.inference.unconditional import unconditional_log_p
+from benchmarks.reproduce._expected import NOT, READING, verdicts
 
 needs_data = pytest.mark.skipif(bool(data.missing()), reason=f"the data folder lacks {data.missing()}")
 
@@ -30,16 +29,6 @@ def test_statistics_of_rates_are_those_of_the_package(error, variance):
         assert simulations.statistic(error, x1, d1, x2, d2) == pytest.approx(expected, rel=1e-9)
 
 
-def test_the_limit_of_the_bootstraps_variance_is_that_of_many_bootstrap_samples():
-    rng, n = np.random.default_rng(0), 200_000
-    x, d = np.array([12, 6]), np.array([150, 40])
-    positives = rng.binomial(simulations.SIZE, d / simulations.SIZE, (n, 2))
-    rates = rng.binomial(positives, x / d) / positives
-    drawn = np.var(rates[:, 0] - rates[:, 1])
-    error = simulations.ERRORS["bootstrap of each permuted data set, as in Algorithm 1"](x[0], d[0], x[1], d[1])
-    assert error**2 == pytest.approx(drawn, rel=4 * np.sqrt(2 / n))
-
-
 def test_p_values_count_resamples_on_either_side_and_those_at_the_observed_distance():
     tails = simulations.Tails(np.array([1.0]))
     for drawn in (-2.0, -1.0, 0.0, 1.0 + 1e-12, 3.0, np.nan):
@@ -50,21 +39,12 @@ def test_p_values_count_resamples_on_either_side_and_those_at_the_observed_dista
     }  # fmt: skip
 
 
-def test_exact_p_values_are_those_of_the_default_test():
-    groups = [np.array([3, 12, 3]), np.array([160, 150, 160]), np.array([9, 2, 9]), np.array([40, 51, 40])]
-    expected = [np.exp(unconditional_log_p(*map(int, pair))) for pair in zip(*groups, strict=True)]
-    assert simulations.exact_p_values(groups) == pytest.approx(expected)
-
-
 def test_variances_of_two_means_are_those_of_section_2():
     small_varies, large_varies = (simulations.Means((400, 100), deviations) for deviations in ((1, 3), (3, 1)))
     assert (small_varies.sampling_variance, small_varies.permutation_variance) == pytest.approx((37, 13))
     assert (large_varies.sampling_variance, large_varies.permutation_variance) == pytest.approx((13, 37))
     assert small_varies.limit == pytest.approx(2 * stats.norm.sf(1.959964 * np.sqrt(13 / 37)), abs=1e-6)
     assert simulations.Means((400, 100), (2, 2)).limit == pytest.approx(0.05)
-
-
-# Theorems ---------------------------------------------------------------------------------------------------
 
 
 def test_the_variance_of_an_area_is_that_of_normal_scores():
@@ -83,23 +63,6 @@ def test_the_variance_of_an_area_is_that_of_normal_scores():
     assert law.variance(exchanged=True) == pytest.approx(exchanged, abs=1e-5)
 
 
-def test_a_mixture_of_equal_groups_is_either_of_them():
-    alone = limits.Law((1.0,), (0.3,), ((1.0, 1.5),))
-    assert limits.Law((0.4, 0.6), (0.3, 0.3), ((1.0, 1.5),) * 2).variance() == pytest.approx(alone.variance())
-
-
-def test_the_distance_of_a_distribution_is_kolmogorovs():
-    values = np.random.default_rng(0).normal(scale=2, size=300)
-    expected = stats.kstest(values, stats.norm(scale=np.sqrt(3)).cdf).statistic
-    assert limits.distance(values, 3.0) == pytest.approx(expected, abs=1e-6)
-    assert limits.distance(np.array([0.0, 0.0, np.nan]), 1.0) == pytest.approx(0.5)
-
-
-def test_bars_have_the_area_of_a_distribution():
-    values = np.random.default_rng(0).uniform(-1, 1, 1000)
-    assert sum(limits.bars(values, 1.0)) * 2 * limits.REACH / limits.BARS == pytest.approx(1, abs=1e-4)
-
-
 @pytest.mark.parametrize(("draw", "people"), [(limits.many_areas, 400), (limits.many_rates, 6000)])
 def test_permutations_are_of_the_data_sets_and_studentized_values_have_spread_one(draw, people):
     observed, permuted = draw(people, 300, 200, 2, np.random.default_rng(1))
@@ -107,9 +70,6 @@ def test_permutations_are_of_the_data_sets_and_studentized_values_have_spread_on
     assert [each.shape for each in permuted] == [(2, 200)] * 2
     assert np.nanstd(observed[1]) == pytest.approx(1, abs=0.15)
     assert np.nanstd(permuted[0][1]) == pytest.approx(1, abs=0.2)
-
-
-# Section 5 --------------------------------------------------------------------------------------------------
 
 
 def people(n=400):
@@ -147,47 +107,6 @@ def test_the_test_of_section_5_is_that_of_lift():
     for row in range(2):
         detected = np.abs(found.difference[row])[found.p_value[row] <= 0.05]
         assert (np.isnan(smallest[row]) and not len(detected)) or smallest[row] == detected.min()
-
-
-def test_the_exponent_of_the_people_is_found():
-    sizes = [1000, 2000, 4000]
-    rng = np.random.default_rng(0)
-    drawn = [n**-0.5 * np.exp(0.1 * rng.normal(size=20)) for n in sizes]
-    exponent, error = data.slope(sizes, drawn)
-    assert exponent == pytest.approx(-0.5, abs=3 * error)
-    expected = stats.linregress(np.log(np.repeat(sizes, 20)), np.log(np.concatenate(drawn)))
-    assert (exponent, error) == pytest.approx((expected.slope, expected.stderr))
-
-
-@needs_data
-@pytest.mark.parametrize(("name", "columns"), [("compas", 399), ("adult", 100)])
-def test_the_records_are_as_many_as_published(name, columns):
-    found = data.load(name)
-    published = {claim.name: float(claim.printed) for claim in claims(diciccio.SOURCE) if claim.kind == "number"}
-    assert len(found.y) == len(found.male) == published[f"real.{name}_records/records"]
-    assert found.encoded().shape == (len(found.y), columns)
-    assert not {"sex", "race", "decile_score", "fnlwgt"} & set(found.features)
-    train, test = data.split(len(found.y), np.random.default_rng(0))
-    assert not set(train) & set(test)
-    assert (len(train) / len(found.y), len(test) / len(found.y)) == pytest.approx((0.7, 0.15), abs=1e-3)
-
-
-def test_without_the_data_section_5_is_left_out_of_a_quick_run_with_a_reason(monkeypatch, tmp_path, capsys):
-    monkeypatch.setenv("SKFAIRTEST_DATA", str(tmp_path))
-    few = {"means": 20, "resamples": 19, "table": 2, "rates": 50, "rates_resamples": 20, "exact": 5, "draws": 20,
-           "permuted": 2, "people": (100,)}  # fmt: skip
-    monkeypatch.setattr(diciccio, "QUICK", {**diciccio.QUICK, **few})
-    monkeypatch.setattr(diciccio, "FULL", {**diciccio.FULL, **few})
-    monkeypatch.setattr(diciccio.correlation, "N_PEARSON", 60)
-    monkeypatch.setattr(diciccio.correlation, "N_SPEARMAN", 60)
-    found = diciccio.run(quick=True)
-    assert "section 5 is left out, as the data folder (SKFAIRTEST_DATA) lacks compas.csv" in capsys.readouterr().out
-    assert diciccio.FIGURE_2 not in found.tables
-    with pytest.raises(FileNotFoundError, match=r"compas\.csv and adult\.csv\.gz: set SKFAIRTEST_DATA"):
-        diciccio.run(quick=False)
-
-
-# What is stored ---------------------------------------------------------------------------------------------
 
 
 def test_the_stored_figures_say_which_readings_of_the_paper_are_reproduced():

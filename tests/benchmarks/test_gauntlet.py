@@ -1,6 +1,5 @@
 """The gauntlet: every public test has a row, nothing differs in its designs, and it notices a test that is wrong."""
 
-import json
 import warnings
 from dataclasses import replace
 
@@ -11,8 +10,8 @@ import skfairtest
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
 from benchmarks import gauntlet
-from benchmarks.common import gauntlet_cells, gauntlet_designs, kinds, render, storage
-from benchmarks.common.gauntlet_answers import EDGE, Answer
+from benchmarks.common import gauntlet_cells, gauntlet_designs
+from benchmarks.common.gauntlet_answers import Answer
 from benchmarks.common.gauntlet_designs import DESIGNS, QUESTIONS
 from benchmarks.common.gauntlet_kinds import KINDS, NO_TESTS
 from benchmarks.common.inequality_cells import INDICES, PREDICTED, TRUE
@@ -40,9 +39,6 @@ def test_kinds_and_designs_have_names_of_their_own_and_questions_that_are_known(
     quick = {(kind.name, design) for kind in KINDS for design in kind.quick}
     assert quick <= faced
     assert {kind for kind, _ in quick} == {kind.name for kind in KINDS}
-
-
-# What is equal in the designs ------------------------------------------------------------------------------
 
 
 def in_errors(found):
@@ -92,14 +88,6 @@ def test_nothing_differs_that_a_design_asks_about():
     assert len(checked) > 70
 
 
-def test_the_rate_of_the_first_group_is_at_the_edge_of_a_margin():
-    for design in (DESIGN["ordinary"], DESIGN["weights that follow the outcome"], DESIGN["strata of two"]):
-        data_sets = [design.drawn(np.random.default_rng([9, number]), EDGE) for number in range(60)]
-        assert data_sets[0].rates[0] == pytest.approx(EDGE * data_sets[0].rates[1], rel=1e-12)
-        scaled = [difference(one, one.y_pred * np.where(one.group == 0, 1 / EDGE, 1)) for one in data_sets]
-        assert in_errors(scaled) < 4, design.name
-
-
 def test_groups_that_err_differently_have_the_same_theil_index_and_areas_are_what_they_are_called():
     first, second = DESIGN["errors of two kinds"].tables
     assert sum(first) == pytest.approx(1)
@@ -120,9 +108,6 @@ def test_one_group_comes_until_one_of_its_people_is_selected():
     group, y_pred = gauntlet_designs.in_turn(np.array([0, 0, 0, 0, 1, 1, 1]), np.array([0, 1, 1, 0, 0, 0, 1]))
     assert group.tolist() == [0, 0, 1, 0, 1, 0, 1]
     assert y_pred.tolist() == [0, 1, 0, 1, 0, 0, 1]
-
-
-# Cells -----------------------------------------------------------------------------------------------------
 
 
 def cell(kind="means", design="ordinary", data_sets=200):
@@ -186,46 +171,3 @@ def test_a_refusal_is_recorded_with_its_first_sentence_and_anything_else_is_rais
     assert not list(gauntlet_cells.failures(refused, found))
     with pytest.raises(KeyError):
         gauntlet.run(answering(lambda people, seed: {}["no"]))
-
-
-def test_the_bar_is_higher_in_approximate_cells_only():
-    assert gauntlet_cells.largest_size(cell("means", "20 and 40 clusters")) == 0.07
-    assert gauntlet_cells.largest_size(cell("areas", "rare events")) == 0.07
-    assert gauntlet_cells.largest_size(cell("areas", "ordinary")) == 0.05
-    assert gauntlet_cells.largest_size(cell("means", "few clusters")) == 0.05
-
-
-def test_the_command_fails_where_a_kind_is_wrong_and_stores_what_it_computed(monkeypatch, tmp_path, capsys):
-    wrong = replace(cell().kind, name="dishonest", answer=lambda people, seed: Answer(True),
-                    data_sets=20, quick=("rare events",))  # fmt: skip
-    monkeypatch.setattr(gauntlet_cells, "KINDS", (wrong,))
-    path = tmp_path / "gauntlet.json"
-    asked = ["--only", "dishonest", "--design", "rare events", "--results", str(path)]
-    assert gauntlet.main(["--quick", *asked]) == 1
-    assert not path.exists()
-    assert gauntlet.main(asked) == 1
-    assert "dishonest/rare events: size 1.000, 20 of 20 rejections without a caution" in capsys.readouterr().err
-    record = storage.load(path)["dishonest/rare events"]
-    assert record["rejected"] == 1.0
-    assert json.loads(path.read_text())["versions"][0]["skfairtest"] == skfairtest.__version__
-    gauntlet.main(asked)
-    assert "0 of 1 cells computed" in capsys.readouterr().out
-    with pytest.raises(SystemExit):
-        gauntlet.main(["--only", "no such kind"])
-
-
-def test_the_page_counts_what_holds_and_names_what_is_rejected_too_often(tmp_path):
-    names = ("ordinary", "sparse disagreement", "unequal skewed shapes", "few clusters")
-    chosen = [cell("means", name) for name in names]
-    wrong = {"data_sets": 200, "refused": 0, "rejected": 0.3, "rejected_silently": 60, "cautions": 0}
-    records = {each.name: wrong for each in chosen}
-    records[chosen[0].name] = {**wrong, "rejected": 0.05, "rejected_silently": 10}
-    records[chosen[3].name] = {"data_sets": 200, "refused": 200, "refusal": "clusters: 6 are too few"}
-    path = tmp_path / "gauntlet.json"
-    storage.store(path, records, gauntlet_cells.all_cells())
-    text, (line,) = render.gauntlet(path)
-    assert "3 of 4\ncombinations hold" in text
-    assert "1 combinations are\nrefused" in text
-    assert all(f"in *{name}*, means .300" in line for name in names[1:3])
-    ((_, (row,)),) = kinds.gauntlet(path)
-    assert row.is_bad.tolist() == [False, True, True]

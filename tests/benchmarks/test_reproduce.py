@@ -2,22 +2,17 @@
 
 import json
 import math
-import re
 from dataclasses import replace
-from xml.etree import ElementTree
 
 import pytest
-
-from skfairtest import FairnessTest
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
 from benchmarks.reproduce import __main__ as reproduce
 from benchmarks.reproduce import witness
 from benchmarks.reproduce._expected import verdicts
 from benchmarks.reproduce._pages import inventory_file
-from benchmarks.reproduce._pictures import Picture, drawings
 from benchmarks.reproduce._rows import Found, Row, said
-from benchmarks.reproduce._summary import MARKS, readme_words, totals_sentence, with_words
+from benchmarks.reproduce._summary import readme_words, totals_sentence, with_words
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -31,63 +26,6 @@ def test_the_pages_are_those_of_the_stored_figures():
     readme = reproduce.README.read_text()
     assert readme == with_words(readme)
     assert readme_words() in readme
-
-
-def shapes(svg):
-    """Every text of a drawing, and the ends of its lines and marks."""
-    root = ElementTree.fromstring(svg)
-    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
-    # Where a text begins depends on its font, and so on the version of matplotlib.
-    drawn = [element for element in root.iter() if not element.tag.endswith("text")]
-    attributes = [element.get(name, "") for element in drawn for name in ("x", "y", "d")]
-    return texts, [float(number) for each in attributes for number in re.findall(r"-?[\d.]+(?:e-?\d+)?", each)]
-
-
-@pytest.mark.parametrize("name", reproduce.SOURCES)
-def test_the_pictures_are_those_of_the_stored_figures(name):
-    document = reproduce.stored(name)
-    for file, text in drawings(reproduce.module_of(name), name, document).items():
-        (texts, ends), (old_texts, old_ends) = (shapes(each) for each in (text, (reproduce.STATIC / file).read_text()))
-        assert texts == old_texts
-        assert ends == pytest.approx(old_ends, abs=0.2)
-
-
-def test_a_picture_is_drawn_from_what_is_stored_and_stands_in_its_section(tmp_path, monkeypatch):
-    def paint(figure, figures):
-        ax = figure.add_axes((0.1, 0.1, 0.8, 0.8))
-        ax.pcolormesh(figures["heat"])
-        ax.set_title("a heat map of the witness")
-
-    module = reproduce.module_of("witness")
-    picture = Picture("Heat", "Heat", "A heat map of {tables} cells.", (4.0, 3.0), paint)
-    monkeypatch.setattr(module, "PICTURES", {"heat": picture}, raising=False)
-    monkeypatch.setattr(
-        module,
-        "run",
-        lambda *, quick: Found(
-            [Row("said", 0.5)],
-            {"Heat": ([], [])},
-            {"source": "R", "tables": 4},
-            {"heat": {"heat": [[1, 2]] * 2}},
-        ),
-    )
-    for folder in ("RESULTS", "PAGES", "STATIC"):
-        monkeypatch.setattr(reproduce, folder, tmp_path)
-    monkeypatch.setattr(reproduce, "SOURCES", ("witness",))
-    monkeypatch.setattr(reproduce, "PAPERS", {"packages": ("Packages", ("witness",))})
-    monkeypatch.setattr(reproduce, "README", tmp_path / "README.md")
-    reproduce.README.write_text("Before\n\n{}\n\nwhat was here\n\n{}\n\nAfter\n".format(*MARKS))
-    assert reproduce.main(["witness"]) == 0
-    page, drawing = (tmp_path / "packages.md").read_text(), (tmp_path / "witness_heat.svg").read_text()
-    readme = reproduce.README.read_text()
-    assert readme.startswith(f"Before\n\n{MARKS[0]}\n\nEach mark is one of 31 designs")
-    assert readme.endswith(f" more.\n\n{MARKS[1]}\n\nAfter\n")
-    assert "what was here" not in readme
-    assert "### Heat\n\n\n\n![A heat map of 4 cells.](../_static/witness_heat.svg)\n" in page
-    assert "a heat map of the witness" in shapes(drawing)[0]
-    assert "A heat map of 4 cells." in drawing
-    assert reproduce.main(["witness", "--render"]) == 0
-    assert (tmp_path / "witness_heat.svg").read_text() == drawing
 
 
 @pytest.mark.parametrize("name", ["fairlearn_metrics", "witness"])
@@ -150,14 +88,6 @@ def test_a_quick_run_checks_all_sources_and_writes_nothing(monkeypatch, tmp_path
     assert reproduce.main(["all", "--quick"]) == 0
     assert stored == {path: path.read_bytes() for path in reproduce.RESULTS.iterdir()}
     assert not list(tmp_path.iterdir())
-
-
-def test_the_example_of_fairlearn_is_that_of_its_page():
-    page = reproduce.module_of("fairlearn_metrics")
-    test = FairnessTest.from_predictions(
-        page.Y_TRUE, page.Y_PRED, sensitive_features=page.GROUP, metric="selection_rate", random_state=0
-    )
-    assert test.by_group_["n"].tolist() == [4, 6, 8]
 
 
 def documented(*rows, what="A source"):

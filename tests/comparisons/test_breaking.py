@@ -1,4 +1,4 @@
-"""Breaking points by counts that are known. Against every change: tests/benchmarks/test_breaking_points.py."""
+"""Breaking points by counts that are known. Against every change: tests/benchmarks/test_designs.py."""
 
 import numpy as np
 import pandas as pd

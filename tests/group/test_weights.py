@@ -1,22 +1,10 @@
-"""People who count more or less than one: values, scale, effective numbers, size, and what is refused."""
-
-import itertools
+"""People who count more or less than one: values, scale, effective numbers, size."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binomtest, norm
-from sklearn.metrics import (
-    accuracy_score,
-    balanced_accuracy_score,
-    f1_score,
-    jaccard_score,
-    matthews_corrcoef,
-    mean_squared_error,
-    precision_score,
-    recall_score,
-    roc_auc_score,
-)
+from scipy.stats import norm
+from sklearn.metrics import accuracy_score, f1_score, jaccard_score, precision_score, recall_score
 
 from skfairtest import FairnessTest
 from skfairtest.inference.linear_form import EffectiveRates
@@ -31,12 +19,6 @@ RATES = {
     "f1": f1_score,
     "jaccard": jaccard_score,
     "selection_rate": lambda y, label, sample_weight: np.average(label, weights=sample_weight),
-}
-OTHERS = {
-    "balanced_accuracy": balanced_accuracy_score,
-    "matthews_corrcoef": matthews_corrcoef,
-    "roc_auc": roc_auc_score,
-    "mean_squared_error": mean_squared_error,
 }
 
 
@@ -78,64 +60,29 @@ def data():
     return people()
 
 
-@pytest.mark.in_turn(2)
-@pytest.mark.parametrize("metric", [*RATES, *OTHERS])
-def test_values_are_weighted(data, metric):
-    test = fit(data, metric, method="asymptotic")
-    column = {"roc_auc": "score", "mean_squared_error": "number"}.get(metric, "label")
-    function = {**RATES, **OTHERS}[metric]
-    for group, part in data.groupby("group"):
-        expected = function(part["y"], part[column], sample_weight=part["weight"])
-        assert test.by_group_["value"][group] == pytest.approx(expected)
-    rows = test.comparisons_
-    np.testing.assert_allclose(rows["disparity"], rows["value_group"] - rows["value_other"], atol=1e-12)
-    rest = fit(data, metric, compare="to_rest", method="asymptotic").comparisons_
-    for row in rest.itertuples():
-        others = data[data["group"] != row.group]
-        assert row.value_other == pytest.approx(function(others["y"], others[column], sample_weight=others["weight"]))
+@pytest.mark.parametrize("metric", RATES)
+def test_values_are_weighted_and_equal_weights_change_no_disparity(data, metric):
+    test = fit(data, metric, compare="to_rest", method="asymptotic")
+    for row in test.comparisons_.itertuples():
+        own = data["group"] == row.group
+        for part, found in ((data[own], row.value_group), (data[~own], row.value_other)):
+            assert found == pytest.approx(RATES[metric](part["y"], part["label"], sample_weight=part["weight"]))
+    for compare, disparity, strata in (
+        ("between_groups", "difference", False), ("to_overall", "ratio", False), ("to_overall", "difference", True),
+        ("to_rest", "ratio", True),
+    ):  # fmt: skip
+        params = {"compare": compare, "disparity": disparity, "strata": strata, "method": "asymptotic"}
+        weights = None, np.full(len(data), 3.0)
+        plain, equal = (fit(data, metric, weight=each, **params).comparisons_ for each in weights)
+        np.testing.assert_allclose(equal["disparity"], plain["disparity"], rtol=1e-12)
 
 
-@pytest.mark.in_turn(2)
-@pytest.mark.parametrize("disparity", ["difference", "ratio"])
-@pytest.mark.parametrize("compare", ["between_groups", "to_overall", "to_rest"])
-@pytest.mark.parametrize("metric", list(RATES))
-def test_people_who_all_count_the_same_have_the_disparity_of_people_without_weights(data, metric, compare, disparity):
-    params = {"compare": compare, "disparity": disparity, "method": "asymptotic"}
-    plain, equal = (fit(data, metric, weight=each, **params).comparisons_ for each in (None, np.full(len(data), 3.0)))
-    np.testing.assert_allclose(equal["disparity"], plain["disparity"], rtol=1e-12)
-
-
-@pytest.mark.parametrize("disparity", ["difference", "ratio"])
-@pytest.mark.parametrize("compare", ["between_groups", "to_overall", "to_rest"])
-@pytest.mark.parametrize("metric", ["selection_rate", "recall", "f1"])
-def test_strata_of_people_who_all_count_the_same_are_averaged_as_those_without_weights(
-    data, metric, compare, disparity
-):
-    # The weight of a stratum is that of the people who meet the condition.
-    params = {"compare": compare, "disparity": disparity, "strata": True, "method": "asymptotic"}
-    plain, equal = (fit(data, metric, weight=each, **params).comparisons_ for each in (None, np.full(len(data), 3.0)))
-    np.testing.assert_allclose(equal["disparity"], plain["disparity"], rtol=1e-12)
-
-
-@pytest.mark.in_turn(2)
-@pytest.mark.parametrize("metric", list(RATES))
-def test_people_who_all_count_the_same_have_about_the_p_value_of_people_without_weights(metric):
-    data = people(600, seed=2)
-    plain = fit(data, metric, weight=None, method="permutation", n_resamples=999).comparisons_
-    equal = fit(data, metric, weight=np.ones(len(data)), n_resamples=999).comparisons_
-    # What is as extreme on the other side of a discrete distribution depends on the standard error.
-    np.testing.assert_allclose(equal["p_value"], plain["p_value"], atol=0.1)
-    np.testing.assert_allclose(equal["statistic"], plain["statistic"], rtol=0.05, atol=0.05)
-
-
-@pytest.mark.parametrize(
-    ("few", "many"), [((10, 20), (40, 2000)), ((12, 15), (20, 1000)), ((9, 30), (0, 3000)), ((14, 20), (100, 2000))]
-)
+@pytest.mark.parametrize(("few", "many"), [((10, 20), (40, 2000)), ((9, 30), (0, 3000))])
 def test_a_small_group_that_is_plainly_different_is_found(few, many):
     # One half of 20 people against 2% of 2,000: Fisher's p is below 1e-9.
     label = np.repeat([1, 0, 1, 0], [few[0], few[1] - few[0], many[0], many[1] - many[0]])
     group = np.repeat(["a", "b"], [few[1], many[1]])
-    params = {"sensitive_features": group, "metric": "selection_rate", "random_state": 0, "n_resamples": 999}
+    params = {"sensitive_features": group, "metric": "selection_rate", "random_state": 0, "n_resamples": 499}
     plain = FairnessTest.from_predictions(None, label, **params)
     assert plain.p_value_ < 1e-6
     test = FairnessTest.from_predictions(None, label, sample_weight=np.ones(len(label)), **params)
@@ -143,46 +90,6 @@ def test_a_small_group_that_is_plainly_different_is_found(few, many):
     assert test.rejected_
     low, high = test.confidence_interval_
     assert 0 < low < test.disparity_ < high < 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("sizes", [(25, 1000), (100, 100)])
-def test_intervals_of_weighted_rates_cover(sizes):
-    # Half of a small group and few of a large one: the error is not that of two equal rates.
-    rng = np.random.default_rng(0)
-    group = np.repeat(["a", "b"], sizes)
-    covered, n = 0, 200
-    for _ in range(n):
-        label = (rng.random(len(group)) < np.where(group == "a", 0.5, 0.05)).astype(int)
-        test = FairnessTest.from_predictions(
-            None, label, sensitive_features=group, metric="selection_rate", method="asymptotic",
-            sample_weight=rng.uniform(0.5, 1.5, len(group)),
-        )  # fmt: skip
-        low, high = test.confidence_interval_
-        covered += low <= 0.45 <= high
-    assert binomtest(covered, n, 0.95, alternative="less").pvalue > 1e-3
-
-
-@pytest.mark.parametrize("metric", ["selection_rate", "recall"])
-@pytest.mark.parametrize("compare", ["between_groups", "to_overall"])
-def test_the_standard_error_is_that_of_a_bootstrap_of_people(metric, compare, thorough):
-    data = people(900, seed=5)
-    test = fit(data, metric, compare=compare, method="asymptotic")
-    rng = np.random.default_rng(1)
-    group, y, label, weight = (data[name].to_numpy() for name in ("group", "y", "label", "weight"))
-    weight = weight * (y == 1) if metric == "recall" else weight
-    found = []
-    for _ in range(1500 if thorough else 250):
-        drawn = rng.integers(0, len(data), len(data))
-        g, x, w = group[drawn], label[drawn], weight[drawn]
-        value = {name: np.average(x[g == name], weights=w[g == name]) for name in "abc"}
-        if compare == "to_overall":
-            found.append([value[name] - np.average(x, weights=w) for name in "abc"])
-        else:
-            found.append([value[one] - value[two] for one, two in itertools.combinations("abc", 2)])
-    np.testing.assert_allclose(
-        test.comparisons_["standard_error"], np.std(found, axis=0, ddof=1), rtol=0.1 if thorough else 0.16
-    )
 
 
 @pytest.mark.parametrize("metric", ["recall", "f1", "balanced_accuracy", "roc_auc", "mean_squared_error"])
@@ -205,24 +112,6 @@ def test_the_effective_number_of_people_is_kishs(data):
     assert test.n_samples_ == len(data)
 
 
-def test_one_heavy_person_makes_a_group_small(data):
-    heavy = data["weight"].astype(float)
-    heavy[data.index[data["group"] == "c"][0]] = 500.0
-    test = fit(data, weight=heavy)
-    assert test.by_group_["small"].to_dict() == {"a": False, "b": False, "c": True}
-
-
-@pytest.mark.parametrize("metric", ["selection_rate", "recall", "balanced_accuracy", "roc_auc"])
-def test_people_who_do_not_count_do_not_count(data, metric):
-    extra = people(60, seed=9).assign(weight=0)
-    both = pd.concat([data, extra], ignore_index=True)
-    one, other = fit(data, metric, method="asymptotic"), fit(both, metric, method="asymptotic")
-    for name in ("value_group", "value_other", "disparity"):
-        np.testing.assert_allclose(other.comparisons_[name], one.comparisons_[name], rtol=1e-12)
-    np.testing.assert_allclose(other.comparisons_["standard_error"], one.comparisons_["standard_error"], rtol=0.02)
-    np.testing.assert_array_equal(other.by_group_["n_effective"], one.by_group_["n_effective"])
-
-
 def test_a_group_that_does_not_count_at_all_is_left_out(data):
     weight = data["weight"].where(data["group"] != "c", 0)
     with pytest.warns(UserWarning, match="c"):
@@ -237,86 +126,6 @@ def test_weights_that_repeat_people_have_the_value_but_not_the_certainty_of_as_m
     test, more = fit(data, method="asymptotic"), fit(repeated, weight=np.ones(len(repeated)), method="asymptotic")
     np.testing.assert_allclose(test.comparisons_["disparity"], more.comparisons_["disparity"], atol=1e-12)
     assert (test.comparisons_["standard_error"] > 1.2 * more.comparisons_["standard_error"]).all()
-
-
-# What is refused ------------------------------------------------------------------------------------------------------
-
-
-def test_there_is_no_exact_law(data):
-    with pytest.raises(ValueError, match=r"method='exact'.*weights.*method='auto'"):
-        fit(data, method="exact")
-    assert fit(data).method_ == "permutation"
-
-
-@pytest.mark.parametrize(
-    ("change", "match"),
-    [
-        (lambda w: w.where(w.index != 3, -1.0), "sample_weight.*1 negative weight"),
-        (lambda w: w.where(w.index != 3), "sample_weight.*1 missing value"),
-        (lambda w: w * 0, "sample_weight is 0 for everybody"),
-        (lambda w: w.where(w.index != 3, np.inf), "sample_weight.*finite"),
-        (lambda w: w[:-1], "(?s)sample_weight.*239|239.*sample_weight"),
-        (lambda w: w.astype(str) + " kg", "sample_weight must hold numbers"),
-        (lambda w: w.sample(frac=1, random_state=0), "sample_weight.*align"),
-        (lambda w: np.stack([w, w], axis=1), "sample_weight"),
-    ],
-)
-def test_weights_that_make_no_sense_are_refused(data, change, match):
-    with pytest.raises(ValueError, match=match):
-        fit(data, weight=change(data["weight"].astype(float)))
-
-
-def test_many_different_weights_are_checked_as_few_are(data):
-    rng = np.random.default_rng(0)
-    for bad in (-0.5, np.nan, np.inf):
-        weight = rng.random(len(data))
-        weight[7] = bad
-        with pytest.raises(ValueError, match="sample_weight"):
-            fit(data, weight=weight)
-
-
-def test_a_function_without_weights_is_not_given_any(data):
-    def share(y_true, y_pred):
-        return np.mean(y_pred)
-
-    with pytest.raises(ValueError, match=r"sample_weight.*share"):
-        fit(data, share)
-
-
-def test_weights_reach_a_function(data):
-    def share(y_true, y_pred, sample_weight=None):
-        return np.average(y_pred, weights=sample_weight)
-
-    test = fit(data, share, n_resamples=99)
-    rate = fit(data, n_resamples=99)
-    np.testing.assert_allclose(test.comparisons_["disparity"], rate.comparisons_["disparity"], atol=1e-12)
-    np.testing.assert_allclose(test.by_group_["value"], rate.by_group_["value"])
-
-
-def test_a_printout_says_that_people_are_weighted(data):
-    assert "weight" in str(fit(data))
-
-
-# Size -----------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("sizes", [(40, 60), (25, 150)])
-@pytest.mark.parametrize("rate", [0.3, 0.05])
-def test_equal_rates_of_weighted_people_are_rejected_as_often_as_said(sizes, rate):
-    # Weights of different spread in the two groups, independent of the event.
-    rng = np.random.default_rng(11)
-    group = np.repeat(["a", "b"], sizes)
-    rejected, n = 0, 300
-    for _ in range(n):
-        weight = np.where(group == "a", rng.integers(1, 3, len(group)), rng.choice([1, 2, 4], len(group)))
-        label = (rng.random(len(group)) < rate).astype(int)
-        test = FairnessTest.from_predictions(
-            None, label, sensitive_features=group, sample_weight=weight, metric="selection_rate",
-            n_resamples=99, random_state=int(rng.integers(1 << 30)),
-        )  # fmt: skip
-        rejected += test.p_value_ <= 0.05
-    assert binomtest(rejected, n, 0.05, alternative="greater").pvalue > 1e-3
 
 
 @pytest.mark.parametrize("params", [{}, {"disparity": "ratio", "margin": 0.8, "alternative": "less"}])
@@ -373,10 +182,25 @@ def test_people_of_weight_0_change_nothing(metric, clustered):
             sample_weight=weight[kept],
             clusters=house[kept] if clustered else None,
             metric=metric,
-            n_resamples=199,
+            n_resamples=99,
             random_state=0,
         )
 
     everyone, counted = fitted(weight >= 0), fitted(weight > 0)
     assert everyone.p_value_ == pytest.approx(counted.p_value_, rel=1e-12)
     assert everyone.confidence_interval_ == pytest.approx(counted.confidence_interval_, rel=1e-9)
+
+
+def error_of(y_true, y_pred, sample_weight=None):
+    return np.average(y_true == y_pred, weights=sample_weight)
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_a_function_of_weighted_people_has_the_error_of_the_rate_that_it_is(data, clustered):
+    place = np.arange(len(data)) // 2
+    data = data.assign(group=data["group"].to_numpy()[2 * place]) if clustered else data
+    params = {"clusters": place if clustered else None, "n_resamples": 99}
+    own, rate = fit(data, error_of, **params), fit(data, "accuracy", **params)
+    np.testing.assert_allclose(own.by_group_["value"], rate.by_group_["value"])
+    np.testing.assert_allclose(own.by_group_["standard_error"], rate.by_group_["standard_error"], rtol=1e-3)
+    assert own.variance_ == ("cluster-robust" if clustered else "linearized")
