@@ -9,18 +9,25 @@ import pandas as pd
 from sklearn.base import clone
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.text import enumerated
+from skfairtest._utils.text import enumerated, label
 from skfairtest.audit._questions import kinds_of
-from skfairtest.audit.impact import ImpactRecord, above_median, tables_of
+from skfairtest.audit.impact import above_median, tables_of
+from skfairtest.audit.impact_report import UNFAVORABLE, below_sentences, impact_report
+from skfairtest.audit.record import AuditRecord
 from skfairtest.comparisons.family import at_most
 from skfairtest.inference.multiplicity import holm
 from skfairtest.metrics import Metric
 from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.paired.measure import paired
-from skfairtest.paired.report import PairedRecord
+from skfairtest.paired.report import paired_section
 from skfairtest.readers import Column, resolve_pos_label
+from skfairtest.report.report import Report
+from skfairtest.subgroups.fairness import SubgroupScan
+from skfairtest.subgroups.report import scan_section
 from skfairtest.tables import Sample
 
+#: What the level of a section beside the comparisons is apart from.
+APART = "of their own, apart from the comparisons of this audit: the verdict does not count them."
 #: What the models of an audit are called in its report.
 NAMES = ("the model in production", "this model")
 #: Parameters of an audit that its comparison of models has too.
@@ -29,9 +36,9 @@ SHARED = (
 )  # fmt: skip
 
 
-def impact_of(
-    sample: Sample, estimator: Any, classes: tuple[Any, ...] | None, settings: Mapping[str, Any]
-) -> ImpactRecord:
+def with_impact(
+    record: AuditRecord, sample: Sample, estimator: Any, classes: tuple[Any, ...] | None, settings: Mapping[str, Any]
+) -> tuple[AuditRecord, pd.DataFrame]:
     """Compare rates of selection with the highest one, of decisions; of scores and numbers those above the median."""
     people = sample.everyone or sample  # of whom a feature may not be known
     kinds, _ = kinds_of(people, estimator, settings["pos_label"])
@@ -49,7 +56,23 @@ def impact_of(
         confidence_level=settings["confidence_level"],
         method=settings["method"] if settings["method"] in ("exact", "asymptotic") else "auto",
     )
-    return ImpactRecord(scoring, tuple(map(str, reasons)), pd.concat(frames, ignore_index=True))
+    frame = pd.concat(frames, ignore_index=True)
+    section = impact_report(
+        frame,
+        title="Impact table",
+        about=f"These tables have a level {APART}",
+        scoring=scoring,
+        confidence_level=settings["confidence_level"],
+        not_compared=[*map(label, map(str, reasons)), *[UNFAVORABLE] * (settings["favorable"] is False)],
+    )
+    return replace(record, beside=(*record.beside, section), impact=tuple(below_sentences(frame))), frame
+
+
+def scan_part(scan: SubgroupScan, positive_means: str | None) -> Report:
+    """The section about the subgroups of a scan."""
+    found = replace(scan.record_, setup=replace(scan.record_.setup, positive_means=positive_means))
+    remarks = (f"These subgroups have a guarantee {APART}",)
+    return replace(scan_section(found), title="Further subgroups", remarks=remarks)
 
 
 def compared_with_baseline(
@@ -58,7 +81,7 @@ def compared_with_baseline(
     settings: Mapping[str, Any],
     features: set[str],
     people_of: Callable[[PairedFairnessTest], Sequence[Any]],
-) -> tuple[dict[str, PairedFairnessTest], PairedRecord]:
+) -> tuple[dict[str, PairedFairnessTest], Report]:
     """Compare an audited model with the model in production by each feature, adjusted together by Holm's method."""
     compared: list[Metric] = []
     without: list[str] = []
@@ -93,7 +116,7 @@ def compared_with_baseline(
         for place, p in zip(np.flatnonzero(family), holm(log_p[family]).tolist(), strict=True):
             rows[place] |= {"p_value_adjusted": float(np.exp(p)), "concern": at_most(p, alpha)}
     averages = [row for row in rows if not row["stratum"]]
-    return tests, replace(
+    found = replace(
         records[0],
         setup=replace(records[0].setup, features=enumerated(names)),
         results=tuple(rows),
@@ -101,3 +124,4 @@ def compared_with_baseline(
         concern=any(row["concern"] for row in averages),
         not_compared=tuple(dict.fromkeys(without)),
     )
+    return tests, replace(paired_section(found), title="Compared with the model in production")

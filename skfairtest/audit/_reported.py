@@ -46,8 +46,7 @@ class ReportedAudit(Compared, ReportMixin):
     def _set(self, record: AuditRecord) -> None:
         """Take fitted attributes from the record of a fit."""
         self._say(record)
-        self.individual_ = self.scan_ = self.baseline_ = None
-        self.impact_ = None if record.impact is None else record.impact.frame
+        self.individual_ = self.scan_ = self.baseline_ = self.impact_ = None
         held = {name: [getattr(part, name) for part in record.parts] for name in FRAMES}
         blank = dict.fromkeys(held["excluded"][0]) | {"n": record.n_samples, "n_effective": 0, "comparisons": 0}
         lost = [{**blank, "feature": names, "reason": why} for names, why in record.not_compared]
@@ -84,9 +83,8 @@ class ReportedAudit(Compared, ReportMixin):
             own = {name: facts[f"{name}_"] for name in FRAMES}
             own = {name: frame[frame["feature"] == part.feature].reset_index(drop=True) for name, frame in own.items()}
             parts.append(replace(part, **own))
-        impact = record.impact and replace(record.impact, frame=facts["impact_"])
         beside = dict.fromkeys(("individual_", "scan_", "baseline_"))
-        super()._take({**facts, **beside, "record_": replace(record, parts=tuple(parts), impact=impact)})
+        super()._take({**facts, **beside, "record_": replace(record, parts=tuple(parts))})
 
     def _made(self) -> Report:
         return audit_report(self.record_, self._breaking)

@@ -19,7 +19,7 @@ from skfairtest._utils.base import check_seed, seed_sequence, with_parameters
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import GroupsMissing, ParameterError, brief
 from skfairtest._utils.progress import progress
-from skfairtest.audit._parts import compared_with_baseline, impact_of
+from skfairtest.audit._parts import compared_with_baseline, scan_part, with_impact
 from skfairtest.audit._questions import asked_of, enough_draws, groupings, how_many, kinds_of, sets_of
 from skfairtest.audit._reported import ReportedAudit, record_of
 from skfairtest.audit.provenance import FEW_LABELS, provenance_of
@@ -39,6 +39,7 @@ from skfairtest.metrics import Metric, resolve_metrics, standard_metrics
 from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.readers import classes_of, is_label
 from skfairtest.report.plain import plain_value
+from skfairtest.report.report import Report
 from skfairtest.subgroups.fairness import SubgroupScan
 from skfairtest.tables import Sample
 
@@ -280,13 +281,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
 
     def _fit(self, inputs: Inputs) -> Self:
         """Audit what a fit is given; with `individual`, `scan` and `baseline` also by these."""
-        test = self._test_of("individual", IndividualFairnessTest)
         super()._fit(inputs)
         X, y = inputs.X, inputs.y
-        if test is not None:
-            test.set_params(estimator=self.estimator).fit(X, y, sensitive_features=inputs.groups)
-            self.record_ = replace(self.record_, individual=test.sentences(), individual_verdict=test.verdict_)
-            self.individual_ = test
         if (scan := self._scan(has_truth=y is not None)) is not None:
             columns = {name: inputs.columns[name] for name in ("sensitive_features", "control_features")}
             scan.set_params(estimator=self.estimator)
@@ -295,6 +291,12 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             models = {"estimator_a": self.baseline, "estimator_b": self.estimator}
             known = {"y_pred", "y_score", *(["y_true"] if y is not None else [])}
             self._keep_baseline(known, lambda test: test.set_params(**models)._people(inputs))
+        if (test := self._test_of("individual", IndividualFairnessTest)) is not None:
+            test.set_params(estimator=self.estimator).fit(X, y, sensitive_features=inputs.groups)
+            said, *findings = test.sentences()
+            self._add(Report(title="Similar people", verdict=said, findings=tuple(findings)))
+            self.record_ = replace(self.record_, individual_verdict=test.verdict_)
+            self.individual_ = test
         return self
 
     @classmethod
@@ -414,7 +416,11 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         settings = {**self.get_params(), "random_state": self.record_.parameters["random_state"]}
         features = {name for part in self.record_.parts for name in part.sensitive}
         self.baseline_, found = compared_with_baseline(self._metrics, known, settings, features, people_of)
-        self.record_ = replace(self.record_, baseline=found)
+        self._add(found)
+
+    def _add(self, section: Report) -> None:
+        """Report something beside the comparisons."""
+        self.record_ = replace(self.record_, beside=(*self.record_.beside, section))
 
     def _test_of(self, name: str, kind: type[Made]) -> Made | None:
         """Return the test beside the comparisons that is wanted, not fitted."""
@@ -448,8 +454,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
 
     def _keep_scan(self, scan: SubgroupScan) -> None:
         self.scan_ = scan
-        setup = replace(scan.record_.setup, positive_means=self.positive_means)
-        self.record_ = replace(self.record_, scan=replace(scan.record_, setup=setup))
+        self._add(scan_part(scan, self.positive_means))
 
     def __sklearn_tags__(self) -> Tags:
         """Declare that true labels are not always required."""
@@ -563,7 +568,6 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             n_samples=whole.n_samples,
             not_compared=tuple((name, str(error)) for name, error in lost.items()),
             provenance=provenance_of(whole, self.estimator, from_table=subject == FROM_TABLE),
-            impact=impact_of(sample, self.estimator, classes, self.get_params()) if self.impact else None,
             doubts=self._cautions,
         )
         if few:
@@ -573,6 +577,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             parts = [replace(part, setup=replace(part.setup, people=line)) for part, line in told]
             record = replace(record, parts=tuple(parts))
         self._set(record)
+        if self.impact:
+            self.record_, self.impact_ = with_impact(record, sample, self.estimator, classes, self.get_params())
         self._breaking = breaking_point_of(results, together=True)
         if subject == FROM_TABLE and (scan := self._scan(has_truth="y_true" in sample.columns)) is not None:
             self._keep_scan(scan._fit_sample(sample, *scan._check(), scan.random_state, subject))

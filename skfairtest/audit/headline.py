@@ -21,7 +21,6 @@ import numpy as np
 
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.audit.grid import FEW_POINTS, FEW_RATIO, Standing, standings
-from skfairtest.audit.impact_report import below_sentences
 from skfairtest.audit.provenance import FEW_LABELS
 from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.report.cells import barred, records
@@ -142,7 +141,7 @@ def first_sentences(record: AuditRecord) -> tuple[str, ...]:
     few = "labelled" in record.parameters or set(FEW_LABELS) & set(record.provenance["columns"])
     further = (
         *([] if record.n_found else _observed(record)),
-        "" if record.impact is None else " ".join(below_sentences(record.impact.frame)),
+        " ".join(record.impact),
         " ".join(_unknown(record)),
         record.parts[record.leading[0]].setup.people if few else "",
         " ".join(_missed(record)),

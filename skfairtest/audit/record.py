@@ -9,13 +9,11 @@ from typing import Any, Self
 import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, pluralize
-from skfairtest.audit.impact import ImpactRecord
-from skfairtest.paired.report import PairedRecord
 from skfairtest.report.cells import oriented, oriented_histogram
 from skfairtest.report.draw import NullHistogram
 from skfairtest.report.record import Recorded
+from skfairtest.report.report import Report
 from skfairtest.report.sentences import Setup, lost_metrics, not_tested, smallest_p
-from skfairtest.subgroups.scan import ScanRecord
 
 #: Groupings that the verdict names.
 NAMED = 3
@@ -84,10 +82,12 @@ class AuditRecord(Recorded):
         That of this comparison.
     warnings, homogeneity : tuple of str
         What makes the results doubtful, and whether disparities are the same in all strata.
-    scan, impact, baseline : ScanRecord, ImpactRecord, PairedRecord, optional
-        The results of what the audit makes beside its comparisons.
-    individual, individual_verdict : tuple of str, str, optional
-        The sentences and the verdict of the test of individual fairness.
+    beside : tuple of Report
+        What the audit makes beside its comparisons.
+    impact : tuple of str
+        The sentences of its verdict about impact ratios.
+    individual_verdict : str, optional
+        The verdict of the test of individual fairness.
     accepted : mapping of str to str
         Known disparities by the identifiers of `skfairtest.audit.findings`, and why each is accepted.
     """
@@ -107,10 +107,8 @@ class AuditRecord(Recorded):
     leading: tuple[int, int]
     null_distribution: NullHistogram | None = None
     warnings: tuple[str, ...] = ()
-    scan: ScanRecord | None = None
-    impact: ImpactRecord | None = None
-    baseline: PairedRecord | None = None
-    individual: tuple[str, ...] = ()
+    beside: tuple[Report, ...] = ()
+    impact: tuple[str, ...] = ()
     individual_verdict: str | None = None
     homogeneity: tuple[str, ...] = ()
     provenance: Mapping[str, Any]

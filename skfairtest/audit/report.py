@@ -15,11 +15,9 @@ from skfairtest._utils.text import label, pluralize
 from skfairtest.audit.findings import findings_of
 from skfairtest.audit.grid import audit_grid
 from skfairtest.audit.headline import first_sentences, intervals_of, people_compared, shown_first
-from skfairtest.audit.impact_report import UNFAVORABLE, impact_report
 from skfairtest.audit.provenance import call_lines
 from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.comparisons.breaking import BreakingPoint, verdict_lines
-from skfairtest.paired.report import paired_section
 from skfairtest.report import cells
 from skfairtest.report.report import Figure, Report, Table, listed
 from skfairtest.report.sentences import (
@@ -31,7 +29,6 @@ from skfairtest.report.sentences import (
     null_sentence,
     p_text,
 )
-from skfairtest.subgroups.report import scan_section
 
 _FILE = files("skfairtest.audit").joinpath("methods.toml")
 #: Methods with what was done and who described it, by what an audit has if it was used; in the order of the report.
@@ -43,8 +40,7 @@ METHODS: dict[str, str] = {
 
 def methods_used(record: AuditRecord) -> list[str]:
     """Name the methods that the numbers of a record come from, and no others, by the keys of `METHODS`."""
-    beside = {"subgroups": record.scan, "impact": record.impact, "two models": record.baseline}
-    had: dict[str, Any] = {name: section is not None for name, section in beside.items()}
+    had: dict[str, Any] = {section.title: True for section in record.beside}
     # One comparison has nothing to be adjusted for.
     had[str(record.setup.adjust)] = record.n_comparisons > 1
     for part in record.parts:
@@ -101,7 +97,7 @@ def audit_report(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | s
         findings=intervals_of(record.setup, shown),
         parts=(
             *listed("Are disparities the same in every stratum?", record.homogeneity),
-            *_beside(record),
+            *record.beside,
             *_left_out(record),
             *map(grouping, record.parts),
             *_null_distribution(record),
@@ -111,25 +107,6 @@ def audit_report(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | s
         notes=tuple(legend(record)),
         reproduce=tuple(_reproducing(record)),
     )
-
-
-def _beside(record: AuditRecord) -> Iterator[Report]:
-    """Report what the audit makes beside its comparisons."""
-    apart = "of their own, apart from the comparisons of this audit: the verdict does not count them."
-    if record.impact is not None:
-        against = [*map(label, record.impact.not_compared), *[UNFAVORABLE] * (record.setup.favorable is False)]
-        yield impact_report(
-            record.impact.frame, title="Impact table", about=f"These tables have a level {apart}",
-            scoring=record.impact.scoring, confidence_level=1 - record.setup.alpha, not_compared=against,
-        )  # fmt: skip
-    if record.scan is not None:
-        remarks = (f"These subgroups have a guarantee {apart}",)
-        yield replace(scan_section(record.scan), title="Subgroups nobody named", remarks=remarks)
-    if record.baseline is not None:
-        yield replace(paired_section(record.baseline), title="Compared with the model in production")
-    if record.individual:
-        said, *findings = record.individual
-        yield Report(title="Similar people", verdict=said, findings=tuple(findings))
 
 
 def _ranked(record: AuditRecord, n_shown: int) -> str:

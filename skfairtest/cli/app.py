@@ -261,8 +261,6 @@ def audit(
     record: Any = result.record_
     name = label(os.path.basename(files[0]) if len(files) == 1 else f"{len(files)} files")
     read = ", ".join(f"{OPTIONS[role]} {label(column)}" for role, column in named.items() if isinstance(column, str))
-    if record.baseline is not None:
-        record = replace(record, baseline=replace(record.baseline, names=(str(y_pred_baseline), str(y_pred))))
     record = replace(
         record,
         title=f"Fairness audit of {name}",

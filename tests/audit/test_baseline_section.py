@@ -6,6 +6,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from skfairtest import FairnessAudit, PairedFairnessTest
+from skfairtest.audit import _parts
 from skfairtest.cli.app import run
 
 TITLE = "Compared with the model in production"
@@ -58,8 +59,17 @@ def test_the_section_says_what_the_test_of_two_models_says(people, found):
     assert '<span class="bar' in found.to_html().split(TITLE, 1)[1]
 
 
-def test_p_values_of_all_features_are_adjusted_together_by_holm(found):
-    rows = pd.DataFrame(found.record_.baseline.results)
+@pytest.fixture
+def merged(monkeypatch):
+    """What the sections that are written say, as records."""
+    records, written = [], _parts.paired_section
+    monkeypatch.setattr(_parts, "paired_section", lambda record: records.append(record) or written(record))
+    return records
+
+
+def test_p_values_of_all_features_are_adjusted_together_by_holm(people, merged):
+    audit(people)
+    rows = pd.DataFrame(merged[0].results)
     p = np.sort(rows["p_value"])
     due = np.minimum(1, np.maximum.accumulate(p * np.arange(len(p), 0, -1)))
     assert len(p) == 4
@@ -72,7 +82,7 @@ def test_the_verdict_is_that_of_the_audited_model(people, found):
     assert (found.p_value_, found.concern_) == (without.p_value_, without.concern_)
     assert without.baseline_ is None
     assert TITLE not in str(without)
-    assert without.record_.baseline is None
+    assert not without.record_.beside
 
 
 @pytest.mark.filterwarnings("ignore:.*are approximate:UserWarning")
@@ -112,9 +122,9 @@ def test_what_cannot_be_compared_is_listed(people):
 
 
 @pytest.mark.filterwarnings("ignore:.*are approximate:UserWarning")
-def test_strata_weights_and_clusters_are_those_of_the_audit(people):
+def test_strata_weights_and_clusters_are_those_of_the_audit(people, merged):
     strata = audit(people, columns=["sex"], control_features=people[["town"]], metrics="selection_rate")
-    assert [row["stratum"] for row in strata.record_.baseline.results] == [None, "north", "south"]
+    assert [row["stratum"] for row in merged[0].results] == [None, "north", "south"]
     assert "in north" in str(strata)
     weighted = audit(people, columns=["sex"], sample_weight=np.where(people["town"] == "north", 2.0, 1.0))
     assert weighted.baseline_["sex"].method_ == "permutation"
@@ -140,7 +150,7 @@ def test_what_has_no_comparison_is_refused(people, params, message):
         audit(people, **params)
 
 
-def test_the_command_line_names_the_column_of_the_model_in_production(people, tmp_path, capsys):
+def test_the_command_line_compares_with_the_column_of_the_model_in_production(people, tmp_path, capsys):
     path, record = tmp_path / "people.csv", tmp_path / "audit.json"
     people.to_csv(path, index=False)
     asked = ["--y-true", "truth", "--y-pred", "b", "--sensitive", "sex", "--metric", "selection_rate"]
@@ -149,5 +159,5 @@ def test_the_command_line_names_the_column_of_the_model_in_production(people, tm
     assert status == run(["audit", str(path), *asked])
     capsys.readouterr()
     assert TITLE in text
-    assert "points under a and" in text
-    assert FairnessAudit.from_json(record).record_.baseline.names == ("a", "b")
+    assert "points under the model in production and" in text
+    assert [section.title for section in FairnessAudit.from_json(record).record_.beside] == [TITLE]
