@@ -33,11 +33,8 @@ def findings_of(record: AuditRecord) -> list[dict[str, Any]]:
 
 
 def _id(part: AuditPart, row: Mapping[str, Any], *, below: bool) -> str:
-    """Hash what is compared, whichever side comes first: reports turn comparisons round."""
-    sides = [row["group"], row["other"]]
-    if json.dumps(sides[0]) > json.dumps(sides[1]):
-        sides, below = sides[::-1], not below
-    what = [part.sensitive, part.control, row["metric"], *sides, row["stratum"]]
+    """Hash what is compared."""
+    what = [part.sensitive, part.control, *(row[name] for name in ("metric", "group", "other", "stratum"))]
     what += [part.setup.disparity, "below" if below else "above"]
     return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:12]
 

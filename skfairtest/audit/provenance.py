@@ -15,8 +15,8 @@ from skfairtest.tables import Sample
 
 #: What is known of people of whom some have no label.
 FEW_LABELS = ("y_judge", "label_probability")
-#: Parameters that hold tests, or a model.
-TESTS = ("individual", "scan", "baseline")
+#: Parameters that hold tests.
+TESTS = ("individual", "scan")
 #: Characters of a model's representation, which may hold a list of anything.
 MOST_CHARACTERS = 600
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from dataclasses import dataclass, field
+from typing import Any
 
 import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, pluralize
-from skfairtest.report.cells import oriented, oriented_histogram
 from skfairtest.report.draw import NullHistogram
 from skfairtest.report.record import Recorded
 from skfairtest.report.report import Report
@@ -160,13 +159,10 @@ class AuditRecord(Recorded):
                 f"{lead} a significant disparity{beyond}, more than chance explains: {enumerated(self._where())}; {p}."
             )
         else:
-            names = [f"by {label(part.feature)}" for part in self.parts]
-            if len(names) > NAMED:
-                names = [f"by {label(part.feature)}" for part in self.parts if len(part.sensitive) == 1][:NAMED]
-                names.append(f"in {pluralize(len(self.parts) - len(names), 'further grouping')}")
+            names = enumerated([f"by {label(part.feature)}" for part in self.parts], most=NAMED)
             said = (
-                f"No significant disparity{beyond} was detected {enumerated(names)}, in {total} ({p}). This does not "
-                "prove fairness: each comparison says how large a disparity it could have missed."
+                f"No significant disparity{beyond} was detected {names}, in {total} ({p}). This does not prove "
+                "fairness: each comparison says how large a disparity it could have missed."
             )
         return f"{said}{not_tested(self.untested)}"
 
@@ -176,16 +172,8 @@ class AuditRecord(Recorded):
         fewest = min(len(part.sensitive) for part in self.parts)
         single = sorted((one for one in found if one[1] and len(one[0].sensitive) == fewest), key=lambda one: -one[1])
         names = [f"by {label(part.feature)} ({n:,} of {total:,})" for part, n, total in single]
-        names[NAMED:] = [f"by {pluralize(len(names) - NAMED, 'further feature')}"] * (len(names) > NAMED)
+        names[NAMED:] = [f"by {len(names) - NAMED:,} more"] * (len(names) > NAMED)
         crossed = [each[1:] for each in found if len(each[0].sensitive) > fewest]
         if n := sum(n for n, _ in crossed):
             names.append(f"at intersections ({n:,} of {sum(total for _, total in crossed):,})")
         return names
-
-    def oriented(self) -> Self:
-        """Return the record with the comparisons of all its parts, and its null distribution, as reports show them."""
-        parts = tuple(replace(part, comparisons=oriented(part.setup, part.comparisons)) for part in self.parts)
-        (part, row), histogram = self.leading, self.null_distribution
-        if histogram is not None:
-            histogram = oriented_histogram(self.parts[part].setup, self.parts[part].comparisons, row, histogram)
-        return replace(self, parts=parts, null_distribution=histogram)

@@ -69,7 +69,6 @@ def methods_used(record: AuditRecord) -> list[str]:
 
 def audit_report(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | str = "") -> Report:
     """The report of an audit; every name in it is safe to print."""
-    record = record.oriented()
     n, n_found, shown = record.n_comparisons, record.n_found, shown_first(record)
     headline, *others = first_sentences(record)
     names = {each["id"]: f"Accepted: {metric_title(each['metric'])}, {each['name']}" for each in findings_of(record)}
@@ -138,10 +137,9 @@ def grouping(part: AuditPart) -> Report:
     setup, feature = part.setup, label(part.feature)
     ordered = cells.by_p_value(setup, part.comparisons)
     found, total = ordered[ordered["concern"]], len(ordered)
-    lead = f"{len(found):,} of {pluralize(total, 'comparison')}" if len(found) else "No comparison"
-    lead += f" {'show' if len(found) > 1 else 'shows'} a significant disparity"
-    lead += ", with the strongest evidence first" * (len(found) > 1)
-    lead += ":" if len(found) else "; this does not prove fairness. The strongest evidence:"
+    lead = "No comparison shows a significant disparity; this does not prove fairness. The strongest evidence:"
+    if len(found):
+        lead = f"Significant in {len(found):,} of {pluralize(total, 'comparison')}, the strongest evidence first:"
     tables = [cells.values_table(setup, part.by_group)] if len(part.by_group) else []
     for metric in dict.fromkeys(part.comparisons["metric"]):
         rows = ordered[ordered["metric"] == metric]
@@ -207,37 +205,31 @@ def legend(record: AuditRecord) -> list[str]:
     methods = sorted({method for part in parts for method in part.comparisons["method"]})
     level, familywise = f"{100 * setup.alpha:g}%", setup.adjust in FAMILYWISE
     confidence = f"{100 * (1 - setup.alpha):g}% confidence"
-    together = f" for all {pluralize(n, 'comparison')} together" if n > 1 and familywise else ""
     compared = {
         "difference": "value minus against, before rounding",
         "ratio": "value divided by against",
         "odds_ratio": "the odds of value divided by those of against, as Fisher's test estimates it",
     }[setup.disparity]
-    order = " Of two groups the one with the smaller value comes first." if setup.compare == "between_groups" else ""
+    together = f" for all {pluralize(n, 'comparison')} together" if n > 1 and familywise else ""
     corrected = "the p itself"
     if n > 1 and setup.adjust is not None:
         corrected = f"p, corrected for {n:,} comparisons ({ADJUSTED[setup.adjust]})"
-    once = "; comparisons that test the same hypothesis count once" if n > 1 and familywise else ""
     rough = " and ".join(method for method in methods if not method.startswith(("exact", "undefined")))
-    errors = f"{level} of audits done like this report even one false positive"
-    errors = f"about {errors}; about, because {rough} p-values are approximate" if rough else errors
+    about, because = ("about ", f"; about, because {rough} p-values are approximate") if rough else ("", "")
     lines = {
         cells.BARS: True,
-        "people: everyone in the group. n: those over whom the value is computed. The interval of a value has "
-        f"{confidence} for that group alone.": True,
-        f"{setup.disparity.replace('_', ' ')}: {compared}.{order} Its interval has {confidence}{together}.": True,
+        "people: everyone in the group. n: those over whom the value is computed; small: n is below 10, and the value "
+        f"is uncertain. The interval of a value has {confidence} for that group alone.": True,
+        f"{setup.disparity.replace('_', ' ')}: {compared}. Its interval has {confidence}{together}.": True,
         f"detectable: the smallest disparity, in either direction, that the comparison had an {CHANCE} of detecting; "
         f"{cells.NO_SIZE}: not even the largest one had.": True,
         "p: how often chance alone would show a disparity at least as extreme as this one, if the null hypothesis were "
         f"true. Method: {', '.join(methods)}.": True,
-        "asymptotic: approximate, which needs hundreds of people on both sides.": "asymptotic" in methods,
-        f"adjusted p: {corrected}{once}. A disparity is significant where it is at most {setup.alpha:g}.": True,
-        f"At most {errors}.": familywise or n == 1,
+        f"adjusted p: {corrected}. A disparity is significant where it is at most {setup.alpha:g}.": True,
+        f"At most {about}{level} of audits done like this report even one false positive{because}.": familywise
+        or n == 1,
         "Where a group is compared with several groups together (everyone, everyone else, the rest of a parent "
         "group), this assumes that the people in these are a random sample.": any(part.pools_groups for part in parts),
         setup.people: setup.people,
-        "small: n is below 10, and the value is uncertain. no one: n is 0, so there is no value.": any(
-            part.by_group["small"].any() for part in parts
-        ),
     }
     return [line for line, holds in lines.items() if holds]

@@ -164,9 +164,6 @@ def audit(
     scan: Annotated[
         list[str] | None, opt.column("Also search subgroups of this column and the groups; repeatable.")
     ] = None,
-    y_pred_baseline: Annotated[
-        str | None, opt.column("The predictions of the model in production, to compare these with.", "--baseline")
-    ] = None,
     y_judge: Annotated[
         str | None, opt.column("A guess of everyone's true label, if --y-true has labels for some people.")
     ] = None,
@@ -186,6 +183,7 @@ def audit(
     favorable: Annotated[
         bool | None, opt.option("Whether a positive prediction is good for people.", None, "--favorable/--unfavorable")
     ] = None,
+    unit: Annotated[str, opt.option("What a row is, in the plural, such as answers.", "WORD")] = "people",
     compare: Annotated[Compare, opt.option("What a group of one column is compared with.")] = "between_groups",
     disparity: opt.Disparity = "difference",
     margin: opt.Margin = None,
@@ -239,7 +237,7 @@ def audit(
     settings = opt.settings(
         context,
         "compare compare_intersections intersections disparity margin adjust missing labelled impact favorable "
-        "positive_means n_resamples random_state n_jobs",
+        "positive_means unit n_resamples random_state n_jobs",
     )
     searched: dict[str, Any] = {}
     with listening() as told:

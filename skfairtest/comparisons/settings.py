@@ -75,12 +75,12 @@ def check_settings(
     n_jobs: Any = None,
     verbose: Any = 0,
     missing: Any = "raise",
-    unit: bool = True,
+    shares: bool = True,
     **_: Any,
 ) -> Settings:
     """Check every parameter, and refuse combinations that have no meaning.
 
-    `unit` says that no metric goes beyond 0 and 1, so that no difference exceeds 1.
+    `shares` says that no metric goes beyond 0 and 1, so that no difference exceeds 1.
     """
     given = (compare, disparity, alternative, method, variance, within, adjust, missing)
     for (name, choices), value in zip(CHOICES.items(), given, strict=True):
@@ -115,7 +115,7 @@ def check_settings(
         within = None if within == "auto" else within
     if disparity == "odds_ratio":
         _check_odds_ratio(compare, method)
-    margin_bounds = _margin_bounds(margin, disparity, alternative, unit=unit)
+    margin_bounds = _margin_bounds(margin, disparity, alternative, unit=shares)
     asked_variance = variance
     method, variance = _method(method, variance, within, margin_bounds)
     if adjust == "auto":

@@ -11,7 +11,6 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from inspect import signature
 from itertools import compress
 from typing import Any, ClassVar, Self
@@ -25,7 +24,6 @@ from skfairtest._utils.text import display_width, enumerated, label, shorten
 from skfairtest.audit import FairnessAudit
 from skfairtest.audit.record import AuditPart
 from skfairtest.group.fairness import FairnessTest
-from skfairtest.report.cells import oriented
 from skfairtest.report.draw import BLUE, GREY, ORANGE, STYLE, scale_ends
 
 #: Widths of the name of a row, in a figure of its own and on axes that were given.
@@ -176,10 +174,9 @@ def model_name(test: Any) -> str | None:
 
 
 def parts_of(test: Any) -> list[AuditPart]:
-    """Return the groupings of a fitted test or audit, with pairs in the order in which reports show them."""
+    """Return the groupings of a fitted test or audit."""
     one = isinstance(test, FairnessTest)
-    parts = [AuditPart((), (), test._setup, test._values, test.comparisons_)] if one else test.record_.parts
-    return [replace(part, comparisons=oriented(part.setup, part.comparisons)) for part in parts]
+    return [AuditPart((), (), test._setup, test._values, test.comparisons_)] if one else list(test.record_.parts)
 
 
 def named_rows(parts: Sequence[str], titles: Sequence[str], names: Iterable[Sequence[Any]]) -> tuple[list[str], str]:

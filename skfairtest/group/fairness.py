@@ -98,6 +98,8 @@ class FairnessTest(GroupsTest):
         The method that gives scores. "predict" is for models whose ``predict`` gives probabilities.
     random_state : int, RandomState, Generator or None
         Seed of resamples and of randomised predictions.
+    unit : str, default="people"
+        What reports call the rows, in the plural: "answers" of a language model.
     n_jobs : int, optional
         Number of processes. The result does not depend on it.
     verbose : int, default=0
@@ -205,6 +207,7 @@ class FairnessTest(GroupsTest):
     prediction_threshold: float | None = None
     response: str = "auto"
     random_state: Any = None
+    unit: str = GroupsTest.unit
     n_jobs: int | None = None
     verbose: int = 0
 
@@ -263,7 +266,8 @@ class FairnessTest(GroupsTest):
         summaries = {metric.name: metric.summary for metric in metrics if metric.summary is not None}
         summary = summaries.get(leading.metric)
         self._summary = "" if summary is None else summary.name
-        self._setup = setup_of(result)
+        setup = setup_of(result)
+        self._setup = replace(setup, unique=setup.unique and self.unit == GroupsTest.unit)
         self._feature = self._setup.features
         # Counts may wait until somebody looks at them; people are not kept for that.
         drawn = partial(null_histogram_of, leading)

@@ -21,7 +21,7 @@ def group_title(test: Any) -> str:
 def group_report(test: Any) -> Report:
     """The report of a fitted `FairnessTest`: the verdict, the leading finding, null hypotheses, and tables."""
     setup, tested = test._setup, test.comparisons_
-    ordered = cells.pooled_first(cells.by_p_value(setup, cells.oriented(setup, tested)))
+    ordered = cells.pooled_first(cells.by_p_value(setup, tested))
     verdict = sentences.verdict_sentence(setup, tested, test.p_value_, concern=test.concern_)
     return Report(
         title=group_title(test),
@@ -39,12 +39,10 @@ def group_report(test: Any) -> Report:
 def _remarks(test: Any, setup: Setup, strata: list[dict[str, Any]]) -> Iterator[str]:
     """Say what the comparison with the strongest evidence found, and what else belongs to the verdict."""
     lead = cells.records(test.comparisons_)[test._leading]
-    shown = cells.records(cells.oriented(setup, test.comparisons_))[test._leading]
     how = sentences.written(setup, lead)
 
     def limits(ends: tuple[float, float]) -> str:
         row = {**lead, "ci_low": ends[0], "ci_high": ends[1]}
-        row = row if shown["group"] == lead["group"] else sentences.turned(setup, row)
         return sentences.span(how.disparity, row["ci_low"], row["ci_high"], setup.open_ends(row))
 
     if test._summary:
@@ -52,7 +50,7 @@ def _remarks(test: Any, setup: Setup, strata: list[dict[str, Any]]) -> Iterator[
         low, high = test.confidence_interval_
         inside = sentences.span(how.disparity, low, high, equality) or "no interval"
         yield f"{metric_title(test._summary)} is {how.disparity(test.disparity_)}{how.unit} ({inside})."
-    yield finding_sentence(setup, shown)
+    yield finding_sentence(setup, lead)
     if hasattr(test, "equivalence_interval_"):
         level = f"{100 * (1 - 2 * setup.alpha):g}%"
         yield f"Its {level} interval, which the test of equivalence inverts, is {limits(test.equivalence_interval_)}."
