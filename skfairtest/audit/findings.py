@@ -51,10 +51,7 @@ def accept(record: AuditRecord, accepted: Mapping[str, str]) -> AuditRecord:
 
 
 def to_junit(record: AuditRecord) -> str:
-    """Write an audit as JUnit's XML: a suite for each grouping, a case for each comparison.
-
-    A significant disparity is a failure; one that was accepted, and what was left out, is skipped, with the reason.
-    """
+    """Write an audit as JUnit's XML: a suite for each grouping, a case for each comparison."""
     suites = ElementTree.Element("testsuites", name=_text(record.title))
 
     def case(suite: ElementTree.Element, of: str, name: str, outcome: str = "", said: str = "") -> None:

@@ -24,9 +24,6 @@ MOST_CHARACTERS = 600
 def data_hash(sample: Sample) -> str:
     """Hash the people of a sample: labels, predictions, scores, groups, strata, weights and clusters.
 
-    Equal numbers are the same value: 1, 1.0 and True. The text "1" is a different value. One SHA-256 hash is taken of
-    all rows together, never of a single row or value, which somebody who knows the possible values could look up.
-
     Examples
     --------
     >>> people = {"sensitive_features": {"sex": ["f", "m", "m"]}}

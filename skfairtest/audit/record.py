@@ -20,17 +20,7 @@ NAMED = 3
 
 @dataclass(frozen=True, eq=False)
 class AuditPart(Recorded):
-    """One grouping of the people, its p-values adjusted for the whole audit; a written record has its frames as tables.
-
-    Parameters
-    ----------
-    sensitive, control : tuple of str
-        Names of the features that make the groups, and of those that make the strata.
-    setup : Setup
-        How sentences are written.
-    by_group, comparisons, excluded : DataFrame
-        Values by group and stratum, one row per comparison, and what was left out.
-    """
+    """One grouping of the people; a written record has its frames as tables."""
 
     sensitive: tuple[str, ...]
     control: tuple[str, ...]
@@ -55,41 +45,7 @@ class AuditPart(Recorded):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AuditRecord(Recorded):
-    """Everything that a report of an audit says.
-
-    Parameters
-    ----------
-    created, title : str
-        The date of the fit, and the title of the report.
-    about, sources : tuple of str
-        What was audited, and where the data come from.
-    versions, parameters, provenance : mapping
-        Of libraries, of the audit, and how it was called.
-    p_value_interval : (float, float)
-        Limits of the Monte-Carlo error of the smallest adjusted p-value.
-    n_samples : int
-        People.
-    pos_label, negative_labels : object, tuple
-        The label counted as positive, and the others.
-    parts : tuple of AuditPart
-        The groupings.
-    not_compared : tuple of (str, str)
-        Groupings that could not be compared, and why.
-    leading : (int, int)
-        The part and the row of the comparison with the strongest evidence.
-    null_distribution : NullHistogram, optional
-        That of this comparison.
-    warnings, homogeneity : tuple of str
-        What makes the results doubtful, and whether disparities are the same in all strata.
-    beside : tuple of Report
-        What the audit makes beside its comparisons.
-    impact : tuple of str
-        The sentences of its verdict about impact ratios.
-    individual_verdict : str, optional
-        The verdict of the test of individual fairness.
-    accepted : mapping of str to str
-        Known disparities by the identifiers of `skfairtest.audit.findings`, and why each is accepted.
-    """
+    """Everything that a report of an audit says."""
 
     created: str
     title: str

@@ -1,7 +1,4 @@
-"""The report of an audit: which sections it has, and what they say.
-
-What an audit was computed with: each method that was used, in a sentence, and who described it.
-"""
+"""The report of an audit: its sections, and what it was computed with."""
 
 import tomllib
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,7 @@
 """The commands, and what their exit status means.
 
 0: no significant disparity; 1: a significant disparity; 2: bad input; 3: an internal error; 4: not everything could be
-tested. A command imports what it computes with when it runs: the version and the help need nothing of it.
+tested. A command imports what it computes with when it runs, so that the help is fast.
 """
 
 import os

@@ -1,6 +1,6 @@
-"""From CSV and Parquet files to people: the columns that are asked for, read by pyarrow, exactly as they are written.
+"""From CSV and Parquet files to people, read by pyarrow exactly as they are written.
 
-All columns of a CSV file are read as text, in which only an empty field is missing: a group may be called NA or 007.
+All columns of a CSV file are text, in which only an empty field is missing: a group may be called NA or 007.
 """
 
 import codecs

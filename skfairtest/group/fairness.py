@@ -300,7 +300,7 @@ class FairnessTest(GroupsTest):
             The groups; not needed if there are only two.
         standard : {"average", "pooled", "group", "other"}, default="average"
             The composition that weights the values within strata: the average of both groups' (Kitagawa 1955),
-            everybody's, or one group's (Oaxaca 1973, Blinder 1973).
+            all people's, or one group's (Oaxaca 1973, Blinder 1973).
 
         Returns
         -------
@@ -402,10 +402,7 @@ def measured_of(test: FairnessTest, inputs: Inputs) -> Result:
 
 
 def result_of(test: FairnessTest, inputs: Inputs, *, tested: bool = True) -> Result:
-    """The results of a test without fitting it.
-
-    Not `tested`, its limits hold, and its p-values mean nothing.
-    """
+    """The results of a test without fitting it."""
     sample, settings, metrics, seed, _ = test._people(inputs)
     assert metrics is not None
     return test._compare(sample, replace(settings, tested=tested), metrics, seed)

@@ -60,11 +60,7 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def by_p_value(setup: sentences.Setup, comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Order comparisons of one family, strata and averages alike, by p-value.
-
-    Ties are broken by the adjusted p-value, then by the distance of the disparity from equality, and at last by the
-    order given.
-    """
+    """Order comparisons of one family, strata and averages alike, by p-value."""
     ratios = np.array([setup.is_ratio(metric) for metric in comparisons["metric"]], dtype=bool)
     disparity = comparisons["disparity"].to_numpy(dtype=float)
     with np.errstate(divide="ignore", invalid="ignore"):

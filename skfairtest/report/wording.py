@@ -151,9 +151,6 @@ def in_unit(text: str, unit: str, names: Iterable[str] = ()) -> str:
 def worse_when(metric: str, favorable: bool | None) -> int:
     """Say which value of a metric is worse for the people of a group.
 
-    A prediction is good or bad for people as `favorable` says. Errors are bad in themselves; a wrong prediction among
-    people with one prediction is bad where that is the unfavorable one, and has no side otherwise.
-
     Examples
     --------
     >>> [worse_when("selection_rate", favorable) for favorable in (True, False, None)]
