@@ -10,7 +10,7 @@ import pandas as pd
 
 from skfairtest._utils.text import label, pluralize
 from skfairtest.report import sentences
-from skfairtest.report.report import NOT_CERTIFIED, Cell, Column, Report, Table, bars
+from skfairtest.report.report import NOT_CERTIFIED, Cell, Column, Report, Table, bars, listed
 
 METRIC = Column("metric", "name", shows=lambda row: sentences.metric_title(row["metric"]))
 FEATURE = Column("feature", "name", shows="feature")
@@ -203,11 +203,8 @@ def homogeneity_part(
     setup: sentences.Setup, homogeneity: pd.DataFrame, comparisons: pd.DataFrame
 ) -> tuple[Report, ...]:
     """Report whether disparities are the same in every stratum; nothing where there are no strata."""
-    if not len(homogeneity):
-        return ()
-    lead, *others = homogeneity_sentences(setup, homogeneity, comparisons)
     title = f"Is the disparity the same in every {label(setup.controls)}?"
-    return (Report(title=title, remarks=(lead,), findings=tuple(others)),)
+    return listed(title, homogeneity_sentences(setup, homogeneity, comparisons))
 
 
 def homogeneity_sentences(setup: sentences.Setup, homogeneity: pd.DataFrame, comparisons: pd.DataFrame) -> list[str]:

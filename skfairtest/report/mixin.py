@@ -248,7 +248,8 @@ class ReportMixin(Pages, ModelTest):
         remarks = (*labels, *map("Caution: {}".format, self._cautions), *made.remarks)
         made = replace(made, title=made.title or type(self).__name__, remarks=remarks)
         if self.unit != PEOPLE:
-            made = rewritten(made, partial(in_unit, unit=self.unit, names=names_of(self.comparisons_)))
+            write = partial(in_unit, unit=self.unit, names=names_of(self.comparisons_))
+            made = replace(rewritten(made, write), title=made.title, reproduce=made.reproduce)
         return made
 
     def _facts(self) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What reports call the rows of the data."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -32,6 +33,8 @@ def test_sentences_of_an_audit_say_it_too():
     audit = FairnessAudit.from_predictions(None, [1, 0, 1, 1] * 20, **params)
     assert "answers whose gender is Female" in audit.comparisons_["sentence"][0]
     assert "answers: 80, " in str(audit)
+    audit._say(replace(audit.record_, title="Audit of people.csv"))
+    assert str(audit).startswith("Audit of people.csv")
     assert json.loads(audit.to_json())["parameters"]["unit"] == "answers"
     assert "unit='answers'" in audit.to_text(details=True)
 
