@@ -19,6 +19,7 @@ from skfairtest.comparisons.breaking import kept_breaking_point, shown_breaking_
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import Compared, setup_of
 from skfairtest.comparisons.null_histogram import minimum_detectable, null_histogram_of
+from skfairtest.comparisons.orientation import oriented
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.report.cells import homogeneity_sentences, records
 from skfairtest.report.mixin import PEOPLE, ReportMixin, library_versions, names_of
@@ -130,7 +131,7 @@ def _part_of(result: Result, detectable: Floats, parameters: Mapping[str, Any]) 
     comparisons.insert(len(comparisons.columns) - 2, "minimum_detectable", detectable)
     verdicts = np.where(comparisons["concern"].astype(bool), FOUND, NOT_FOUND)
     comparisons.insert(len(comparisons.columns) - 2, "verdict", verdicts)
-    said = [finding_sentence(setup, row) for row in records(comparisons)]
+    said = [finding_sentence(setup, row) for row in records(oriented(setup, comparisons))]
     if unit != PEOPLE:
         said = [in_unit(sentence, unit, names_of(comparisons)) for sentence in said]
     comparisons.insert(list(comparisons).index("method"), "sentence", pd.Series(said, dtype=object))

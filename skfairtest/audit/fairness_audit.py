@@ -184,7 +184,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     ...         "sentence"
     ...     ].item()
     ... )
-    Women were predicted correctly more often than men: 65.376%  ...
+    Men were predicted correctly less often than women: 65.372%  ...
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"y_judge": True, "label_probability": True}

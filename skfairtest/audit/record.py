@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, pluralize
+from skfairtest.comparisons.orientation import oriented, oriented_histogram
 from skfairtest.report.draw import NullHistogram
 from skfairtest.report.record import Recorded
 from skfairtest.report.report import Report
@@ -133,3 +134,11 @@ class AuditRecord(Recorded):
         if n := sum(n for n, _ in crossed):
             names.append(f"at intersections ({n:,} of {sum(total for _, total in crossed):,})")
         return names
+
+    def oriented(self) -> Self:
+        """Return the record with the comparisons of all its parts, and its null distribution, as reports show them."""
+        parts = tuple(replace(part, comparisons=oriented(part.setup, part.comparisons)) for part in self.parts)
+        (part, row), histogram = self.leading, self.null_distribution
+        if histogram is not None:
+            histogram = oriented_histogram(self.parts[part].setup, self.parts[part].comparisons, row, histogram)
+        return replace(self, parts=parts, null_distribution=histogram)

@@ -66,6 +66,7 @@ def methods_used(record: AuditRecord) -> list[str]:
 
 def audit_report(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | str = "") -> Report:
     """The report of an audit; every name in it is safe to print."""
+    record = record.oriented()
     n, n_found, shown = record.n_comparisons, record.n_found, shown_first(record)
     headline, *others = first_sentences(record)
     names = {each["id"]: f"Accepted: {metric_title(each['metric'])}, {each['name']}" for each in findings_of(record)}
@@ -207,6 +208,7 @@ def legend(record: AuditRecord) -> list[str]:
         "ratio": "value divided by against",
         "odds_ratio": "the odds of value divided by those of against, as Fisher's test estimates it",
     }[setup.disparity]
+    order = " Of two groups the one with the smaller value comes first." if setup.compare == "between_groups" else ""
     together = f" for all {pluralize(n, 'comparison')} together" if n > 1 and familywise else ""
     corrected = "the p itself"
     if n > 1 and setup.adjust is not None:
@@ -217,7 +219,7 @@ def legend(record: AuditRecord) -> list[str]:
         cells.BARS: True,
         "people: everyone in the group. n: those over whom the value is computed; small: n is below 10, and the value "
         f"is uncertain. The interval of a value has {confidence} for that group alone.": True,
-        f"{setup.disparity.replace('_', ' ')}: {compared}. Its interval has {confidence}{together}.": True,
+        f"{setup.disparity.replace('_', ' ')}: {compared}.{order} Its interval has {confidence}{together}.": True,
         f"detectable: the smallest disparity, in either direction, that the comparison had an {CHANCE} of detecting; "
         f"{cells.NO_SIZE}: not even the largest one had.": True,
         "p: how often chance alone would show a disparity at least as extreme as this one, if the null hypothesis were "

@@ -11,6 +11,7 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from inspect import signature
 from itertools import compress
 from typing import Any, ClassVar, Self
@@ -23,6 +24,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import display_width, enumerated, label, shorten
 from skfairtest.audit import FairnessAudit
 from skfairtest.audit.record import AuditPart
+from skfairtest.comparisons.orientation import oriented
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.report.draw import BLUE, GREY, ORANGE, STYLE, scale_ends
 
@@ -174,9 +176,10 @@ def model_name(test: Any) -> str | None:
 
 
 def parts_of(test: Any) -> list[AuditPart]:
-    """Return the groupings of a fitted test or audit."""
+    """Return the groupings of a fitted test or audit, with pairs in the order in which reports show them."""
     one = isinstance(test, FairnessTest)
-    return [AuditPart((), (), test._setup, test._values, test.comparisons_)] if one else list(test.record_.parts)
+    parts = [AuditPart((), (), test._setup, test._values, test.comparisons_)] if one else test.record_.parts
+    return [replace(part, comparisons=oriented(part.setup, part.comparisons)) for part in parts]
 
 
 def named_rows(parts: Sequence[str], titles: Sequence[str], names: Iterable[Sequence[Any]]) -> tuple[list[str], str]:

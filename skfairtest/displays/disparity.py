@@ -14,6 +14,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import pluralize, shorten
 from skfairtest.adjusted.fairness import AdjustedFairnessTest
 from skfairtest.audit import FairnessAudit
+from skfairtest.comparisons.orientation import oriented_histogram
 from skfairtest.correlation.fairness import CorrelationFairnessTest
 from skfairtest.displays import base
 from skfairtest.displays.base import GroupDisplay, canvas, finish, parts_of
@@ -44,7 +45,7 @@ def comparison_name(setup: Setup, row: Any) -> tuple[str, ...]:
 class DisparityDisplay(GroupDisplay):
     """Forest plot of the comparisons of a test or an audit, or of the subgroups of a scan.
 
-    The strongest evidence is on top. Significant
+    Each pair of groups has the group with the smaller value first, and the strongest evidence is on top. Significant
     disparities are orange diamonds, the others blue circles; where a test certifies, the legend says what they are. For
     a `SubgroupScan`, those in its `comparisons_` are drawn, in their order. An arrow marks an interval that extends
     beyond the plot. A metric that looks at all groups at once has no disparity to draw; such comparisons are counted
@@ -366,8 +367,9 @@ class NullDistributionDisplay(GroupDisplay):
     def _read(cls, test: Any, name: str | None) -> Self:
         if isinstance(test, FairnessAudit):
             (part, row), found = test.record_.leading, test.record_.null_distribution
+            tested = test.record_.parts[part].comparisons
         else:
-            part, row, found = 0, test._leading, test._null_histogram
+            part, row, found, tested = 0, test._leading, test._null_histogram, test.comparisons_
         if found is None:
             raise ParameterError("test has no null distribution: its strongest comparison has no statistic")
         shown = parts_of(test)[part]
@@ -376,6 +378,7 @@ class NullDistributionDisplay(GroupDisplay):
         if leading["metric"] not in setup.everybody:
             template, *pieces = comparison_name(setup, leading)
             comparison = base.fitted(f"{{}}: {template}", comparison, *pieces)
+        found = oriented_histogram(setup, tested, row, found)
         return cls(null_distribution=found, comparison=comparison, estimator_name=name)
 
     def plot(self, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Self:

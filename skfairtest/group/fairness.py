@@ -263,12 +263,10 @@ class FairnessTest(GroupsTest):
         if settings.missing == "bounds":
             self.bounds_, self.p_value_bounds_ = bounds_frame(rows), p_value_bounds_of(result)
             self.disparity_bounds_ = disparities_of(leading)
-        summaries = {metric.name: metric.summary for metric in metrics if metric.summary is not None}
-        summary = summaries.get(leading.metric)
-        self._summary = "" if summary is None else summary.name
+        summaries = {metric.name: metric.summary.name for metric in metrics if metric.summary is not None}
+        self._summary = summaries.get(leading.metric, "")
         setup = setup_of(result)
         self._setup = replace(setup, unique=setup.unique and self.unit == GroupsTest.unit)
-        self._feature = self._setup.features
         # Counts may wait until somebody looks at them; people are not kept for that.
         drawn = partial(null_histogram_of, leading)
         self._null_histogram = drawn if isinstance(leading.null, RateNull) else drawn()

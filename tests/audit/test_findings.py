@@ -81,6 +81,15 @@ def test_what_is_accepted_is_kept_with_its_reason_and_shown(tmp_path, capsys):
     assert ElementTree.parse(junit).find("testsuite/testcase/skipped").get("message").endswith("works council")
 
 
+def test_a_report_that_turns_comparisons_round_names_what_was_accepted():
+    made = record(gap=-0.25)
+    known, *_ = significant(made)
+    turned, *_ = significant(accept(made, {known["id"]: "quota"}).oriented())
+    assert (turned["group"], turned["other"]) == (known["other"], known["group"])
+    assert (turned["id"], turned["reason"]) == (known["id"], "quota")
+    assert [each["id"] for each in findings_of(made)] == [each["id"] for each in findings_of(made.oriented())]
+
+
 def test_what_was_accepted_and_turned_round_is_no_error():
     made = record(gap=0.4)
     known = significant(made)[0]

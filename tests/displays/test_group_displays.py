@@ -65,20 +65,24 @@ def rows(display):
 
 def test_the_forest_is_the_comparisons(test):
     display = DisparityDisplay.from_test(test)
+    # x has the largest value and y the smallest: pairs are shown with the smaller value first.
     frame = test.comparisons_.sort_values("p_value")
-    for name in ("disparity", "ci_low", "ci_high"):
-        np.testing.assert_array_equal(getattr(display, name), frame[name])
+    turned = frame["disparity"] > 0
+    assert turned.any()
+    np.testing.assert_array_equal(display.disparity, np.where(turned, -frame["disparity"], frame["disparity"]))
+    np.testing.assert_array_equal(display.ci_low, np.where(turned, -frame["ci_high"], frame["ci_low"]))
+    np.testing.assert_array_equal(display.ci_high, np.where(turned, -frame["ci_low"], frame["ci_high"]))
     np.testing.assert_array_equal(display.concern, frame["concern"])
     np.testing.assert_array_equal(display.p_value, frame["p_value_adjusted"])
     assert display.concern.any()
     assert not display.concern.all()
-    assert rows(display) == [f"{row.group} against {row.other}" for row in frame.itertuples()]
+    assert rows(display) == ["z against x", "y against x", "z against y"]
     assert display.ax_.get_xlabel() == (
         "difference in percentage points: first minus second\nsimultaneous 95% intervals"
     )
     assert display.ax_.get_title() == "Selection rate"
     display.figure_.canvas.draw()
-    assert {"40", "0"} <= {text.get_text() for text in display.ax_.get_xticklabels()}
+    assert {"\N{MINUS SIGN}40", "0"} <= {text.get_text() for text in display.ax_.get_xticklabels()}
     assert display.figure_ is display.ax_.figure
 
 
@@ -94,8 +98,11 @@ def test_the_law_is_that_of_the_leading_comparison(test):
     display = NullDistributionDisplay.from_test(test)
     row, found, tested = test.comparisons_.iloc[test._leading], display.null_distribution, test._null_histogram
     assert row["disparity"] > 0
-    assert found == tested
-    assert display.comparison == f"Selection rate: {row['group']} against {row['other']}"
+    assert (found.observed, found.low, found.high) == (
+        -tested.observed, tuple(-end for end in tested.high[::-1]), tuple(-end for end in tested.low[::-1])
+    )  # fmt: skip
+    assert (found.mass, found.extreme) == (tested.mass[::-1], tested.extreme[::-1])
+    assert display.comparison == f"Selection rate: {row['other']} against {row['group']}"
     assert display.ax_.get_xlabel().startswith(display.comparison + "\ndifference, in percentage points, p")
 
 
@@ -183,8 +190,8 @@ def test_ratios_have_a_logarithmic_axis_and_their_margin():
     display = DisparityDisplay.from_test(test)
     assert display.ax_.get_xscale() == "log"
     assert (display.null, display.margin_bounds) == (1.0, (0.8, 1.25))
-    assert sorted(display.labels) == ["x against y", "x against z", "y against z"]
-    np.testing.assert_array_equal(np.sort(display.disparity), np.sort(test.comparisons_["disparity"]))
+    assert sorted(display.labels) == ["y against x", "z against x", "z against y"]
+    assert (display.disparity < 1).all()
 
 
 def test_everybodys_value_is_drawn_only_where_it_follows_from_the_groups():
@@ -226,7 +233,7 @@ def test_what_has_no_place_on_the_axis_is_counted():
         n_resamples=99, random_state=0,
     )  # fmt: skip
     display = DisparityDisplay.from_test(test)
-    assert rows(display) == ["f against m"]
+    assert rows(display) == ["m against f"]
     assert "1 comparison of another kind not shown" in display.ax_.get_xlabel()
     alone = FairnessTest.from_predictions(
         y, pred, sensitive_features=frame["sex"], metric="normalized_mutual_info", n_resamples=99, random_state=0

@@ -19,7 +19,7 @@ def test_rows_are_called_what_they_are_and_names_of_the_data_stay(way):
     test = FairnessTest.from_predictions(None, [1, 0, 1, 1] * 20, **DATA)
     said = getattr(test, way)(details=True)
     assert "answers whose gender is Black people" in said.replace("Answers", "answers")
-    assert "answers whose gender is Female" in said
+    assert "answers whose gender is Female" in said.replace("Answers", "answers")
     assert "the share that are predicted positive" in said
     plain = said.replace("Black people", "").partition("<body")[2] or said.replace("Black people", "")
     assert not {"people", "person", "everyone", "women"} & set(plain.lower().split())
@@ -31,7 +31,7 @@ def test_sentences_of_an_audit_say_it_too():
     params = {**DATA, "metrics": DATA["metric"]}
     del params["metric"]
     audit = FairnessAudit.from_predictions(None, [1, 0, 1, 1] * 20, **params)
-    assert "answers whose gender is Female" in audit.comparisons_["sentence"][0]
+    assert "nswers whose gender is Female" in audit.comparisons_["sentence"][0]
     assert "answers: 80, " in str(audit)
     audit._say(replace(audit.record_, title="Audit of people.csv"))
     assert str(audit).startswith("Audit of people.csv")
