@@ -45,14 +45,6 @@ _KINDS = {
 }  # fmt: skip
 
 
-def framed(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Return rows of an impact table as a frame; the names of categories are kept as they are."""
-    frame = pd.DataFrame(rows, dtype=object).reindex(columns=COLUMNS)
-    frame["method"] = frame["method"].where(frame["method"].notna(), None)
-    kinds = {name: kind for kind, names in _KINDS.items() for name in names}
-    return frame.astype({name: kinds.get(name, "float64") for name in COLUMNS})
-
-
 def _compare(
     rows: list[dict[str, Any]], people: Sample, *, smallest_share: float = SMALLEST_SHARE,
     confidence_level: float = 0.95, method: str = "auto",
@@ -249,6 +241,7 @@ def tables_of(
     """Make the tables of features and of their crossings; those that cannot be compared show their categories."""
     by_name = {column.name: column for column in columns}
     levels = {column.name: len(column.levels) for column in columns}
+    kinds = {name: kind for kind, names in _KINDS.items() for name in names}
     frames: list[pd.DataFrame] = []
     reasons: list[GroupsMissing | NothingDefined] = []
     for names in groupings(levels, intersections=intersections):
@@ -257,7 +250,9 @@ def tables_of(
             _compare(rows, replace(people, sensitive=(Column(" x ".join(names), (), places),)), **how)
         except (GroupsMissing, NothingDefined) as error:  # another feature may still be comparable
             reasons.append(error)
-        frames.append(framed(rows))
+        frame = pd.DataFrame(rows, dtype=object).reindex(columns=COLUMNS)
+        frame["method"] = frame["method"].where(frame["method"].notna(), None)
+        frames.append(frame.astype({name: kinds.get(name, "float64") for name in COLUMNS}))
     return frames, reasons
 
 
