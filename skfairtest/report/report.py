@@ -174,7 +174,8 @@ class Table(Recorded):
         """Make a table of declared columns; False stands for a column that this table does not have."""
         kept, listed = tuple(column for column in columns if isinstance(column, Column)), list(rows)
         marked = frozenset(place for place, row in enumerate(listed) if marks is not None and row[marks])
-        return cls(kept, tuple(tuple(each.cell(row) for each in kept) for row in listed), caption, marked, **settings)
+        cells = tuple(tuple(each.cell(row) for each in kept) for row in listed)
+        return cls(tuple(replace(each, shows="") for each in kept), cells, caption, marked, **settings)  # to be pickled
 
     @property
     def stacks(self) -> list[range]:
